@@ -1,0 +1,358 @@
+//! The log's records: what enters, what is stored, and how a part of it is named.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    AgentId, Category, ChannelId, EventId, Forget, Importance, IndexEntry, LearningKind, Level, NoteKey,
+    Origin, RuleId, SessionId, Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within, Zone,
+};
+
+/// Position in a space's log: dense, starts at 1, in the order of commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seq(pub u64);
+
+/// The last position that was consumed; `None` before the first. Orders before every position when empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cursor(pub Option<Seq>);
+
+impl Cursor {
+    /// The cursor before the first event.
+    pub const START: Self = Self(None);
+
+    /// Returns the number of events up to here.
+    pub fn count(self) -> u64 {
+        self.0.map_or(0, |seq| seq.0)
+    }
+
+    /// Returns how many events lie between this cursor and `head`.
+    pub fn behind(self, head: Self) -> u64 {
+        head.count().saturating_sub(self.count())
+    }
+}
+
+/// What an event is.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    /// A turn of a person.
+    UserMessage,
+    /// A turn of the agent.
+    AssistantMessage,
+    /// The agent asks a tool.
+    ToolCall {
+        /// Which tool.
+        tool: ToolName,
+    },
+    /// A tool answers.
+    ToolResult {
+        /// Which tool.
+        tool: ToolName,
+        /// Whether it succeeded.
+        ok: bool,
+    },
+    /// Something the host noticed.
+    Observation,
+    /// Text of a file.
+    Document,
+    /// A choice about memory that a person, or an agent for one, made.
+    Decision(Decision),
+}
+
+/// A choice about memory. It names its target by content and not by a derived id, so that it survives a new producer.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// Keep the event's text as a note.
+    Remember(Remember),
+    /// Put the note of this key away; reversible by remembering it again.
+    Archive {
+        /// The note.
+        key: NoteKey,
+    },
+    /// Erase events; the record holds their ids and no content.
+    Forget(Forget),
+}
+
+/// How a note is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remember {
+    /// Its stable name; a second note with the same key is a new version of the first.
+    pub key: Option<NoteKey>,
+    /// What kind of learning it is.
+    pub kind: LearningKind,
+    /// Where it is filed.
+    pub category: Category,
+    /// Words attached to it, at most 64.
+    pub tags: Vec<Tag>,
+    /// How much it matters.
+    pub importance: Importance,
+    /// When it ends to hold; `None` for never.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The part that somebody plays; recall keeps a budget for each.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// A person.
+    User,
+    /// The agent.
+    Assistant,
+    /// A tool, asking or answering.
+    Tool,
+    /// A file, or something that the host noticed.
+    Document,
+    /// A choice about memory: a note, a correction.
+    Decision,
+}
+
+impl Role {
+    /// All roles, in the order of their stored codes.
+    pub const ALL: [Self; 5] = [Self::User, Self::Assistant, Self::Tool, Self::Document, Self::Decision];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Document => "document",
+            Self::Decision => "decision",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+}
+
+impl EventKind {
+    /// Returns the part that the event's author plays.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::UserMessage => Role::User,
+            Self::AssistantMessage => Role::Assistant,
+            Self::ToolCall { .. } | Self::ToolResult { .. } => Role::Tool,
+            Self::Observation | Self::Document => Role::Document,
+            Self::Decision(_) => Role::Decision,
+        }
+    }
+}
+
+/// Free fields of the host, at most 16 KiB; keys and values are never interpreted. `caption` is indexed with the text.
+pub type Metadata = BTreeMap<String, String>;
+
+/// What a host says happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEvent {
+    /// What it is.
+    pub kind: EventKind,
+    /// Its text, at most 256 KiB.
+    pub content: String,
+    /// The conversation.
+    pub session: SessionId,
+    /// Where the conversation takes place.
+    pub channel: ChannelId,
+    /// The event that this one answers.
+    pub parent: Option<EventId>,
+    /// The name as spoken; indexed with the text.
+    pub speaker: Option<Speaker>,
+    /// The person, as a filter.
+    pub user: Option<UserId>,
+    /// The agent, as a filter.
+    pub agent: Option<AgentId>,
+    /// When it happened; data, never an order of the log.
+    pub occurred_at: Timestamp,
+    /// The zone in which that was, with the offset that held.
+    pub zone: Zone,
+    /// Whose words these are; set by the code path that received them.
+    pub origin: Origin,
+    /// Names the call, so that a repetition has one effect; 1 to 200 visible ASCII characters.
+    pub idempotency_key: Option<String>,
+    /// Free fields of the host.
+    pub metadata: Metadata,
+}
+
+/// An event ready to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// Its id, from the `IdSource`; a lossless import keeps the old one.
+    pub id: EventId,
+    /// When the engine heard of it; the store moves it behind the last one.
+    pub recorded_at: Timestamp,
+    /// The event, after redaction.
+    pub event: NewEvent,
+    /// What recall can find it by; `None` when it must not be found (quarantined) or no indexer is there.
+    pub index: Option<IndexEntry>,
+    /// The rule that holds it back from recall and contexts.
+    pub quarantined: Option<RuleId>,
+    /// Parts that repeat what the session was shown; ascending, disjoint.
+    pub echo: Vec<Span>,
+    /// Keyed hash of the canonical redacted body; tells the repetition of a call from another call with its key.
+    pub body_hash: [u8; 32],
+}
+
+/// What became of one entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The event's id; of the first one when the key was known.
+    pub id: EventId,
+    /// Its position.
+    pub seq: Seq,
+    /// False when the idempotency key was known and nothing was written.
+    pub fresh: bool,
+}
+
+/// A stored event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// Its position.
+    pub seq: Seq,
+    /// When the engine heard of it; strictly increasing within a space.
+    pub recorded_at: Timestamp,
+    /// The part its author plays; kept when the body is erased.
+    pub role: Role,
+    /// How far it may be believed.
+    pub trust: Trust,
+    /// What it may become.
+    pub level: Level,
+    /// The rule that holds it back.
+    pub quarantined: Option<RuleId>,
+    /// Parts that repeat what the session was shown.
+    pub echo: Vec<Span>,
+    /// The text, or the fact that there was one.
+    pub body: Body,
+}
+
+/// The text, or the fact that there was one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// The event as it was stored.
+    Kept(Box<NewEvent>),
+    /// It was forgotten.
+    Erased {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+impl Event {
+    /// Returns what was said, unless it was forgotten.
+    pub fn kept(&self) -> Option<&NewEvent> {
+        match &self.body {
+            Body::Kept(event) => Some(event),
+            Body::Erased { .. } => None,
+        }
+    }
+}
+
+/// Which events are meant. Every field is said aloud: start from [`EventFilter::all`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventFilter {
+    /// One conversation.
+    pub session: Within<SessionId>,
+    /// One place.
+    pub channel: Within<ChannelId>,
+    /// One speaker, by the exact name.
+    pub speaker: Within<Speaker>,
+    /// One person's events.
+    pub user: Within<UserId>,
+    /// One agent's events.
+    pub agent: Within<AgentId>,
+    /// Authors who play one of these parts.
+    pub roles: Within<Vec<Role>>,
+    /// `occurred_at` at or after.
+    pub since: Option<Timestamp>,
+    /// `occurred_at` before.
+    pub until: Option<Timestamp>,
+    /// Whether events that a rule holds back are meant too.
+    pub quarantined: Within<bool>,
+    /// Whether erased events are meant too; they have no session any more and pass only filters that ask for everything.
+    pub erased: Within<bool>,
+}
+
+impl EventFilter {
+    /// Returns the filter that every event passes, erased and quarantined ones included.
+    pub fn all() -> Self {
+        Self {
+            session: Within::All,
+            channel: Within::All,
+            speaker: Within::All,
+            user: Within::All,
+            agent: Within::All,
+            roles: Within::All,
+            since: None,
+            until: None,
+            quarantined: Within::All,
+            erased: Within::All,
+        }
+    }
+
+    /// Returns the filter for what may be shown: living events that no rule holds back.
+    pub fn live() -> Self {
+        Self { quarantined: Within::Only(false), erased: Within::Only(false), ..Self::all() }
+    }
+
+    /// Whether an event passes; the reference that every store must agree with.
+    pub fn accepts(&self, event: &Event) -> bool {
+        if !self.quarantined.contains(&event.quarantined.is_some())
+            || !self.erased.contains(&event.kept().is_none())
+        {
+            return false;
+        }
+        if self.roles.only().is_some_and(|roles| !roles.contains(&event.role)) {
+            return false;
+        }
+        match event.kept() {
+            Some(kept) => {
+                self.session.contains(&kept.session)
+                    && self.channel.contains(&kept.channel)
+                    && self.speaker.contains_opt(kept.speaker.as_ref())
+                    && self.user.contains_opt(kept.user.as_ref())
+                    && self.agent.contains_opt(kept.agent.as_ref())
+                    && self.since.is_none_or(|since| kept.occurred_at >= since)
+                    && self.until.is_none_or(|until| kept.occurred_at < until)
+            }
+            None => self.asks_for_every_body(),
+        }
+    }
+
+    fn asks_for_every_body(&self) -> bool {
+        self.session == Within::All
+            && self.channel == Within::All
+            && self.speaker == Within::All
+            && self.user == Within::All
+            && self.agent == Within::All
+            && self.since.is_none()
+            && self.until.is_none()
+    }
+}
+
+/// One conversation at a glance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// Its name.
+    pub session: SessionId,
+    /// Where it takes place.
+    pub channel: ChannelId,
+    /// Living events in it.
+    pub events: u64,
+    /// Time of its first living event.
+    pub first_at: Timestamp,
+    /// Time of its last living event.
+    pub last_at: Timestamp,
+}
+
+/// What a log promises; plain data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventCaps {
+    /// Whether an acknowledged event survives a power cut (`true`), or only the end of the process (`false`).
+    pub durable: bool,
+    /// Whether other processes see the same log.
+    pub shared: bool,
+    /// Most entries in one call of `append`.
+    pub largest_batch: usize,
+}

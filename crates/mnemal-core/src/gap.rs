@@ -1,0 +1,261 @@
+//! Degradation: an answer together with what it lacks, places for optional parts, and standing health.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Error, ErrorKind, Timestamp, TokenCount};
+
+/// A part of the engine that can be missing.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Layer {
+    /// The log.
+    Events,
+    /// Keyed notes and what is learnt.
+    Learnings,
+    /// Recall by words.
+    Lexical,
+    /// Recall by nearness of meaning.
+    Vector,
+    /// Assembly of contexts.
+    Context,
+    /// What was shown to whom.
+    Receipts,
+    /// Structured knowledge.
+    Graph,
+    /// The summary tree.
+    Summaries,
+    /// Scratch memory with a time to live.
+    Working,
+}
+
+impl Layer {
+    /// Returns the name on the wire, in snake case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Learnings => "learnings",
+            Self::Lexical => "lexical",
+            Self::Vector => "vector",
+            Self::Context => "context",
+            Self::Receipts => "receipts",
+            Self::Graph => "graph",
+            Self::Summaries => "summaries",
+            Self::Working => "working",
+        }
+    }
+}
+
+/// Why a layer could not answer in full.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapCause {
+    /// The build or the settings leave it out.
+    NotConfigured,
+    /// It answered with an error, or panicked (`Internal`).
+    Failed(ErrorKind),
+    /// It did not answer within this time.
+    TimedOut(Duration),
+    /// It answered from a state that many events have passed since.
+    Stale {
+        /// Events between its cursor and the head of the log.
+        behind: u64,
+    },
+    /// It had more to say than fits.
+    Truncated {
+        /// Tokens that were left out.
+        dropped: TokenCount,
+    },
+}
+
+impl GapCause {
+    /// Returns the name on the wire, in snake case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotConfigured => "not_configured",
+            Self::Failed(_) => "failed",
+            Self::TimedOut(_) => "timed_out",
+            Self::Stale { .. } => "stale",
+            Self::Truncated { .. } => "truncated",
+        }
+    }
+}
+
+/// The one visible place where an error becomes a gap.
+impl From<Error> for GapCause {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.kind())
+    }
+}
+
+/// One thing that an answer lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The layer concerned.
+    pub layer: Layer,
+    /// Why.
+    pub cause: GapCause,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let layer = self.layer.as_str();
+        match self.cause {
+            GapCause::NotConfigured => write!(out, "{layer}: not configured"),
+            GapCause::Failed(kind) => write!(out, "{layer}: failed ({})", kind.as_str()),
+            GapCause::TimedOut(after) => write!(out, "{layer}: no answer within {} ms", after.as_millis()),
+            GapCause::Stale { behind } => write!(out, "{layer}: {behind} events behind"),
+            GapCause::Truncated { dropped } => write!(out, "{layer}: {} tokens left out", dropped.0),
+        }
+    }
+}
+
+/// An answer together with what it lacks.
+#[must_use = "an answer may have gaps"]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Degraded<T> {
+    /// The answer; read through `Deref` too.
+    pub value: T,
+    /// What it lacks; empty when every part answered.
+    pub gaps: Vec<Gap>,
+}
+
+impl<T> Degraded<T> {
+    /// Wraps an answer that lacks nothing.
+    pub fn whole(value: T) -> Self {
+        Self { value, gaps: Vec::new() }
+    }
+
+    /// Keeps the gaps and changes the value.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Degraded<U> {
+        Degraded { value: change(self.value), gaps: self.gaps }
+    }
+}
+
+impl<T> Deref for Degraded<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Collects gaps while an answer is put together; each layer and cause is kept once.
+#[derive(Clone, Debug, Default)]
+pub struct Gaps(Vec<Gap>);
+
+impl Gaps {
+    /// Keeps a value, or notes why there is none and goes on with the default.
+    pub fn keep<T: Default>(&mut self, layer: Layer, part: Result<T, GapCause>) -> T {
+        part.unwrap_or_else(|cause| {
+            self.add(Gap { layer, cause });
+            T::default()
+        })
+    }
+
+    /// Unwraps an answer and takes over its gaps.
+    pub fn merge<T>(&mut self, part: Degraded<T>) -> T {
+        for gap in part.gaps {
+            self.add(gap);
+        }
+        part.value
+    }
+
+    /// Notes a gap unless it is known.
+    pub fn add(&mut self, gap: Gap) {
+        if !self.0.contains(&gap) {
+            self.0.push(gap);
+        }
+    }
+
+    /// Attaches what was collected, ordered by layer.
+    pub fn attach<T>(mut self, value: T) -> Degraded<T> {
+        self.0.sort_by_key(|gap| gap.layer);
+        Degraded { value, gaps: self.0 }
+    }
+}
+
+/// A place for an optional part; never a bare `Option`.
+#[derive(Debug)]
+pub enum Slot<T: ?Sized> {
+    /// Nothing is there: a gap `NotConfigured`.
+    Empty,
+    /// A part.
+    Filled(Arc<T>),
+}
+
+impl<T: ?Sized> Slot<T> {
+    /// Returns the part.
+    ///
+    /// # Errors
+    /// `NotConfigured` when the slot is empty.
+    pub fn part(&self) -> Result<&T, GapCause> {
+        match self {
+            Self::Empty => Err(GapCause::NotConfigured),
+            Self::Filled(part) => Ok(part.as_ref()),
+        }
+    }
+
+    /// Whether a part is there.
+    pub fn is_filled(&self) -> bool {
+        matches!(self, Self::Filled(_))
+    }
+}
+
+impl<T: ?Sized> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Filled(part) => Self::Filled(Arc::clone(part)),
+        }
+    }
+}
+
+impl<T: ?Sized> From<Arc<T>> for Slot<T> {
+    fn from(part: Arc<T>) -> Self {
+        Self::Filled(part)
+    }
+}
+
+/// Standing state of a part; ordered, so that the worst wins with `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// It answers in full.
+    Ok,
+    /// It answers less than it could.
+    Degraded,
+    /// It does not answer.
+    Down,
+}
+
+/// Standing state of one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The layer.
+    pub layer: Layer,
+    /// How it is.
+    pub status: Status,
+    /// Why, unless it is `Ok`.
+    pub cause: Option<GapCause>,
+    /// Events between its cursor and the head of the log.
+    pub behind: u64,
+    /// When this was looked at.
+    pub at: Timestamp,
+}
+
+/// Standing state of all layers, in the order of [`Layer`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HealthReport {
+    /// One entry a layer.
+    pub parts: Vec<Health>,
+}
+
+impl HealthReport {
+    /// Returns the worst status; a layer that is not configured does not count.
+    pub fn status(&self) -> Status {
+        let counted = self.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
+        counted.map(|part| part.status).max().unwrap_or(Status::Ok)
+    }
+}

@@ -1,0 +1,142 @@
+//! 128-bit identifiers, one newtype a kind, and the hash that makes derived ones.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Error, Producer, Result};
+
+/// Crockford's base-32 alphabet, lower case: no i, l, o, u.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// 26 digits of five bits hold 128 bits.
+const DIGITS: usize = 26;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u128);
+
+        impl $name {
+            /// What stands before the underscore of the text form.
+            pub const PREFIX: &'static str = $prefix;
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(out, "{}_{}", Self::PREFIX, encode(self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, out)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self> {
+                text.strip_prefix(Self::PREFIX)
+                    .and_then(|rest| rest.strip_prefix('_'))
+                    .and_then(decode)
+                    .map(Self)
+                    .ok_or_else(|| Error::invalid(format!("not an id of the form {}_…", Self::PREFIX)))
+            }
+        }
+    };
+}
+
+id!(
+    /// Names an event; time-ordered, made by [`IdSource`](crate::IdSource), never changed.
+    EventId,
+    "evt"
+);
+id!(
+    /// Names a note or another learning; derived from its source events.
+    LearningId,
+    "mem"
+);
+id!(
+    /// Names a receipt, the account of one answer; time-ordered.
+    ReceiptId,
+    "rcl"
+);
+
+/// Makes the id of a derived record: the first 16 bytes of BLAKE3 over kind of record, producer, source events in order,
+/// and the ordinal within the producer's output for them.
+///
+/// Nothing else may go into it: no clock, no random number, no row id, no position of the log.
+pub fn derived_id(kind: &str, producer: &Producer, sources: &[EventId], ordinal: u32) -> u128 {
+    let mut hash = blake3::Hasher::new();
+    for part in [kind, &producer.id] {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.update(&producer.version.to_le_bytes());
+    for source in sources {
+        hash.update(&source.0.to_be_bytes());
+    }
+    hash.update(&ordinal.to_le_bytes());
+    let mut first = [0; 16];
+    hash.finalize_xof().fill(&mut first);
+    u128::from_be_bytes(first)
+}
+
+fn encode(bits: u128) -> String {
+    let digit = |place: usize| {
+        let five = usize::try_from((bits >> (5 * place)) & 31).unwrap_or_default();
+        char::from(*ALPHABET.get(five).unwrap_or(&b'0'))
+    };
+    (0..DIGITS).rev().map(digit).collect()
+}
+
+fn decode(text: &str) -> Option<u128> {
+    if text.len() != DIGITS {
+        return None;
+    }
+    let mut bits: u128 = 0;
+    for (place, byte) in text.bytes().enumerate() {
+        let five = ALPHABET.iter().position(|digit| *digit == byte)? as u128;
+        if place == 0 && five > 7 {
+            return None;
+        }
+        bits = (bits << 5) | five;
+    }
+    Some(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_form_reads_back_and_refuses_what_is_not_one() {
+        for bits in [0, 1, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_4455_6677] {
+            let id = EventId(bits);
+            assert_eq!(id.to_string().parse::<EventId>().unwrap(), id);
+            assert_eq!(id.to_string().len(), "evt_".len() + 26);
+        }
+        for wrong in ["", "evt_", "mem_00000000000000000000000000", "evt_8zzzzzzzzzzzzzzzzzzzzzzzzz", "evt_é"]
+        {
+            assert!(wrong.parse::<EventId>().is_err(), "{wrong}");
+        }
+    }
+
+    // proves: NX-02.1
+    #[test]
+    fn derived_ids_depend_on_kind_producer_sources_and_ordinal_only() {
+        let producer = Producer { id: "notes".into(), version: 1 };
+        let newer = Producer { version: 2, ..producer.clone() };
+        let base = derived_id("learning", &producer, &[EventId(1), EventId(2)], 0);
+        assert_eq!(base, derived_id("learning", &producer, &[EventId(1), EventId(2)], 0));
+        for other in [
+            derived_id("fact", &producer, &[EventId(1), EventId(2)], 0),
+            derived_id("learning", &newer, &[EventId(1), EventId(2)], 0),
+            derived_id("learning", &producer, &[EventId(2), EventId(1)], 0),
+            derived_id("learning", &producer, &[EventId(1), EventId(2)], 1),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+}

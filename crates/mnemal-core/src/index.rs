@@ -1,0 +1,262 @@
+//! What recall scores by: terms and vectors, one entry an event, stored in columnar blocks.
+//!
+//! A block is the unit on disk and the unit in memory. One append writes one block; upkeep merges small blocks.
+
+use crate::{Cursor, Error, EventId, Level, ModelId, Result, Role, Seq, Timestamp};
+
+/// Most events in one block; rows are numbered by `u16`. Source: DECISIONS 2, blocks of about 1,024 events.
+pub const BLOCK_ROWS: usize = 1_024;
+/// How far from length 1 a vector may be. Source: RECALL 9.3 rule 2.
+const UNIT_TOLERANCE: f32 = 1e-3;
+
+/// Hash of an analysed term; no term is stored as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermHash(pub u64);
+
+/// Hashes of the analysed terms of one event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Number of terms in the text, repetitions included.
+    pub length: u32,
+    /// Each distinct term with how often it occurs (at least 1), ascending by hash.
+    pub counts: Vec<(TermHash, u16)>,
+}
+
+/// What a turn is like, seen without a model; a set of bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Marks(pub u8);
+
+impl Marks {
+    /// The text asks something.
+    pub const QUESTION: Self = Self(1);
+    /// The text names a time.
+    pub const TIME: Self = Self(2);
+    /// The text holds a number.
+    pub const NUMBER: Self = Self(4);
+    /// The text only greets or thanks.
+    pub const GREETING: Self = Self(8);
+
+    /// Whether all bits of `other` are set.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns both sets together.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A unit vector as int8 codes and one scale: value `i` is `codes[i] · scale`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector {
+    scale: f32,
+    codes: Box<[i8]>,
+}
+
+impl Vector {
+    /// Quantises a unit vector.
+    ///
+    /// # Errors
+    /// `Invalid` for an empty vector, a value that is not finite, or a length further than 1e-3 from 1.
+    pub fn from_unit(values: &[f32]) -> Result<Self> {
+        let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if !length.is_finite() || (length - 1.0).abs() > UNIT_TOLERANCE {
+            return Err(Error::invalid(format!("a vector of {} values must have length 1", values.len())));
+        }
+        let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        let scale = largest / 127.0;
+        #[expect(clippy::cast_possible_truncation, reason = "the quotient lies in −127 to 127")]
+        let codes = values.iter().map(|value| (value / scale).round() as i8).collect();
+        Ok(Self { scale, codes })
+    }
+
+    /// Takes stored codes back.
+    ///
+    /// # Errors
+    /// `Corrupt` when the scale is not a positive finite number or there are no codes.
+    pub fn from_codes(scale: f32, codes: Box<[i8]>) -> Result<Self> {
+        if scale.is_finite() && scale > 0.0 && !codes.is_empty() {
+            Ok(Self { scale, codes })
+        } else {
+            Err(Error::new(crate::ErrorKind::Corrupt, "a stored vector has no positive scale or no codes"))
+        }
+    }
+
+    /// Returns what one step of a code is worth.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// Returns the codes, −127 to 127.
+    pub fn codes(&self) -> &[i8] {
+        &self.codes
+    }
+}
+
+/// What recall can find one event by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexEntry {
+    /// Terms of the indexed text.
+    pub terms: Terms,
+    /// What the turn is like.
+    pub marks: Marks,
+    /// At most one vector a model.
+    pub vectors: Vec<(ModelId, Vector)>,
+}
+
+/// What a reader compares before each answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexMark {
+    /// Last position of the log.
+    pub head: Cursor,
+    /// Counts up with every erase.
+    pub forgets: u64,
+    /// Counts up whenever vectors were added to events that had been indexed before.
+    pub vectors: u64,
+}
+
+/// One string a row, out of a small dictionary; `0` means none, `n` means `names[n − 1]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Distinct values, in order of first appearance.
+    pub names: Vec<String>,
+    /// One code a row.
+    pub rows: Vec<u16>,
+}
+
+impl Labels {
+    /// Appends a row.
+    pub fn push(&mut self, name: Option<&str>) {
+        let code = match name {
+            None => 0,
+            Some(name) => {
+                let known = self.names.iter().position(|known| known == name);
+                let place = known.unwrap_or_else(|| {
+                    self.names.push(name.to_owned());
+                    self.names.len() - 1
+                });
+                place + 1
+            }
+        };
+        self.rows.push(u16::try_from(code).unwrap_or_default());
+    }
+
+    /// Returns the value of a row.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        let code = usize::from(*self.rows.get(row)?);
+        self.names.get(code.checked_sub(1)?).map(String::as_str)
+    }
+}
+
+/// One appearance of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// Row in the block.
+    pub row: u16,
+    /// How often the term occurs there, at least 1.
+    pub count: u16,
+}
+
+/// The vectors of one model in a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorColumn {
+    /// The model.
+    pub model: ModelId,
+    /// Values a vector.
+    pub dimensions: usize,
+    /// One scale a row; 0 where the row has no vector.
+    pub scales: Vec<f32>,
+    /// Rows × `dimensions`, row-major; zeros where the row has no vector.
+    pub codes: Vec<i8>,
+}
+
+/// Up to [`BLOCK_ROWS`] events, columnar, rows ascending by `seq`; every column has one value a row.
+///
+/// Erased and quarantined events are not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexBlock {
+    /// The events.
+    pub events: Vec<EventId>,
+    /// Their positions, ascending.
+    pub seqs: Vec<Seq>,
+    /// Their times.
+    pub occurred_at: Vec<Timestamp>,
+    /// The parts their authors play.
+    pub roles: Vec<Role>,
+    /// What they may become.
+    pub levels: Vec<Level>,
+    /// What they are like.
+    pub marks: Vec<Marks>,
+    /// Their conversations.
+    pub sessions: Labels,
+    /// Where they took place.
+    pub channels: Labels,
+    /// Who spoke.
+    pub speakers: Labels,
+    /// Whose they are.
+    pub users: Labels,
+    /// Which agent's they are.
+    pub agents: Labels,
+    /// Number of terms.
+    pub lengths: Vec<u32>,
+    /// Distinct terms of the block, ascending.
+    pub terms: Vec<TermHash>,
+    /// Where each term's postings start in `postings`; one more than `terms`, the last is `postings.len()`.
+    pub starts: Vec<u32>,
+    /// Postings of all terms, by term, then by row.
+    pub postings: Vec<Posting>,
+    /// Vectors, one column a model, by model.
+    pub vectors: Vec<VectorColumn>,
+}
+
+impl IndexBlock {
+    /// Returns the number of events.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Returns the postings of a term, ascending by row; empty when no row has it. Costs one binary search.
+    pub fn postings(&self, term: TermHash) -> &[Posting] {
+        let range = self.terms.binary_search(&term).ok().and_then(|place| {
+            let start = *self.starts.get(place)? as usize;
+            let end = *self.starts.get(place + 1)? as usize;
+            self.postings.get(start..end)
+        });
+        range.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_keeps_direction_and_refuses_what_has_none() {
+        let vector = Vector::from_unit(&[0.6, -0.8]).unwrap();
+        assert_eq!(vector.codes(), [95, -127]);
+        assert!((f32::from(vector.codes()[1]) * vector.scale() + 0.8).abs() < 0.01);
+        for wrong in [&[][..], &[0.0, 0.0], &[f32::NAN, 1.0], &[f32::INFINITY], &[3.0, 4.0]] {
+            assert_eq!(Vector::from_unit(wrong).unwrap_err().kind(), crate::ErrorKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn labels_share_names_and_know_none() {
+        let mut labels = Labels::default();
+        for name in [Some("a"), None, Some("b"), Some("a")] {
+            labels.push(name);
+        }
+        assert_eq!(labels.names, ["a", "b"]);
+        assert_eq!(
+            (0..5).map(|row| labels.get(row)).collect::<Vec<_>>(),
+            [Some("a"), None, Some("b"), Some("a"), None]
+        );
+    }
+}

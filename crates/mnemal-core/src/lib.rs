@@ -1,0 +1,59 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod gap;
+
+mod id;
+mod name;
+mod provenance;
+mod scope;
+mod time;
+mod unit;
+
+mod event;
+mod index;
+mod learning;
+mod receipt;
+
+mod context;
+mod forget;
+mod key;
+pub mod marker;
+
+mod port;
+
+pub use crate::context::{ContextRequest, Fragment, Injected, Label, Section};
+pub use crate::error::{Error, ErrorKind, Result};
+pub use crate::event::{
+    Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, LogEntry, Metadata, NewEvent,
+    Remember, Role, Seq, SessionSummary,
+};
+pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
+pub use crate::gap::{Degraded, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
+pub use crate::id::{EventId, LearningId, ReceiptId, derived_id};
+pub use crate::index::{
+    BLOCK_ROWS, IndexBlock, IndexEntry, IndexMark, Labels, Marks, Posting, TermHash, Terms, Vector,
+    VectorColumn,
+};
+pub use crate::key::InstallationKey;
+pub use crate::learning::{Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus};
+pub use crate::name::{
+    AgentId, Category, ChannelId, ModelId, NoteKey, RuleId, SessionId, SpaceId, Speaker, Tag, ToolName,
+    UserId,
+};
+pub use crate::port::{Advance, DeadLetter, Progress};
+pub use crate::port::{
+    Clock, ContextSource, Embedder, EventStore, IdSource, IndexStore, Indexer, Integrity, LearningStore,
+    Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
+};
+pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
+pub use crate::receipt::{
+    Because, BlockKind, BlockReceipt, Omitted, OmittedReason, Receipt, ReceiptLine, RecordRef, ScorePart,
+    Seen, SeenItem,
+};
+pub use crate::scope::{Scope, Within};
+pub use crate::time::{AsOf, Civil, Timestamp, Zone};
+pub use crate::unit::{Importance, Score, Scored, TokenCount};
+
+/// Name of the product, as it stands in markers, files and messages.
+pub const PRODUCT: &str = "mnemal";

@@ -1,0 +1,158 @@
+//! Ports of the log, of the index that is written with it, and of their upkeep.
+
+use std::fmt::Debug;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use async_trait::async_trait;
+
+use crate::{
+    Appended, Cursor, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexMark, LogEntry, ModelId,
+    Result, SessionSummary, Tombstone, Vector,
+};
+
+/// The log of one space.
+///
+/// Guarantees: an acknowledged entry is durable as [`EventCaps`] says and visible to every handle; `seq` is dense and in
+/// the order of commit; `recorded_at` strictly increases; nothing but [`erase`](Self::erase) changes an event.
+/// A dropped future leaves the store usable; whether its entries were written is then unknown, so retry with the key.
+/// Not guaranteed: any order of `occurred_at` or of ids.
+#[async_trait]
+pub trait EventStore: Debug + Send + Sync + 'static {
+    /// Returns what this log promises.
+    fn capabilities(&self) -> EventCaps;
+
+    /// Returns the last position.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn head(&self) -> Result<Cursor>;
+
+    /// Stores a batch, all or none, with its index entries, and answers in the order of the batch.
+    ///
+    /// A known idempotency key with the same `body_hash` writes nothing and answers with the first id, also inside one
+    /// batch. Costs one transaction.
+    ///
+    /// # Errors
+    /// `Conflict` for a known key with another body, or a known id; `Invalid` for a batch larger than the capability or
+    /// an unknown parent; `Unavailable` when the database does not answer.
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>>;
+
+    /// Returns events in the order asked.
+    ///
+    /// # Errors
+    /// `NotFound` when one is missing; `Corrupt` when one does not match its checksum.
+    async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>>;
+
+    /// Returns up to `limit` events behind `after` that pass the filter, by `seq`, oldest first, without holes.
+    ///
+    /// # Errors
+    /// `Corrupt` when one does not match its checksum.
+    async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>>;
+
+    /// Returns the newest `limit` events that pass the filter, by `seq`, newest first.
+    ///
+    /// # Errors
+    /// `Corrupt` when one does not match its checksum.
+    async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>>;
+
+    /// Returns the newest `limit` conversations with living events, by their last event, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>>;
+
+    /// Erases events in one transaction: bodies become tombstones, their index rows go, the forget generation is raised;
+    /// id, seq, role and `recorded_at` stay. Events that are erased already stay as they are. Returns how many were new.
+    ///
+    /// # Errors
+    /// `NotFound` when an event is missing; then nothing is erased.
+    async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64>;
+
+    /// Returns all tombstones, by event id.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn tombstones(&self) -> Result<Vec<Tombstone>>;
+
+    /// Takes over tombstones of another installation or an older copy, for events that this log need not know.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()>;
+}
+
+/// The stored form of the recall index: rebuildable, never truth. The store scores nothing.
+///
+/// Guarantees: what `append` acknowledged is in the next [`load`](Self::load); no block holds an erased or quarantined
+/// event; loading many small blocks or few merged ones gives the same rows.
+#[async_trait]
+pub trait IndexStore: Debug + Send + Sync + 'static {
+    /// Returns what a reader compares before each answer. Costs one small read.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn mark(&self) -> Result<IndexMark>;
+
+    /// Returns blocks by `seq` with all rows behind `after`, until at least `limit` rows or the end are reached; an empty
+    /// answer is the end. Rows at or before `after` are left out of the first block.
+    ///
+    /// # Errors
+    /// `Corrupt` when a block does not match its checksum.
+    async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>>;
+
+    /// Adds vectors of one model to indexed events and raises the vector generation; unknown and erased events are left
+    /// out. Returns how many were stored.
+    ///
+    /// # Errors
+    /// `Invalid` when dimensions differ among the rows or from what the model has stored.
+    async fn put_vectors(&self, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64>;
+}
+
+/// What a check of the stored bytes found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Integrity {
+    /// Events that were read and match their checksum, or are erased.
+    pub events: u64,
+    /// Index rows that name a living event.
+    pub index_rows: u64,
+    /// One sentence a finding, with ids; empty when all is well.
+    pub findings: Vec<String>,
+}
+
+/// What making erased bytes unreadable came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scrub {
+    /// Whether the write-ahead log was emptied; false while a reader holds it.
+    pub truncated: bool,
+    /// What could not be reached, one sentence each.
+    pub residual: Vec<String>,
+}
+
+/// Upkeep of a space's storage.
+#[async_trait]
+pub trait Upkeep: Debug + Send + Sync + 'static {
+    /// Reads everything and compares it with its checksums and with each other.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer; damage is a finding, not an error.
+    async fn check(&self) -> Result<Integrity>;
+
+    /// Makes erased bytes unreadable.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn scrub(&self) -> Result<Scrub>;
+
+    /// Copies the space into a new file.
+    ///
+    /// # Errors
+    /// `Conflict` when the file exists; `Unsupported` when the store has no file form.
+    async fn backup(&self, to: &Path) -> Result<()>;
+
+    /// Merges runs of small index blocks into blocks of about 1,024 events; returns how many blocks were replaced.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn seal(&self) -> Result<u64>;
+}

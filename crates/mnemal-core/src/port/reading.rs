@@ -1,0 +1,64 @@
+//! Ports of analysis and of composition. None of them can reach a network or a language model.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use async_trait::async_trait;
+
+use crate::{ContextRequest, Degraded, Fragment, IndexEntry, Layer, ModelId, NewEvent, Result, TokenCount};
+
+/// Counts tokens. Pure; errs on the high side where it estimates, because Σ tokens ≤ budget is a guarantee.
+pub trait TokenCounter: Debug + Send + Sync + 'static {
+    /// Returns the counter's name, for receipts.
+    fn name(&self) -> &str;
+
+    /// Counts the tokens of a text.
+    fn count(&self, text: &str) -> TokenCount;
+
+    /// Returns the byte range of the longest prefix that fits, on a character boundary, on a grapheme boundary where the
+    /// counter knows them.
+    fn prefix(&self, text: &str, budget: TokenCount) -> Range<usize>;
+}
+
+/// Turns text into vectors, in process: it must not open a socket or start a process. The only embedder that reading may
+/// use.
+#[async_trait]
+pub trait Embedder: Debug + Send + Sync + 'static {
+    /// Returns the model; vectors of two models never mix.
+    fn model(&self) -> &ModelId;
+
+    /// Returns how many values a vector has.
+    fn dimensions(&self) -> usize;
+
+    /// Returns the calibrated cosine below which nearness alone injects nothing; never used in ranking.
+    fn floor(&self) -> f32;
+
+    /// Returns one vector a text, in order, of length 1 ± 1e-3; `None` for a text without a word that the model knows.
+    ///
+    /// # Errors
+    /// `Unavailable` when the model cannot answer now.
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>>;
+}
+
+/// Makes what recall can find an event by; called before the event is stored, after redaction.
+#[async_trait]
+pub trait Indexer: Debug + Send + Sync + 'static {
+    /// Returns one entry an event, in order. A vector that cannot be made now is left out and comes later.
+    ///
+    /// # Errors
+    /// None for any text; `Internal` for a bug.
+    async fn index(&self, events: &[NewEvent]) -> Result<Vec<IndexEntry>>;
+}
+
+/// Offers text for the context. There is no permit in the signature: a source cannot reach a model.
+#[async_trait]
+pub trait ContextSource: Debug + Send + Sync + 'static {
+    /// Returns the layer that answers.
+    fn layer(&self) -> Layer;
+
+    /// Returns fragments, best first within their section; withheld ones with their reason.
+    ///
+    /// # Errors
+    /// Whatever the layer's store answers; the assembler makes a gap of it.
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>>;
+}

@@ -1,0 +1,213 @@
+//! Where words come from, how far they may be believed, and what made a derived record.
+
+use crate::{Error, EventId, Result};
+
+/// Whose words these are. Set by the code path that received them, never read from their text.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The user said it to the host, or typed it into our own surfaces.
+    UserDirect,
+    /// The user approved exactly these bytes.
+    UserConfirmed,
+    /// A tool that the operator trusts.
+    ToolInternal,
+    /// Any other tool, web page or mail.
+    ToolExternal,
+    /// A file that was fed in.
+    Document,
+    /// A record of another system, for which nobody vouches.
+    Import,
+    /// The agent.
+    Assistant,
+    /// A conclusion of the engine.
+    Engine,
+    /// Memory that comes back, and anything unstamped.
+    Echo,
+}
+
+/// How far a record may be believed, and who may supersede whom; ordered, so that `min` over sources is the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trust {
+    /// Repeats what memory itself said.
+    Echo,
+    /// Was concluded.
+    Inferred,
+    /// Was said by the agent.
+    Assistant,
+    /// Stands in a document, an import, or the answer of an outside tool.
+    Document,
+    /// Was reported by a trusted tool.
+    Tool,
+    /// Was said or approved by the user.
+    User,
+}
+
+/// What a record may become and where it is rendered; the minimum over all source events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// Evidence of others: stands apart and labelled.
+    External,
+    /// Of the agent and its own tools.
+    Agent,
+    /// Of the user.
+    User,
+}
+
+impl Origin {
+    /// All origins, in the order of their declaration.
+    pub const ALL: [Self; 9] = [
+        Self::UserDirect,
+        Self::UserConfirmed,
+        Self::ToolInternal,
+        Self::ToolExternal,
+        Self::Document,
+        Self::Import,
+        Self::Assistant,
+        Self::Engine,
+        Self::Echo,
+    ];
+
+    /// Returns the trust that words of this origin have.
+    pub fn trust(self) -> Trust {
+        match self {
+            Self::UserDirect | Self::UserConfirmed => Trust::User,
+            Self::ToolInternal => Trust::Tool,
+            Self::ToolExternal | Self::Document | Self::Import => Trust::Document,
+            Self::Assistant => Trust::Assistant,
+            Self::Engine => Trust::Inferred,
+            Self::Echo => Trust::Echo,
+        }
+    }
+
+    /// Returns the level that words of this origin have.
+    pub fn level(self) -> Level {
+        match self {
+            Self::UserDirect | Self::UserConfirmed => Level::User,
+            Self::ToolInternal | Self::Assistant | Self::Engine => Level::Agent,
+            Self::ToolExternal | Self::Document | Self::Import | Self::Echo => Level::External,
+        }
+    }
+
+    /// Returns the name on the wire, in snake case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UserDirect => "user_direct",
+            Self::UserConfirmed => "user_confirmed",
+            Self::ToolInternal => "tool_internal",
+            Self::ToolExternal => "tool_external",
+            Self::Document => "document",
+            Self::Import => "import",
+            Self::Assistant => "assistant",
+            Self::Engine => "engine",
+            Self::Echo => "echo",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.as_str() == name)
+    }
+}
+
+impl Trust {
+    /// Returns the name on the wire, in snake case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Inferred => "inferred",
+            Self::Assistant => "assistant",
+            Self::Document => "document",
+            Self::Tool => "tool",
+            Self::User => "user",
+        }
+    }
+}
+
+impl Level {
+    /// Returns the name on the wire and the label on a context line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::External => "external",
+            Self::Agent => "agent",
+            Self::User => "user",
+        }
+    }
+}
+
+/// Half-open byte range in the stored text of an event, on character boundaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte; never before `start`.
+    pub end: u32,
+}
+
+impl Span {
+    /// Returns the span of a whole text.
+    ///
+    /// # Errors
+    /// `Invalid` for a text of 4 GiB or more.
+    pub fn whole(text: &str) -> Result<Self> {
+        let end =
+            u32::try_from(text.len()).map_err(|_| Error::invalid("a text must be shorter than 4 GiB"))?;
+        Ok(Self { start: 0, end })
+    }
+
+    /// Returns the part of `text` that the span names; `None` when it does not lie inside on character boundaries.
+    pub fn of(self, text: &str) -> Option<&str> {
+        text.get(self.start as usize..self.end as usize)
+    }
+}
+
+/// Where a statement was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Source {
+    /// The event.
+    pub event: EventId,
+    /// Its bytes.
+    pub span: Span,
+}
+
+/// What made a derived record. A change of output needs a new version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Producer {
+    /// Which code, `learnings/notes`.
+    pub id: String,
+    /// Counts up with every change of its output.
+    pub version: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves: NX-08.1
+    #[test]
+    fn every_origin_has_the_trust_and_level_of_the_table() {
+        let rows = [
+            ("user_direct", Trust::User, Level::User),
+            ("user_confirmed", Trust::User, Level::User),
+            ("tool_internal", Trust::Tool, Level::Agent),
+            ("tool_external", Trust::Document, Level::External),
+            ("document", Trust::Document, Level::External),
+            ("import", Trust::Document, Level::External),
+            ("assistant", Trust::Assistant, Level::Agent),
+            ("engine", Trust::Inferred, Level::Agent),
+            ("echo", Trust::Echo, Level::External),
+        ];
+        assert_eq!(rows.len(), Origin::ALL.len());
+        for (name, trust, level) in rows {
+            let origin = Origin::from_name(name).unwrap();
+            assert_eq!((origin.trust(), origin.level()), (trust, level), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_span_outside_or_inside_a_character_names_nothing() {
+        assert_eq!(Span { start: 0, end: 2 }.of("é!"), Some("é"));
+        assert_eq!(Span { start: 1, end: 2 }.of("é!"), None);
+        assert_eq!(Span { start: 0, end: 9 }.of("é!"), None);
+    }
+}

@@ -1,0 +1,277 @@
+//! The account of an answer: every line with its sources and scores, every omission with a reason; ids, never text.
+
+use crate::Cursor;
+use crate::{
+    Error, EventId, Gap, LearningId, Level, ModelId, Producer, ReceiptId, Result, Section, SessionId, Source,
+    Timestamp, TokenCount, Trust,
+};
+
+/// Names any record that can be recalled.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RecordRef {
+    /// An event.
+    Event(EventId),
+    /// A note or another learning.
+    Learning(LearningId),
+}
+
+impl std::fmt::Display for RecordRef {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Event(id) => id.fmt(out),
+            Self::Learning(id) => id.fmt(out),
+        }
+    }
+}
+
+impl std::str::FromStr for RecordRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.split('_').next() {
+            Some(EventId::PREFIX) => text.parse().map(Self::Event),
+            Some(LearningId::PREFIX) => text.parse().map(Self::Learning),
+            _ => Err(Error::invalid("not an id of a record: it starts with neither evt_ nor mem_")),
+        }
+    }
+}
+
+/// Why a candidate did not become a line. The list is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OmittedReason {
+    /// It did not fit into the whole.
+    Budget,
+    /// It did not fit into its section.
+    SectionFull,
+    /// It was not relevant enough.
+    BelowFloor,
+    /// A newer version holds.
+    Superseded,
+    /// Another line says the same.
+    Duplicate,
+    /// This session has seen it.
+    AlreadyInjected,
+    /// A rule holds it back.
+    Quarantined,
+    /// It no longer holds.
+    Expired,
+    /// It was put away.
+    Archived,
+    /// It lies outside the scope of the request.
+    Scope,
+}
+
+impl OmittedReason {
+    /// All reasons, in the order of their stored codes.
+    pub const ALL: [Self; 10] = [
+        Self::Budget,
+        Self::SectionFull,
+        Self::BelowFloor,
+        Self::Superseded,
+        Self::Duplicate,
+        Self::AlreadyInjected,
+        Self::Quarantined,
+        Self::Expired,
+        Self::Archived,
+        Self::Scope,
+    ];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Budget => "budget",
+            Self::SectionFull => "section_full",
+            Self::BelowFloor => "below_floor",
+            Self::Superseded => "superseded",
+            Self::Duplicate => "duplicate",
+            Self::AlreadyInjected => "already_injected",
+            Self::Quarantined => "quarantined",
+            Self::Expired => "expired",
+            Self::Archived => "archived",
+            Self::Scope => "scope",
+        }
+    }
+}
+
+/// Why a line is in.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Because {
+    /// Somebody pinned it.
+    Pinned,
+    /// The user said how he wants it.
+    ExplicitPreference,
+    /// It matches the query.
+    Query,
+    /// It happened just now.
+    Recent,
+    /// It matters.
+    Importance,
+    /// Its section always carries it.
+    Section,
+}
+
+impl Because {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::ExplicitPreference => "explicit_preference",
+            Self::Query => "query",
+            Self::Recent => "recent",
+            Self::Importance => "importance",
+            Self::Section => "section",
+        }
+    }
+}
+
+/// One summand of a score; the parts of a record add up to its score within 1e-6.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScorePart {
+    /// Which signal.
+    pub name: &'static str,
+    /// As measured.
+    pub raw: f32,
+    /// After division by the largest among the candidates.
+    pub normalised: f32,
+    /// Weight of the signal, re-normalised over the arms that ran.
+    pub weight: f32,
+    /// What it adds to the score.
+    pub value: f32,
+}
+
+/// The three parts of a context, in the order in which a prompt cache wants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BlockKind {
+    /// Byte-identical until its sources change.
+    Stable,
+    /// Grows within a session.
+    Session,
+    /// Changes with every question.
+    Volatile,
+}
+
+impl BlockKind {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::Session => "session",
+            Self::Volatile => "volatile",
+        }
+    }
+}
+
+/// One rendered line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiptLine {
+    /// The part of the context.
+    pub block: BlockKind,
+    /// The section within.
+    pub section: Section,
+    /// The record.
+    pub record: RecordRef,
+    /// What made the record; `None` for an event.
+    pub producer: Option<Producer>,
+    /// Where its text stands; never empty.
+    pub sources: Vec<Source>,
+    /// Its trust.
+    pub trust: Trust,
+    /// Its level.
+    pub level: Level,
+    /// What its score is made of; empty for a line that was not ranked.
+    pub parts: Vec<ScorePart>,
+    /// Its score, 0 for a line that was not ranked.
+    pub score: f32,
+    /// Why it is in.
+    pub because: Because,
+    /// Tokens of the rendered line.
+    pub tokens: TokenCount,
+    /// First 16 bytes of BLAKE3 of the record's text; tells a session's delta that the text has changed.
+    pub content_hash: [u8; 16],
+}
+
+/// A candidate that did not become a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Omitted {
+    /// The record.
+    pub record: RecordRef,
+    /// The section that considered it.
+    pub section: Section,
+    /// Why not.
+    pub reason: OmittedReason,
+    /// Its score, 0 when it was not ranked.
+    pub score: f32,
+}
+
+/// One fenced block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockReceipt {
+    /// Which.
+    pub kind: BlockKind,
+    /// Tokens of its rendered text, fence included.
+    pub tokens: TokenCount,
+    /// BLAKE3 of its rendered text.
+    pub hash: [u8; 32],
+}
+
+/// The account of one context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receipt {
+    /// Its id.
+    pub id: ReceiptId,
+    /// The session that was shown the context.
+    pub session: SessionId,
+    /// When.
+    pub at: Timestamp,
+    /// Version of the engine.
+    pub version: String,
+    /// First 16 bytes of BLAKE3 over the settings that shape a context.
+    pub settings_hash: [u8; 16],
+    /// Last position of the log that it saw.
+    pub head: Cursor,
+    /// Model of the query vector, if there was one.
+    pub model: Option<ModelId>,
+    /// Name of the token counter.
+    pub tokenizer: String,
+    /// The limit that was asked.
+    pub budget: TokenCount,
+    /// Sum over the blocks; at most `budget`.
+    pub tokens: TokenCount,
+    /// The fenced blocks, in order.
+    pub blocks: Vec<BlockReceipt>,
+    /// The lines, in order.
+    pub lines: Vec<ReceiptLine>,
+    /// What was left out, best first, at most 100.
+    pub omitted: Vec<Omitted>,
+    /// How many were left out for each reason, all of them.
+    pub omitted_counts: Vec<(OmittedReason, u32)>,
+    /// What the answer lacked.
+    pub gaps: Vec<Gap>,
+}
+
+/// One thing that a session was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenItem {
+    /// The record.
+    pub record: RecordRef,
+    /// Hash of the text that was shown.
+    pub content_hash: [u8; 16],
+    /// Where that text stands.
+    pub sources: Vec<Source>,
+}
+
+/// What a session was shown so far; newest showing of each record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// By record.
+    pub items: Vec<SeenItem>,
+}
+
+impl Seen {
+    /// Whether the record was shown with this very text.
+    pub fn has(&self, record: RecordRef, content_hash: &[u8; 16]) -> bool {
+        self.items.iter().any(|item| item.record == record && item.content_hash == *content_hash)
+    }
+}
