@@ -83,10 +83,26 @@ impl GapCause {
     }
 }
 
+/// The cause of an error that stands for a missed deadline; it becomes [`GapCause::TimedOut`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elapsed(pub Duration);
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "no answer within {} ms", self.0.as_millis())
+    }
+}
+
+impl std::error::Error for Elapsed {}
+
 /// The one visible place where an error becomes a gap.
 impl From<Error> for GapCause {
     fn from(error: Error) -> Self {
-        Self::Failed(error.kind())
+        use std::error::Error as _;
+        match error.source().and_then(|source| source.downcast_ref::<Elapsed>()) {
+            Some(Elapsed(after)) => Self::TimedOut(*after),
+            None => Self::Failed(error.kind()),
+        }
     }
 }
 
@@ -257,5 +273,29 @@ impl HealthReport {
     pub fn status(&self) -> Status {
         let counted = self.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
         counted.map(|part| part.status).max().unwrap_or(Status::Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_deadline_and_a_failure_do_not_look_alike() {
+        let after = Duration::from_millis(200);
+        let late = Error::new(ErrorKind::Unavailable, "cannot embed").because(Elapsed(after));
+        assert_eq!(GapCause::from(late), GapCause::TimedOut(after));
+        let failed = Error::new(ErrorKind::Corrupt, "cannot load").because("checksum");
+        assert_eq!(GapCause::from(failed), GapCause::Failed(ErrorKind::Corrupt));
+    }
+
+    #[test]
+    fn gaps_are_kept_once_and_in_the_order_of_layers() {
+        let mut gaps = Gaps::default();
+        let _: u8 = gaps.keep(Layer::Vector, Err(GapCause::NotConfigured));
+        let _: u8 = gaps.keep(Layer::Vector, Err(GapCause::NotConfigured));
+        let _: u8 = gaps.keep(Layer::Learnings, Err(GapCause::Stale { behind: 3 }));
+        let layers: Vec<Layer> = gaps.attach(()).gaps.iter().map(|gap| gap.layer).collect();
+        assert_eq!(layers, [Layer::Learnings, Layer::Vector]);
     }
 }

@@ -29,7 +29,7 @@ pub use crate::event::{
     Remember, Role, Seq, SessionSummary,
 };
 pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
-pub use crate::gap::{Degraded, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
+pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::id::{EventId, LearningId, ReceiptId, derived_id};
 pub use crate::index::{
     BLOCK_ROWS, IndexBlock, IndexEntry, IndexMark, Labels, Marks, Posting, TermHash, Terms, Vector,
