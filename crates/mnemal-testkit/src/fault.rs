@@ -1,0 +1,231 @@
+//! Parts that misbehave on purpose.
+
+use std::future::pending;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Error,
+    ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock, IndexMark,
+    IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId, NoteKey,
+    Projection, Receipt, ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp,
+    Tombstone, Vector,
+};
+
+/// How a part misbehaves.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Every call answers with this error.
+    Failing(ErrorKind),
+    /// No call ever answers.
+    Hanging,
+    /// Every call panics.
+    Panicking,
+    /// It answers from the state before the first event: an index loads nothing, a projection stands at its start.
+    Stale,
+}
+
+/// A part behind a fault. What is written passes through; what is read misbehaves.
+#[derive(Debug)]
+pub struct Faulty<P: ?Sized> {
+    part: Arc<P>,
+    fault: Fault,
+}
+
+impl<P: ?Sized> Faulty<P> {
+    /// Wraps a part.
+    pub fn new(part: Arc<P>, fault: Fault) -> Self {
+        Self { part, fault }
+    }
+
+    async fn misbehave(&self) -> Result<()> {
+        match self.fault {
+            Fault::Failing(kind) => Err(Error::new(kind, "injected failure")),
+            Fault::Hanging => pending().await,
+            #[expect(clippy::panic, reason = "a part that panics is what this fault is")]
+            Fault::Panicking => panic!("injected panic"),
+            Fault::Stale => Ok(()),
+        }
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Embedder for Faulty<dyn Embedder> {
+    fn model(&self) -> &ModelId {
+        self.part.model()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.part.dimensions()
+    }
+
+    fn floor(&self) -> f32 {
+        self.part.floor()
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+        self.misbehave().await?;
+        self.part.embed(texts).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl IndexStore for Faulty<dyn IndexStore> {
+    async fn mark(&self) -> Result<IndexMark> {
+        self.misbehave().await?;
+        self.part.mark().await
+    }
+
+    async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
+        self.misbehave().await?;
+        if self.fault == Fault::Stale { Ok(Vec::new()) } else { self.part.load(after, limit).await }
+    }
+
+    async fn put_vectors(&self, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64> {
+        self.part.put_vectors(model, rows).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl EventStore for Faulty<dyn EventStore> {
+    fn capabilities(&self) -> EventCaps {
+        self.part.capabilities()
+    }
+
+    async fn head(&self) -> Result<Cursor> {
+        self.misbehave().await?;
+        self.part.head().await
+    }
+
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+        self.part.append(batch).await
+    }
+
+    async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+        self.misbehave().await?;
+        self.part.get(ids).await
+    }
+
+    async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        self.misbehave().await?;
+        self.part.scan(filter, after, limit).await
+    }
+
+    async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        self.misbehave().await?;
+        self.part.latest(filter, limit).await
+    }
+
+    async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
+        self.misbehave().await?;
+        self.part.sessions(limit).await
+    }
+
+    async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
+        self.part.erase(tombstones).await
+    }
+
+    async fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        self.part.tombstones().await
+    }
+
+    async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()> {
+        self.part.adopt(tombstones).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projection for Faulty<dyn LearningStore> {
+    type Delta = LearningDelta;
+
+    async fn cursor(&self) -> Result<Cursor> {
+        self.misbehave().await?;
+        if self.fault == Fault::Stale { Ok(Cursor::START) } else { self.part.cursor().await }
+    }
+
+    async fn apply(&self, delta: &LearningDelta, advance: &Advance) -> Result<()> {
+        if self.fault == Fault::Stale {
+            return Err(Error::new(ErrorKind::Conflict, "injected: another process is folding"));
+        }
+        self.part.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.misbehave().await?;
+        self.part.dead_letters(limit).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl LearningStore for Faulty<dyn LearningStore> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+        self.misbehave().await?;
+        self.part.active(filter, as_of).await
+    }
+
+    async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
+        self.misbehave().await?;
+        self.part.all(filter).await
+    }
+
+    async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
+        self.misbehave().await?;
+        self.part.history(key).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl ReceiptStore for Faulty<dyn ReceiptStore> {
+    async fn put(&self, receipt: &Receipt) -> Result<()> {
+        self.misbehave().await?;
+        self.part.put(receipt).await
+    }
+
+    async fn get(&self, id: ReceiptId) -> Result<Receipt> {
+        self.misbehave().await?;
+        self.part.get(id).await
+    }
+
+    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+        self.misbehave().await?;
+        self.part.seen(session).await
+    }
+
+    async fn clear_seen(&self, session: &SessionId) -> Result<()> {
+        self.misbehave().await?;
+        self.part.clear_seen(session).await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64> {
+        self.part.sweep(before).await
+    }
+
+    async fn erase(&self, sources: &[EventId]) -> Result<u64> {
+        self.part.erase(sources).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl ContextSource for Faulty<dyn ContextSource> {
+    fn layer(&self) -> Layer {
+        self.part.layer()
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        self.misbehave().await?;
+        self.part.fragments(request).await
+    }
+}

@@ -1,0 +1,156 @@
+//! Makes valid records, so that a case says only what it is about.
+
+use mnemal_core::{
+    Because, BlockKind, BlockReceipt, Category, ChannelId, Cursor, EventId, EventKind, Importance,
+    InstallationKey, Learning, LearningId, LearningKind, LearningStatus, Level, LogEntry, Metadata, ModelId,
+    NewEvent, NoteKey, Origin, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, RuleId, Section,
+    SessionId, Source, Span, Speaker, Timestamp, TokenCount, Tombstone, TombstoneHash, Trust, Zone,
+};
+
+use crate::fake::{TermIndexer, mix, with_vector};
+
+/// Makes log entries, one after the other; the same seed makes the same entries.
+#[derive(Debug)]
+pub struct Records {
+    seed: u64,
+    next: u64,
+}
+
+impl Records {
+    /// Starts a sequence; two seeds never share an id.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, next: 0 }
+    }
+
+    /// Makes a user's turn in a session.
+    ///
+    /// # Errors
+    /// `Invalid` for a session that is no name.
+    pub fn turn(&mut self, session: &str, content: &str) -> Result<LogEntry> {
+        self.next += 1;
+        let at = Timestamp::EPOCH
+            .plus_micros(1_772_355_600_000_000 + i64::try_from(self.next).unwrap_or(0) * 1_000_000);
+        let id = EventId((u128::from(mix(self.seed ^ 0x5eed)) << 64) | u128::from(self.next));
+        let event = NewEvent {
+            kind: EventKind::UserMessage,
+            content: content.to_owned(),
+            session: SessionId::new(session)?,
+            channel: ChannelId::new("test")?,
+            parent: None,
+            speaker: Some(Speaker::new("Ada")?),
+            user: None,
+            agent: None,
+            occurred_at: at,
+            zone: Zone::utc(),
+            origin: Origin::UserDirect,
+            idempotency_key: None,
+            metadata: Metadata::new(),
+        };
+        let body_hash = InstallationKey::new([1; 32]).hash("body", &[content.as_bytes()]);
+        let index = Some(TermIndexer::entry(content));
+        Ok(LogEntry { id, recorded_at: at, event, index, quarantined: None, echo: Vec::new(), body_hash })
+    }
+
+    /// Makes a user's turn with an idempotency key.
+    ///
+    /// # Errors
+    /// `Invalid` for a session that is no name.
+    pub fn keyed(&mut self, session: &str, content: &str, key: &str) -> Result<LogEntry> {
+        let mut entry = self.turn(session, content)?;
+        entry.event.idempotency_key = Some(key.to_owned());
+        Ok(entry)
+    }
+
+    /// Makes a user's turn that a rule holds back: it has no index entry.
+    ///
+    /// # Errors
+    /// `Invalid` for a session that is no name.
+    pub fn quarantined(&mut self, session: &str, content: &str) -> Result<LogEntry> {
+        let mut entry = self.turn(session, content)?;
+        entry.quarantined = Some(RuleId::new("test")?);
+        entry.index = None;
+        Ok(entry)
+    }
+
+    /// Makes a user's turn with a vector of a model.
+    ///
+    /// # Errors
+    /// `Invalid` for a vector that is none.
+    pub fn embedded(&mut self, content: &str, model: &ModelId, values: &[f32]) -> Result<LogEntry> {
+        let mut entry = self.turn("s", content)?;
+        entry.index = Some(with_vector(TermIndexer::entry(content), model, values)?);
+        Ok(entry)
+    }
+}
+
+/// Makes the tombstone of an event.
+pub fn tombstone(event: EventId, at: Timestamp) -> Tombstone {
+    let hash = |salt: u128| TombstoneHash((event.0 ^ salt).to_be_bytes());
+    Tombstone { event, body: hash(1), sentences: vec![hash(2), hash(3)], at }
+}
+
+/// Makes version 1 of a note that was read in one event.
+///
+/// # Errors
+/// `Invalid` for a key that is no name.
+pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> Result<Learning> {
+    Ok(Learning {
+        id: LearningId(id),
+        kind: LearningKind::Note,
+        key: Some(NoteKey::new(key)?),
+        version: 1,
+        category: Category::new("general")?,
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+        content: format!("note {key}"),
+        session: SessionId::new("s")?,
+        user: None,
+        agent: None,
+        sources: vec![Source { event: source, span: Span { start: 0, end: 4 } }],
+        trust: Trust::User,
+        level: Level::User,
+        status: LearningStatus::Active,
+        expires_at: None,
+        created_at,
+        expired_at: None,
+        producer: Producer { id: "test".to_owned(), version: 1 },
+    })
+}
+
+/// Makes the receipt of a context with one line that shows one event.
+///
+/// # Errors
+/// `Invalid` for a session that is no name.
+pub fn receipt(id: u128, session: &str, shown: EventId, at: Timestamp) -> Result<Receipt> {
+    let line = ReceiptLine {
+        block: BlockKind::Volatile,
+        section: Section::Recall,
+        record: RecordRef::Event(shown),
+        producer: None,
+        sources: vec![Source { event: shown, span: Span { start: 0, end: 4 } }],
+        trust: Trust::User,
+        level: Level::User,
+        parts: Vec::new(),
+        score: 0.5,
+        because: Because::Query,
+        tokens: TokenCount(7),
+        content_hash: [7; 16],
+    };
+    Ok(Receipt {
+        id: ReceiptId(id),
+        session: SessionId::new(session)?,
+        at,
+        version: "test".to_owned(),
+        settings_hash: [3; 16],
+        head: Cursor::START,
+        model: None,
+        tokenizer: "words".to_owned(),
+        budget: TokenCount(100),
+        tokens: TokenCount(7),
+        blocks: vec![BlockReceipt { kind: BlockKind::Volatile, tokens: TokenCount(7), hash: [5; 32] }],
+        lines: vec![line],
+        omitted: Vec::new(),
+        omitted_counts: Vec::new(),
+        gaps: Vec::new(),
+    })
+}

@@ -1,0 +1,49 @@
+//! Cases of `TokenCounter`.
+
+use mnemal_core::{Result, TokenCount, TokenCounter};
+
+/// Texts of several scripts and shapes.
+const TEXTS: [&str; 6] = [
+    "",
+    "a",
+    "The deploy moved to Tuesday.",
+    "日本語のテキスト",
+    "{\"a\": [1, 2, 3]}",
+    "é😀\u{200d}x  \n\n y",
+];
+
+/// The same text has the same count, and only the empty text has none.
+pub async fn counting_is_pure_and_nothing_is_zero(counter: &impl TokenCounter) -> Result<()> {
+    assert_eq!(counter.count(""), TokenCount(0));
+    for text in TEXTS {
+        assert_eq!(counter.count(text), counter.count(text));
+        assert_eq!(counter.count(text).0 == 0, text.is_empty(), "{text:?}");
+    }
+    assert!(!counter.name().is_empty());
+    Ok(())
+}
+
+/// A cut text really fits.
+pub async fn a_prefix_fits_and_ends_on_a_character(counter: &impl TokenCounter) -> Result<()> {
+    for text in TEXTS {
+        for budget in 0..8 {
+            let range = counter.prefix(text, TokenCount(budget));
+            let cut = text.get(range.clone());
+            assert!(cut.is_some(), "{range:?} of {text:?}");
+            assert!(counter.count(cut.unwrap_or_default()) <= TokenCount(budget));
+        }
+        assert_eq!(counter.prefix(text, counter.count(text)), 0..text.len());
+    }
+    Ok(())
+}
+
+/// Sums over lines bound the whole, up to one token a seam.
+pub async fn joining_texts_adds_at_most_one_token(counter: &impl TokenCounter) -> Result<()> {
+    for one in TEXTS {
+        for two in TEXTS {
+            let joined = counter.count(&format!("{one}\n{two}"));
+            assert!(joined.0 <= counter.count(one).0 + counter.count(two).0 + 2, "{one:?} + {two:?}");
+        }
+    }
+    Ok(())
+}

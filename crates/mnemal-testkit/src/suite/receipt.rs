@@ -1,0 +1,86 @@
+//! Cases of `ReceiptStore`.
+
+use mnemal_core::{
+    ErrorKind, EventId, Omitted, OmittedReason, ReceiptId, RecordRef, Result, Section, SessionId, Timestamp,
+};
+
+use super::Storage;
+use crate::record::receipt;
+
+fn at(micros: i64) -> Timestamp {
+    Timestamp::EPOCH.plus_micros(micros)
+}
+
+/// The account of an answer is kept to the letter.
+pub async fn a_receipt_comes_back_whole(storage: &Storage) -> Result<()> {
+    let mut stored = receipt(1, "s", EventId(5), at(10))?;
+    let record = RecordRef::Event(EventId(6));
+    stored.omitted =
+        vec![Omitted { record, section: Section::Recall, reason: OmittedReason::Budget, score: 0.25 }];
+    stored.omitted_counts = vec![(OmittedReason::Budget, 1)];
+    storage.receipts.put(&stored).await?;
+    assert_eq!(storage.receipts.get(ReceiptId(1)).await?, stored);
+    let unknown = storage.receipts.get(ReceiptId(2)).await;
+    assert_eq!(unknown.map_err(|error| error.kind()).err(), Some(ErrorKind::NotFound));
+    Ok(())
+}
+
+/// A receipt is written once.
+pub async fn a_known_id_is_a_conflict(storage: &Storage) -> Result<()> {
+    storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
+    let again = storage.receipts.put(&receipt(1, "t", EventId(6), at(11))?).await;
+    assert_eq!(again.map_err(|error| error.kind()).err(), Some(ErrorKind::Conflict));
+    assert_eq!(storage.receipts.get(ReceiptId(1)).await?.session.as_str(), "s");
+    Ok(())
+}
+
+/// What was shown is known by record and text.
+pub async fn a_session_remembers_what_it_was_shown(storage: &Storage) -> Result<()> {
+    storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
+    storage.receipts.put(&receipt(2, "s", EventId(5), at(11))?).await?;
+    storage.receipts.put(&receipt(3, "s", EventId(6), at(12))?).await?;
+    let seen = storage.receipts.seen(&SessionId::new("s")?).await?;
+    assert_eq!(seen.items.len(), 2);
+    assert!(seen.has(RecordRef::Event(EventId(5)), &[7; 16]));
+    assert!(!seen.has(RecordRef::Event(EventId(5)), &[8; 16]));
+    assert!(seen.items.iter().all(|item| item.sources.len() == 1));
+    assert_eq!(storage.receipts.seen(&SessionId::new("unknown")?).await?.items, []);
+    Ok(())
+}
+
+/// A compaction of one transcript forgets what that session saw.
+pub async fn clearing_a_session_leaves_the_others(storage: &Storage) -> Result<()> {
+    storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
+    storage.receipts.put(&receipt(2, "t", EventId(5), at(10))?).await?;
+    storage.receipts.clear_seen(&SessionId::new("s")?).await?;
+    assert_eq!(storage.receipts.seen(&SessionId::new("s")?).await?.items, []);
+    assert_eq!(storage.receipts.seen(&SessionId::new("t")?).await?.items.len(), 1);
+    assert!(storage.receipts.get(ReceiptId(1)).await.is_ok());
+    Ok(())
+}
+
+/// Retention is bounded, and exact.
+pub async fn a_sweep_drops_only_what_is_older(storage: &Storage) -> Result<()> {
+    storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
+    storage.receipts.put(&receipt(2, "s", EventId(6), at(20))?).await?;
+    assert_eq!(storage.receipts.sweep(at(20)).await?, 1);
+    assert!(storage.receipts.get(ReceiptId(1)).await.is_err());
+    assert!(storage.receipts.get(ReceiptId(2)).await.is_ok());
+    Ok(())
+}
+
+/// After a forget no receipt names the event, and no session has seen it.
+pub async fn erasing_removes_every_mention_of_a_source(storage: &Storage) -> Result<()> {
+    let mut both = receipt(1, "s", EventId(5), at(10))?;
+    let record = RecordRef::Event(EventId(6));
+    both.omitted =
+        vec![Omitted { record, section: Section::Recall, reason: OmittedReason::Duplicate, score: 0.0 }];
+    storage.receipts.put(&both).await?;
+    storage.receipts.put(&receipt(2, "s", EventId(7), at(11))?).await?;
+    storage.receipts.erase(&[EventId(5), EventId(6)]).await?;
+    let left = storage.receipts.get(ReceiptId(1)).await?;
+    assert_eq!((left.lines.len(), left.omitted.len()), (0, 0));
+    assert_eq!(storage.receipts.get(ReceiptId(2)).await?.lines.len(), 1);
+    assert_eq!(storage.receipts.seen(&SessionId::new("s")?).await?.items.len(), 1);
+    Ok(())
+}
