@@ -1,0 +1,59 @@
+//! Starts the measuring programs of the unpublished package `mnemal-benches`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::Line;
+
+/// Every figure with one line of help; its program is `bench-<name>`.
+const BENCHES: &[(&str, &str)] = &[
+    ("embedder", "agreement of the built-in embedder with similarity and retrieval sets"),
+    ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
+    ("latency", "append, recall and context by size of the log: p50 and p99"),
+    ("memory", "resident memory of an engine by size of the log"),
+    ("recall", "recall and nDCG of retrieval over labelled conversations"),
+];
+
+/// Runs `bench NAME [ARGUMENTS]` or `bench --list`; arguments after the name go to the program as they are.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    match arguments.split_first() {
+        None => bail!("bench needs a name\n{}", list()),
+        Some((word, _)) if word == "--list" => {
+            println!("{}", list());
+            Ok(())
+        }
+        Some((name, rest)) => program(name, rest)?.run(root),
+    }
+}
+
+fn program(name: &str, rest: &[String]) -> Result<Line> {
+    let known = BENCHES.iter().find(|(known, _)| *known == name);
+    let (name, _) = known.with_context(|| format!("unknown bench {name}\n{}", list()))?;
+    let rest = rest.iter().filter(|argument| *argument != "--");
+    let line = Line::new("cargo", &["run", "--release", "--quiet", "-p", "mnemal-benches", "--bin"]);
+    Ok(line.arg(format!("bench-{name}")).arg("--").args(rest.cloned()))
+}
+
+fn list() -> String {
+    let rows = BENCHES.iter().map(|(name, help)| format!("  {name:<12} {help}"));
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bench_becomes_a_program_of_the_benches_package() {
+        let line = program("recall", &["--".to_owned(), "--json".to_owned()]).unwrap();
+        let expected = "cargo run --release --quiet -p mnemal-benches --bin bench-recall -- --json";
+        assert_eq!(line.to_string(), expected);
+    }
+
+    #[test]
+    fn an_unknown_bench_lists_the_known_ones() {
+        let error = program("nothing", &[]).unwrap_err().to_string();
+        assert!(BENCHES.iter().all(|(name, _)| error.contains(name)), "{error}");
+    }
+}

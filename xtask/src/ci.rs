@@ -1,0 +1,282 @@
+//! What continuous integration runs, step by step, and exactly so on a developer's machine.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{Line, Stream};
+use crate::tidy;
+use crate::workspace::{Package, packages};
+
+/// Crates that no layer may bring into a user's tree.
+const HEAVY: &[&str] = &["axum", "hnsw_rs", "reqwest", "rmcp", "sqlx", "tokio"];
+/// Kinds of crates that do no input or output and start no thread.
+const PURE_KINDS: &[&str] = &["core", "text", "extract", "layer", "reading-layer"];
+/// The layer that owns a runtime, and is therefore not pure.
+const WITH_RUNTIME: &str = "mnemal-dream";
+const WASM: &str = "wasm32-unknown-unknown";
+const EXAMPLES: &str = "examples/pick-one-layer";
+
+type Action = fn(&mut Run) -> Result<()>;
+
+/// The steps in their order, each with one line of help.
+const STEPS: &[(&str, &str, Action)] = &[
+    ("fmt", "formatting", format),
+    ("clippy", "lints of every target, warnings are errors", clippy),
+    ("tidy", "rules that the compiler cannot state", |run| tidy::run(&run.root)),
+    ("test", "tests of the workspace", test),
+    ("doc", "examples in documents, and documents without warnings", document),
+    ("features", "each library without its default features", features),
+    ("isolation", "no layer brings a runtime, a database or a network", isolation),
+    ("examples", "each example that picks one layer", examples),
+    ("wasm", "pure crates compile where there is no system", wasm),
+];
+
+/// What the steps share.
+#[derive(Debug)]
+struct Run {
+    root: PathBuf,
+    packages: Vec<Package>,
+    /// Last words: one line for each test run.
+    summaries: Vec<String>,
+}
+
+/// Runs the named step, or all of them; fails on the first step that fails, with its command.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    let chosen = chosen(arguments)?;
+    let mut run = Run { root: root.to_path_buf(), packages: packages(root)?, summaries: Vec::new() };
+    let mut done: Vec<(&str, Duration)> = Vec::new();
+    for (name, _, action) in chosen {
+        println!("==> {name}");
+        let begun = now();
+        let outcome = action(&mut run);
+        done.push((name, now().duration_since(begun)));
+        if let Err(error) = outcome {
+            print_end(&done, &run.summaries);
+            return Err(error.context(format!("step {name} failed")));
+        }
+    }
+    print_end(&done, &run.summaries);
+    Ok(())
+}
+
+/// Returns the help of the steps.
+pub(crate) fn help() -> String {
+    STEPS.iter().map(|(name, help, _)| format!("    {name:<10} {help}")).collect::<Vec<_>>().join("\n")
+}
+
+fn chosen(arguments: &[String]) -> Result<Vec<&'static (&'static str, &'static str, Action)>> {
+    let Some(first) = arguments.first() else { return Ok(STEPS.iter().collect()) };
+    if arguments.len() > 1 {
+        bail!("ci takes one step or none");
+    }
+    let step = STEPS.iter().find(|(name, _, _)| name == first);
+    Ok(vec![step.with_context(|| format!("unknown step {first}; the steps are\n{}", help()))?])
+}
+
+/// Prints the duration of each step and then what the tests came to; the tests of the workspace come last.
+fn print_end(done: &[(&str, Duration)], summaries: &[String]) {
+    for (name, time) in done {
+        println!("{name:<10} {:>7.1} s", time.as_secs_f64());
+    }
+    for summary in summaries.iter().rev() {
+        println!("{summary}");
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the duration of a step is measured on the wall")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn format(run: &mut Run) -> Result<()> {
+    Line::new("cargo", &["fmt", "--all", "--check"]).run(&run.root)
+}
+
+fn clippy(run: &mut Run) -> Result<()> {
+    let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    Line::new("cargo", &arguments).run(&run.root)
+}
+
+fn test(run: &mut Run) -> Result<()> {
+    if Line::new("cargo", &["nextest", "--version"]).read(&run.root).is_ok() {
+        let arguments = ["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "slow"];
+        let mut summary = None;
+        let outcome = Line::new("cargo", &arguments).watch(&run.root, Stream::Error, |text| {
+            if text.trim_start().starts_with("Summary [") {
+                summary = Some(text.trim().to_owned());
+            }
+        });
+        run.summaries.extend(summary);
+        return outcome;
+    }
+    println!("cargo-nextest not installed: `cargo test` instead");
+    let line = Line::new("cargo", &["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]);
+    counted(run, "tests", &line)
+}
+
+/// Runs a test command whose results are lines `test result: …`, and keeps their sum.
+fn counted(run: &mut Run, what: &str, line: &Line) -> Result<()> {
+    let mut sum = Counts::default();
+    let outcome = line.watch(&run.root, Stream::Out, |text| sum.add(text));
+    run.summaries
+        .push(format!("{what}: {} passed, {} failed, {} ignored", sum.passed, sum.failed, sum.ignored));
+    outcome
+}
+
+/// Sums of `test result:` lines.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Counts {
+    fn add(&mut self, text: &str) {
+        let Some(result) = text.strip_prefix("test result: ") else { return };
+        for part in result.split([';', '.']) {
+            let Some((number, word)) = part.trim().split_once(' ') else { continue };
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match word {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn document(run: &mut Run) -> Result<()> {
+    counted(run, "doc tests", &Line::new("cargo", &["test", "--quiet", "--doc", "--workspace"]))?;
+    let line = Line::new("cargo", &["doc", "--quiet", "--no-deps", "--workspace", "--lib"]);
+    line.with("RUSTDOCFLAGS", "-Dwarnings").run(&run.root)
+}
+
+/// One library at a time: checked together, their features would be united and a missing one not seen.
+fn features(run: &mut Run) -> Result<()> {
+    let libraries = run.packages.iter().filter(|p| p.is_library && p.folder.starts_with("crates/"));
+    for package in libraries {
+        let arguments = ["check", "--quiet", "-p", &package.name, "--no-default-features"];
+        Line::new("cargo", &arguments).run(&run.root)?;
+        println!("{} without default features", package.name);
+    }
+    Ok(())
+}
+
+fn isolation(run: &mut Run) -> Result<()> {
+    for package in pure(&run.packages) {
+        let arguments = ["tree", "-p", &package.name, "-e", "normal", "--prefix", "none", "-f", "{p}"];
+        let line = Line::new("cargo", &arguments);
+        let tree = line.read(&run.root)?;
+        let found = heavy(&tree);
+        if !found.is_empty() {
+            bail!("{} brings {}; see `{line}`", package.name, found.join(", "));
+        }
+        println!("{}: {} packages, none of them heavy", package.name, packages_of(&tree));
+    }
+    Ok(())
+}
+
+fn pure(packages: &[Package]) -> impl Iterator<Item = &Package> {
+    let is_pure = |package: &&Package| {
+        package.kind.as_deref().is_some_and(|kind| PURE_KINDS.contains(&kind)) && package.name != WITH_RUNTIME
+    };
+    packages.iter().filter(is_pure)
+}
+
+/// Returns the heavy crates in the output of `cargo tree`.
+fn heavy(tree: &str) -> Vec<&'static str> {
+    let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    HEAVY.iter().copied().filter(|name| names.contains(name)).collect()
+}
+
+fn packages_of(tree: &str) -> usize {
+    let mut names: Vec<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.len()
+}
+
+fn examples(run: &mut Run) -> Result<()> {
+    let mut manifests = Vec::new();
+    for entry in std::fs::read_dir(run.root.join(EXAMPLES)).into_iter().flatten().flatten() {
+        let manifest = entry.path().join("Cargo.toml");
+        if manifest.is_file() {
+            manifests.push(manifest);
+        }
+    }
+    manifests.sort();
+    if manifests.is_empty() {
+        println!("{EXAMPLES} holds no example: skipped");
+    }
+    for manifest in manifests {
+        let manifest = manifest.strip_prefix(&run.root).unwrap_or(&manifest).display().to_string();
+        let arguments = ["check", "--quiet", "--manifest-path", &manifest, "--target-dir", "target/examples"];
+        Line::new("cargo", &arguments).run(&run.root)?;
+        println!("{manifest}");
+    }
+    Ok(())
+}
+
+fn wasm(run: &mut Run) -> Result<()> {
+    let folder = Line::new("rustc", &["--print", "target-libdir", "--target", WASM]).read(&run.root)?;
+    if !Path::new(folder.trim()).is_dir() {
+        println!("wasm32 target not installed: skipped");
+        return Ok(());
+    }
+    let line = Line::new("cargo", &["check", "--quiet", "--target", WASM, "--no-default-features"]);
+    let names = pure(&run.packages).flat_map(|package| ["-p".to_owned(), package.name.clone()]);
+    line.args(names).run(&run.root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_argument_chooses_every_step_and_a_name_chooses_one() {
+        assert_eq!(chosen(&[]).unwrap().len(), STEPS.len());
+        assert_eq!(chosen(&["doc".to_owned()]).unwrap().first().unwrap().0, "doc");
+        assert!(chosen(&["docs".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn results_of_test_binaries_add_up() {
+        let mut sum = Counts::default();
+        sum.add("running 2 tests");
+        sum.add(
+            "test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+        );
+        sum.add(
+            "test result: FAILED. 3 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0s",
+        );
+        assert_eq!(sum, Counts { passed: 5, failed: 4, ignored: 1 });
+    }
+
+    #[test]
+    fn a_heavy_crate_is_found_by_its_whole_name() {
+        assert_eq!(heavy("mnemal-core v0.1.0 (path)\ntokio v1.47.0\ntokio-util v0.7.0\n"), ["tokio"]);
+        assert!(heavy("mnemal-core v0.1.0 (path)\ntokio-util v0.7.0\n").is_empty());
+        assert_eq!(packages_of("a v1\nb v1\na v1 (*)\n"), 2);
+    }
+
+    #[test]
+    fn the_layer_with_a_runtime_is_not_pure() {
+        let package = |name: &str, kind: &str| Package {
+            name: name.to_owned(),
+            kind: Some(kind.to_owned()),
+            folder: format!("crates/{name}"),
+            dependencies: Vec::new(),
+            is_library: true,
+        };
+        let all = [
+            package("mnemal-dream", "layer"),
+            package("mnemal-context", "layer"),
+            package("mnemal", "engine"),
+        ];
+        assert_eq!(pure(&all).map(|p| p.name.as_str()).collect::<Vec<_>>(), ["mnemal-context"]);
+    }
+}

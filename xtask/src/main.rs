@@ -1,0 +1,87 @@
+//! Checks, benches and recipes of the workspace: `cargo xtask COMMAND`.
+//!
+//! This program reads metadata and text; it links no crate of the workspace.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool of developers speaks to its terminal; its standard output is no protocol"
+)]
+
+mod bench;
+mod ci;
+mod command;
+mod embedder;
+mod features;
+mod source;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let root = workspace::root();
+    let Some((command, rest)) = arguments.split_first() else {
+        println!("{}", help());
+        return Ok(());
+    };
+    match command.as_str() {
+        "ci" | "test" => ci::run(&root, rest),
+        "tidy" => tidy::run(&root),
+        "features" => features::run(&root, rest),
+        "bench" => bench::run(&root, rest),
+        "embedder" => embedder::run(&root, rest),
+        "help" | "--help" | "-h" => {
+            println!("{}", help());
+            Ok(())
+        }
+        other => bail!("unknown command {other}\n{}", help()),
+    }
+}
+
+fn help() -> String {
+    format!(
+        "\
+cargo xtask COMMAND
+
+  ci [STEP]    everything that continuous integration runs, or one step of it:
+{}
+  test         the same as ci
+  tidy         the rules that the compiler cannot state, and the sizes of the crates
+  features     which requirements the tests prove
+               --spec FILE [--crate NAME] [--json] [--strict]
+  bench        measurements, in release builds: NAME [ARGUMENTS], or --list
+  embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]",
+        ci::help()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_command_is_refused_with_the_help() {
+        let error = run(&["nothing".to_owned()]).unwrap_err().to_string();
+        assert!(error.starts_with("unknown command nothing\ncargo xtask"), "{error}");
+    }
+
+    #[test]
+    fn the_help_names_every_command() {
+        for command in ["ci", "test", "tidy", "features", "bench", "embedder"] {
+            assert!(help().lines().any(|line| line.trim_start().starts_with(command)), "{command}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Decision records are numbered without gaps and listed in their index; the glossary exists.
+
+use super::Finding;
+use crate::workspace::Tree;
+
+const FOLDER: &str = "docs/adr/";
+const INDEX: &str = "docs/adr/README.md";
+const GLOSSARY: &str = "docs/glossary.md";
+
+/// Records are named `NNNN-title.md`, numbered from 0001 without gaps or repeats, and listed in the index.
+pub(super) fn adr_numbers_and_index(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(index) = tree.file(INDEX) else {
+        return vec![Finding::at(INDEX, "does not exist")];
+    };
+    let mut names: Vec<&str> = tree.files.iter().filter_map(|file| file.path.strip_prefix(FOLDER)).collect();
+    names.retain(|name| *name != "README.md");
+    names.sort_unstable();
+    for (at, name) in names.iter().enumerate() {
+        let place = format!("{FOLDER}{name}");
+        let number = name.split_once('-').map(|(number, _)| number).unwrap_or_default();
+        if number != format!("{:04}", at + 1) {
+            findings.push(Finding::at(&place, format!("the next number is {:04}", at + 1)));
+        }
+        if !index.text.contains(&format!("({name})")) {
+            findings.push(Finding::at(INDEX, format!("does not link to {name}")));
+        }
+    }
+    findings
+}
+
+/// The words of the project are explained in one place.
+pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
+    let words =
+        tree.file(GLOSSARY).map_or(0, |file| file.text.lines().filter(|l| l.starts_with("| `")).count());
+    if words > 0 {
+        return Vec::new();
+    }
+    vec![Finding::at(GLOSSARY, "has no table of words, one row for each: | `word` | meaning |")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::tests::check;
+
+    #[test]
+    fn a_gap_in_the_numbers_and_a_missing_line_of_the_index_are_found() {
+        let files = [
+            ("docs/adr/README.md", "- [One](0001-one.md)\n"),
+            ("docs/adr/0001-one.md", ""),
+            ("docs/adr/0003-three.md", ""),
+        ];
+        let expected = [
+            "docs/adr/0003-three.md: the next number is 0002",
+            "docs/adr/README.md: does not link to 0003-three.md",
+        ];
+        assert_eq!(check(adr_numbers_and_index, &files), expected);
+    }
+
+    #[test]
+    fn a_tree_without_index_or_glossary_is_found() {
+        assert_eq!(check(adr_numbers_and_index, &[]), ["docs/adr/README.md: does not exist"]);
+        assert_eq!(check(glossary, &[]).len(), 1);
+        assert_eq!(check(glossary, &[("docs/glossary.md", "| `event` | a recorded unit |\n")]), [""; 0]);
+    }
+}

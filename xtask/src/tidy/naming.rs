@@ -1,0 +1,56 @@
+//! Every Rust file says what it is, in its first line and in its name.
+
+use super::Finding;
+use crate::workspace::Tree;
+
+/// Words that name no idea.
+const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager"];
+
+/// Every Rust file begins with a document, or includes the README of its crate as one.
+pub(super) fn document_of_each_file(tree: &Tree) -> Vec<Finding> {
+    let documented = |text: &str| text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+    tree.rust_files()
+        .filter(|file| !documented(file.text.trim_start()))
+        .map(|file| Finding::at(&file.path, "does not begin with `//!`"))
+        .collect()
+}
+
+/// No file or folder of code has a name without meaning, and no file is called `mod.rs`.
+pub(super) fn file_names(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust_files() {
+        if file.path.ends_with("/mod.rs") {
+            findings
+                .push(Finding::at(&file.path, "use `name.rs` beside the folder `name` instead of `mod.rs`"));
+        }
+        let words = file.path.trim_end_matches(".rs").split(['/', '_', '-']);
+        for word in words.filter(|word| EMPTY_WORDS.contains(word)) {
+            findings.push(Finding::at(&file.path, format!("`{word}` says nothing; name the idea")));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::tests::check;
+
+    #[test]
+    fn a_file_without_a_document_is_found() {
+        let files = [("crates/a/src/b.rs", "fn f() {}\n"), ("crates/a/src/c.rs", "//! C.\n")];
+        assert_eq!(check(document_of_each_file, &files), ["crates/a/src/b.rs: does not begin with `//!`"]);
+    }
+
+    #[test]
+    fn names_without_meaning_are_found() {
+        let files = [
+            ("crates/a/src/text_utils.rs", ""),
+            ("crates/a/tests/common/mod.rs", ""),
+            ("crates/a/src/commons.rs", ""),
+        ];
+        let found = check(file_names, &files);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found.iter().all(|line| !line.contains("commons.rs")));
+    }
+}

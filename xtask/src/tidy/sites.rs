@@ -1,0 +1,119 @@
+//! Names that may be used in a few places only.
+
+use super::Finding;
+use super::graph::SERIALISING;
+use crate::source::names;
+use crate::workspace::{SourceFile, Tree};
+
+/// A name and the members whose code may use it.
+const CALL_SITES: &[(&str, &[&str])] = &[
+    ("BackgroundPermit::issue", &["mnemal-core", "mnemal-dream", "mnemal-testkit"]),
+    ("Spaces::open", &["mnemal", "mnemal-server", "mnemal-cli"]),
+];
+
+/// Files that may hold `unsafe`: none until the fault-injecting file system of the test kit exists.
+const UNSAFE_FILES: &[&str] = &[];
+
+/// Rights are issued, and spaces are opened, only where the architecture says so.
+pub(super) fn call_sites(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, members) in CALL_SITES {
+        for file in code(tree).filter(|file| !members.contains(&file.member())) {
+            let message = format!("{name} may be named only in {}", members.join(", "));
+            findings.extend(lines_that(file, &message, |line| names(line, name)));
+        }
+    }
+    findings
+}
+
+/// No file holds `unsafe`.
+pub(super) fn no_unsafe(tree: &Tree) -> Vec<Finding> {
+    let files = code(tree).filter(|file| !UNSAFE_FILES.contains(&file.path.as_str()));
+    files
+        .flat_map(|file| lines_that(file, "`unsafe` is not used here", |line| names(line, "unsafe")))
+        .collect()
+}
+
+/// Only members with a boundary to an outside format derive serialisation.
+pub(super) fn derived_serialisation(tree: &Tree) -> Vec<Finding> {
+    let derives = |line: &str| names(line, "Serialize") || names(line, "Deserialize");
+    let files = code(tree).filter(|file| !SERIALISING.contains(&file.member()));
+    files.flat_map(|file| lines_that(file, "records are not serialised here; see ADR 18", derives)).collect()
+}
+
+/// No test is switched off, and none expects a panic.
+pub(super) fn no_ignored_tests(tree: &Tree) -> Vec<Finding> {
+    let switched = |line: &str| line.contains("#[ignore") || line.contains("#[should_panic");
+    code(tree).flat_map(|file| lines_that(file, "a test runs and returns", switched)).collect()
+}
+
+/// No test waits for the clock on the wall; a test under tokio's paused time may move that time on.
+pub(super) fn no_sleeping_tests(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in code(tree) {
+        let paused = file.text.contains("start_paused = true");
+        let sleeps = |line: &str| names(line, "thread::sleep") || (!paused && names(line, "time::sleep"));
+        let lines = file.rust.lines().filter(|(at, line)| file.is_test_line(*at) && sleeps(line));
+        findings.extend(lines.map(|(at, _)| Finding::on_line(&file.path, at, "a test does not sleep")));
+    }
+    findings
+}
+
+fn code(tree: &Tree) -> impl Iterator<Item = &SourceFile> {
+    tree.rust_files()
+}
+
+fn lines_that(file: &SourceFile, message: &str, holds: impl Fn(&str) -> bool) -> Vec<Finding> {
+    let lines = file.rust.lines().filter(|(_, line)| holds(line));
+    lines.map(|(at, _)| Finding::on_line(&file.path, at, message)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::tests::check;
+
+    #[test]
+    fn a_permit_issued_by_a_layer_is_found() {
+        let text = "fn f() { BackgroundPermit::issue(budget) }\n";
+        let files = [("crates/mnemal-recall/src/a.rs", text), ("crates/mnemal-testkit/src/a.rs", text)];
+        let found = check(call_sites, &files);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("crates/mnemal-recall/src/a.rs:1: BackgroundPermit::issue"));
+    }
+
+    #[test]
+    fn a_space_opened_by_the_store_is_found() {
+        let text = "fn f() { Spaces::open(principal, space) }\n";
+        assert_eq!(check(call_sites, &[("crates/mnemal-store/src/a.rs", text)]).len(), 1);
+        assert_eq!(check(call_sites, &[("crates/mnemal/src/a.rs", text)]), [""; 0]);
+    }
+
+    #[test]
+    fn unsafe_code_is_found_and_unsafe_in_words_is_not() {
+        let files = [("crates/a/src/a.rs", "// unsafe\nfn f() { unsafe { g() } }\n#![deny(unsafe_code)]\n")];
+        assert_eq!(check(no_unsafe, &files), ["crates/a/src/a.rs:2: `unsafe` is not used here"]);
+    }
+
+    #[test]
+    fn a_record_that_derives_serialize_is_found() {
+        let text = "#[derive(Debug, serde::Serialize)]\nstruct A;\n";
+        let files = [("crates/mnemal-core/src/a.rs", text), ("crates/mnemal-events/src/a.rs", text)];
+        assert_eq!(check(derived_serialisation, &files).len(), 1);
+    }
+
+    #[test]
+    fn an_ignored_test_is_found() {
+        let text = "#[test]\n#[ignore = \"later\"]\nfn f() {}\n";
+        assert_eq!(check(no_ignored_tests, &[("crates/a/src/a.rs", text)]).len(), 1);
+    }
+
+    #[test]
+    fn a_sleeping_test_is_found_unless_time_is_paused() {
+        let sleep = "async fn f() { tokio::time::sleep(d).await }\n";
+        let paused = format!("#[tokio::test(start_paused = true)]\n{sleep}");
+        let files = [("crates/a/tests/a.rs", sleep), ("crates/a/tests/b.rs", paused.as_str())];
+        assert_eq!(check(no_sleeping_tests, &files), ["crates/a/tests/a.rs:1: a test does not sleep"]);
+        assert_eq!(check(no_sleeping_tests, &[("crates/a/src/a.rs", sleep)]), [""; 0]);
+    }
+}
