@@ -1,0 +1,361 @@
+//! What a question asks for, read from its words.
+
+use std::ops::Range;
+
+use crate::gates::is_negated;
+use crate::question_words::{COMMON_STARTS, JOINERS, NOT_NAMES, RECIPIENT_VERBS, REQUEST_VERBS};
+use crate::word::{Word, words};
+
+/// The word that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Wh {
+    /// "who", "whom".
+    Who,
+    /// "whose".
+    Whose,
+    /// "what".
+    What,
+    /// "when".
+    When,
+    /// "where".
+    Where,
+    /// "why", "how come".
+    Why,
+    /// "how", without a measure behind it.
+    How,
+    /// "which".
+    Which,
+    /// "how many".
+    HowMany,
+    /// "how much".
+    HowMuch,
+    /// "how long".
+    HowLong,
+    /// "how often".
+    HowOften,
+    /// "how old".
+    HowOld,
+}
+
+/// What was read from a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent signals, each read by its name")]
+#[must_use]
+pub struct Question {
+    /// Capitalised sequences as written, without possessive endings, each once, by first appearance.
+    pub names: Vec<String>,
+    /// The first word that asks, if there is one.
+    pub wh: Option<Wh>,
+    /// The answer is a time: "when", "what year", "how long ago".
+    pub asks_time: bool,
+    /// What stands in quotation marks, by position, without the marks; bytes of the text.
+    pub phrases: Vec<Range<usize>>,
+    /// It asks for what is not so, or was not done.
+    pub negated: bool,
+    /// It asks for something the assistant said or made: "what did you suggest", "your recipe".
+    pub about_assistant: bool,
+    /// It asks about the person who asks: "I", "my".
+    pub about_self: bool,
+}
+
+/// Reads an English question; of another language, names and quoted phrases only.
+pub fn question(text: &str) -> Question {
+    let words = words(text);
+    let wh = find_wh(&words);
+    Question {
+        names: names(text, &words),
+        wh,
+        asks_time: asks_time(&words, wh),
+        phrases: phrases(text),
+        negated: is_negated(&words),
+        about_assistant: is_about_assistant(&words),
+        about_self: is_about_self(&words),
+    }
+}
+
+fn lower<'a>(words: &'a [Word<'a>], at: usize) -> &'a str {
+    words.get(at).map_or("", |word| word.lower.as_ref())
+}
+
+fn before<'a>(words: &'a [Word<'a>], at: usize, back: usize) -> &'a str {
+    at.checked_sub(back).map_or("", |at| lower(words, at))
+}
+
+fn find_wh(words: &[Word<'_>]) -> Option<Wh> {
+    let found: Vec<(usize, Wh)> = (0..words.len()).filter_map(|at| Some((at, wh_at(words, at)?))).collect();
+    // "When I was ill, who called?" and "who called when I was ill" both ask for the person.
+    let is_clause = |at: usize, wh: Wh| {
+        let next = lower(words, at + 1);
+        matches!(wh, Wh::When | Wh::Where)
+            && matches!(next, "i" | "we" | "he" | "she" | "they" | "my" | "you" | "the")
+    };
+    found.iter().find(|(at, wh)| !is_clause(*at, *wh)).or(found.first()).map(|(_, wh)| *wh)
+}
+
+fn wh_at(words: &[Word<'_>], at: usize) -> Option<Wh> {
+    let word = lower(words, at);
+    let stem = word.split('\'').next().unwrap_or(word);
+    Some(match stem {
+        "who" | "whom" => Wh::Who,
+        "whose" => Wh::Whose,
+        "what" => Wh::What,
+        "when" => Wh::When,
+        "where" => Wh::Where,
+        "why" => Wh::Why,
+        "which" => Wh::Which,
+        "how" => match lower(words, at + 1) {
+            "many" => Wh::HowMany,
+            "much" => Wh::HowMuch,
+            "long" => Wh::HowLong,
+            "often" | "frequently" => Wh::HowOften,
+            "old" => Wh::HowOld,
+            "come" => Wh::Why,
+            _ => Wh::How,
+        },
+        _ => return None,
+    })
+}
+
+fn asks_time(words: &[Word<'_>], wh: Option<Wh>) -> bool {
+    const UNITS: [&str; 14] = [
+        "day", "days", "date", "dates", "year", "month", "time", "week", "weekday", "hour", "season",
+        "weekend", "birthday", "decade",
+    ];
+    let is_unit = |at: usize| UNITS.contains(&lower(words, at));
+    let named = (0..words.len()).any(|at| {
+        matches!(lower(words, at), "what" | "which") && (is_unit(at + 1) || is_unit(at + 2))
+            || lower(words, at) == "how"
+                && matches!(lower(words, at + 1), "long" | "recently" | "soon" | "early" | "late")
+            || lower(words, at) == "since" && matches!(lower(words, at + 1), "when")
+            || lower(words, at) == "order" && lower(words, at + 1) == "of"
+    });
+    wh == Some(Wh::When) || named
+}
+
+fn is_about_assistant(words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| match lower(words, at) {
+        "you" | "you've" | "you'd" | "you're" | "yourself" => !is_request(words, at),
+        "your" => !matches!(
+            lower(words, at + 1),
+            "help" | "opinion" | "thoughts" | "memory" | "time" | "view" | "notes"
+        ),
+        _ => false,
+    })
+}
+
+/// "Can you …", "do you remember …": the assistant is asked to answer, not asked about.
+fn is_request(words: &[Word<'_>], at: usize) -> bool {
+    match before(words, at, 1) {
+        "can" | "could" | "will" | "would" | "thank" | "if" | "help" | "would've" | "want" | "need" => true,
+        "do" | "did" | "don't" => REQUEST_VERBS.contains(&lower(words, at + 1)),
+        _ => REQUEST_VERBS.contains(&lower(words, at + 1)) && before(words, at, 1) != "did",
+    }
+}
+
+fn is_about_self(words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| match lower(words, at) {
+        "i" | "my" | "mine" | "myself" | "i'm" | "i've" | "i'd" | "i'll" => true,
+        "me" => !RECIPIENT_VERBS.contains(&before(words, at, 1)),
+        _ => false,
+    })
+}
+
+fn names(text: &str, words: &[Word<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let Some((len, end)) = name_at(text, words, at) else {
+            at += 1;
+            continue;
+        };
+        let start = words.get(at).map_or(0, |word| word.span.start);
+        let name = text.get(start..end).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+        at += len;
+    }
+    names
+}
+
+/// Returns how many words the name at `at` has, and the byte where it ends.
+fn name_at(text: &str, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> {
+    let mut end = name_word(
+        text,
+        words,
+        at,
+        if starts_sentence(text, words, at) { Place::Start } else { Place::Inside },
+    )?;
+    let mut next = at + 1;
+    while !is_possessive(words, next - 1) {
+        let joined = (next..next + 2).take_while(|at| JOINERS.contains(&lower(words, *at))).count();
+        let touches = (next..=next + joined).all(|at| is_next_to(text, words, at));
+        let Some(longer) = name_word(text, words, next + joined, Place::Inside).filter(|_| touches) else {
+            break;
+        };
+        end = longer;
+        next += joined + 1;
+    }
+    Some((next - at, end))
+}
+
+/// Where a word stands in its sentence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Start,
+    Inside,
+}
+
+/// Returns where the word ends as part of a name, without "'s".
+fn name_word(text: &str, words: &[Word<'_>], at: usize, place: Place) -> Option<usize> {
+    let word = words.get(at)?;
+    let stem = word.lower.split('\'').next().unwrap_or_default();
+    let is_contracted = word.lower.contains('\'')
+        && !is_possessive(words, at)
+        && stem.len() < 3
+        && stem != "o"
+        && stem != "d";
+    let written = text.get(word.span.clone()).unwrap_or_default();
+    let is_shouted = written.len() > 3 && written.bytes().all(|b| b.is_ascii_uppercase());
+    let is_common =
+        NOT_NAMES.contains(&stem) || ((place == Place::Start || is_shouted) && COMMON_STARTS.contains(&stem));
+    if !word.is_capitalised(text) || is_common || is_contracted || word.lower == "i" {
+        return None;
+    }
+    let cut = if is_possessive(words, at) { possessive_len(text, word) } else { 0 };
+    Some(word.span.end - cut)
+}
+
+fn is_possessive(words: &[Word<'_>], at: usize) -> bool {
+    words.get(at).is_some_and(|word| word.lower.ends_with("'s"))
+}
+
+fn possessive_len(text: &str, word: &Word<'_>) -> usize {
+    let written = text.get(word.span.clone()).unwrap_or_default();
+    written.rfind(['\'', '’']).map_or(0, |mark| written.len() - mark)
+}
+
+/// Only a space, a hyphen or the stop of an initial stands between the word and the one before it.
+fn is_next_to(text: &str, words: &[Word<'_>], at: usize) -> bool {
+    let Some((last, word)) = at.checked_sub(1).and_then(|last| words.get(last)).zip(words.get(at)) else {
+        return false;
+    };
+    let between = text.get(last.span.end..word.span.start).unwrap_or_default();
+    let is_initial = last.span.len() <= 3 && between.starts_with('.');
+    !between.is_empty()
+        && between.len() <= 3
+        && (is_initial || !between.contains(|c: char| !(c == ' ' || c == '\u{A0}' || c == '&')))
+}
+
+fn starts_sentence(text: &str, words: &[Word<'_>], at: usize) -> bool {
+    let Some(word) = words.get(at) else { return false };
+    let before = text
+        .get(..word.span.start)
+        .unwrap_or_default()
+        .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '“' | '\'' | '(' | '*'));
+    before.is_empty() || before.ends_with(['.', '?', '!', ':', '\n', '…'])
+}
+
+/// Returns what stands in quotation marks; an apostrophe opens none.
+fn phrases(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut last = ' ';
+    let mut until = 0;
+    for (at, mark) in text.char_indices() {
+        let opens = at >= until
+            && (matches!(mark, '"' | '“' | '«' | '`' | '「')
+                || matches!(mark, '\'' | '‘') && !last.is_alphanumeric());
+        last = mark;
+        if !opens {
+            continue;
+        }
+        let close = match mark {
+            '“' => '”',
+            '«' => '»',
+            '‘' => '’',
+            '「' => '」',
+            other => other,
+        };
+        let start = at + mark.len_utf8();
+        let Some(len) = text.get(start..).and_then(|rest| closing(rest, close)) else { continue };
+        if len > 0 {
+            found.push(start..start + len);
+        }
+        until = start + len + close.len_utf8();
+    }
+    found
+}
+
+/// A single mark closes only before something that is no letter.
+fn closing(rest: &str, close: char) -> Option<usize> {
+    let is_single = matches!(close, '\'' | '’');
+    rest.match_indices(close)
+        .find(|(at, mark)| {
+            let next = rest.get(at + mark.len()..).and_then(|after| after.chars().next());
+            !is_single || !next.is_some_and(char::is_alphanumeric)
+        })
+        .map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_names(text: &str, names: &[&str]) {
+        assert_eq!(question(text).names, names, "{text}");
+    }
+
+    #[test]
+    fn names_are_capitalised_sequences_without_possessives() {
+        check_names("When did Caroline go to the LGBTQ support group?", &["Caroline", "LGBTQ"]);
+        check_names("What is Ana Silva's job at Bank of America?", &["Ana Silva", "Bank of America"]);
+        check_names("Caroline went where?", &["Caroline"]);
+        check_names(
+            "Tell me about Oscar de la Renta and J. K. Rowling.",
+            &["Oscar de la Renta", "J. K. Rowling"],
+        );
+        check_names("What did I do on Monday in May?", &[]);
+        check_names("Did O'Brien’s team win? Melanie said so.", &["O'Brien", "Melanie"]);
+        check_names("what happened yesterday", &[]);
+        check_names("Summarise my talks with Élodie", &["Élodie"]);
+    }
+
+    #[test]
+    fn the_asking_word_is_the_first_of_the_main_clause() {
+        for (text, wh) in [
+            ("Who called when I was ill?", Some(Wh::Who)),
+            ("When I was ill, who called?", Some(Wh::Who)),
+            ("When did we meet?", Some(Wh::When)),
+            ("How many dogs do I have?", Some(Wh::HowMany)),
+            ("What's her name?", Some(Wh::What)),
+            ("Tell me about the trip", None),
+            ("How come she left?", Some(Wh::Why)),
+        ] {
+            assert_eq!(question(text).wh, wh, "{text}");
+        }
+    }
+
+    #[test]
+    fn signals_tell_time_negation_and_who_is_meant() {
+        let ask = question;
+        assert!(ask("When did we meet?").asks_time && ask("In which year did she move?").asks_time);
+        assert!(ask("How long ago was it?").asks_time && !ask("What did she buy?").asks_time);
+        assert!(ask("What did you suggest for dinner?").about_assistant);
+        assert!(ask("What was your recipe?").about_assistant);
+        assert!(!ask("Can you tell me where she lives?").about_assistant);
+        assert!(
+            !ask("Do you remember my name?").about_assistant && ask("Do you remember my name?").about_self
+        );
+        assert!(!ask("Tell me where Ana lives.").about_self);
+        assert!(ask("Which city have I not visited?").negated && !ask("Why not Rome?").negated);
+    }
+
+    #[test]
+    fn quoted_phrases_keep_their_bytes() {
+        let text = "Who said \"see you soon\" in 'The Dog's Day' and “é”?";
+        let found: Vec<_> =
+            question(text).phrases.into_iter().map(|range| text.get(range).unwrap()).collect();
+        assert_eq!(found, ["see you soon", "The Dog's Day", "é"]);
+    }
+}

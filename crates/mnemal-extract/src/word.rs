@@ -1,0 +1,96 @@
+//! Words of a text in small letters, with the bytes they came from.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A word: letters and digits, with apostrophes and hyphens inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word<'t> {
+    /// In small letters, with `'` for every apostrophe.
+    pub(crate) lower: Cow<'t, str>,
+    /// Bytes of the text.
+    pub(crate) span: Range<usize>,
+    /// Nothing but spaces and opening signs stands between the last full stop, comma or other sign and the word.
+    pub(crate) starts_clause: bool,
+}
+
+impl Word<'_> {
+    /// Says whether the word has a capital at its start.
+    pub(crate) fn is_capitalised(&self, text: &str) -> bool {
+        text.get(self.span.clone()).and_then(|word| word.chars().next()).is_some_and(char::is_uppercase)
+    }
+}
+
+/// Returns the words of `text` in order.
+pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
+    let mut starts_clause = true;
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, first)) = chars.next() {
+        if !first.is_alphanumeric() {
+            let is_open = first.is_whitespace() && first != '\n' || matches!(first, '\'' | '’');
+            starts_clause |= !is_open;
+            continue;
+        }
+        let mut end = start + first.len_utf8();
+        while let Some(&(at, c)) = chars.peek() {
+            if !c.is_alphanumeric() && !is_inside(text, at, c) {
+                break;
+            }
+            end = at + c.len_utf8();
+            chars.next();
+        }
+        words.push(Word {
+            lower: lower(text.get(start..end).unwrap_or_default()),
+            span: start..end,
+            starts_clause,
+        });
+        starts_clause = false;
+    }
+    words
+}
+
+/// An apostrophe or a hyphen belongs to the word if a letter follows.
+fn is_inside(text: &str, at: usize, mark: char) -> bool {
+    matches!(mark, '\'' | '’' | '-')
+        && text
+            .get(at + mark.len_utf8()..)
+            .and_then(|rest| rest.chars().next())
+            .is_some_and(char::is_alphanumeric)
+}
+
+fn lower(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(word.chars().map(|c| if c == '’' { '\'' } else { c }).flat_map(char::to_lowercase).collect())
+}
+
+/// Cuts spaces, quotation marks, exclamation marks and pictures off the end, so that the mark of the sentence
+/// is last.
+pub(crate) fn without_closing_marks(text: &str) -> &str {
+    let is_picture = |c: char| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '？' | '。' | '！');
+    text.trim_end_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '”' | '’' | '*' | '_' | '!') || is_picture(c)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_keep_apostrophes_hyphens_and_their_place() {
+        let text = "Well, I don’t — re-read “Élan”'s…";
+        let found = words(text);
+        let lower: Vec<_> = found.iter().map(|word| word.lower.as_ref()).collect();
+        assert_eq!(lower, ["well", "i", "don't", "re-read", "élan", "s"]);
+        assert!(
+            found
+                .iter()
+                .all(|word| text.is_char_boundary(word.span.start) && text.is_char_boundary(word.span.end))
+        );
+        let starts: Vec<_> = found.iter().map(|word| word.starts_clause).collect();
+        assert_eq!(starts, [true, true, false, true, true, true]);
+    }
+}
