@@ -1,0 +1,353 @@
+//! From text to terms: the one path that index and query share.
+
+use crate::Language;
+use crate::fold::{lower_into, strip_accents};
+use crate::irregular::base_form;
+use crate::script::Script;
+use crate::stop;
+use crate::words::{Word, for_each_chunk, push_words, separates_parts};
+use rust_stemmers::Stemmer;
+use std::collections::HashSet;
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The longest word that is stemmed, in bytes; what is longer is data, not language.
+///
+/// Source: own choice; the longest common words of the 18 languages have about 40 letters.
+const LONGEST_STEMMED: usize = 64;
+
+/// The longest name joined by `/` or `&` that is also one term, in bytes (`GB/s`, `TCP/IP`, `R&D`); paths are longer.
+///
+/// Source: own choice.
+const LONGEST_JOINED: usize = 8;
+
+/// The longest chain of numbers joined by `-` that is also one term, in bytes (`2023-05-08`).
+///
+/// Source: own choice; a telephone number with its prefix has 16.
+const LONGEST_NUMBER: usize = 16;
+
+/// The longest name in front of `+`, `++` or `#` that is also a term with it, in bytes (`C++`, `notepad++`).
+///
+/// Source: own choice.
+const LONGEST_WITH_SUFFIX: usize = 12;
+
+/// A term of a text and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Term {
+    /// The analysed form, as it is indexed.
+    pub text: String,
+    /// First byte in the original text.
+    pub start: usize,
+    /// One past the last byte in the original text.
+    pub end: usize,
+}
+
+/// Turns text into terms, in one language.
+///
+/// The steps are those of the crate document.
+/// An analyser has no state but its language: it is cheap to make, and equal calls give equal answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Analyzer {
+    language: Language,
+}
+
+impl Analyzer {
+    /// Returns the analyser of texts that are mostly in `language`.
+    pub fn new(language: Language) -> Self {
+        Self { language }
+    }
+
+    /// Returns the language that decides how Latin words (or those of its own script) are stemmed.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Returns every term of `text` in order of its start, stop words included.
+    ///
+    /// Terms may overlap: a compound comes before its parts, and each character pair of Chinese shares a character with the
+    /// next.
+    pub fn terms(&self, text: &str) -> Vec<Term> {
+        let mut terms = Vec::with_capacity(text.len() / 5);
+        self.for_each_term(text, &mut |term, range| {
+            terms.push(Term { text: term.to_owned(), start: range.start, end: range.end });
+        });
+        terms
+    }
+
+    /// Calls `f` with every term of [`Analyzer::terms`] and its byte range, without a string per term.
+    pub fn for_each_term(&self, text: &str, f: &mut dyn FnMut(&str, Range<usize>)) {
+        self.walk(text, &mut |token| f(token.term, token.range));
+    }
+
+    /// Returns the distinct terms of a query in order of first appearance, stop words dropped.
+    ///
+    /// A query that is made of stop words keeps them all.
+    /// The number of terms is not limited here, because which ones are rare is known to the index alone.
+    pub fn query_terms(&self, text: &str) -> Vec<String> {
+        let mut kept = Distinct::default();
+        let mut all = Distinct::default();
+        self.walk(text, &mut |token| {
+            all.insert(token.term);
+            if !token.language.is_some_and(|language| stop::is_listed(language, token.word)) {
+                kept.insert(token.term);
+            }
+        });
+        if kept.order.is_empty() { all.order } else { kept.order }
+    }
+
+    fn walk(self, text: &str, sink: &mut dyn FnMut(Token<'_>)) {
+        let mut words = Vec::new();
+        let mut scratch = Scratch::default();
+        for_each_chunk(text, |offset, chunk| {
+            words.clear();
+            push_words(offset, chunk, &mut words);
+            let mut walk = Walk { analyzer: self, text, scratch: &mut scratch, sink };
+            walk.chunk(offset, &words);
+        });
+    }
+
+    /// The language that stems a word: the script decides where it can, the analyser among Latin languages.
+    fn language_of(self, word: &str) -> Option<Language> {
+        let script = word.chars().next().map(Script::of)?;
+        match script {
+            Script::Cyrillic => Some(Language::Russian),
+            Script::Greek => Some(Language::Greek),
+            Script::Arabic => Some(Language::Arabic),
+            Script::Tamil => Some(Language::Tamil),
+            Script::Latin if self.language.script() == Script::Latin => Some(self.language),
+            Script::Latin => Some(Language::English),
+            _ => None,
+        }
+    }
+}
+
+/// A term on its way out.
+struct Token<'a> {
+    term: &'a str,
+    /// The word in lower case, not stemmed; empty for an exact compound, which is never a stop word.
+    word: &'a str,
+    language: Option<Language>,
+    range: Range<usize>,
+}
+
+/// Strings in the order of their first appearance.
+#[derive(Default)]
+struct Distinct {
+    seen: HashSet<String>,
+    order: Vec<String>,
+}
+
+impl Distinct {
+    fn insert(&mut self, term: &str) {
+        if !self.seen.contains(term) {
+            self.seen.insert(term.to_owned());
+            self.order.push(term.to_owned());
+        }
+    }
+}
+
+/// Buffers that are reused from word to word.
+#[derive(Default)]
+struct Scratch {
+    word: String,
+    term: String,
+}
+
+/// One walk over a text.
+struct Walk<'t, 's> {
+    analyzer: Analyzer,
+    text: &'t str,
+    scratch: &'s mut Scratch,
+    sink: &'s mut dyn FnMut(Token<'_>),
+}
+
+impl<'t> Walk<'t, '_> {
+    fn chunk(&mut self, offset: usize, words: &[Word]) {
+        let mut joined_until = 0;
+        for (index, word) in words.iter().enumerate() {
+            if word.paired {
+                self.pairs(word.range.clone());
+                continue;
+            }
+            if let Some(named) = self.with_symbols(offset, word) {
+                self.exact(named);
+            }
+            if word.range.start >= joined_until {
+                let (joined, longest) = self.joined(word, words.get(index + 1..).unwrap_or_default());
+                joined_until = joined.end;
+                if joined.end > word.range.end && joined.len() <= longest {
+                    self.exact(joined);
+                }
+            }
+            self.word(word.range.clone());
+        }
+    }
+
+    /// A word with its parts, where it has some.
+    fn word(&mut self, range: Range<usize>) {
+        let raw = self.slice(range.clone());
+        if !raw.contains(separates_parts) {
+            self.plain(range);
+            return;
+        }
+        self.exact(range.clone());
+        let mut start = range.start;
+        for part in raw.split_inclusive(separates_parts) {
+            let trimmed = part.trim_end_matches(separates_parts);
+            if trimmed.chars().any(char::is_alphanumeric) {
+                self.plain(start..start + trimmed.len());
+            }
+            start += part.len();
+        }
+    }
+
+    /// A single word: lower case, without its possessive, stemmed, without accents.
+    fn plain(&mut self, range: Range<usize>) {
+        let raw = self.slice(range.clone());
+        let Scratch { word, term } = &mut *self.scratch;
+        word.clear();
+        lower_into(raw, word);
+        if word.ends_with("'s") {
+            word.truncate(word.len() - 2);
+        }
+        let language = self.analyzer.language_of(word);
+        let bare = without_clitic(language, word);
+        term.clear();
+        stem_into(language, bare, term);
+        if !term.is_empty() {
+            (self.sink)(Token { term, word: bare, language, range });
+        }
+    }
+
+    /// A compound or a name with symbols, folded and not stemmed.
+    fn exact(&mut self, range: Range<usize>) {
+        let raw = self.slice(range.clone());
+        let term = &mut self.scratch.term;
+        term.clear();
+        lower_into(raw, term);
+        strip_accents(term);
+        (self.sink)(Token { term, word: "", language: None, range });
+    }
+
+    /// Pairs of neighbouring characters; a single one stands for itself.
+    fn pairs(&mut self, range: Range<usize>) {
+        let run = self.slice(range.clone());
+        let term = &mut self.scratch.term;
+        let mut previous: Option<(usize, &str)> = None;
+        let mut single = true;
+        for (at, grapheme) in run.grapheme_indices(true) {
+            if let Some((before, first)) = previous {
+                single = false;
+                term.clear();
+                lower_into(first, term);
+                lower_into(grapheme, term);
+                let pair = range.start + before..range.start + at + grapheme.len();
+                (self.sink)(Token { term, word: "", language: None, range: pair });
+            }
+            previous = Some((at, grapheme));
+        }
+        if single {
+            self.exact(range);
+        }
+    }
+
+    /// The bytes of the words that `/`, `&`, or, among numbers, `-` joins to the first one, and how long a name may be.
+    fn joined(&self, first: &Word, rest: &[Word]) -> (Range<usize>, usize) {
+        let Range { start, mut end } = first.range;
+        let separator = self.byte(end);
+        let longest = match separator {
+            Some(b'/' | b'&') => LONGEST_JOINED,
+            Some(b'-') if self.is_number(first) => LONGEST_NUMBER,
+            _ => return (start..end, 0),
+        };
+        for word in rest {
+            let touches = word.range.start == end + 1 && self.byte(end) == separator && !word.paired;
+            if !touches || (separator == Some(b'-') && !self.is_number(word)) {
+                break;
+            }
+            end = word.range.end;
+        }
+        (start..end, longest)
+    }
+
+    /// The bytes of a word with the `+`, `++` or `#` behind it or the `.` before it (`C++`, `C#`, `.NET`).
+    fn with_symbols(&self, offset: usize, word: &Word) -> Option<Range<usize>> {
+        let Range { start, end } = word.range;
+        if word.range.len() > LONGEST_WITH_SUFFIX {
+            return None;
+        }
+        let more = |at: usize| self.byte(at).is_some_and(|byte| byte.is_ascii_alphanumeric());
+        match (self.byte(end), self.byte(end + 1)) {
+            (Some(b'+'), Some(b'+')) => return Some(start..end + 2),
+            (Some(b'+' | b'#'), _) if !more(end + 1) => return Some(start..end + 1),
+            _ => {}
+        }
+        let dot = start.checked_sub(1).filter(|&at| at >= offset && self.byte(at) == Some(b'.'))?;
+        self.byte(start).filter(|first| !first.is_ascii_digit())?;
+        let opens = dot == offset || self.byte(dot - 1).is_some_and(|byte| b"\"'`([{*/".contains(&byte));
+        opens.then_some(dot..end)
+    }
+
+    fn is_number(&self, word: &Word) -> bool {
+        self.slice(word.range.clone()).bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    fn slice(&self, range: Range<usize>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
+    }
+}
+
+/// Appends the stem of a word in lower case, without accents.
+///
+/// English and Russian forget accents before they stem, because their stemmers do not know them and people often leave them
+/// out (`résumés`, `resumes`; `ёлка`, `елка`).
+/// The other stemmers need them (`mangées`, `ações`), so there accents go last.
+fn stem_into(language: Option<Language>, word: &str, term: &mut String) {
+    let is_language = word.len() <= LONGEST_STEMMED && !word.bytes().any(|byte| byte.is_ascii_digit());
+    let Some(language) = language.filter(|_| is_language) else {
+        term.push_str(word);
+        strip_accents(term);
+        return;
+    };
+    let stemmer = Stemmer::create(language.algorithm());
+    if word.is_ascii() || !matches!(language, Language::English | Language::Russian) {
+        stem_with(&stemmer, language, word, term);
+    } else {
+        let mut plain = word.to_owned();
+        strip_accents(&mut plain);
+        stem_with(&stemmer, language, &plain, term);
+    }
+    strip_accents(term);
+}
+
+fn stem_with(stemmer: &Stemmer, language: Language, word: &str, term: &mut String) {
+    let word = if language == Language::English { base_form(word).unwrap_or(word) } else { word };
+    if word.len() <= 2 {
+        term.push_str(word); // no stemmer shortens one or two letters
+    } else {
+        term.push_str(&stemmer.stem(word));
+    }
+}
+
+/// Returns the word behind an elided article or particle (`l'homme`, `dell'acqua`), or before a Turkish ending (`Ankara'da`).
+fn without_clitic(language: Option<Language>, word: &str) -> &str {
+    let particles: &[&str] = match language {
+        Some(Language::French) => {
+            &["c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "qu", "s", "t"]
+        }
+        Some(Language::Italian) => &[
+            "all", "c", "d", "dall", "dell", "gl", "l", "m", "nell", "quell", "quest", "s", "sull", "t",
+            "un", "v",
+        ],
+        Some(Language::Turkish) => return word.split('\'').next().unwrap_or(word),
+        _ => return word,
+    };
+    match word.split_once('\'') {
+        Some((particle, rest)) if !rest.is_empty() && particles.contains(&particle) => rest,
+        _ => word,
+    }
+}
