@@ -1,0 +1,186 @@
+//! BERT's basic tokeniser and greedy `WordPiece` over the vocabulary of a table.
+//!
+//! Control characters go, Han characters stand alone, letters are lower case without accents, words end at white space
+//! and punctuation; each word is then cut into the longest pieces that the vocabulary knows, those after the first with
+//! a leading `##`.
+
+mod ranges;
+
+use unicode_normalization::char::decompose_canonical;
+
+use crate::table::{Piece, SpellingHash, Table};
+
+/// Longest word, in characters; a longer one is unknown as a whole.
+///
+/// Source: `max_input_chars_per_word` of BERT's tokeniser.
+const LONGEST_WORD: usize = 100;
+
+/// A piece of a text, or a word that cannot be written in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    Known(Piece),
+    Unknown,
+}
+
+/// Hands the pieces of a text to `emit`, in order. Allocates a few buffers a text, none a piece.
+pub(crate) fn for_each_piece(table: &Table, text: &str, emit: &mut dyn FnMut(Token)) {
+    let mut words = Words { table, word: String::new(), hashes: Vec::new(), found: Vec::new(), emit };
+    for character in text.chars() {
+        words.push(character);
+    }
+    words.end();
+}
+
+struct Words<'a> {
+    table: &'a Table,
+    word: String,
+    hashes: Vec<(usize, SpellingHash)>,
+    found: Vec<Piece>,
+    emit: &'a mut dyn FnMut(Token),
+}
+
+impl Words<'_> {
+    fn push(&mut self, character: char) {
+        if character.is_ascii() {
+            return self.push_folded(character.to_ascii_lowercase());
+        }
+        if is_han(character) {
+            self.end();
+            decompose_canonical(character, |part| self.push_folded(part));
+            return self.end();
+        }
+        if character == char::REPLACEMENT_CHARACTER {
+            return;
+        }
+        decompose_canonical(character, |part| {
+            for folded in part.to_lowercase() {
+                self.push_folded(folded);
+            }
+        });
+    }
+
+    /// Takes a character that is lower case and decomposed.
+    fn push_folded(&mut self, character: char) {
+        if character.is_ascii_lowercase() || character.is_ascii_digit() {
+            self.word.push(character);
+        } else if is_dropped(character) {
+            // Nothing; a vertical tab is both a control character and white space, and does not end a word.
+        } else if character.is_whitespace() {
+            self.end();
+        } else if is_punctuation(character) {
+            self.end();
+            self.word.push(character);
+            self.end();
+        } else {
+            self.word.push(character);
+        }
+    }
+
+    /// Cuts the word so far into pieces.
+    fn end(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        self.found.clear();
+        if self.word.chars().nth(LONGEST_WORD).is_none() && self.cut() {
+            for piece in &self.found {
+                (self.emit)(Token::Known(*piece));
+            }
+        } else {
+            (self.emit)(Token::Unknown);
+        }
+        self.word.clear();
+    }
+
+    /// Fills `found` from left to right with the longest pieces; false if some part has none.
+    fn cut(&mut self) -> bool {
+        let mut rest = self.word.as_str();
+        let mut state = SpellingHash::opening();
+        while !rest.is_empty() {
+            let Some((piece, length)) = longest(self.table, &mut self.hashes, state, rest) else {
+                return false;
+            };
+            self.found.push(piece);
+            rest = rest.split_at_checked(length).map_or("", |(_, rest)| rest);
+            state = SpellingHash::continuing();
+        }
+        true
+    }
+}
+
+/// Finds the longest piece at the start of `rest`, and its length in bytes.
+fn longest(
+    table: &Table,
+    hashes: &mut Vec<(usize, SpellingHash)>,
+    mut state: SpellingHash,
+    rest: &str,
+) -> Option<(Piece, usize)> {
+    hashes.clear();
+    for (at, byte) in rest.bytes().enumerate().take(table.longest()) {
+        state = state.with(byte);
+        if rest.is_char_boundary(at + 1) {
+            hashes.push((at + 1, state));
+        }
+    }
+    let bytes = rest.as_bytes();
+    hashes
+        .iter()
+        .rev()
+        .find_map(|(length, state)| Some((table.find(*state, bytes.get(..*length)?)?, *length)))
+}
+
+/// Whether a piece is one character of a script other than Latin.
+pub(crate) fn is_foreign_letter(spelling: &[u8]) -> bool {
+    let spelling =
+        if spelling.len() > 2 { spelling.strip_prefix(b"##").unwrap_or(spelling) } else { spelling };
+    if spelling.first().is_none_or(u8::is_ascii) {
+        return false;
+    }
+    let mut characters = std::str::from_utf8(spelling).unwrap_or_default().chars();
+    match (characters.next(), characters.next()) {
+        (Some(character), None) => character.is_alphabetic() && !is_latin(character),
+        _ => false,
+    }
+}
+
+/// Latin letters beyond ASCII, in the blocks that Unicode gives them.
+fn is_latin(character: char) -> bool {
+    matches!(character, '\u{AA}' | '\u{BA}' | '\u{C0}'..='\u{2AF}' | '\u{1D00}'..='\u{1D7F}' | '\u{1E00}'..='\u{1EFF}' | '\u{2C60}'..='\u{2C7F}')
+}
+
+/// The blocks that BERT's tokeniser calls Chinese; kana and Hangul are not among them.
+fn is_han(character: char) -> bool {
+    matches!(
+        character,
+        '\u{4E00}'..='\u{9FFF}'
+            | '\u{3400}'..='\u{4DBF}'
+            | '\u{20000}'..='\u{2A6DF}'
+            | '\u{2A700}'..='\u{2B73F}'
+            | '\u{2B740}'..='\u{2B81F}'
+            | '\u{2B820}'..='\u{2CEAF}'
+            | '\u{F900}'..='\u{FAFF}'
+            | '\u{2F800}'..='\u{2FA1F}'
+    )
+}
+
+fn is_dropped(character: char) -> bool {
+    if character.is_ascii() {
+        character.is_ascii_control() && !matches!(character, '\t' | '\n' | '\r')
+    } else {
+        within(ranges::DROPPED, character)
+    }
+}
+
+fn is_punctuation(character: char) -> bool {
+    if character.is_ascii() {
+        character.is_ascii_punctuation()
+    } else {
+        within(ranges::PUNCTUATION, character)
+    }
+}
+
+fn within(ranges: &[(u32, u32)], character: char) -> bool {
+    let code = u32::from(character);
+    let after = ranges.partition_point(|(first, _)| *first <= code);
+    after.checked_sub(1).and_then(|at| ranges.get(at)).is_some_and(|(_, last)| code <= *last)
+}
