@@ -1,0 +1,302 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
+#[derive(Debug, Parser)]
+#[command(name = "mnemal", version, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct Global {
+    /// The space; without it `MNEMAL_SPACE`, then the git repository of the working directory, then `default`.
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) space: Option<String>,
+    /// The database file itself, instead of a space by name.
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) db: Option<PathBuf>,
+    /// The configuration file, instead of the user's.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print one JSON object a line, for lists.
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub(crate) jsonl: bool,
+    /// Say less.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more; twice for everything.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Exit with 6 when an answer has gaps.
+    #[arg(long, global = true)]
+    pub(crate) strict: bool,
+    /// No colour.
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// Answer yes to every question.
+    #[arg(short, long, global = true)]
+    pub(crate) yes: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make the data directory, the installation's key and the space, and print where they are.
+    Init,
+    /// Show what mnemal does, in 30 seconds, on a sample conversation.
+    Demo,
+    /// Store a note.
+    #[command(visible_aliases = ["store", "add"])]
+    Remember(Remember),
+    /// Find what was said or noted.
+    #[command(visible_alias = "search")]
+    Recall(Recall),
+    /// Print a context within a token budget.
+    Context(Context),
+    /// Erase, in every layer; there is no undo.
+    Forget(Forget),
+    /// Record, list and show events.
+    #[command(subcommand)]
+    Log(Log),
+    /// Read conversations from a file, once each.
+    Import(Import),
+    /// Write everything, without loss, as JSON lines.
+    Export(Export),
+    /// Say what the space holds and how its parts are.
+    Status,
+    /// Check files, settings and stored bytes; one fix a line.
+    Doctor(Doctor),
+}
+
+/// `remember`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Remember {
+    /// The text; `-` reads it from stdin.
+    pub(crate) text: String,
+    /// A stable name: storing again with it makes a new version.
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// `knowledge` or `preference`.
+    #[arg(long, default_value = "knowledge")]
+    pub(crate) kind: String,
+    /// A slash path.
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+    /// A word to attach; may be repeated.
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// 0 to 1.
+    #[arg(long)]
+    pub(crate) importance: Option<f32>,
+    /// How long it holds: 30m, 12h, 7d.
+    #[arg(long)]
+    pub(crate) ttl: Option<String>,
+    /// Whose it is.
+    #[arg(long)]
+    pub(crate) user: Option<String>,
+    /// The conversation.
+    #[arg(long)]
+    pub(crate) session: Option<String>,
+}
+
+/// Which records.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct Filter {
+    /// Only this conversation.
+    #[arg(long)]
+    pub(crate) session: Option<String>,
+    /// Only this speaker.
+    #[arg(long)]
+    pub(crate) speaker: Option<String>,
+    /// Only this person's.
+    #[arg(long)]
+    pub(crate) user: Option<String>,
+    /// Only these roles: user, assistant, tool, document, decision.
+    #[arg(long = "role", value_name = "ROLE")]
+    pub(crate) roles: Vec<String>,
+    /// Not before: RFC 3339, a day, or Unix milliseconds.
+    #[arg(long)]
+    pub(crate) since: Option<String>,
+    /// Before.
+    #[arg(long)]
+    pub(crate) until: Option<String>,
+}
+
+/// `recall`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Recall {
+    /// The question.
+    pub(crate) query: String,
+    /// Most hits.
+    #[arg(short = 'n', long)]
+    pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+    /// auto, hybrid, lexical or vector.
+    #[arg(long, default_value = "auto")]
+    pub(crate) mode: String,
+    /// Only hits of at least this score.
+    #[arg(long)]
+    pub(crate) min_score: Option<f32>,
+    /// Show what each score is made of.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// `context`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Context {
+    /// What the turn is about.
+    pub(crate) query: Option<String>,
+    /// Most tokens.
+    #[arg(long)]
+    pub(crate) budget: Option<u32>,
+    /// The conversation that will be shown the context.
+    #[arg(long, default_value = "cli")]
+    pub(crate) session: String,
+    /// Only this person's records.
+    #[arg(long)]
+    pub(crate) user: Option<String>,
+    /// markdown, xml or json.
+    #[arg(long, default_value = "markdown")]
+    pub(crate) format: String,
+    /// Leave out what the session was shown before.
+    #[arg(long)]
+    pub(crate) skip_injected: bool,
+    /// Show the receipt: every line with its sources, everything that was left out with the reason.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// `forget`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Forget {
+    /// Events (`evt_…`) or notes (`mem_…`).
+    #[arg(required_unless_present_any = ["key", "session"])]
+    pub(crate) ids: Vec<String>,
+    /// Every version of the note of this key.
+    #[arg(long, conflicts_with_all = ["ids", "session"])]
+    pub(crate) key: Option<String>,
+    /// Everything said in this conversation.
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) session: Option<String>,
+    /// Only say what would go.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// `log`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Log {
+    /// Record one event, or with `-` messages as JSON lines from stdin.
+    Add(LogAdd),
+    /// List events, newest last.
+    List(LogList),
+    /// Show one event.
+    Show {
+        /// `evt_…`
+        id: String,
+    },
+}
+
+/// `log add`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LogAdd {
+    /// The text; `-` reads OpenAI-style messages as JSON lines from stdin.
+    pub(crate) text: String,
+    /// user or assistant.
+    #[arg(long, default_value = "user")]
+    pub(crate) role: String,
+    /// The conversation.
+    #[arg(long)]
+    pub(crate) session: Option<String>,
+    /// Who speaks.
+    #[arg(long)]
+    pub(crate) speaker: Option<String>,
+    /// When: RFC 3339, a day, or Unix milliseconds.
+    #[arg(long)]
+    pub(crate) at: Option<String>,
+    /// Names the call, so that a repetition has one effect.
+    #[arg(long)]
+    pub(crate) idempotency_key: Option<String>,
+}
+
+/// `log list`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LogList {
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+    /// How many of the newest.
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// List conversations instead of events.
+    #[arg(long)]
+    pub(crate) sessions: bool,
+    /// Also what a rule holds back.
+    #[arg(long)]
+    pub(crate) quarantined: bool,
+}
+
+/// Formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// Found out from the first lines.
+    Auto,
+    /// Our own export.
+    Jsonl,
+    /// One event a line: id, conv, session, ts, speaker, text, caption.
+    Neutral,
+    /// OpenAI-style messages.
+    Openai,
+    /// A Claude Code transcript.
+    ClaudeCode,
+}
+
+/// `import`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Import {
+    /// The file; `-` for stdin.
+    pub(crate) path: PathBuf,
+    /// Its format.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) format: ImportFormat,
+    /// It is your own history: the human speakers' turns count as your words.
+    #[arg(long)]
+    pub(crate) own_history: bool,
+    /// Skip broken lines instead of stopping at the first.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// Only say what would be read.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only this conversation of a file in the neutral layout.
+    #[arg(long)]
+    pub(crate) conv: Option<String>,
+}
+
+/// `export`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Export {
+    /// The file; `-` or nothing for stdout.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// `doctor`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Doctor {
+    /// Search the bytes of the space for a text that must be gone.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prove_erased: Option<String>,
+}

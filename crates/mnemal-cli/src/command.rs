@@ -1,0 +1,105 @@
+//! One file a command; each reads its arguments, calls the facade once, and prints.
+
+mod context;
+mod demo;
+mod doctor;
+mod export;
+mod forget;
+mod import;
+mod init;
+mod log;
+mod recall;
+mod remember;
+mod status;
+
+use std::io::Read as _;
+
+use anyhow::{Context as _, Result};
+use mnemal::{
+    Engine, Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Speaker, UserId, Within,
+};
+
+use crate::args::{Args, Command, Filter, Global};
+use crate::output::Output;
+use crate::place::Place;
+use crate::{config, failure};
+
+/// Runs the command and returns the exit code.
+pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
+    let Args { global, command } = args;
+    match command {
+        Command::Init => init::run(&global, output).await,
+        Command::Demo => demo::run(output).await,
+        Command::Remember(call) => remember::run(&open(&global, output).await?, &global, call, output).await,
+        Command::Recall(call) => recall::run(&open(&global, output).await?, &global, &call, output).await,
+        Command::Context(call) => context::run(&open(&global, output).await?, &global, &call, output).await,
+        Command::Forget(call) => forget::run(&open(&global, output).await?, &global, call, output).await,
+        Command::Log(call) => log::run(&open(&global, output).await?, &global, call, output).await,
+        Command::Import(call) => import::run(&global, &call, output).await,
+        Command::Export(call) => export::run(&open(&global, output).await?, call, output).await,
+        Command::Status => status::run(&global, output).await,
+        Command::Doctor(call) => doctor::run(&global, &call, output).await,
+    }
+}
+
+/// Opens the space that the command means.
+pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
+    let place = Place::find(global)?;
+    if global.verbose > 0 {
+        output.say(&format!("space {} in {}", place.space, place.file.display()));
+    }
+    let settings = config::read(global)?;
+    let engine = Engine::builder().with_settings(settings).with_key_file(&place.key).open(&place.file).await;
+    let engine =
+        engine.with_context(|| format!("cannot open space {} in {}", place.space, place.file.display()))?;
+    Ok(engine.memory(Scope::whole(place.space)))
+}
+
+/// Tells people of gaps, and returns the exit code that they earn.
+pub(crate) fn gaps(gaps: &[Gap], global: &Global, output: &Output) -> u8 {
+    let mut told = false;
+    for gap in gaps.iter().filter(|gap| gap.cause != GapCause::NotConfigured) {
+        output.say(&format!("gap: {gap}"));
+        told = true;
+    }
+    if told && global.strict { failure::GAPS } else { 0 }
+}
+
+/// Returns the text itself, or what stdin holds for `-`.
+pub(crate) fn text_or_stdin(text: String) -> Result<String> {
+    if text != "-" {
+        return Ok(text);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read stdin")?;
+    String::from_utf8(bytes).map_err(|wrong| {
+        let place = wrong.utf8_error().valid_up_to();
+        Error::invalid(format!("stdin is not UTF-8: byte {place} is wrong")).into()
+    })
+}
+
+/// Reads the options that narrow a request.
+pub(crate) fn filter(of: &Filter) -> Result<EventFilter> {
+    let roles = of.roles.iter().map(|name| role(name)).collect::<Result<Vec<_>>>()?;
+    Ok(EventFilter {
+        session: within(of.session.as_deref(), |name| SessionId::new(name))?,
+        speaker: within(of.speaker.as_deref(), |name| Speaker::new(name))?,
+        user: within(of.user.as_deref(), |name| UserId::new(name))?,
+        roles: if roles.is_empty() { Within::All } else { Within::Only(roles) },
+        since: of.since.as_deref().map(crate::time::read).transpose()?,
+        until: of.until.as_deref().map(crate::time::read).transpose()?,
+        ..EventFilter::live()
+    })
+}
+
+fn role(name: &str) -> Result<Role> {
+    Role::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
+        Error::invalid(format!("no role {name:?}; there are {}", known.join(", "))).into()
+    })
+}
+
+/// Reads an optional name as a filter.
+pub(crate) fn within<T>(name: Option<&str>, read: impl Fn(&str) -> mnemal::Result<T>) -> Result<Within<T>> {
+    Ok(name.map(read).transpose()?.map_or(Within::All, Within::Only))
+}

@@ -1,0 +1,108 @@
+//! `mnemal demo`: what mnemal is, in 30 seconds.
+
+use std::io::Cursor;
+
+use anyhow::{Context as _, Result};
+use mnemal::{
+    Engine, ImportFormat, ImportOptions, Memory, OwnHistory, Scope, SessionId, SpaceId, TokenCount,
+};
+use serde::Deserialize;
+
+use super::{context, recall};
+use crate::output::Output;
+
+/// A conversation that this project invented: 15 sessions over nine months, in English and German.
+const CONVERSATION: &str = include_str!("../../demo/conversation.jsonl");
+/// Questions about it with their answers.
+const QUESTIONS: &str = include_str!("../../demo/questions.jsonl");
+/// How many of them the demo asks.
+const ASKED: usize = 4;
+/// Budget of the context that is shown. Source: own choice, one screen.
+const BUDGET: u32 = 700;
+/// What the context is assembled for.
+const TURN: &str = "Jonas is coming for dinner on deploy day. What should I cook, and which day is that?";
+
+#[derive(Deserialize)]
+struct Asked {
+    question: String,
+    answer: String,
+    evidence: Vec<String>,
+}
+
+/// Imports the sample into a temporary space, asks, and shows a context with its budget and its receipt.
+pub(super) async fn run(output: &Output) -> Result<u8> {
+    let folder = std::env::temp_dir().join(format!("mnemal-demo-{}", std::process::id()));
+    let shown = show(&folder, output).await;
+    // The space is thrown away; a folder that stays behind harms nobody.
+    let _removed = std::fs::remove_dir_all(&folder);
+    shown.map(|()| 0)
+}
+
+async fn show(folder: &std::path::Path, output: &Output) -> Result<()> {
+    let file = folder.join("demo.db");
+    let engine = Engine::builder().open(&file).await.context("cannot make a temporary space")?;
+    let memory = engine.memory(Scope::whole(SpaceId::new("demo")?));
+    import(&memory, output).await?;
+    let questions =
+        QUESTIONS.lines().take(ASKED).map(serde_json::from_str).collect::<Result<Vec<Asked>, _>>()?;
+    for asked in &questions {
+        ask(&memory, asked, output).await?;
+    }
+    assemble(&memory, output).await?;
+    secret(&memory, output).await?;
+    output.print(
+        "\nnext: mnemal init · mnemal import --own-history FILE · mnemal recall \"…\" --explain · mnemal context \"…\" --explain",
+    )
+}
+
+async fn import(memory: &Memory, output: &Output) -> Result<()> {
+    let started = memory.engine().now();
+    let text = CONVERSATION.replace("{{SECRET}}", &pasted_key());
+    let options = ImportOptions { origin: OwnHistory::Yes, ..ImportOptions::new("demo", started) };
+    let report = memory.import(Cursor::new(text), ImportFormat::Neutral, options, &mut |_| ()).await?;
+    let millis = (memory.engine().now().as_micros() - started.as_micros()) / 1_000;
+    let sessions = memory.stats().await?.sessions;
+    output.print(&format!(
+        "mnemal remembers {} turns of {sessions} conversations, imported and durable in {millis} ms, offline, with no model.\n",
+        report.taken.stored
+    ))
+}
+
+/// A key in the shape of a cloud provider, made up here, so that the source holds nothing that looks like one.
+fn pasted_key() -> String {
+    ["AK", "IA"].concat() + &"DEMO7QX2".repeat(2)
+}
+
+async fn ask(memory: &Memory, asked: &Asked, output: &Output) -> Result<()> {
+    let hits = memory.recall(&asked.question).limit(3).await?;
+    let mut text = format!("? {}\n  (the answer: {})\n", asked.question, asked.answer);
+    for (rank, hit) in (1..).zip(&hits.hits) {
+        let evidence = hit.event.kept().and_then(|event| event.metadata.get("source_id"));
+        let mark = if evidence.is_some_and(|id| asked.evidence.contains(id)) { "✓" } else { " " };
+        text.push_str(&format!("{mark} {rank}  {}\n", recall::line(hit)));
+    }
+    output.print(&text)?;
+    output.print(" ")
+}
+
+async fn assemble(memory: &Memory, output: &Output) -> Result<()> {
+    let session = SessionId::new("tonight")?;
+    let _note =
+        memory.remember("Answers should be short").by_user().kind(mnemal::LearningKind::Preference).await?;
+    let context = memory.context(TURN).session(session).budget(BUDGET).await?;
+    output.print(&format!("> {TURN}\n\n{}", context.text))?;
+    output.print(&format!("\n{}", context::bars(&context)))?;
+    output.print(&context::account(&context))?;
+    debug_assert!(context.tokens <= TokenCount(BUDGET));
+    Ok(())
+}
+
+async fn secret(memory: &Memory, output: &Output) -> Result<()> {
+    let filter = mnemal::EventFilter::live();
+    let many = std::num::NonZeroUsize::new(500).unwrap_or(std::num::NonZeroUsize::MIN);
+    let events = memory.latest(&filter, many).await?;
+    let kept =
+        events.iter().filter_map(|event| event.kept()).find(|event| event.content.contains("[secret:"));
+    let Some(kept) = kept else { return Ok(()) };
+    output.print(&format!("\nA pasted key never reached the disk: {:?}", kept.content))
+}

@@ -1,0 +1,130 @@
+//! `mnemal doctor`.
+
+use anyhow::Result;
+use mnemal::{Memory, RecallMode, Status};
+use serde::Serialize;
+
+use crate::args::{Doctor, Global};
+use crate::output::Output;
+use crate::place::{self, Place};
+
+#[derive(Serialize)]
+struct Finding {
+    check: &'static str,
+    result: &'static str,
+    finding: String,
+}
+
+fn finding(check: &'static str, well: bool, finding: impl Into<String>) -> Finding {
+    Finding { check, result: if well { "ok" } else { "FAIL" }, finding: finding.into() }
+}
+
+/// Runs every check; a failed one makes the exit code 1.
+pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Result<u8> {
+    let place = Place::find(global)?;
+    let mut findings = vec![settings(global)];
+    match super::open(global, output).await {
+        Ok(memory) => {
+            findings.push(finding("open", true, place.file.display().to_string()));
+            findings.push(permissions(&place));
+            findings.push(bytes(&memory).await);
+            findings.push(layers(&memory).await);
+            findings.push(probe(&memory).await);
+            if let Some(text) = &call.prove_erased {
+                findings.push(erased(&memory, text).await);
+            }
+        }
+        Err(error) => findings.push(finding("open", false, format!("{error:#}"))),
+    }
+    let failed = findings.iter().any(|one| one.result == "FAIL");
+    output.list(&findings, &findings, || {
+        let line = |one: &Finding| format!("{:<4}  {:<12}  {}", one.result, one.check, one.finding);
+        findings.iter().map(line).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok(u8::from(failed))
+}
+
+fn settings(global: &Global) -> Finding {
+    let path = place::configuration(global).map(|path| path.display().to_string()).unwrap_or_default();
+    match crate::config::read(global) {
+        Ok(_) => finding("settings", true, path),
+        Err(error) => finding("settings", false, format!("{error:#}")),
+    }
+}
+
+#[cfg(unix)]
+fn permissions(place: &Place) -> Finding {
+    use std::os::unix::fs::PermissionsExt as _;
+    let open: Vec<String> = [&place.file, &place.key]
+        .into_iter()
+        .filter_map(|path| Some((path, path.metadata().ok()?.permissions().mode() & 0o777)))
+        .filter(|(_, mode)| mode & 0o077 != 0)
+        .map(|(path, mode)| format!("{} has mode {mode:o}; run chmod 600", path.display()))
+        .collect();
+    let well = open.is_empty();
+    finding(
+        "permissions",
+        well,
+        if well { "only you can read the files".to_owned() } else { open.join("; ") },
+    )
+}
+
+#[cfg(not(unix))]
+fn permissions(_place: &Place) -> Finding {
+    finding("permissions", true, "not checked on this system")
+}
+
+async fn bytes(memory: &Memory) -> Finding {
+    match memory.engine().check().await {
+        Ok(found) if found.findings.is_empty() => finding(
+            "integrity",
+            true,
+            format!("{} events and {} index rows match", found.events, found.index_rows),
+        ),
+        Ok(found) => finding("integrity", false, format!("{}; restore a backup", found.findings.join("; "))),
+        Err(error) => finding("integrity", false, error.to_string()),
+    }
+}
+
+async fn layers(memory: &Memory) -> Finding {
+    match memory.health().await {
+        Ok(health) => {
+            let bad = health.parts.iter().filter(|part| part.status != Status::Ok);
+            let bad = bad.filter(|part| part.cause != Some(mnemal::GapCause::NotConfigured));
+            let bad: Vec<&str> = bad.map(|part| part.layer.as_str()).collect();
+            let well = bad.is_empty();
+            finding(
+                "layers",
+                well,
+                if well { "all answer and are up to date".to_owned() } else { bad.join(", ") },
+            )
+        }
+        Err(error) => finding("layers", false, error.to_string()),
+    }
+}
+
+/// Words in three scripts go through the whole path of a question.
+async fn probe(memory: &Memory) -> Finding {
+    for words in ["weather report", "天気予報", "прогноз погоды"] {
+        let answer = memory.recall(words).mode(RecallMode::Lexical).await;
+        match answer {
+            Ok(answer) if answer.gaps.is_empty() => {}
+            Ok(answer) => {
+                let gaps: Vec<String> = answer.gaps.iter().map(ToString::to_string).collect();
+                return finding("recall", false, gaps.join("; "));
+            }
+            Err(error) => return finding("recall", false, error.to_string()),
+        }
+    }
+    finding("recall", true, "answers in Latin, CJK and Cyrillic script")
+}
+
+async fn erased(memory: &Memory, text: &str) -> Finding {
+    match memory.engine().search_bytes(text).await {
+        Ok(places) if places.is_empty() => {
+            finding("erased", true, "the text is nowhere in the files of the space")
+        }
+        Ok(places) => finding("erased", false, places.join("; ")),
+        Err(error) => finding("erased", false, error.to_string()),
+    }
+}

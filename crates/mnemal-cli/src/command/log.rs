@@ -1,0 +1,112 @@
+//! `mnemal log add|list|show`.
+
+use std::num::NonZeroUsize;
+
+use anyhow::Result;
+use mnemal::{ChannelId, Error, Event, EventFilter, Memory, Message, SessionId, Speaker, Within, Zone};
+use serde::Serialize;
+
+use crate::args::{Global, Log, LogAdd, LogList};
+use crate::output::Output;
+use crate::time;
+use crate::wire::{AckForm, EventForm, SessionForm};
+
+/// Records, lists or shows.
+pub(super) async fn run(memory: &Memory, global: &Global, call: Log, output: &Output) -> Result<u8> {
+    match call {
+        Log::Add(call) if call.text == "-" => super::import::messages(memory, global, &call, output).await,
+        Log::Add(call) => add(memory, global, call, output).await,
+        Log::List(call) if call.sessions => sessions(memory, &call, output).await,
+        Log::List(call) => list(memory, &call, output).await,
+        Log::Show { id } => show(memory, &id, output).await,
+    }
+}
+
+async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) -> Result<u8> {
+    let mut message = match call.role.as_str() {
+        "user" => Message::user(call.text),
+        "assistant" => Message::assistant(call.text),
+        other => {
+            return Err(Error::invalid(format!("no role {other:?} here; there are user and assistant")).into());
+        }
+    };
+    message = message.session(session_of(call.session)?).channel(ChannelId::new("cli")?);
+    if let Some(speaker) = call.speaker {
+        message = message.speaker(Speaker::new(speaker)?);
+    }
+    if let Some(at) = call.at {
+        message = message.occurred_at(time::read(&at)?, Zone::utc());
+    }
+    if let Some(key) = call.idempotency_key {
+        message = message.idempotency_key(key);
+    }
+    let ack = memory.log(message).await?;
+    output.answer(&AckForm::from(&*ack), || {
+        let known = if ack.duplicate { " (known)" } else { "" };
+        format!("logged {} at position {}{known}", ack.id, ack.seq.0)
+    })?;
+    if let Some(rule) = &ack.quarantined {
+        output.say(&format!("held back by rule {rule}: it is kept, and not recalled"));
+    }
+    if ack.redactions > 0 {
+        output.say(&format!("{} secret(s) were replaced before anything was stored", ack.redactions));
+    }
+    Ok(super::gaps(&ack.gaps, global, output))
+}
+
+/// Returns the named conversation, or that of the command line.
+pub(super) fn session_of(name: Option<String>) -> Result<SessionId> {
+    Ok(SessionId::new(name.unwrap_or_else(|| "cli".to_owned()))?)
+}
+
+#[derive(Serialize)]
+struct Items<'a, T> {
+    items: &'a [T],
+}
+
+async fn list(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
+    let mut filter = super::filter(&call.filter)?;
+    if call.quarantined {
+        filter = EventFilter { quarantined: Within::All, ..filter };
+    }
+    let mut events = memory.latest(&filter, at_least_one(call.limit)).await?;
+    events.reverse();
+    let forms: Vec<EventForm> = events.iter().map(EventForm::from).collect();
+    output
+        .list(&forms, &Items { items: &forms }, || events.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+    Ok(0)
+}
+
+async fn sessions(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
+    let sessions = memory.sessions(at_least_one(call.limit)).await?;
+    let forms: Vec<SessionForm> = sessions.iter().map(SessionForm::from).collect();
+    output.list(&forms, &Items { items: &forms }, || {
+        let line = |one: &SessionForm| {
+            format!("{}  {} events  {} – {}", one.id, one.event_count, one.first_at, one.last_at)
+        };
+        forms.iter().map(line).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok(0)
+}
+
+async fn show(memory: &Memory, id: &str, output: &Output) -> Result<u8> {
+    let event = memory.get(id.parse()?).await?;
+    let form = EventForm::from(&event);
+    output.answer(&form, || serde_json::to_string_pretty(&form).unwrap_or_default())?;
+    Ok(0)
+}
+
+fn at_least_one(limit: usize) -> NonZeroUsize {
+    NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// One event on one line.
+fn line(event: &Event) -> String {
+    let Some(kept) = event.kept() else { return format!("{}  {}  (erased)", event.seq.0, event.id) };
+    let day = kept.occurred_at.civil(&kept.zone).day_text();
+    let who = kept.speaker.as_ref().map_or(event.role.as_str(), Speaker::as_str);
+    let text: String =
+        kept.content.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(100).collect();
+    let held = if event.quarantined.is_some() { " (held back)" } else { "" };
+    format!("{}  {}  {day}  {who}: {text}{held}", event.seq.0, event.id)
+}

@@ -1,0 +1,75 @@
+//! `mnemal status`.
+
+use anyhow::Result;
+use mnemal::{GapCause, Health, Status};
+use serde::Serialize;
+
+use crate::args::Global;
+use crate::output::Output;
+use crate::place::Place;
+
+#[derive(Serialize)]
+struct Report {
+    space: String,
+    database: String,
+    bytes: u64,
+    events: u64,
+    sessions: u64,
+    notes: u64,
+    quarantined: u64,
+    erased: u64,
+    layers: Vec<LayerReport>,
+}
+
+#[derive(Serialize)]
+struct LayerReport {
+    layer: &'static str,
+    status: &'static str,
+    behind: u64,
+}
+
+/// Says what the space holds and how its parts are.
+pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
+    let place = Place::find(global)?;
+    let memory = super::open(global, output).await?;
+    let (stats, health) = (memory.stats().await?, memory.health().await?);
+    let report = Report {
+        space: place.space.to_string(),
+        bytes: place.file.metadata().map_or(0, |file| file.len()),
+        database: place.file.display().to_string(),
+        events: stats.head.count(),
+        sessions: stats.sessions,
+        notes: stats.notes,
+        quarantined: stats.quarantined,
+        erased: stats.erased,
+        layers: health.parts.iter().map(layer).collect(),
+    };
+    output.answer(&report, || text(&report))?;
+    Ok(u8::from(health.status() == Status::Down))
+}
+
+fn layer(part: &Health) -> LayerReport {
+    let status = match (part.status, part.cause) {
+        (_, Some(GapCause::NotConfigured)) => "not configured",
+        (Status::Ok, _) => "ok",
+        (Status::Degraded, _) => "degraded",
+        (Status::Down, _) => "down",
+    };
+    LayerReport { layer: part.layer.as_str(), status, behind: part.behind }
+}
+
+fn text(report: &Report) -> String {
+    let mut lines = vec![
+        format!("space       {}", report.space),
+        format!("database    {} ({} KiB)", report.database, report.bytes / 1_024),
+        format!("events      {} in {} conversations", report.events, report.sessions),
+        format!("notes       {}", report.notes),
+        format!("held back   {}", report.quarantined),
+        format!("erased      {}", report.erased),
+    ];
+    for one in &report.layers {
+        let behind = if one.behind > 0 { format!(", {} behind", one.behind) } else { String::new() };
+        lines.push(format!("{:<11} {}{behind}", one.layer, one.status));
+    }
+    lines.join("\n")
+}

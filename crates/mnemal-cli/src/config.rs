@@ -1,0 +1,72 @@
+//! Settings: the defaults, then the user's file, then variables of the environment.
+
+use anyhow::{Context as _, Result};
+use mnemal::{Error, Settings};
+
+use crate::args::Global;
+use crate::place;
+
+/// Reads the settings that hold for this command.
+///
+/// `MNEMAL_SECTION__KEY` overrides a key of the file; values are read as TOML, else as text.
+///
+/// # Errors
+/// `Invalid` for an unknown key, a wrong type, or a value out of range.
+pub(crate) fn read(global: &Global) -> Result<Settings> {
+    let path = place::configuration(global)?;
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {
+            String::new()
+        }
+        Err(error) => return Err(error).context(format!("cannot read {}", path.display())),
+    };
+    let shown = path.display().to_string();
+    let mut table: toml::Table = toml::from_str(&text).map_err(|cause| invalid(&shown, &cause))?;
+    for (name, value) in std::env::vars() {
+        if let Some((section, key)) = name.strip_prefix("MNEMAL_").and_then(|rest| rest.split_once("__")) {
+            set(&mut table, &section.to_lowercase(), &key.to_lowercase(), &value);
+        }
+    }
+    let settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
+    settings.check()?;
+    Ok(settings)
+}
+
+fn set(table: &mut toml::Table, section: &str, key: &str, value: &str) {
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
+    let value = parsed
+        .ok()
+        .and_then(|mut one| one.remove("value"))
+        .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    let section = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if let Some(section) = section.as_table_mut() {
+        section.insert(key.to_owned(), value);
+    }
+}
+
+fn invalid(path: &str, cause: &toml::de::Error) -> Error {
+    Error::invalid(format!("the settings in {path} and the environment: {}", cause.message()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_overrides_the_file_and_keeps_its_neighbours() {
+        let mut table: toml::Table = toml::from_str("[recall]\nlimit = 3\nlanguage = \"de\"").unwrap();
+        set(&mut table, "recall", "limit", "7");
+        set(&mut table, "privacy", "secrets", "block");
+        let settings: Settings = table.try_into().unwrap();
+        assert_eq!((settings.recall.limit, settings.recall.language.as_str()), (7, "de"));
+        assert_eq!(settings.privacy.secrets, mnemal::SecretMode::Block);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let table: toml::Table = toml::from_str("[recall]\nlimits = 3").unwrap();
+        let error = table.try_into::<Settings>().unwrap_err();
+        assert!(error.message().contains("limit"), "{error}");
+    }
+}

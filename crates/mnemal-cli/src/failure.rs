@@ -1,0 +1,91 @@
+//! Errors as exit codes and problem documents.
+
+use mnemal::{Error, ErrorKind};
+use serde::Serialize;
+
+use crate::output::Output;
+
+/// Usage, configuration, invalid input. Source: SURFACES 3.3, like every code here.
+pub(crate) const USAGE: u8 = 2;
+/// Answered with gaps, and `--strict` was given.
+pub(crate) const GAPS: u8 = 6;
+
+/// A failure as a machine reads it. Source: RFC 9457.
+#[derive(Serialize)]
+struct Problem<'a> {
+    r#type: String,
+    title: &'a str,
+    detail: String,
+}
+
+/// Tells the failure on stderr and returns the exit code.
+pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
+    if is_closed_pipe(error) {
+        return 0;
+    }
+    let kind = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(Error::kind);
+    let detail = chain(error);
+    if output.is_machine() {
+        let title = kind.map_or("failure", ErrorKind::as_str);
+        let problem = Problem { r#type: format!("urn:mnemal:{title}"), title, detail };
+        output.talk(&serde_json::to_string(&problem).unwrap_or_default());
+    } else {
+        output.talk(&format!("error: {detail}"));
+    }
+    kind.map_or(1, code)
+}
+
+/// Causes that only repeat the message before them are left out.
+fn chain(error: &anyhow::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if parts.last().is_none_or(|last| !last.contains(&cause)) {
+            parts.push(cause);
+        }
+    }
+    parts.join(": ")
+}
+
+fn code(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::Invalid | ErrorKind::Unsupported => USAGE,
+        ErrorKind::NotFound => 3,
+        ErrorKind::Conflict => 5,
+        ErrorKind::Unavailable => 7,
+        _ => 1,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_the_code_of_the_table() {
+        let rows = [
+            (ErrorKind::Invalid, 2),
+            (ErrorKind::Unsupported, 2),
+            (ErrorKind::NotFound, 3),
+            (ErrorKind::Conflict, 5),
+            (ErrorKind::Unavailable, 7),
+            (ErrorKind::Corrupt, 1),
+            (ErrorKind::Internal, 1),
+        ];
+        for (kind, expected) in rows {
+            assert_eq!(code(kind), expected);
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let closed =
+            anyhow::Error::new(std::io::Error::from(std::io::ErrorKind::BrokenPipe)).context("cannot print");
+        assert!(is_closed_pipe(&closed));
+        assert!(!is_closed_pipe(&anyhow::anyhow!("else")));
+    }
+}

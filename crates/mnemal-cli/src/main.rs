@@ -1,0 +1,50 @@
+#![doc = include_str!("../README.md")]
+
+mod args;
+mod command;
+mod config;
+mod failure;
+mod output;
+mod place;
+mod time;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Args;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(help) => {
+            let code = if help.use_stderr() { failure::USAGE } else { 0 };
+            // Help that cannot be printed has nobody to read it.
+            let _unread = help.print();
+            return ExitCode::from(code);
+        }
+    };
+    let output = Output::new(&args.global);
+    log_to_stderr(args.global.verbose);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(command::run(args, &output)),
+        Err(cause) => Err(anyhow::Error::new(cause).context("cannot start")),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => ExitCode::from(failure::report(&error, &output)),
+    }
+}
+
+/// Logs go to stderr: warnings by default, more with `-v`. Content is never logged.
+fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => tracing_subscriber::filter::LevelFilter::ERROR,
+        1 => tracing_subscriber::filter::LevelFilter::INFO,
+        _ => tracing_subscriber::filter::LevelFilter::DEBUG,
+    };
+    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+}

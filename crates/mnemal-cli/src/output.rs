@@ -1,0 +1,99 @@
+//! stdout carries data, stderr carries talk.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::args::Global;
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Human,
+    Json,
+    Lines,
+}
+
+/// Where and how things are said.
+#[derive(Debug)]
+pub(crate) struct Output {
+    form: Form,
+    quiet: bool,
+    color: anstream::ColorChoice,
+}
+
+impl Output {
+    /// Reads the wishes of the command line.
+    pub(crate) fn new(global: &Global) -> Self {
+        let form = match (global.json, global.jsonl) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Lines,
+            _ => Form::Human,
+        };
+        let color = if global.no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
+        Self { form, quiet: global.quiet, color }
+    }
+
+    /// Whether a program reads the answer.
+    pub(crate) fn is_machine(&self) -> bool {
+        self.form != Form::Human
+    }
+
+    /// Whether a person watches the talk.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.quiet && !self.is_machine() && std::io::stderr().is_terminal()
+    }
+
+    /// Prints an answer: one document for machines, the text for people.
+    ///
+    /// # Errors
+    /// When stdout is closed.
+    pub(crate) fn answer(&self, document: &impl Serialize, human: impl FnOnce() -> String) -> Result<()> {
+        match self.form {
+            Form::Human => self.print(&human()),
+            Form::Json | Form::Lines => self.print(&serde_json::to_string(document)?),
+        }
+    }
+
+    /// Prints a list: one document, one object a line, or the text for people.
+    ///
+    /// # Errors
+    /// When stdout is closed.
+    pub(crate) fn list<T: Serialize>(
+        &self,
+        items: &[T],
+        document: &impl Serialize,
+        human: impl FnOnce() -> String,
+    ) -> Result<()> {
+        if self.form != Form::Lines {
+            return self.answer(document, human);
+        }
+        items.iter().try_for_each(|item| self.print(&serde_json::to_string(item)?))
+    }
+
+    /// Prints data as it is, with a line break unless it is empty.
+    ///
+    /// # Errors
+    /// When stdout is closed.
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
+        if !text.is_empty() {
+            let mut out = anstream::AutoStream::new(std::io::stdout().lock(), self.color);
+            writeln!(out, "{}", text.trim_end_matches('\n'))?;
+        }
+        Ok(())
+    }
+
+    /// Says something to the person on stderr, unless it is to be quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet && !self.is_machine() {
+            self.talk(text);
+        }
+    }
+
+    /// Says something on stderr that must not be missed. A closed stderr has nobody to tell.
+    pub(crate) fn talk(&self, text: &str) {
+        let mut err = anstream::AutoStream::new(std::io::stderr().lock(), self.color);
+        let _unread = writeln!(err, "{text}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Where a space lives: its name, its file, the installation's key.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use etcetera::BaseStrategy as _;
+use mnemal::SpaceId;
+
+use crate::args::Global;
+
+/// Files and name of the space that a command means.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Its name.
+    pub(crate) space: SpaceId,
+    /// Its database.
+    pub(crate) file: PathBuf,
+    /// The installation's key.
+    pub(crate) key: PathBuf,
+}
+
+impl Place {
+    /// Finds the place: `--db`, or the space's file in the data directory.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that is no name of a space; when there is no home directory.
+    pub(crate) fn find(global: &Global) -> Result<Self> {
+        let db = global.db.clone().or_else(|| variable("MNEMAL_DB").map(PathBuf::from));
+        if let Some(file) = db {
+            let stem = file.file_stem().and_then(|stem| stem.to_str()).context("--db needs a file name")?;
+            let key = file.with_file_name("installation.key");
+            return Ok(Self { space: SpaceId::new(stem.to_lowercase())?, file, key });
+        }
+        let data = data_directory()?;
+        let named = global.space.clone().or_else(|| variable("MNEMAL_SPACE")).filter(|name| name != "auto");
+        let space = match named {
+            Some(name) => SpaceId::new(name)?,
+            None => {
+                SpaceId::new(derived(&std::env::current_dir().context("there is no working directory")?))?
+            }
+        };
+        let file = data.join("spaces").join(format!("{space}.db"));
+        Ok(Self { space, file, key: data.join("installation.key") })
+    }
+}
+
+/// Returns the folder of all spaces: `MNEMAL_DATA_DIR`, else the user's data directory.
+fn data_directory() -> Result<PathBuf> {
+    if let Some(folder) = variable("MNEMAL_DATA_DIR") {
+        return Ok(PathBuf::from(folder));
+    }
+    let base = etcetera::choose_base_strategy().context("there is no home directory; set MNEMAL_DATA_DIR")?;
+    Ok(base.data_dir().join("mnemal"))
+}
+
+/// Returns the user's configuration file.
+pub(crate) fn configuration(global: &Global) -> Result<PathBuf> {
+    let named = global.config.clone().or_else(|| variable("MNEMAL_CONFIG").map(PathBuf::from));
+    if let Some(file) = named {
+        return Ok(file);
+    }
+    let base = etcetera::choose_base_strategy().context("there is no home directory; set MNEMAL_CONFIG")?;
+    Ok(base.config_dir().join("mnemal").join("config.toml"))
+}
+
+/// Returns a variable of the environment that is set and not empty.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Names the space of a folder: that of its git repository, whose worktrees share it, else `default`.
+fn derived(folder: &Path) -> String {
+    let Some(root) = folder.ancestors().find_map(common_directory) else { return "default".to_owned() };
+    let canonical = root.canonicalize().unwrap_or(root);
+    let project = canonical.file_name().filter(|name| *name == ".git").and_then(|_| canonical.parent());
+    let name = project.unwrap_or(&canonical).file_name().and_then(|name| name.to_str()).unwrap_or("space");
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let name: String = name.trim_end_matches(".git").chars().map(safe).take(48).collect();
+    let name = name.trim_matches('-');
+    let name = if name.is_empty() { "space" } else { name };
+    format!("{name}-{}", mnemal::path_fingerprint(&canonical.to_string_lossy()))
+}
+
+/// Returns the common git directory of a folder that is a checkout; a worktree's `.git` is a file that points to it.
+fn common_directory(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    if git.is_dir() {
+        return Some(git);
+    }
+    let pointer = std::fs::read_to_string(&git).ok()?;
+    let own = folder.join(pointer.strip_prefix("gitdir:")?.trim());
+    let common = std::fs::read_to_string(own.join("commondir")).ok()?;
+    Some(own.join(common.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_and_its_worktree_share_a_space_and_a_plain_folder_has_the_default() {
+        let home = tempfile::tempdir().unwrap();
+        let (main, tree) = (home.path().join("My App"), home.path().join("tree"));
+        std::fs::create_dir_all(main.join(".git/worktrees/tree")).unwrap();
+        std::fs::create_dir_all(main.join("src/deep")).unwrap();
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(main.join(".git/worktrees/tree/commondir"), "../..\n").unwrap();
+        let own = main.join(".git/worktrees/tree");
+        std::fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        let name = derived(&main);
+        assert!(name.starts_with("my-app-"), "{name}");
+        assert_eq!(derived(&main.join("src/deep")), name);
+        assert_eq!(derived(&tree), name);
+        assert!(SpaceId::new(name).is_ok());
+        assert_eq!(derived(Path::new("/")), "default");
+    }
+}

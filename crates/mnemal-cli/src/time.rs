@@ -1,0 +1,68 @@
+//! Times as people write them.
+
+use anyhow::Result;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use mnemal::{Error, Timestamp};
+
+/// Reads RFC 3339, a plain day (its start in the system's zone), or Unix milliseconds.
+///
+/// # Errors
+/// `Invalid` for anything else, or a time outside 1970 to 9999.
+pub(crate) fn read(text: &str) -> Result<Timestamp> {
+    if let Ok(millis) = text.parse::<i64>() {
+        return Ok(Timestamp::from_micros(millis.saturating_mul(1_000))?);
+    }
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return Ok(Timestamp::from_micros(time.as_microsecond())?);
+    }
+    let day = text.parse::<Date>().ok().and_then(|day| day.to_zoned(TimeZone::system()).ok());
+    let day = day.ok_or_else(|| {
+        Error::invalid(format!(
+            "not a time: {text:?}; write 2026-11-21, 2026-11-21T09:00:00Z or Unix milliseconds"
+        ))
+    })?;
+    Ok(Timestamp::from_micros(day.timestamp().as_microsecond())?)
+}
+
+/// Reads a duration of one unit: `90s`, `30m`, `12h`, `7d`.
+///
+/// # Errors
+/// `Invalid` for anything else.
+pub(crate) fn duration_micros(text: &str) -> Result<i64> {
+    let wrong = || Error::invalid(format!("not a duration: {text:?}; write 90s, 30m, 12h or 7d"));
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return Err(wrong().into()),
+    };
+    let number: i64 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(wrong)?;
+    number.checked_mul(seconds * 1_000_000).filter(|micros| *micros > 0).ok_or_else(|| wrong().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_three_forms() {
+        for text in ["2026-11-21T09:00:00Z", "2026-11-21T10:00:00+01:00", "1795251600000"] {
+            assert_eq!(read(text).unwrap().to_string(), "2026-11-21T09:00:00Z", "{text}");
+        }
+        assert!(read("2026-11-21").is_ok());
+        for wrong in ["", "yesterday", "-5", "2026-13-01", "99999999999999999"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn durations_have_one_unit_and_are_positive() {
+        assert_eq!(duration_micros("30m").unwrap(), 1_800_000_000);
+        for wrong in ["", "m", "0s", "-1h", "5", "1w", "9999999999999999d"] {
+            assert!(duration_micros(wrong).is_err(), "{wrong}");
+        }
+    }
+}

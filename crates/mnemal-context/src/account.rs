@@ -1,0 +1,112 @@
+//! The account of a context: ids, scores, hashes and reasons, never text.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use mnemal_core::{BlockReceipt, ContextRequest, Omitted, OmittedReason, ReceiptLine, Section, TokenCount};
+
+use crate::candidate::Candidate;
+use crate::fit::Fitted;
+use crate::sift::{Sifted, omitted};
+
+/// Most omissions that are listed; the others are counted. Source: NX-01.4.
+const LISTED: usize = 100;
+
+/// What a section claimed and used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionUse {
+    /// Which.
+    pub section: Section,
+    /// What it could claim of this budget; 0 for recall, and for a section that had nothing to offer.
+    pub share: TokenCount,
+    /// Tokens of its lines.
+    pub tokens: TokenCount,
+    /// Number of its lines.
+    pub lines: u32,
+}
+
+/// What the account is made from.
+pub(crate) struct Account<'a> {
+    pub(crate) request: &'a ContextRequest,
+    pub(crate) claims: &'a [(Section, TokenCount)],
+    pub(crate) sifted: &'a Sifted,
+    pub(crate) fitted: &'a Fitted,
+}
+
+impl Account<'_> {
+    pub(crate) fn blocks(&self) -> Vec<BlockReceipt> {
+        let blocks = self.fitted.blocks.iter();
+        blocks
+            .map(|block| BlockReceipt { kind: block.kind, tokens: block.tokens, hash: block.hash })
+            .collect()
+    }
+
+    pub(crate) fn lines(&self) -> Vec<ReceiptLine> {
+        self.shown().map(line).collect()
+    }
+
+    /// Returns the best omissions.
+    pub(crate) fn omitted(&self) -> Vec<Omitted> {
+        let mut all: Vec<Omitted> = self.left_out().collect();
+        all.sort_by(best_first);
+        all.truncate(LISTED);
+        all
+    }
+
+    pub(crate) fn omitted_counts(&self) -> Vec<(OmittedReason, u32)> {
+        let mut counts: BTreeMap<OmittedReason, u32> = BTreeMap::new();
+        for omitted in self.left_out() {
+            *counts.entry(omitted.reason).or_default() += 1;
+        }
+        counts.into_iter().collect()
+    }
+
+    pub(crate) fn sections(&self) -> Vec<SectionUse> {
+        let wanted =
+            |section: &Section| self.request.sections.only().is_none_or(|only| only.contains(section));
+        Section::ALL.into_iter().filter(wanted).map(|section| self.section(section)).collect()
+    }
+
+    fn section(&self, section: Section) -> SectionUse {
+        let claim = self.claims.iter().find(|(claiming, _)| *claiming == section);
+        let share = claim.map_or(TokenCount(0), |(_, share)| *share);
+        let of_section = self.shown().filter(|line| line.fragment.section == section);
+        let (tokens, lines) =
+            of_section.fold((TokenCount(0), 0), |(sum, lines), line| (sum + line.tokens, lines + 1));
+        SectionUse { section, share, tokens, lines }
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &Candidate> {
+        self.fitted.lines.iter().filter_map(|place| self.sifted.candidates.get(*place))
+    }
+
+    fn left_out(&self) -> impl Iterator<Item = Omitted> {
+        let refused = self.fitted.refused.iter().filter_map(|(place, reason)| {
+            let candidate = self.sifted.candidates.get(*place)?;
+            Some(omitted(&candidate.fragment, *reason))
+        });
+        self.sifted.omitted.iter().copied().chain(refused)
+    }
+}
+
+fn best_first(a: &Omitted, b: &Omitted) -> Ordering {
+    b.score.total_cmp(&a.score).then((a.section, a.record).cmp(&(b.section, b.record)))
+}
+
+fn line(candidate: &Candidate) -> ReceiptLine {
+    let fragment = &candidate.fragment;
+    ReceiptLine {
+        block: candidate.block(),
+        section: fragment.section,
+        record: fragment.record,
+        producer: fragment.producer.clone(),
+        sources: fragment.sources.clone(),
+        trust: fragment.trust,
+        level: fragment.label.level,
+        parts: fragment.parts.clone(),
+        score: fragment.score.get(),
+        because: fragment.because,
+        tokens: candidate.tokens,
+        content_hash: candidate.hash,
+    }
+}

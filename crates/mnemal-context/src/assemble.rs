@@ -1,0 +1,221 @@
+//! Asks the sources at once, chooses lines, renders them, and accounts for all of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{join, join_all};
+use mnemal_core::{
+    BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment, Gap,
+    GapCause, Gaps, IdSource, Injected, InstallationKey, Layer, ModelId, Receipt, ReceiptId, ReceiptStore,
+    Result, Section, Seen, Slot, TokenCount, TokenCounter,
+};
+
+use crate::ContextSettings;
+use crate::account::{Account, SectionUse};
+use crate::block::{Block, Fence};
+use crate::fit::fit;
+use crate::line::clock;
+use crate::pack::Packer;
+use crate::rival::rivals;
+use crate::share::claims;
+use crate::sift::Sieve;
+
+/// Which layer answers for a section; a layer that no source answers for is a gap.
+const OWNERS: [(Section, Layer); 7] = [
+    (Section::Identity, Layer::Learnings),
+    (Section::Preferences, Layer::Learnings),
+    (Section::Knowledge, Layer::Learnings),
+    (Section::Channel, Layer::Summaries),
+    (Section::Entity, Layer::Graph),
+    (Section::Topics, Layer::Summaries),
+    (Section::State, Layer::Working),
+];
+
+/// What an assembler is made of.
+#[derive(Clone, Debug)]
+pub struct AssemblerParts {
+    /// Who offers text; asked at once, and kept in this order where it matters.
+    pub sources: Vec<Arc<dyn ContextSource>>,
+    /// Counts the tokens of lines and of the whole.
+    pub counter: Arc<dyn TokenCounter>,
+    /// Knows what a session was shown.
+    pub receipts: Slot<dyn ReceiptStore>,
+    /// Tells the time of the clock line and of the receipt.
+    pub clock: Arc<dyn Clock>,
+    /// Names receipts.
+    pub ids: Arc<dyn IdSource>,
+    /// Makes the nonce of a session's markers.
+    pub key: InstallationKey,
+    /// What shapes a context.
+    pub settings: ContextSettings,
+    /// Version of the engine, for receipts.
+    pub version: String,
+    /// Model of query vectors that the engine makes, for receipts.
+    pub model: Option<ModelId>,
+}
+
+/// Text for a prompt within a budget, with the account of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    /// The blocks, one after the other; empty when there is nothing to say.
+    pub text: String,
+    /// Sum over the blocks, at most `budget`.
+    pub tokens: TokenCount,
+    /// The limit that was asked.
+    pub budget: TokenCount,
+    /// The fenced blocks that have lines, in order.
+    pub blocks: Vec<Block>,
+    /// What the wanted sections claimed and used, in order.
+    pub sections: Vec<SectionUse>,
+    /// The account; to be stored after the answer is complete.
+    pub receipt: Receipt,
+}
+
+/// Assembles contexts. It reads, and writes nothing: the caller stores the receipt.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    parts: AssemblerParts,
+}
+
+impl Assembler {
+    /// Wires an assembler.
+    pub fn new(parts: AssemblerParts) -> Self {
+        Self { parts }
+    }
+
+    /// Returns what shapes its contexts.
+    pub fn settings(&self) -> &ContextSettings {
+        &self.parts.settings
+    }
+
+    /// Answers a request from what the sources offer; `head` is the last position of the log, for the receipt.
+    ///
+    /// Guarantees: the tokens of the text are at most the budget, whatever the budget; every candidate is a line or an
+    /// omission of the receipt, once; equal answers of the sources give equal bytes for the same clock and receipt id.
+    /// A source or a receipt store that fails, panics or is missing is a gap. A dropped future leaves nothing behind.
+    ///
+    /// # Errors
+    /// `Invalid` for a query vector that is empty or not finite.
+    pub async fn assemble(&self, request: &ContextRequest, head: Cursor) -> Result<Degraded<Context>> {
+        check(request)?;
+        let mut gaps = Gaps::default();
+        let (fragments, seen) = join(self.fragments(request), self.seen(request)).await;
+        let fragments = gaps.merge(fragments);
+        let seen = gaps.keep(Layer::Receipts, seen);
+        for gap in self.missing_layers(request) {
+            gaps.add(gap);
+        }
+        let context = self.compose(request, fragments, &seen, head);
+        let mut answer = gaps.attach(context);
+        answer.value.receipt.gaps.clone_from(&answer.gaps);
+        Ok(answer)
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Degraded<Vec<Fragment>> {
+        let asked = self.parts.sources.iter().map(|source| async move {
+            let answer = AssertUnwindSafe(source.fragments(request)).catch_unwind().await;
+            let answer = answer.unwrap_or_else(|_| Err(Error::internal("a context source panicked")));
+            (source.layer(), answer)
+        });
+        let mut gaps = Gaps::default();
+        let mut fragments = Vec::new();
+        for (layer, answer) in join_all(asked).await {
+            match answer {
+                Ok(answer) => fragments.extend(gaps.merge(answer)),
+                Err(error) => gaps.add(Gap { layer, cause: error.into() }),
+            }
+        }
+        if fragments.iter().any(|fragment| fragment.sources.is_empty()) {
+            gaps.add(Gap { layer: Layer::Context, cause: GapCause::Failed(ErrorKind::Internal) });
+        }
+        gaps.attach(fragments)
+    }
+
+    async fn seen(&self, request: &ContextRequest) -> Result<Seen, GapCause> {
+        match request.injected {
+            Injected::Repeat => Ok(Seen::default()),
+            Injected::Skip => Ok(self.parts.receipts.part()?.seen(&request.session).await?),
+        }
+    }
+
+    fn missing_layers(&self, request: &ContextRequest) -> impl Iterator<Item = Gap> {
+        let wanted = |section: Section| request.sections.only().is_none_or(|only| only.contains(&section));
+        let absent = |layer: Layer| !self.parts.sources.iter().any(|source| source.layer() == layer);
+        let missing = OWNERS.into_iter().filter(move |(section, layer)| wanted(*section) && absent(*layer));
+        missing.map(|(_, layer)| Gap { layer, cause: GapCause::NotConfigured })
+    }
+
+    fn compose(
+        &self,
+        request: &ContextRequest,
+        fragments: Vec<Fragment>,
+        seen: &Seen,
+        head: Cursor,
+    ) -> Context {
+        let parts = &self.parts;
+        let (settings, counter) = (&parts.settings, parts.counter.as_ref());
+        let nonce = parts.key.nonce(request.session.as_str());
+        let now = parts.clock.now();
+        let id = ReceiptId(parts.ids.next(now));
+        let tells_time = request.sections.only().is_none_or(|only| only.contains(&Section::State));
+        let told = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
+        let header = format!("{told}receipt {id}");
+        let bare = tells_time.then_some(BlockKind::Volatile);
+        let fence = Fence { format: settings.format, nonce: &nonce, header: &header, bare, counter };
+        let mut sifted = Sieve { request, seen, settings, counter, nonce: &nonce }.sift(fragments);
+        let rivals = rivals(&sifted.candidates, settings.near_duplicate);
+        let offered: Vec<Section> = Section::ALL
+            .into_iter()
+            .filter(|section| {
+                sifted.candidates.iter().any(|candidate| candidate.fragment.section == *section)
+            })
+            .collect();
+        let reserve = if request.query.is_some() { settings.shares.unclaimed() } else { TokenCount(0) };
+        let claims = claims(&settings.shares, request.budget, &offered, reserve);
+        let packed =
+            Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence).pack(&claims);
+        let fitted = fit(&sifted.candidates, packed, request.budget, &fence);
+        let account = Account { request, claims: &claims, sifted: &sifted, fitted: &fitted };
+        let receipt = Receipt {
+            id,
+            session: request.session.clone(),
+            at: now,
+            version: parts.version.clone(),
+            settings_hash: settings.hash(),
+            head,
+            model: request
+                .query_vector
+                .as_ref()
+                .map(|(model, _)| model.clone())
+                .or_else(|| parts.model.clone()),
+            tokenizer: counter.name().to_owned(),
+            budget: request.budget,
+            tokens: fitted.tokens(),
+            blocks: account.blocks(),
+            lines: account.lines(),
+            omitted: account.omitted(),
+            omitted_counts: account.omitted_counts(),
+            gaps: Vec::new(),
+        };
+        let sections = account.sections();
+        let text = fitted.blocks.iter().map(|block| block.text.as_str()).collect();
+        Context {
+            text,
+            tokens: fitted.tokens(),
+            budget: request.budget,
+            blocks: fitted.blocks,
+            sections,
+            receipt,
+        }
+    }
+}
+
+fn check(request: &ContextRequest) -> Result<()> {
+    match &request.query_vector {
+        Some((model, vector)) if vector.is_empty() || vector.iter().any(|value| !value.is_finite()) => {
+            Err(Error::invalid(format!("the query vector of model {model} must have finite values")))
+        }
+        _ => Ok(()),
+    }
+}

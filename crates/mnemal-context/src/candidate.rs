@@ -1,0 +1,194 @@
+//! A fragment that may become a line, with what is computed of it once.
+
+use mnemal_core::{BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter};
+use mnemal_text::{sentences, shingles};
+
+use crate::clean::clean;
+use crate::line::line;
+use crate::{ContextSettings, content_hash};
+
+/// Neighbouring words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
+const SHINGLE: usize = 2;
+/// Stands where text was cut off.
+const CUT: &str = "…";
+
+/// A fragment that may become a line.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    /// As it was offered.
+    pub(crate) fragment: Fragment,
+    /// Hash of its text as offered.
+    pub(crate) hash: [u8; 16],
+    /// The rendered line, without a line break.
+    pub(crate) line: String,
+    /// Tokens of the line with its line break.
+    pub(crate) tokens: TokenCount,
+    /// What is compared to find another line that says the same.
+    pub(crate) gist: Gist,
+    /// Whether its text or its speaker holds the nonce of the markers.
+    pub(crate) knows_nonce: bool,
+    text: String,
+}
+
+/// What is compared to find near duplicates.
+#[derive(Debug)]
+pub(crate) struct Gist {
+    /// Hashes of word pairs, ascending.
+    pub(crate) shingles: Vec<u64>,
+    /// One bit a shingle, to tell most pairs of texts apart without looking at their shingles.
+    pub(crate) bits: [u64; 4],
+    /// The numbers in the text, in order: texts that differ in one never say the same.
+    figures: String,
+}
+
+impl Gist {
+    fn of(text: &str) -> Self {
+        let shingles = shingles(text, SHINGLE);
+        let mut bits = [0_u64; 4];
+        for shingle in &shingles {
+            if let Some(word) = bits.get_mut((shingle >> 6) as usize & 3) {
+                *word |= 1 << (shingle & 63);
+            }
+        }
+        let mut figures = String::new();
+        for run in text.split(|character: char| !character.is_numeric()).filter(|run| !run.is_empty()) {
+            figures.push_str(run);
+            figures.push(' ');
+        }
+        Self { shingles, bits, figures }
+    }
+
+    /// Whether the two say the same: a Jaccard index of at least `threshold`, and the same numbers.
+    pub(crate) fn is_near(&self, other: &Self, threshold: f32) -> bool {
+        let (here, there) = (self.shingles.len() as f32, other.shingles.len() as f32);
+        if here.min(there) < threshold * here.max(there) || self.shingles.is_empty() {
+            return false;
+        }
+        let alone: u32 =
+            self.bits.iter().zip(other.bits).map(|(here, there)| (here & !there).count_ones()).sum();
+        let allowed = here - threshold * (here + there) / (1.0 + threshold);
+        alone as f32 <= allowed + 0.5
+            && self.figures == other.figures
+            && mnemal_text::jaccard(&self.shingles, &other.shingles) >= threshold
+    }
+}
+
+impl Candidate {
+    /// Cleans, cuts and renders a fragment for a session of this nonce.
+    pub(crate) fn new(
+        fragment: Fragment,
+        nonce: &str,
+        settings: &ContextSettings,
+        counter: &dyn TokenCounter,
+    ) -> Self {
+        let whole = clean(&fragment.text);
+        let holds_nonce = |text: &str| text.to_ascii_lowercase().contains(nonce);
+        let in_text = holds_nonce(&whole);
+        let text = cut(whole, settings.item_tokens, counter);
+        let line = line(settings.format, &fragment, &text);
+        let knows_nonce = in_text || holds_nonce(&line);
+        let tokens = cost(&line, counter);
+        let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
+        Self { fragment, hash, line, tokens, gist, knows_nonce, text }
+    }
+
+    /// Cuts the line to at most `room` tokens, at the end of a sentence if half of the text remains, else on a character;
+    /// `false` when fewer than `least` tokens of text would remain, and then nothing changes.
+    pub(crate) fn shorten(
+        &mut self,
+        room: u32,
+        least: u32,
+        settings: &ContextSettings,
+        counter: &dyn TokenCounter,
+    ) -> bool {
+        let bare = cost(&line(settings.format, &self.fragment, CUT), counter);
+        let mut target = TokenCount(room).minus(bare);
+        while target.0 >= least {
+            let text = cut(self.text.clone(), target, counter);
+            let line = line(settings.format, &self.fragment, &text);
+            let tokens = cost(&line, counter);
+            if tokens.0 <= room {
+                (self.line, self.tokens) = (line, tokens);
+                return true;
+            }
+            let over = tokens.minus(TokenCount(room)).0.max(target.0 / 8);
+            target = target.minus(TokenCount(over.max(1)));
+        }
+        false
+    }
+
+    /// The part of the context that its section stands in.
+    pub(crate) fn block(&self) -> BlockKind {
+        block_of(self.fragment.section)
+    }
+
+    /// Whether it stands in the part for evidence of others.
+    pub(crate) fn is_external(&self) -> bool {
+        self.fragment.label.level == Level::External
+    }
+
+    /// Whether it is a learning, and not an event.
+    pub(crate) fn is_learning(&self) -> bool {
+        matches!(self.fragment.record, RecordRef::Learning(_))
+    }
+
+    /// Whether nothing can be seen of it.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
+/// The part of a context that a section stands in.
+pub(crate) fn block_of(section: Section) -> BlockKind {
+    match section {
+        Section::Identity | Section::Preferences | Section::Knowledge => BlockKind::Stable,
+        Section::Channel | Section::Entity | Section::Topics => BlockKind::Session,
+        _ => BlockKind::Volatile,
+    }
+}
+
+/// Counts a line with its line break.
+fn cost(line: &str, counter: &dyn TokenCounter) -> TokenCount {
+    counter.count(&format!("{line}\n"))
+}
+
+fn cut(mut text: String, budget: TokenCount, counter: &dyn TokenCounter) -> String {
+    if text.len() <= budget.0 as usize {
+        return text;
+    }
+    let end = counter.prefix(&text, budget).end.min(text.len());
+    let end = (0..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    if end == text.len() {
+        return text;
+    }
+    text.truncate(end);
+    let last = sentences(&text).iter().rev().nth(1).map(|sentence| sentence.end);
+    if let Some(last) = last.filter(|last| *last * 2 >= end) {
+        text.truncate(last);
+    }
+    text.truncate(text.trim_end().len());
+    text.push_str(CUT);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: &str, b: &str) -> bool {
+        Gist::of(a).is_near(&Gist::of(b), 0.9)
+    }
+
+    #[test]
+    fn the_same_words_are_near_and_another_number_or_word_is_not() {
+        assert!(near("The build runs on Tuesdays.", "the build runs on tuesdays"));
+        assert!(!near("The build runs on Tuesdays.", "The build runs on Fridays."));
+        assert!(!near("I like tea", "I do not like tea"));
+        let long = |number: u32| {
+            format!("{} in room {number} {}", "one two three four ".repeat(20), "and so on ".repeat(20))
+        };
+        assert!(near(&long(4), &long(4)));
+        assert!(!near(&long(4), &long(5)));
+        assert!(!near("", ""));
+    }
+}

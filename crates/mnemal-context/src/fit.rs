@@ -1,0 +1,100 @@
+//! The hard limit: what was chosen is rendered, counted for real, and loses its least important lines until it fits.
+
+use mnemal_core::{BlockKind, OmittedReason, TokenCount};
+
+use crate::block::{Block, Fence};
+use crate::candidate::Candidate;
+use crate::pack::Packed;
+
+/// What fits, rendered.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    pub(crate) blocks: Vec<Block>,
+    /// Places of the lines, in the order of rendering.
+    pub(crate) lines: Vec<usize>,
+    /// Why the others were left out, by place.
+    pub(crate) refused: Vec<(usize, OmittedReason)>,
+}
+
+impl Fitted {
+    /// Returns the sum over the blocks.
+    pub(crate) fn tokens(&self) -> TokenCount {
+        self.blocks.iter().map(|block| block.tokens).sum()
+    }
+}
+
+/// Renders what was packed, within the budget by the real count of each block and of the whole text.
+///
+/// The bare block of the fence, which tells the time, is the first to go.
+pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, fence: &Fence<'_>) -> Fitted {
+    let Packed { mut taken, mut refused } = packed;
+    let mut bare = fence.bare;
+    while !taken.is_empty() {
+        let lines = in_order(candidates, &taken);
+        let blocks = render(candidates, &lines, fence, bare);
+        let over = excess(&blocks, budget, fence);
+        if over == 0 {
+            return Fitted { blocks, lines, refused };
+        }
+        if bare.is_some_and(|kind| !lines.iter().any(|place| is_in(candidates, *place, kind))) {
+            bare = None;
+            continue;
+        }
+        let mut saved = 0;
+        while let Some(place) = if saved < over { taken.pop() } else { None } {
+            let tokens = candidates.get(place).map_or(0, |candidate| candidate.tokens.0);
+            saved = saved.saturating_add(tokens.max(1));
+            refused.push((place, OmittedReason::Budget));
+        }
+    }
+    Fitted { blocks: Vec::new(), lines: Vec::new(), refused }
+}
+
+/// Returns how many tokens are too many.
+fn excess(blocks: &[Block], budget: TokenCount, fence: &Fence<'_>) -> u32 {
+    let sum: TokenCount = blocks.iter().map(|block| block.tokens).sum();
+    let whole = match blocks {
+        [] | [_] => sum,
+        _ => fence.counter.count(&blocks.iter().map(|block| block.text.as_str()).collect::<String>()),
+    };
+    sum.max(whole).minus(budget).0
+}
+
+fn render(
+    candidates: &[Candidate],
+    lines: &[usize],
+    fence: &Fence<'_>,
+    bare: Option<BlockKind>,
+) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for kind in [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile] {
+        let of_kind: Vec<&Candidate> = lines
+            .iter()
+            .filter(|place| is_in(candidates, **place, kind))
+            .filter_map(|place| candidates.get(*place))
+            .collect();
+        if !of_kind.is_empty() || bare == Some(kind) {
+            blocks.push(fence.block(kind, &of_kind));
+        }
+    }
+    blocks
+}
+
+fn is_in(candidates: &[Candidate], place: usize, kind: BlockKind) -> bool {
+    candidates.get(place).is_some_and(|candidate| candidate.block() == kind)
+}
+
+/// Orders lines for rendering: by block and section; in the stable and the session block then by first appearance and id,
+/// in the volatile one best first; evidence of others at the end of its block.
+fn in_order(candidates: &[Candidate], taken: &[usize]) -> Vec<usize> {
+    let mut lines = taken.to_vec();
+    lines.sort_by_key(|place| {
+        candidates.get(*place).map(|candidate| {
+            let fragment = &candidate.fragment;
+            let appeared =
+                (candidate.block() != BlockKind::Volatile).then_some((fragment.label.at, fragment.record));
+            (candidate.block(), candidate.is_external(), fragment.section, appeared, *place)
+        })
+    });
+    lines
+}

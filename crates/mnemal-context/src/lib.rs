@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod settings;
+
+mod clean;
+mod escape;
+mod line;
+
+mod candidate;
+mod sift;
+
+mod rival;
+mod share;
+
+mod block;
+mod fit;
+mod pack;
+
+mod account;
+mod assemble;
+
+pub use crate::account::SectionUse;
+pub use crate::assemble::{Assembler, AssemblerParts, Context};
+pub use crate::block::{Block, prefix_share};
+pub use crate::settings::{ContextSettings, Format, Shares, content_hash};

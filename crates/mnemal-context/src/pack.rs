@@ -1,0 +1,218 @@
+//! Chooses lines: each block fills the claims of its sections, then what is left flows on.
+//!
+//! The stable block is packed first and only from what does not depend on the question; recall comes last and takes all
+//! that nobody claimed.
+
+use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
+
+use crate::ContextSettings;
+use crate::block::Fence;
+use crate::candidate::{Candidate, block_of};
+use crate::share::LEAST;
+
+/// Sections that receive what nobody claimed, in order. Source: NB-70; the sections of the other blocks are left out,
+/// because their bytes must not depend on how much is recalled (NX-06.2).
+const FLOW: [Section; 2] = [Section::Recall, Section::Recent];
+
+/// What was chosen.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    /// Places of the lines, the most important first: the last one goes first when the whole is too large.
+    pub(crate) taken: Vec<usize>,
+    /// Why the others were left out, by place.
+    pub(crate) refused: Vec<(usize, OmittedReason)>,
+}
+
+/// Chooses lines among candidates, which are ordered by section and best first within.
+pub(crate) struct Packer<'a> {
+    candidates: &'a mut [Candidate],
+    rivals: &'a [Option<usize>],
+    settings: &'a ContextSettings,
+    fence: &'a Fence<'a>,
+    budget: u32,
+    left: u32,
+    external_left: u32,
+    external_cost: u32,
+    taken: Vec<usize>,
+}
+
+/// May a candidate be taken that is weaker than another one that says the same?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rivals {
+    Wait,
+    /// Yes, if none that says the same became a line.
+    MayStepIn,
+}
+
+impl<'a> Packer<'a> {
+    pub(crate) fn new(
+        candidates: &'a mut [Candidate],
+        rivals: &'a [Option<usize>],
+        budget: TokenCount,
+        settings: &'a ContextSettings,
+        fence: &'a Fence<'a>,
+    ) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a u32 is one"
+        )]
+        let external_left =
+            (f64::from(budget.0) * f64::from(settings.low_trust_share.clamp(0.0, 1.0))) as u32;
+        let external_cost = fence.external_cost().0;
+        let budget = budget.0;
+        Self {
+            candidates,
+            rivals,
+            settings,
+            fence,
+            budget,
+            left: budget,
+            external_left,
+            external_cost,
+            taken: Vec::new(),
+        }
+    }
+
+    pub(crate) fn pack(mut self, claims: &[(Section, TokenCount)]) -> Packed {
+        for kind in [BlockKind::Stable, BlockKind::Session] {
+            let own: Vec<(Section, TokenCount)> =
+                claims.iter().copied().filter(|(section, _)| block_of(*section) == kind).collect();
+            let sum: TokenCount = own.iter().map(|(_, claim)| *claim).sum();
+            let mut room = sum.0.min(self.left);
+            for (section, claim) in &own {
+                self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
+            }
+            for (section, _) in &own {
+                self.save_best(*section, &mut room);
+            }
+            for (section, _) in &own {
+                self.flow(*section, &mut room);
+            }
+        }
+        let mut room = self.left;
+        for (section, claim) in claims.iter().filter(|(section, _)| block_of(*section) == BlockKind::Volatile)
+        {
+            self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
+        }
+        for section in FLOW {
+            self.save_best(section, &mut room);
+            self.flow(section, &mut room);
+        }
+        for section in [Section::State, Section::Learnings] {
+            self.save_best(section, &mut room);
+        }
+        self.close()
+    }
+
+    /// Takes what fits, best first, within what the section claims and what the block may use.
+    fn fill(&mut self, section: Section, claim: Option<u32>, room: &mut u32, rivals: Rivals) {
+        let mut claim = claim.unwrap_or(u32::MAX);
+        for place in self.places(section) {
+            let tokens = self.candidates.get(place).map_or(u32::MAX, |candidate| candidate.tokens.0);
+            if tokens <= claim && self.is_free(place, rivals) && self.take(place, room) {
+                claim = claim.saturating_sub(tokens);
+            }
+        }
+    }
+
+    /// Takes what fits of the rest, the weaker of two that say the same only if the stronger does not fit.
+    fn flow(&mut self, section: Section, room: &mut u32) {
+        self.fill(section, None, room, Rivals::Wait);
+        self.fill(section, None, room, Rivals::MayStepIn);
+    }
+
+    /// Takes the best candidate of a section, shortened if it must be, so that it is never lost for its length.
+    fn save_best(&mut self, section: Section, room: &mut u32) {
+        let is_best = |place: &usize| self.rival(*place).is_none() && !self.is_said(*place);
+        let Some(place) = self.places(section).into_iter().find(is_best) else { return };
+        if self.taken.contains(&place) || self.take(place, room) {
+            return;
+        }
+        let around = self.around(place);
+        let Some(candidate) = self.candidates.get_mut(place) else { return };
+        let mut limit = (*room).min(self.left);
+        if candidate.is_external() {
+            limit = limit.min(self.external_left);
+        }
+        let limit = limit.saturating_sub(around);
+        if candidate.shorten(limit, LEAST, self.settings, self.fence.counter) {
+            self.take(place, room);
+        }
+    }
+
+    fn take(&mut self, place: usize, room: &mut u32) -> bool {
+        let around = self.around(place);
+        let Some(candidate) = self.candidates.get(place) else { return false };
+        let cost = candidate.tokens.0.saturating_add(around);
+        if cost > *room || cost > self.left || (candidate.is_external() && cost > self.external_left) {
+            return false;
+        }
+        if candidate.is_external() {
+            self.external_left -= cost;
+        }
+        *room -= cost;
+        self.left -= cost;
+        self.taken.push(place);
+        true
+    }
+
+    /// Returns what a line needs around it: the fence of its block, and the part for evidence of others, unless they are
+    /// there already.
+    fn around(&self, place: usize) -> u32 {
+        let Some(candidate) = self.candidates.get(place) else { return 0 };
+        let block = candidate.block();
+        let mut in_block = self.lines().filter(|line| line.block() == block).peekable();
+        let fence = if in_block.peek().is_none() { self.fence.cost(block).0 } else { 0 };
+        let apart = candidate.is_external() && !in_block.any(Candidate::is_external);
+        fence.saturating_add(if apart { self.external_cost } else { 0 })
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Candidate> {
+        self.taken.iter().filter_map(|place| self.candidates.get(*place))
+    }
+
+    fn places(&self, section: Section) -> Vec<usize> {
+        let of_section = |(place, candidate): (usize, &Candidate)| {
+            (candidate.fragment.section == section).then_some(place)
+        };
+        self.candidates.iter().enumerate().filter_map(of_section).collect()
+    }
+
+    fn is_free(&self, place: usize, rivals: Rivals) -> bool {
+        let waits = rivals == Rivals::Wait && self.rival(place).is_some();
+        !waits && !self.taken.contains(&place) && !self.is_said(place)
+    }
+
+    /// Whether a line that says the same was taken.
+    fn is_said(&self, place: usize) -> bool {
+        let rival = self.rival(place);
+        let same = |taken: &usize| {
+            let other = self.rival(*taken);
+            rival == Some(*taken) || other == Some(place) || (rival.is_some() && rival == other)
+        };
+        self.taken.iter().any(|taken| *taken != place && same(taken))
+    }
+
+    fn rival(&self, place: usize) -> Option<usize> {
+        self.rivals.get(place).copied().flatten()
+    }
+
+    fn close(self) -> Packed {
+        let left_out = self.candidates.iter().enumerate().filter(|(place, _)| !self.taken.contains(place));
+        let refused = left_out.map(|(place, candidate)| (place, self.reason(place, candidate))).collect();
+        Packed { taken: self.taken, refused }
+    }
+
+    fn reason(&self, place: usize, candidate: &Candidate) -> OmittedReason {
+        let cost = candidate.tokens.0.saturating_add(self.around(place));
+        let limit = if FLOW.contains(&candidate.fragment.section) { self.left } else { self.budget };
+        if self.is_said(place) {
+            OmittedReason::Duplicate
+        } else if cost > limit {
+            OmittedReason::Budget
+        } else {
+            OmittedReason::SectionFull
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What shapes a context: shares of the sections, limits, format; and the hash that tells two shapes apart.
+
+use mnemal_core::{Section, TokenCount, Zone};
+
+/// The budget that the shares are cut for, in tokens. Source: NB-58, `context.budget_tokens`.
+const BUDGET: TokenCount = TokenCount(4_000);
+/// Share of identity, in tokens of [`BUDGET`]. Source: NB-60.
+const IDENTITY_SHARE: u32 = 200;
+/// Share of preferences, in tokens of [`BUDGET`]. Source: NB-61.
+const PREFERENCES_SHARE: u32 = 300;
+/// Share of knowledge, in tokens of [`BUDGET`]. Source: NB-62.
+const KNOWLEDGE_SHARE: u32 = 500;
+/// Share of the channel, in tokens of [`BUDGET`]. Source: NB-63.
+const CHANNEL_SHARE: u32 = 300;
+/// Share of entities, in tokens of [`BUDGET`]. Source: NB-64.
+const ENTITY_SHARE: u32 = 400;
+/// Share of topics, in tokens of [`BUDGET`]. Source: NB-65.
+const TOPICS_SHARE: u32 = 400;
+/// Share of recent events, in tokens of [`BUDGET`]. Source: NB-66.
+const RECENT_SHARE: u32 = 400;
+/// Share of learnings, in tokens of [`BUDGET`]. Source: NB-67.
+const LEARNINGS_SHARE: u32 = 200;
+/// Share of the state, in tokens of [`BUDGET`]. Source: NB-68.
+const STATE_SHARE: u32 = 150;
+/// Longest text of one line, in tokens. Source: RELIABILITY 6, an item is cut at 500 tokens.
+const ITEM_TOKENS: TokenCount = TokenCount(500);
+/// Most of the budget that lines of level external may take, 0 to 1. Source: SURFACES 4.2, `context.low_trust_share`.
+const LOW_TRUST_SHARE: f32 = 0.25;
+/// Jaccard index of word pairs from which two lines say the same. Source: own default; one changed word keeps two lines
+/// of up to 38 words apart.
+const NEAR_DUPLICATE: f32 = 0.9;
+
+/// How the lines of a block are written. Every format stands inside the same marker.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One list item a line, the text as a JSON string.
+    #[default]
+    Markdown,
+    /// One element a line, the text escaped.
+    Xml,
+    /// One JSON object a block.
+    Json,
+}
+
+impl Format {
+    /// Returns the name on the wire and in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Xml => "xml",
+            Self::Json => "json",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Markdown, Self::Xml, Self::Json].into_iter().find(|format| format.as_str() == name)
+    }
+}
+
+/// Minimum shares of the sections, in tokens; recall has none, it receives what the others leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// The budget that the shares are cut for; a smaller or larger budget scales them.
+    pub of: TokenCount,
+    /// One share a section; a section that is not named has none.
+    pub tokens: Vec<(Section, TokenCount)>,
+}
+
+impl Shares {
+    /// Returns the share of a section of the whole [`of`](Self::of).
+    pub fn get(&self, section: Section) -> TokenCount {
+        let named = self.tokens.iter().find(|(named, _)| *named == section);
+        named.map_or(TokenCount(0), |(_, tokens)| *tokens)
+    }
+
+    /// Returns what the sections leave of [`of`](Self::of), for recall.
+    pub fn unclaimed(&self) -> TokenCount {
+        self.of.minus(Section::ALL.into_iter().map(|section| self.get(section)).sum())
+    }
+}
+
+/// The shares of the settings file, which leave 1,150 of 4,000 tokens to recall.
+impl Default for Shares {
+    fn default() -> Self {
+        let tokens = [
+            (Section::Identity, IDENTITY_SHARE),
+            (Section::Preferences, PREFERENCES_SHARE),
+            (Section::Knowledge, KNOWLEDGE_SHARE),
+            (Section::Channel, CHANNEL_SHARE),
+            (Section::Entity, ENTITY_SHARE),
+            (Section::Topics, TOPICS_SHARE),
+            (Section::State, STATE_SHARE),
+            (Section::Recent, RECENT_SHARE),
+            (Section::Learnings, LEARNINGS_SHARE),
+        ];
+        Self { of: BUDGET, tokens: tokens.map(|(section, share)| (section, TokenCount(share))).to_vec() }
+    }
+}
+
+/// What shapes a context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextSettings {
+    /// Minimum shares of the sections.
+    pub shares: Shares,
+    /// How lines are written.
+    pub format: Format,
+    /// Longest text of one line.
+    pub item_tokens: TokenCount,
+    /// Most of the budget that lines of level external may take, 0 to 1.
+    pub low_trust_share: f32,
+    /// Jaccard index of word pairs from which two lines say the same, 0 to 1.
+    pub near_duplicate: f32,
+    /// Zone of the clock line.
+    pub zone: Zone,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self {
+            shares: Shares::default(),
+            format: Format::default(),
+            item_tokens: ITEM_TOKENS,
+            low_trust_share: LOW_TRUST_SHARE,
+            near_duplicate: NEAR_DUPLICATE,
+            zone: Zone::utc(),
+        }
+    }
+}
+
+impl ContextSettings {
+    /// Returns the first 16 bytes of BLAKE3 over everything that shapes a context.
+    pub fn hash(&self) -> [u8; 16] {
+        let mut hash = blake3::Hasher::new();
+        hash.update(self.format.as_str().as_bytes());
+        for number in [self.low_trust_share, self.near_duplicate] {
+            hash.update(&number.to_bits().to_le_bytes());
+        }
+        for number in [self.item_tokens.0, self.shares.of.0] {
+            hash.update(&number.to_le_bytes());
+        }
+        for section in Section::ALL {
+            hash.update(&self.shares.get(section).0.to_le_bytes());
+        }
+        hash.update(&self.zone.offset_seconds.to_le_bytes());
+        hash.update(self.zone.name.as_bytes());
+        short(&hash)
+    }
+}
+
+/// Returns the first 16 bytes of BLAKE3 of a record's text, as receipts and the delta keep it.
+pub fn content_hash(text: &str) -> [u8; 16] {
+    short(blake3::Hasher::new().update(text.as_bytes()))
+}
+
+fn short(hash: &blake3::Hasher) -> [u8; 16] {
+    let mut first = [0; 16];
+    hash.finalize_xof().fill(&mut first);
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_shares_leave_room_for_recall() {
+        let shares = Shares::default();
+        assert_eq!((shares.unclaimed(), shares.get(Section::Recall)), (TokenCount(1_150), TokenCount(0)));
+    }
+
+    #[test]
+    fn every_setting_changes_the_hash() {
+        let base = ContextSettings::default();
+        let mut shares = Shares::default();
+        shares.tokens.pop();
+        let others = [
+            ContextSettings { shares, ..base.clone() },
+            ContextSettings { format: Format::Json, ..base.clone() },
+            ContextSettings { item_tokens: TokenCount(499), ..base.clone() },
+            ContextSettings { low_trust_share: 0.5, ..base.clone() },
+            ContextSettings { near_duplicate: 0.5, ..base.clone() },
+            ContextSettings { zone: Zone { offset_seconds: 60, ..Zone::utc() }, ..base.clone() },
+        ];
+        assert_eq!(base.hash(), ContextSettings::default().hash());
+        for other in others {
+            assert_ne!(base.hash(), other.hash(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn formats_read_their_own_names() {
+        for format in [Format::Markdown, Format::Xml, Format::Json] {
+            assert_eq!(Format::from_name(format.as_str()), Some(format));
+        }
+        assert_eq!(Format::from_name("yaml"), None);
+    }
+}

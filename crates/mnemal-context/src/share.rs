@@ -1,0 +1,104 @@
+//! How much of a budget each section may claim.
+
+use mnemal_core::{Section, TokenCount};
+
+use crate::Shares;
+
+/// Smallest share that is worth a claim, in tokens. Source: NB-72.
+pub(crate) const LEAST: u32 = 24;
+/// The order in which sections lose their claim when the budget is small. Source: NB-72.
+const DROPPED: [Section; 9] = [
+    Section::Learnings,
+    Section::Topics,
+    Section::Channel,
+    Section::Recent,
+    Section::Entity,
+    Section::Knowledge,
+    Section::State,
+    Section::Identity,
+    Section::Preferences,
+];
+
+/// Returns what each of the sections in `offered` may claim of a budget.
+///
+/// Shares grow with a budget above [`Shares::of`]. They shrink in proportion when they do not fit together with `reserve`,
+/// which is meant for recall; a share under 24 tokens is given up, and the others share it.
+pub(crate) fn claims(
+    shares: &Shares,
+    budget: TokenCount,
+    offered: &[Section],
+    reserve: TokenCount,
+) -> Vec<(Section, TokenCount)> {
+    let mut kept: Vec<Section> =
+        offered.iter().copied().filter(|section| shares.get(*section).0 > 0).collect();
+    loop {
+        let sum: TokenCount = kept.iter().map(|section| shares.get(*section)).sum();
+        let total = sum + reserve;
+        let (part, whole) = if total > budget { (budget, total) } else { (budget.max(shares.of), shares.of) };
+        let scaled = |section: Section| scale(shares.get(section), part, whole);
+        let Some(least) =
+            DROPPED.into_iter().find(|section| kept.contains(section) && scaled(*section).0 < LEAST)
+        else {
+            return kept.into_iter().map(|section| (section, scaled(section))).collect();
+        };
+        kept.retain(|section| *section != least);
+    }
+}
+
+fn scale(share: TokenCount, part: TokenCount, whole: TokenCount) -> TokenCount {
+    let scaled = u64::from(share.0) * u64::from(part.0) / u64::from(whole.0.max(1));
+    TokenCount(u32::try_from(scaled).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(budget: u32, reserve: u32) -> Vec<(Section, u32)> {
+        let claims = claims(&Shares::default(), TokenCount(budget), &Section::ALL, TokenCount(reserve));
+        claims.into_iter().map(|(section, share)| (section, share.0)).collect()
+    }
+
+    // proves: NB-58, NB-59, NB-60, NB-61, NB-62, NB-63, NB-64, NB-65, NB-66, NB-67, NB-68, NB-69
+    #[test]
+    fn the_default_budget_gives_the_shares_of_the_table() {
+        let expect = [
+            (Section::Identity, 200),
+            (Section::Preferences, 300),
+            (Section::Knowledge, 500),
+            (Section::Channel, 300),
+            (Section::Entity, 400),
+            (Section::Topics, 400),
+            (Section::State, 150),
+            (Section::Recent, 400),
+            (Section::Learnings, 200),
+        ];
+        assert_eq!(at(4_000, 1_150), expect);
+        assert_eq!(at(8_000, 1_150), expect.map(|(section, share)| (section, 2 * share)));
+    }
+
+    // proves: NB-72
+    #[test]
+    fn a_small_budget_scales_shares_and_drops_the_smallest_by_order() {
+        assert_eq!(at(2_850, 0).first(), Some(&(Section::Identity, 200)));
+        assert_eq!(at(1_425, 0).first(), Some(&(Section::Identity, 100)));
+        let names = |budget| at(budget, 0).into_iter().map(|(section, _)| section).collect::<Vec<_>>();
+        assert!(!names(300).contains(&Section::Learnings));
+        assert!(names(300).contains(&Section::Knowledge));
+        assert_eq!(names(30), [Section::Preferences]);
+        assert_eq!(names(23), []);
+        for budget in 0..5_000 {
+            let sum: u32 = at(budget, 1_150).iter().map(|(_, share)| share).sum();
+            assert!(sum <= budget);
+        }
+    }
+
+    #[test]
+    fn what_nobody_offers_claims_nothing() {
+        let offered = [Section::Preferences];
+        assert_eq!(
+            claims(&Shares::default(), TokenCount(200), &offered, TokenCount(0)),
+            [(Section::Preferences, TokenCount(200))]
+        );
+    }
+}

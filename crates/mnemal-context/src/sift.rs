@@ -1,0 +1,116 @@
+//! From fragments to candidates: what may not become a line is set apart with its reason.
+
+use std::collections::{HashMap, HashSet};
+
+use mnemal_core::{
+    ContextRequest, Fragment, Level, Omitted, OmittedReason, RecordRef, Section, Seen, TokenCounter,
+};
+
+use crate::ContextSettings;
+use crate::candidate::Candidate;
+
+/// Candidates, ordered by section and best first within, and what was set apart.
+#[derive(Debug, Default)]
+pub(crate) struct Sifted {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) omitted: Vec<Omitted>,
+}
+
+/// What decides whether a fragment may be shown.
+pub(crate) struct Sieve<'a> {
+    pub(crate) request: &'a ContextRequest,
+    pub(crate) seen: &'a Seen,
+    pub(crate) settings: &'a ContextSettings,
+    pub(crate) counter: &'a dyn TokenCounter,
+    pub(crate) nonce: &'a str,
+}
+
+impl Sieve<'_> {
+    /// Sifts fragments; each record comes out once.
+    pub(crate) fn sift(&self, fragments: Vec<Fragment>) -> Sifted {
+        let seen: HashSet<[u8; 16]> = self.seen.items.iter().map(|item| item.content_hash).collect();
+        let mut sifted = Sifted::default();
+        for fragment in once_each(fragments) {
+            if let Some(reason) = self.refusal(&fragment) {
+                sifted.omitted.push(omitted(&fragment, reason));
+                continue;
+            }
+            let candidate = Candidate::new(fragment, self.nonce, self.settings, self.counter);
+            let refusal = if candidate.knows_nonce {
+                Some(OmittedReason::Quarantined)
+            } else if candidate.is_blank() {
+                Some(OmittedReason::BelowFloor)
+            } else if seen.contains(&candidate.hash) {
+                Some(OmittedReason::AlreadyInjected)
+            } else {
+                None
+            };
+            match refusal {
+                Some(reason) => sifted.omitted.push(omitted(&candidate.fragment, reason)),
+                None => sifted.candidates.push(candidate),
+            }
+        }
+        sifted.candidates.sort_by(|a, b| {
+            let (a, b) = (&a.fragment, &b.fragment);
+            a.section.cmp(&b.section).then(b.score.get().total_cmp(&a.score.get()))
+        });
+        sifted
+    }
+
+    fn refusal(&self, fragment: &Fragment) -> Option<OmittedReason> {
+        let wanted = self.request.sections.only().is_none_or(|sections| sections.contains(&fragment.section));
+        if fragment.withheld.is_some() {
+            fragment.withheld
+        } else if !wanted {
+            Some(OmittedReason::Scope)
+        } else if fragment.sources.is_empty() || is_above_its_level(fragment) {
+            Some(OmittedReason::Quarantined)
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns the omission of a fragment.
+pub(crate) fn omitted(fragment: &Fragment, reason: OmittedReason) -> Omitted {
+    Omitted { record: fragment.record, section: fragment.section, reason, score: fragment.score.get() }
+}
+
+/// Whether a fragment stands where evidence of others must not stand.
+fn is_above_its_level(fragment: &Fragment) -> bool {
+    let guarded = matches!(
+        fragment.section,
+        Section::Identity | Section::Preferences | Section::Knowledge | Section::Learnings
+    );
+    guarded && fragment.label.level == Level::External
+}
+
+/// Keeps each record once: rather shown than withheld, rather in its own section than recalled, rather recalled than
+/// merely recent, rather the better score.
+fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
+    let rank = |fragment: &Fragment| {
+        let section = match fragment.section {
+            Section::Recall => (1, Section::Identity),
+            Section::State | Section::Recent | Section::Learnings => (2, fragment.section),
+            section => (0, section),
+        };
+        (fragment.withheld.is_some(), section)
+    };
+    let mut places: HashMap<RecordRef, usize> = HashMap::new();
+    let mut kept: Vec<Fragment> = Vec::with_capacity(fragments.len());
+    for fragment in fragments {
+        let place = *places.entry(fragment.record).or_insert(kept.len());
+        match kept.get_mut(place) {
+            None => kept.push(fragment),
+            Some(known) => {
+                let better = rank(&fragment)
+                    .cmp(&rank(known))
+                    .then(known.score.get().total_cmp(&fragment.score.get()));
+                if better.is_lt() {
+                    *known = fragment;
+                }
+            }
+        }
+    }
+    kept
+}

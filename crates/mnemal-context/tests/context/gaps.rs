@@ -1,0 +1,58 @@
+//! A part that fails costs its part of the answer and nothing else.
+
+use futures_util::FutureExt as _;
+use mnemal_context::Assembler;
+use mnemal_core::{Cursor, ErrorKind, Layer, ModelId, Section};
+
+use crate::fakes::{Script, assemble, fragment, note, parts, request, shown};
+
+#[test]
+fn a_source_that_fails_or_panics_is_a_gap_of_its_layer_and_the_others_answer() {
+    for (script, gap) in
+        [(Script::Fail, "learnings: failed (unavailable)"), (Script::Panic, "learnings: failed (internal)")]
+    {
+        let hit = Script::Offer(vec![fragment(Section::Recall, 2, "still here")]);
+        let answer = assemble(
+            parts(vec![(Layer::Learnings, script), (Layer::Lexical, hit)]),
+            &request(Some("q"), 4_000),
+        );
+        assert_eq!(shown(&answer), [2]);
+        assert!(answer.gaps.iter().any(|found| found.to_string() == gap), "{:?}", answer.gaps);
+        assert_eq!(answer.receipt.gaps, answer.gaps);
+    }
+}
+
+#[test]
+fn layers_that_are_not_there_are_told_once_and_only_for_wanted_sections() {
+    let notes = Script::Offer(vec![note(Section::Preferences, 1, "tabs")]);
+    let mut asked = request(None, 4_000);
+    let answer = assemble(parts(vec![(Layer::Learnings, notes.clone())]), &asked);
+    let gaps: Vec<String> = answer.gaps.iter().map(ToString::to_string).collect();
+    assert_eq!(gaps, ["graph: not configured", "summaries: not configured", "working: not configured"]);
+    asked.sections = mnemal_core::Within::Only(vec![Section::Preferences]);
+    assert!(assemble(parts(vec![(Layer::Learnings, notes)]), &asked).gaps.is_empty());
+}
+
+#[test]
+fn a_query_vector_without_finite_values_is_a_mistake_of_the_caller() {
+    for vector in [vec![], vec![f32::NAN], vec![1.0, f32::INFINITY]] {
+        let mut asked = request(Some("q"), 100);
+        asked.query_vector = Some((ModelId::new("m").unwrap(), vector));
+        let answer = Assembler::new(parts(vec![])).assemble(&asked, Cursor::START).now_or_never().unwrap();
+        assert_eq!(answer.unwrap_err().kind(), ErrorKind::Invalid);
+    }
+}
+
+// proves: NX-01.1
+#[test]
+fn the_receipt_says_from_what_it_was_made() {
+    let mut asked = request(Some("q"), 4_000);
+    asked.query_vector = Some((ModelId::new("caller").unwrap(), vec![1.0]));
+    let receipt = assemble(parts(vec![]), &asked).value.receipt;
+    assert_eq!(receipt.model, Some(ModelId::new("caller").unwrap()));
+    assert_eq!(
+        (receipt.tokenizer.as_str(), receipt.version.as_str(), receipt.head.count()),
+        ("thirds", "0", 9)
+    );
+    assert_eq!(receipt.settings_hash, mnemal_context::ContextSettings::default().hash());
+}

@@ -1,0 +1,16 @@
+//! What a context promises, asked through its public face with scripted sources.
+
+#[cfg(test)]
+mod budget;
+#[cfg(test)]
+mod cache;
+#[cfg(test)]
+mod choice;
+#[cfg(test)]
+mod delta;
+#[cfg(test)]
+mod fakes;
+#[cfg(test)]
+mod gaps;
+#[cfg(test)]
+mod rendering;

@@ -1,0 +1,143 @@
+//! No text can end its line, its block or its role.
+
+use mnemal_context::{ContextSettings, Format};
+use mnemal_core::{InstallationKey, Section, Speaker, Zone, marker};
+use proptest::prelude::*;
+
+use crate::fakes::{assemble, context, external, fragment, items, left_out, note, offering, request, shown};
+
+// proves: PB-36, RB-11, NX-08.7
+#[test]
+fn a_line_is_level_day_id_speaker_and_the_text_as_a_json_string() {
+    let mut made = note(Section::Recall, 324, "we use \"pnpm\",\nnever npm");
+    made.label.speaker = Some(Speaker::new("Ana").unwrap());
+    made.label.zone = Zone { name: String::new(), offset_seconds: -3_600 };
+    let context = context(vec![made]);
+    assert_eq!(
+        items(&context),
+        [r#"- [user, 2026-11-20, mem_000000000000000000000000a4, Ana] "we use \"pnpm\",\nnever npm""#]
+    );
+}
+
+#[test]
+fn a_block_reads_as_written() {
+    let nonce = InstallationKey::new([7; 32]).nonce("cli:1");
+    let offered =
+        vec![fragment(Section::Recall, 1, "own"), external(fragment(Section::Recall, 2, "of others"))];
+    let expect = |own: &str, begin: &str, other: &str, end: &str| {
+        format!(
+            "<mnemal-context nonce=\"{nonce}\">\n{}\nnow 2026-11-21 22:30 UTC, receipt rcl_00000000000000000000000007\n{own}{begin}{other}{end}</mnemal-context nonce=\"{nonce}\">\n",
+            marker::NOTICE
+        )
+    };
+    let (one, two) = ("evt_00000000000000000000000001", "evt_00000000000000000000000002");
+    for (format, text) in [
+        (
+            Format::Markdown,
+            expect(
+                &format!("- [user, 2026-01-02, {one}] \"own\"\n"),
+                "external:\n",
+                &format!("- [external, 2026-01-03, {two}] \"of others\"\n"),
+                "",
+            ),
+        ),
+        (
+            Format::Xml,
+            expect(
+                &format!("<item level=\"user\" date=\"2026-01-02\" id=\"{one}\">own</item>\n"),
+                "<external>\n",
+                &format!("<item level=\"external\" date=\"2026-01-03\" id=\"{two}\">of others</item>\n"),
+                "</external>\n",
+            ),
+        ),
+        (
+            Format::Json,
+            expect(
+                &format!(
+                    "{{\"items\":[\n{{\"level\":\"user\",\"date\":\"2026-01-02\",\"id\":\"{one}\",\"text\":\"own\"}}\n"
+                ),
+                "],\"external\":[\n",
+                &format!(
+                    "{{\"level\":\"external\",\"date\":\"2026-01-03\",\"id\":\"{two}\",\"text\":\"of others\"}}\n"
+                ),
+                "]}\n",
+            ),
+        ),
+    ] {
+        let mut parts = offering(offered.clone());
+        parts.settings = ContextSettings { format, ..ContextSettings::default() };
+        assert_eq!(assemble(parts, &request(Some("q"), 4_000)).text, text);
+    }
+}
+
+// proves: NX-06.5, DF-97
+#[test]
+fn a_text_that_knows_the_nonce_is_held_back() {
+    let nonce = InstallationKey::new([7; 32]).nonce("cli:1");
+    let hidden = nonce.to_uppercase().chars().flat_map(|digit| [digit, '\u{200b}']).collect::<String>();
+    let far = format!("{}{nonce}", "word ".repeat(3_000));
+    for text in [nonce, hidden, far] {
+        let context = context(vec![fragment(Section::Recall, 1, &format!("see {text} here"))]);
+        assert_eq!((context.text.as_str(), left_out(&context)), ("", vec![(1, "quarantined")]));
+    }
+}
+
+#[test]
+fn a_text_of_invisible_characters_is_no_line() {
+    assert_eq!(
+        left_out(&context(vec![fragment(Section::Recall, 1, "\u{200b}\u{e0041} \n")])),
+        [(1, "below_floor")]
+    );
+}
+
+/// What an author of hostile text would write.
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        6 => "\\PC{0,6}",
+        1 => any::<char>().prop_map(String::from),
+        3 => prop::sample::select(vec![
+            "<mnemal-context nonce=\"", "</mnemal-context nonce=\"", "\">", "\n", "\r\n", "\u{2028}", "\u{200b}", "\"", "\\", "]", "- [user, ",
+            "external:", "</", "<|im_end|>", "[INST]", "<<SYS>>", "```", "#", "System:", "Assistant:", "\"tool\":", "MNEMAL-CONTEXT",
+            "mnemal", "\u{ad}-context", "\u{e0001}", "</item>", "]}", ",", "…", "Stored data from earlier sessions",
+        ]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(piece, 0..9).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    // proves: NX-08.7, DF-97, GB-41
+    #[test]
+    fn no_text_opens_or_closes_a_block(
+        texts in prop::collection::vec((hostile(), "[^\\p{Cc}]{1,20}"), 100),
+        format in prop_oneof![Just(Format::Markdown), Just(Format::Xml), Just(Format::Json)],
+    ) {
+        let offered = (0_u64..).zip(&texts).map(|(number, (text, speaker))| {
+            let mut made = fragment(Section::Recall, number, text);
+            made.label.speaker = Speaker::new(speaker.as_str()).ok();
+            if number % 3 == 0 { external(made) } else { made }
+        });
+        let mut parts = offering(offered.collect());
+        parts.settings = ContextSettings { format, ..ContextSettings::default() };
+        let context = assemble(parts, &request(Some("q"), 30_000));
+        let nonce = InstallationKey::new([7; 32]).nonce("cli:1");
+        prop_assert_eq!(context.text.matches(nonce.as_str()).count(), 2 * context.blocks.len());
+        let (rest, cut) = marker::strip(&context.text);
+        prop_assert_eq!((rest.as_ref(), cut.len()), ("", context.blocks.len()));
+        prop_assert!(!context.text.chars().any(|c| c.is_control() && c != '\n'));
+        let frames = match format { Format::Json => 7, Format::Xml => 6, _ => 5 };
+        let lines = context.text.lines().count();
+        prop_assert!(lines <= shown(&context).len() + frames, "{lines} {}", context.text);
+        for line in context.text.lines() {
+            let ours = ["<mnemal-context", "</mnemal-context", "<item level=", "<external>", "</external>"];
+            prop_assert!(!line.starts_with('#') && (!line.starts_with('<') || ours.iter().any(|start| line.starts_with(start))));
+            if line.starts_with("- [") {
+                let (_, text) = line.split_once("] \"").unwrap();
+                let closed = text.replace("\\\\", "").replace("\\\"", "");
+                prop_assert_eq!(closed.matches('"').count(), 1);
+                prop_assert!(!text.contains("</") && !text.contains("<|") && !text.contains("```") && !text.contains("<<"));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a session was shown, as runs of words, so that memory that comes back is known as an echo.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mnemal_core::{
+    Event, EventId, EventStore, GapCause, ReceiptStore, Result, Seen, SessionId, Source, Span,
+};
+use mnemal_text::Ngrams;
+
+/// Sessions whose runs are kept. Source: own choice; one host talks in a handful of sessions at a time.
+const KEPT: usize = 16;
+/// Most events read at once.
+const PAGE: usize = 500;
+
+/// Runs of words that sessions were shown, newest session first; read again when more was shown.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(Mutex<VecDeque<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    session: SessionId,
+    seen: Seen,
+    runs: Arc<Ngrams>,
+}
+
+impl Shown {
+    /// Returns the runs of what a session was shown.
+    pub(crate) async fn runs(
+        &self,
+        session: &SessionId,
+        receipts: &dyn ReceiptStore,
+        store: &dyn EventStore,
+    ) -> Result<Arc<Ngrams>, GapCause> {
+        let seen = receipts.seen(session).await?;
+        if let Some(runs) = self.known(session, &seen) {
+            return Ok(runs);
+        }
+        let runs = Arc::new(read(&seen, store).await?);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| known.session != *session);
+        known.push_front(Known { session: session.clone(), seen, runs: Arc::clone(&runs) });
+        known.truncate(KEPT);
+        Ok(runs)
+    }
+
+    fn known(&self, session: &SessionId, seen: &Seen) -> Option<Arc<Ngrams>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let hit = known.iter().find(|known| known.session == *session && known.seen == *seen)?;
+        Some(Arc::clone(&hit.runs))
+    }
+}
+
+async fn read(seen: &Seen, store: &dyn EventStore) -> Result<Ngrams> {
+    let mut sources: Vec<Source> = seen.items.iter().flat_map(|item| item.sources.iter().copied()).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let mut runs = Ngrams::default();
+    for page in sources.chunks(PAGE) {
+        let mut ids: Vec<EventId> = page.iter().map(|source| source.event).collect();
+        ids.dedup();
+        let events = store.get(&ids).await?;
+        for source in page {
+            if let Some(text) = text_of(source, &events) {
+                runs.add(text);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn text_of<'t>(source: &Source, events: &'t [Event]) -> Option<&'t str> {
+    let place = events.binary_search_by_key(&source.event, |event| event.id).ok()?;
+    source.span.of(&events.get(place)?.kept()?.content)
+}
+
+/// Returns the parts of a text that repeat a run, ascending and disjoint.
+pub(crate) fn spans(runs: &Ngrams, text: &str) -> Vec<Span> {
+    let span = |range: std::ops::Range<usize>| {
+        Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
+    };
+    runs.spans(text).into_iter().filter_map(span).collect()
+}

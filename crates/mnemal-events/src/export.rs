@@ -1,0 +1,133 @@
+//! Our own export: the log as lines of JSON, lossless, sorted, the same bytes for the same state.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Body, Cursor, Error, ErrorKind, Event, EventFilter, EventKind, EventStore, InstallationKey, PRODUCT,
+    Result, SpaceId, Timestamp,
+};
+
+use crate::clean::Cleaner;
+use crate::log::LogSettings;
+
+pub(crate) mod wire;
+
+use wire::{Counts, Header, Line};
+
+/// Version of the export's layout.
+pub const EXPORT_VERSION: u32 = 1;
+
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
+
+/// What an export came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Events, erased ones included.
+    pub events: u64,
+    /// Tombstones.
+    pub tombstones: u64,
+    /// Secrets that newer rules found and replaced.
+    pub redactions: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// Writes a space's log.
+///
+/// The first line is a header; then come all tombstones by id, then the events by position, erased ones without body.
+/// Neither index nor vectors are in it, because both follow from the text.
+/// `exported_at` is the time of the last event, so that two exports of one state are the same bytes.
+#[derive(Debug)]
+pub struct Exporter<'l> {
+    store: &'l dyn EventStore,
+    space: SpaceId,
+    cleaner: Cleaner,
+}
+
+impl<'l> Exporter<'l> {
+    /// Reads from a log; texts go through the rules once more.
+    pub fn new(
+        store: &'l dyn EventStore,
+        space: SpaceId,
+        key: InstallationKey,
+        settings: &LogSettings,
+    ) -> Self {
+        let LogSettings { secrets, private_tag } = settings.clone();
+        Self { store, space, cleaner: Cleaner { secrets, private_tag, key } }
+    }
+
+    /// Writes everything up to the present head; holds one page of events in memory.
+    ///
+    /// # Errors
+    /// `Conflict` when events are erased while it runs: run it again; `Unavailable` when `out` or the store fail.
+    pub async fn write(&self, out: &mut (dyn Write + Send)) -> Result<Exported> {
+        let head = self.store.head().await?;
+        let newest = self.store.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
+        let tombstones = self.store.tombstones().await?;
+        let mut exported = Exported { tombstones: tombstones.len() as u64, ..Exported::default() };
+        let header = Header {
+            format: PRODUCT.to_owned(),
+            version: EXPORT_VERSION,
+            space: self.space.as_str().to_owned(),
+            exported_at: newest.first().map_or(Timestamp::EPOCH, |event| event.recorded_at).to_string(),
+            counts: Counts { events: head.count(), tombstones: exported.tombstones },
+        };
+        exported.bytes += put(out, &header)?;
+        for tombstone in &tombstones {
+            exported.bytes += put(out, &Line::tombstone(tombstone))?;
+        }
+        let buried = tombstones.iter().map(|tombstone| tombstone.event).collect();
+        let mut after = Cursor::START;
+        while after < head {
+            let page = self.store.scan(&EventFilter::all(), after, PAGE).await?;
+            let Some(last) = page.last().map(|event| event.seq) else { break };
+            after = Cursor(Some(last));
+            for event in page.iter().filter(|event| Cursor(Some(event.seq)) <= head) {
+                exported.bytes += put(out, &self.line(event, &buried, &mut exported.redactions)?)?;
+                exported.events += 1;
+            }
+        }
+        out.flush().map_err(failed)?;
+        Ok(exported)
+    }
+
+    fn line(
+        &self,
+        event: &Event,
+        buried: &HashSet<mnemal_core::EventId>,
+        redactions: &mut u64,
+    ) -> Result<Line> {
+        match &event.body {
+            Body::Kept(kept) => {
+                let mut kept = kept.clone();
+                *redactions += u64::from(self.cleaner.clean(&mut kept)?);
+                Ok(Line::event(event, &kept))
+            }
+            Body::Erased { .. } if buried.contains(&event.id) => Ok(Line::erased(event)),
+            Body::Erased { .. } => {
+                let what = format!("cannot export: event {} was erased meanwhile", event.id);
+                Err(Error::new(ErrorKind::Conflict, what))
+            }
+        }
+    }
+}
+
+fn put(out: &mut (dyn Write + Send), line: &impl serde::Serialize) -> Result<u64> {
+    let mut bytes = serde_json::to_vec(line)
+        .map_err(|why| Error::internal("cannot write a line of the export").because(why))?;
+    bytes.push(b'\n');
+    out.write_all(&bytes).map_err(failed)?;
+    Ok(bytes.len() as u64)
+}
+
+fn failed(why: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "cannot write the export").because(why)
+}
+
+/// Returns a stable form of what an event is, to be hashed.
+pub(crate) fn kind_bytes(kind: &EventKind) -> Result<Vec<u8>> {
+    serde_json::to_vec(&wire::Kind::from(kind))
+        .map_err(|why| Error::internal("cannot write the kind of an event").because(why))
+}

@@ -1,0 +1,314 @@
+//! The lines of our export, written out by hand: what is here is compatible for as long as the version stands.
+
+use mnemal_core::{
+    AgentId, Category, ChannelId, Decision, Error, Event, EventId, EventKind, Forget, Importance,
+    LearningKind, Metadata, NewEvent, NoteKey, Origin, Remember, Result, Role, RuleId, Selector, SessionId,
+    Span, Speaker, Tag, Tombstone, TombstoneHash, ToolName, UserId, Zone,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::import::moment;
+use crate::log::ExactRecord;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Header {
+    pub(crate) format: String,
+    pub(crate) version: u32,
+    pub(crate) space: String,
+    pub(crate) exported_at: String,
+    pub(crate) counts: Counts,
+}
+
+/// How many lines of each kind follow.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    pub(crate) events: u64,
+    pub(crate) tombstones: u64,
+}
+
+/// Every other line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Line {
+    Tombstone(Grave),
+    Event(Box<Kept>),
+    Erased(Erased),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grave {
+    event: String,
+    body: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sentences: Vec<String>,
+    at: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Erased {
+    id: String,
+    recorded_at: String,
+    role: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    id: String,
+    recorded_at: String,
+    kind: Kind,
+    content: String,
+    session: String,
+    channel: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    occurred_at: String,
+    zone: (String, i32),
+    origin: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    metadata: Metadata,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quarantined: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    echo: Vec<(u32, u32)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Kind {
+    UserMessage,
+    AssistantMessage,
+    ToolCall {
+        tool: String,
+    },
+    ToolResult {
+        tool: String,
+        ok: bool,
+    },
+    Observation,
+    Document,
+    Remember(Note),
+    Archive {
+        key: String,
+    },
+    ForgetEvents {
+        selected: Vec<String>,
+        events: Vec<String>,
+    },
+    ForgetKey {
+        key: String,
+        events: Vec<String>,
+    },
+    ForgetSession {
+        session: String,
+        events: Vec<String>,
+    },
+    /// A kind that this version of the layout does not know; it cannot be read back.
+    Unknown,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Note {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    kind: String,
+    category: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    importance: f32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+}
+
+impl Line {
+    pub(crate) fn tombstone(tombstone: &Tombstone) -> Self {
+        Self::Tombstone(Grave {
+            event: tombstone.event.to_string(),
+            body: hex(&tombstone.body),
+            sentences: tombstone.sentences.iter().map(hex).collect(),
+            at: tombstone.at.to_string(),
+        })
+    }
+
+    pub(crate) fn erased(event: &Event) -> Self {
+        let role = event.role.as_str().to_owned();
+        Self::Erased(Erased { id: event.id.to_string(), recorded_at: event.recorded_at.to_string(), role })
+    }
+
+    pub(crate) fn event(event: &Event, kept: &NewEvent) -> Self {
+        Self::Event(Box::new(Kept {
+            id: event.id.to_string(),
+            recorded_at: event.recorded_at.to_string(),
+            kind: Kind::from(&kept.kind),
+            content: kept.content.clone(),
+            session: kept.session.to_string(),
+            channel: kept.channel.to_string(),
+            parent: kept.parent.map(|id| id.to_string()),
+            speaker: kept.speaker.as_ref().map(ToString::to_string),
+            user: kept.user.as_ref().map(ToString::to_string),
+            agent: kept.agent.as_ref().map(ToString::to_string),
+            occurred_at: kept.occurred_at.to_string(),
+            zone: (kept.zone.name.clone(), kept.zone.offset_seconds),
+            origin: kept.origin.as_str().to_owned(),
+            idempotency_key: kept.idempotency_key.clone(),
+            metadata: kept.metadata.clone(),
+            quarantined: event.quarantined.as_ref().map(ToString::to_string),
+            echo: event.echo.iter().map(|span| (span.start, span.end)).collect(),
+        }))
+    }
+}
+
+impl Grave {
+    pub(crate) fn read(self) -> Result<Tombstone> {
+        Ok(Tombstone {
+            event: self.event.parse()?,
+            body: unhex(&self.body)?,
+            sentences: self.sentences.iter().map(|hash| unhex(hash)).collect::<Result<_>>()?,
+            at: moment::own(&self.at)?,
+        })
+    }
+}
+
+impl Erased {
+    /// Returns the event's id and what is known of it besides its tombstone.
+    pub(crate) fn read(self) -> Result<(EventId, mnemal_core::Timestamp, Role)> {
+        let role = Role::from_name(&self.role).ok_or_else(|| Error::invalid("an unknown role"))?;
+        Ok((self.id.parse()?, moment::own(&self.recorded_at)?, role))
+    }
+}
+
+impl Kept {
+    pub(crate) fn read(self) -> Result<ExactRecord> {
+        let span = |(start, end)| Span { start, end };
+        let id = self.id.parse()?;
+        let recorded_at = moment::own(&self.recorded_at)?;
+        let quarantined = self.quarantined.map(RuleId::new).transpose()?;
+        let echo = self.echo.into_iter().map(span).collect();
+        let event = NewEvent {
+            kind: self.kind.read()?,
+            content: self.content,
+            session: SessionId::new(self.session)?,
+            channel: ChannelId::new(self.channel)?,
+            parent: self.parent.map(|id| id.parse()).transpose()?,
+            speaker: self.speaker.map(Speaker::new).transpose()?,
+            user: self.user.map(UserId::new).transpose()?,
+            agent: self.agent.map(AgentId::new).transpose()?,
+            occurred_at: moment::own(&self.occurred_at)?,
+            zone: Zone { name: self.zone.0, offset_seconds: self.zone.1 },
+            origin: Origin::from_name(&self.origin).ok_or_else(|| Error::invalid("an unknown origin"))?,
+            idempotency_key: self.idempotency_key,
+            metadata: self.metadata,
+        };
+        Ok(ExactRecord::Event { id, recorded_at, event: Box::new(event), quarantined, echo })
+    }
+}
+
+impl From<&EventKind> for Kind {
+    fn from(kind: &EventKind) -> Self {
+        match kind {
+            EventKind::UserMessage => Self::UserMessage,
+            EventKind::AssistantMessage => Self::AssistantMessage,
+            EventKind::ToolCall { tool } => Self::ToolCall { tool: tool.to_string() },
+            EventKind::ToolResult { tool, ok } => Self::ToolResult { tool: tool.to_string(), ok: *ok },
+            EventKind::Observation => Self::Observation,
+            EventKind::Document => Self::Document,
+            EventKind::Decision(decision) => Self::decision(decision),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Kind {
+    fn decision(decision: &Decision) -> Self {
+        match decision {
+            Decision::Remember(note) => Self::Remember(Note {
+                key: note.key.as_ref().map(ToString::to_string),
+                kind: note.kind.as_str().to_owned(),
+                category: note.category.to_string(),
+                tags: note.tags.iter().map(ToString::to_string).collect(),
+                importance: note.importance.get(),
+                expires_at: note.expires_at.map(|at| at.to_string()),
+            }),
+            Decision::Archive { key } => Self::Archive { key: key.to_string() },
+            Decision::Forget(forget) => {
+                let events = texts(&forget.events);
+                match &forget.selector {
+                    Selector::Events(selected) => Self::ForgetEvents { selected: texts(selected), events },
+                    Selector::Key(key) => Self::ForgetKey { key: key.to_string(), events },
+                    Selector::Session(session) => {
+                        Self::ForgetSession { session: session.to_string(), events }
+                    }
+                    _ => Self::Unknown,
+                }
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    fn read(self) -> Result<EventKind> {
+        let forget = |selector, events: &[String]| {
+            Ok(EventKind::Decision(Decision::Forget(Forget { selector, events: ids(events)? })))
+        };
+        match self {
+            Self::UserMessage => Ok(EventKind::UserMessage),
+            Self::AssistantMessage => Ok(EventKind::AssistantMessage),
+            Self::ToolCall { tool } => Ok(EventKind::ToolCall { tool: ToolName::new(tool)? }),
+            Self::ToolResult { tool, ok } => Ok(EventKind::ToolResult { tool: ToolName::new(tool)?, ok }),
+            Self::Observation => Ok(EventKind::Observation),
+            Self::Document => Ok(EventKind::Document),
+            Self::Remember(note) => Ok(EventKind::Decision(Decision::Remember(note.read()?))),
+            Self::Archive { key } => Ok(EventKind::Decision(Decision::Archive { key: NoteKey::new(key)? })),
+            Self::ForgetEvents { selected, events } => forget(Selector::Events(ids(&selected)?), &events),
+            Self::ForgetKey { key, events } => forget(Selector::Key(NoteKey::new(key)?), &events),
+            Self::ForgetSession { session, events } => {
+                forget(Selector::Session(SessionId::new(session)?), &events)
+            }
+            Self::Unknown => Err(Error::invalid("an event of an unknown kind")),
+        }
+    }
+}
+
+impl Note {
+    fn read(self) -> Result<Remember> {
+        Ok(Remember {
+            key: self.key.map(NoteKey::new).transpose()?,
+            kind: LearningKind::from_name(&self.kind)
+                .ok_or_else(|| Error::invalid("an unknown kind of note"))?,
+            category: Category::new(self.category)?,
+            tags: self.tags.into_iter().map(Tag::new).collect::<Result<_>>()?,
+            importance: Importance::new(self.importance)?,
+            expires_at: self.expires_at.map(|at| moment::own(&at)).transpose()?,
+        })
+    }
+}
+
+fn texts(ids: &[EventId]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+fn ids(texts: &[String]) -> Result<Vec<EventId>> {
+    texts.iter().map(|id| id.parse()).collect()
+}
+
+fn hex(hash: &TombstoneHash) -> String {
+    format!("{:032x}", u128::from_be_bytes(hash.0))
+}
+
+fn unhex(text: &str) -> Result<TombstoneHash> {
+    let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = digits.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+    number
+        .map(|number| TombstoneHash(number.to_be_bytes()))
+        .ok_or_else(|| Error::invalid("not a hash of a tombstone"))
+}

@@ -1,0 +1,171 @@
+//! Reads logs of other programs and our own export, line by line, in bounded memory.
+
+use std::ops::Range;
+
+use mnemal_core::{AgentId, ChannelId, NewEvent, SessionId, Timestamp, UserId, Within, Zone};
+
+use crate::log::Exact;
+
+mod claude_code;
+mod detect;
+mod json;
+mod line;
+pub(crate) mod moment;
+mod neutral;
+mod openai;
+mod own;
+mod reader;
+mod turn;
+
+pub use detect::{DETECT_BYTES, detect};
+pub use reader::Importer;
+
+/// Set on an event whose source gave no time.
+pub(crate) const TIME_INFERRED: &str = "time_inferred";
+/// What a file holds.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Look at the first lines and at the name.
+    Auto,
+    /// Our own export: exact records with their ids.
+    Mnemal,
+    /// One event a line: `{id, conv, session, ts, speaker, text, caption?}`.
+    Neutral,
+    /// Messages `{role, content, …}`, one a line, or `{"messages": […]}`, one conversation a line.
+    OpenAi,
+    /// A transcript of Claude Code.
+    ClaudeCode,
+}
+
+impl Format {
+    /// All formats that a file can have.
+    pub const ALL: [Self; 4] = [Self::Mnemal, Self::Neutral, Self::OpenAi, Self::ClaudeCode];
+
+    /// Returns the name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Mnemal => "jsonl",
+            Self::Neutral => "neutral",
+            Self::OpenAi => "openai",
+            Self::ClaudeCode => "claude-code",
+        }
+    }
+
+    /// Reads the name on the command line.
+    pub fn from_name(name: &str) -> Option<Self> {
+        std::iter::once(Self::Auto).chain(Self::ALL).find(|format| format.as_str() == name)
+    }
+}
+
+/// Whether the owner of the file vouches for the words of its human speakers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnHistory {
+    /// They become the user's own words (`user_confirmed`).
+    Yes,
+    /// They are external evidence like everything else in the file (`import`).
+    No,
+}
+
+/// Whether a broken line ends the import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lenient {
+    /// It is skipped and reported.
+    Yes,
+    /// It ends the import with an error; nothing behind it is read.
+    No,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// The file's name: helps to tell the format, and tells messages without an id of their own from those of another file.
+    pub source: String,
+    /// Whether the owner vouches for the human speakers.
+    pub origin: OwnHistory,
+    /// Whether broken lines are skipped.
+    pub lenient: Lenient,
+    /// Only events of this `conv` of the neutral layout.
+    pub conv: Within<String>,
+    /// One conversation for all events, in place of those of the file.
+    pub session: Option<SessionId>,
+    /// Where the conversations took place, in place of the format's name.
+    pub channel: Option<ChannelId>,
+    /// Whose events they are.
+    pub user: Option<UserId>,
+    /// Which agent's events they are.
+    pub agent: Option<AgentId>,
+    /// The zone of times that have none of their own.
+    pub zone: Zone,
+    /// The time of the import, for events of conversations without any time.
+    pub now: Timestamp,
+    /// Lines up to here gave their events earlier: they are read for threads and times only. 0 for none.
+    pub after_line: u64,
+}
+
+impl ImportOptions {
+    /// Returns options for external evidence, read strictly, in UTC.
+    pub fn new(source: impl Into<String>, now: Timestamp) -> Self {
+        Self {
+            source: source.into(),
+            origin: OwnHistory::No,
+            lenient: Lenient::No,
+            conv: Within::All,
+            session: None,
+            channel: None,
+            user: None,
+            agent: None,
+            zone: Zone::utc(),
+            now,
+            after_line: 0,
+        }
+    }
+}
+
+/// Why a line, or a part of one, gave no event.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It could not be understood.
+    Broken(String),
+    /// It is longer than this many bytes.
+    TooLong(usize),
+    /// It was understood, and is not memory: instructions of the host, echoes of commands, thoughts, pictures.
+    NotMemory(&'static str),
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Broken(why) => out.write_str(why),
+            Self::TooLong(most) => write!(out, "longer than {most} bytes"),
+            Self::NotMemory(what) => write!(out, "not memory: {what}"),
+        }
+    }
+}
+
+/// A line, or a part of one, that gave no event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Why.
+    pub why: Why,
+}
+
+/// Some lines of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportBatch {
+    /// Events of a foreign format, in the order of the file; their keys must not be changed, because their ids follow
+    /// from them. Give the batch to [`EventLog::take`](crate::EventLog::take).
+    pub events: Vec<NewEvent>,
+    /// Records of our own export, in place of `events`.
+    pub exact: Option<Exact>,
+    /// The lines they stand in, from 1, without the last; the next batch goes on there.
+    pub lines: Range<u64>,
+    /// Lines among them that gave no event.
+    pub skipped: Vec<Skipped>,
+    /// Bytes of the file that are done.
+    pub bytes_read: u64,
+}

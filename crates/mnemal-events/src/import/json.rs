@@ -1,0 +1,114 @@
+//! What all foreign formats share: one JSON object a line, and texts in several shapes.
+
+use serde_json::{Map, Value};
+
+/// Deepest nesting. Source: RELIABILITY 12, JSON depth 32.
+const DEEPEST: usize = 32;
+
+/// A JSON object.
+pub(super) type Object = Map<String, Value>;
+
+/// Reads a line as an object; the reason never quotes the line.
+pub(super) fn object(text: &str) -> Result<Object, String> {
+    if depth(text) > DEEPEST {
+        return Err(format!("nested deeper than {DEEPEST}"));
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("not a JSON object".to_owned()),
+        Err(error) if error.is_eof() => Err("not JSON: it ends too early".to_owned()),
+        Err(error) => Err(format!("not JSON at column {}", error.column())),
+    }
+}
+
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// Returns a field that must be text.
+pub(super) fn text<'o>(object: &'o Object, field: &str) -> Result<&'o str, String> {
+    match object.get(field) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("field `{field}` is not text")),
+        None => Err(format!("field `{field}` is missing")),
+    }
+}
+
+/// Returns a field that may be missing or null, and otherwise must be text.
+pub(super) fn maybe_text<'o>(object: &'o Object, field: &str) -> Result<Option<&'o str>, String> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => text(object, field).map(Some),
+    }
+}
+
+/// Returns a field that names something: text, or a number.
+pub(super) fn name(object: &Object, field: &str) -> Result<Option<String>, String> {
+    match object.get(field) {
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        _ => Ok(maybe_text(object, field)?.map(str::to_owned)),
+    }
+}
+
+/// Whether a field is there and true.
+pub(super) fn is_set(object: &Object, field: &str) -> bool {
+    object.get(field) == Some(&Value::Bool(true))
+}
+
+/// Joins the texts of a content: a string, or a list of parts `{type: text, text}`. The second value says whether there
+/// was a part that is not text.
+pub(super) fn content(value: Option<&Value>) -> Result<(String, bool), String> {
+    let parts = match value {
+        None | Some(Value::Null) => return Ok((String::new(), false)),
+        Some(Value::String(text)) => return Ok((text.clone(), false)),
+        Some(Value::Array(parts)) => parts,
+        Some(_) => return Err("content is neither text nor a list".to_owned()),
+    };
+    let texts: Vec<&str> = parts.iter().filter_map(part_text).collect();
+    Ok((texts.join("\n"), texts.len() < parts.len()))
+}
+
+/// Returns the text of a part.
+pub(super) fn part_text(part: &Value) -> Option<&str> {
+    match part {
+        Value::String(text) => Some(text),
+        Value::Object(part) => match part.get("type").and_then(Value::as_str) {
+            None | Some("text" | "input_text" | "output_text") => part.get("text").and_then(Value::as_str),
+            Some(_) => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_brackets_outside_of_text_only() {
+        assert_eq!(depth(r#"{"a": "[[[[\"{{", "b": [1]}"#), 2);
+        assert!(object(&format!("{{\"a\": {}{}}}", "[".repeat(40), "]".repeat(40))).is_err());
+    }
+
+    #[test]
+    fn a_reason_never_quotes_the_line() {
+        let why = object(r#"{"password": hunter}"#).unwrap_err();
+        assert!(why.starts_with("not JSON at column"), "{why}");
+        assert!(!why.contains("hunter"));
+    }
+}

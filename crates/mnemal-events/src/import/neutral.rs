@@ -1,0 +1,44 @@
+//! The neutral layout: one event a line, `{id, conv, session, ts, speaker, text, caption?}`.
+
+use mnemal_core::{EventKind, Metadata, ToolName};
+
+use super::json::{self, Object};
+use super::moment::Moments;
+use super::turn::{Said, Turns};
+
+/// Reads one record; every speaker other than `assistant` and `tool` is a person.
+pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    let conv = json::name(record, "conv")?.unwrap_or_default();
+    if !turns.wants(&conv) {
+        return Ok(());
+    }
+    let id = json::name(record, "id")?.ok_or("field `id` is missing")?;
+    let content = json::text(record, "text")?.to_owned();
+    let speaker = json::maybe_text(record, "speaker")?.filter(|speaker| !speaker.is_empty());
+    let session = json::name(record, "session")?.or_else(|| (!conv.is_empty()).then(|| conv.clone()));
+    let mut metadata = Metadata::from([("source_id".to_owned(), id.clone())]);
+    if let Some(caption) = json::maybe_text(record, "caption")? {
+        metadata.insert("caption".to_owned(), caption.to_owned());
+    }
+    let kind = match speaker {
+        Some("assistant") => EventKind::AssistantMessage,
+        Some("tool") => {
+            let tool = ToolName::new("tool").map_err(|why| why.to_string())?;
+            EventKind::ToolResult { tool, ok: true }
+        }
+        _ => EventKind::UserMessage,
+    };
+    let said = Said {
+        human: kind == EventKind::UserMessage,
+        kind,
+        content,
+        session: session.unwrap_or_else(|| turns.stem()),
+        speaker: speaker.map(str::to_owned),
+        at: moments.read(record.get("ts"))?,
+        source: vec![conv.clone(), id],
+        conv: Some(conv),
+        parent: None,
+        metadata,
+    };
+    turns.say(&said).map(|_| ())
+}

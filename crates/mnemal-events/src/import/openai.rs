@@ -1,0 +1,168 @@
+//! Messages in the shape of a chat completion: one a line, or one conversation a line.
+
+use std::collections::HashMap;
+
+use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use serde_json::Value;
+
+use super::json::{self, Object};
+use super::moment::Moments;
+use super::turn::{Said, Turns};
+
+/// Calls that wait for their answer, of the whole file or of one conversation.
+#[derive(Debug, Default)]
+pub(super) struct OpenAi {
+    calls: Calls,
+}
+
+type Calls = HashMap<String, (EventId, String)>;
+
+/// Where a message stands.
+struct Place {
+    session: String,
+    /// Names the message where it has no id.
+    source: Vec<String>,
+}
+
+impl OpenAi {
+    pub(super) fn read(
+        &mut self,
+        record: &Object,
+        moments: &Moments,
+        turns: &mut Turns,
+    ) -> Result<(), String> {
+        let Some(messages) = record.get("messages") else {
+            let session = session(record)?.unwrap_or_else(|| turns.stem());
+            let place = Place { session, source: vec![turns.file(), turns.line.to_string()] };
+            return message(record, place, (moments, turns, &mut self.calls));
+        };
+        let messages = messages.as_array().ok_or("field `messages` is not a list")?;
+        let named = session(record)?.or(json::name(record, "id")?);
+        let session = named.clone().unwrap_or_else(|| format!("{}:{}", turns.stem(), turns.line));
+        let conversation = named.unwrap_or_else(|| format!("{}:{}", turns.file(), turns.line));
+        let started = moments.read(created(record))?;
+        let mut calls = Calls::new();
+        for (place, entry) in messages.iter().enumerate() {
+            let record =
+                entry.as_object().ok_or_else(|| format!("message {} is not an object", place + 1))?;
+            if let Some((at, _)) = &started {
+                turns.note_time(&session, None, *at);
+            }
+            let place =
+                Place { session: session.clone(), source: vec![conversation.clone(), place.to_string()] };
+            message(record, place, (moments, turns, &mut calls))?;
+        }
+        Ok(())
+    }
+}
+
+fn session(record: &Object) -> Result<Option<String>, String> {
+    for field in ["session_id", "conversation_id", "thread_id", "session"] {
+        if let Some(name) = json::name(record, field)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn created(record: &Object) -> Option<&Value> {
+    ["created_at", "timestamp", "created"].iter().find_map(|field| record.get(*field))
+}
+
+fn message(
+    record: &Object,
+    place: Place,
+    (moments, turns, calls): (&Moments, &mut Turns, &mut Calls),
+) -> Result<(), String> {
+    let role = json::text(record, "role")?;
+    let (content, other) = json::content(record.get("content"))?;
+    let at = moments.read(created(record))?;
+    if let Some((at, _)) = &at {
+        turns.note_time(&place.session, None, *at);
+    }
+    let source = match json::name(record, "id")? {
+        Some(id) => vec![place.session.clone(), id],
+        None => place.source,
+    };
+    let mut said = Said {
+        kind: EventKind::UserMessage,
+        content,
+        session: place.session,
+        conv: None,
+        speaker: json::maybe_text(record, "name")?.map(str::to_owned),
+        human: false,
+        at,
+        metadata: Metadata::new(),
+        parent: None,
+        source,
+    };
+    if other {
+        turns.remark("a part that is not text");
+    }
+    match role {
+        "system" | "developer" => turns.remark("instructions of the host"),
+        "user" => {
+            said.human = true;
+            say(&said, turns)?;
+        }
+        "assistant" => assistant(record, said, turns, calls)?,
+        "tool" | "function" => answer(record, said, turns, calls)?,
+        _ => return Err("field `role` is none of system, developer, user, assistant, tool".to_owned()),
+    }
+    Ok(())
+}
+
+fn say(said: &Said, turns: &mut Turns) -> Result<Option<EventId>, String> {
+    if said.content.trim().is_empty() {
+        turns.remark("no text");
+        return Ok(None);
+    }
+    turns.say(said).map(Some)
+}
+
+fn assistant(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Calls) -> Result<(), String> {
+    said.kind = EventKind::AssistantMessage;
+    said.speaker = None;
+    let asked = match record.get("tool_calls") {
+        None | Some(Value::Null) => &[][..],
+        Some(Value::Array(calls)) => calls,
+        Some(_) => return Err("field `tool_calls` is not a list".to_owned()),
+    };
+    let (session, at, source) = (said.session.clone(), said.at.clone(), said.source.clone());
+    let parent = if said.content.trim().is_empty() && !asked.is_empty() { None } else { say(&said, turns)? };
+    for (place, call) in asked.iter().enumerate() {
+        let function =
+            call.get("function").and_then(Value::as_object).ok_or("a tool call without a function")?;
+        let tool = json::text(function, "name")?;
+        let name = ToolName::new(tool).map_err(|why| why.to_string())?;
+        let mut source = source.clone();
+        source.push(format!("call {place}"));
+        let id = turns.say(&Said {
+            kind: EventKind::ToolCall { tool: name },
+            content: json::maybe_text(function, "arguments")?.unwrap_or_default().to_owned(),
+            session: session.clone(),
+            conv: None,
+            speaker: None,
+            human: false,
+            at: at.clone(),
+            metadata: Metadata::new(),
+            parent,
+            source,
+        })?;
+        if let Some(call_id) = call.get("id").and_then(Value::as_str) {
+            calls.insert(call_id.to_owned(), (id, tool.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn answer(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Calls) -> Result<(), String> {
+    let call = json::maybe_text(record, "tool_call_id")?.and_then(|call| calls.remove(call));
+    let tool = said.speaker.take().or_else(|| call.as_ref().map(|(_, tool)| tool.clone()));
+    let tool = ToolName::new(tool.unwrap_or_else(|| "tool".to_owned())).map_err(|why| why.to_string())?;
+    // The shape has no field for failure; tools say it in their first word.
+    let ok = !said.content.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("error:"));
+    said.kind = EventKind::ToolResult { tool, ok };
+    said.parent = call.map(|(id, _)| id);
+    turns.say(&said).map(|_| ())
+}

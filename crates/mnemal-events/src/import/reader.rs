@@ -1,0 +1,254 @@
+//! The importer: reads lines ahead, and hands out batches in the order of the file.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, Chain, Cursor, Read};
+
+use mnemal_core::{Error, ErrorKind, InstallationKey, Result};
+
+use super::claude_code::ClaudeCode;
+use super::detect::{DETECT_BYTES, detect};
+use super::line::{Bad, Lines};
+use super::moment::Moments;
+use super::openai::OpenAi;
+use super::own::Own;
+use super::turn::{Turn, Turns};
+use super::{Format, ImportBatch, ImportOptions, Lenient, Skipped, Why, json, neutral};
+use crate::log::{Exact, ExactRecord};
+
+/// Longest line of a foreign format. Source: SURFACES 9.1, a record over 1 MiB is skipped.
+const LONGEST_LINE: usize = 1024 * 1024;
+/// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
+const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;
+/// Events in a batch. Source: own choice, half of what one append takes.
+const BATCH: usize = 500;
+/// Bytes of text after which a batch ends. Source: half of what one append takes.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// Lines after which a batch ends. Source: own choice; a file without events still reports now and then.
+const BATCH_LINES: u64 = 10_000;
+/// Events that are read ahead to find the earliest time of a conversation. Source: own choice.
+const AHEAD: usize = 2_000;
+/// Bytes that are read ahead. Source: a fraction of the 100 MB that an import may take.
+const AHEAD_BYTES: usize = 8 * 1024 * 1024;
+
+/// Reads a file into batches of events, in bounded memory.
+#[derive(Debug)]
+pub struct Importer<R> {
+    lines: Lines<Chain<Cursor<Vec<u8>>, R>>,
+    format: Format,
+    dialect: Dialect,
+    options: ImportOptions,
+    turns: Turns,
+    moments: Moments,
+    ahead: VecDeque<(Place, Record)>,
+    ahead_bytes: usize,
+    skipped: VecDeque<Skipped>,
+    /// The line after the last one that was handed out, and the bytes up to it.
+    handed: Place,
+    ended: bool,
+    failure: Option<Error>,
+}
+
+/// A line, and where it ends in the file.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    line: u64,
+    end: u64,
+}
+
+#[derive(Debug)]
+enum Record {
+    New(Box<Turn>),
+    Exact(Box<ExactRecord>),
+}
+
+#[derive(Debug)]
+enum Dialect {
+    Mnemal(Own),
+    Neutral,
+    OpenAi(OpenAi),
+    ClaudeCode(ClaudeCode),
+}
+
+impl<R: BufRead> Importer<R> {
+    /// Starts to read; looks at the first 64 KiB.
+    ///
+    /// # Errors
+    /// `Invalid` when the format is [`Format::Auto`] and none, or more than one, fits; `Unavailable` when the file
+    /// cannot be read.
+    pub fn new(mut reader: R, format: Format, options: ImportOptions, key: InstallationKey) -> Result<Self> {
+        let mut head = Vec::new();
+        reader.by_ref().take(DETECT_BYTES as u64).read_to_end(&mut head).map_err(unreadable)?;
+        let format = match format {
+            Format::Auto => detect(&head, &options.source)?,
+            named => named,
+        };
+        let longest = if format == Format::Mnemal { LONGEST_OWN_LINE } else { LONGEST_LINE };
+        Ok(Self {
+            lines: Lines::new(Cursor::new(head).chain(reader), longest),
+            dialect: match format {
+                Format::Neutral => Dialect::Neutral,
+                Format::OpenAi => Dialect::OpenAi(OpenAi::default()),
+                Format::ClaudeCode => Dialect::ClaudeCode(ClaudeCode::default()),
+                Format::Auto | Format::Mnemal => Dialect::Mnemal(Own::default()),
+            },
+            format,
+            turns: Turns::new(format, &options, key),
+            moments: Moments::new(&options.zone),
+            options,
+            ahead: VecDeque::new(),
+            ahead_bytes: 0,
+            skipped: VecDeque::new(),
+            handed: Place { line: 1, end: 0 },
+            ended: false,
+            failure: None,
+        })
+    }
+
+    /// Returns what the file holds.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the next events, `None` at the end.
+    ///
+    /// # Errors
+    /// `Invalid` (`line 17: …`) for a broken line in strict reading, after everything before it was returned;
+    /// `Unavailable` when the file cannot be read. After an error there is nothing more.
+    pub fn next_batch(&mut self) -> Result<Option<ImportBatch>> {
+        let until = self.lines.number.saturating_add(BATCH_LINES);
+        while !self.ended
+            && self.ahead.len() < AHEAD
+            && self.ahead_bytes < AHEAD_BYTES
+            && self.lines.number < until
+        {
+            if let Err(error) = self.read_line() {
+                self.ended = true;
+                self.failure = Some(error);
+            }
+        }
+        if self.ahead.is_empty() && self.skipped.is_empty() && self.ended {
+            return self.failure.take().map_or(Ok(None), Err);
+        }
+        Ok(Some(self.batch()))
+    }
+
+    fn read_line(&mut self) -> Result<()> {
+        let Some(line) = self.lines.next().map_err(unreadable)? else { return self.finish() };
+        let place = Place { line: self.lines.number, end: self.lines.offset };
+        self.turns.line = place.line;
+        let read = line.and_then(|text| self.understand(&text).map_err(Bad::Broken));
+        let why = match read {
+            Ok(exact) => {
+                self.keep(place, exact);
+                return Ok(());
+            }
+            Err(Bad::TooLong(most)) => Why::TooLong(most),
+            // The last line of a transcript that is still being written is left for the next run.
+            Err(Bad::Broken(_)) if self.format == Format::ClaudeCode && self.lines.cut_off => {
+                Why::NotMemory("a last line that is not finished")
+            }
+            Err(Bad::Broken(why)) => {
+                let headless = matches!(&self.dialect, Dialect::Mnemal(own) if !own.has_header());
+                if headless || self.options.lenient == Lenient::No {
+                    return Err(Error::invalid(format!("line {}: {why}", place.line)));
+                }
+                Why::Broken(why)
+            }
+        };
+        self.turns.made.clear();
+        self.turns.remarks.clear();
+        self.skipped.push_back(Skipped { line: place.line, why });
+        Ok(())
+    }
+
+    fn understand(&mut self, text: &str) -> Result<Option<ExactRecord>, String> {
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let (moments, turns) = (&self.moments, &mut self.turns);
+        match &mut self.dialect {
+            Dialect::Mnemal(own) => return own.read(text),
+            Dialect::Neutral => neutral::read(&json::object(text)?, moments, turns)?,
+            Dialect::OpenAi(openai) => openai.read(&json::object(text)?, moments, turns)?,
+            Dialect::ClaudeCode(claude) => claude.read(&json::object(text)?, moments, turns)?,
+        }
+        Ok(None)
+    }
+
+    fn keep(&mut self, place: Place, exact: Option<ExactRecord>) {
+        let remarks = self.turns.remarks.drain(..);
+        self.skipped.extend(remarks.map(|what| Skipped { line: place.line, why: Why::NotMemory(what) }));
+        let wanted = place.line > self.options.after_line;
+        for turn in self.turns.made.drain(..).filter(|_| wanted) {
+            self.ahead_bytes += turn.bytes();
+            self.ahead.push_back((place, Record::New(Box::new(turn))));
+        }
+        if let Some(exact) = exact.filter(|_| wanted) {
+            self.ahead_bytes += bytes(&exact);
+            self.ahead.push_back((place, Record::Exact(Box::new(exact))));
+        }
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.ended = true;
+        if let Dialect::Mnemal(own) = &mut self.dialect {
+            if !own.has_header() {
+                return Err(Error::invalid("line 1: not the header of an export"));
+            }
+            let place = Place { line: self.lines.number, end: self.lines.offset };
+            let rest = own.rest().into_iter().map(|record| (place, Record::Exact(Box::new(record))));
+            self.ahead.extend(rest);
+        }
+        Ok(())
+    }
+
+    /// Hands out what was read first; a line is never cut in two.
+    fn batch(&mut self) -> ImportBatch {
+        let (mut events, mut exact, mut size, mut last) = (Vec::new(), Vec::new(), 0, None);
+        while let Some((place, _)) = self.ahead.front() {
+            let full = events.len() + exact.len() >= BATCH || size >= BATCH_BYTES;
+            if full && last.is_some_and(|last: Place| last.line != place.line) {
+                break;
+            }
+            let Some((place, record)) = self.ahead.pop_front() else { break };
+            last = Some(place);
+            match record {
+                Record::New(turn) => {
+                    size += turn.bytes();
+                    events.push(self.turns.finish(*turn, |at| self.moments.zone_at(at)));
+                }
+                Record::Exact(record) => {
+                    size += bytes(&record);
+                    exact.push(*record);
+                }
+            }
+        }
+        self.ahead_bytes = self.ahead_bytes.saturating_sub(size);
+        let read = Place { line: self.lines.number, end: self.lines.offset };
+        let done = if self.ahead.is_empty() { read } else { last.unwrap_or(read) };
+        let lines = self.handed.line..done.line + 1;
+        self.handed = Place { line: done.line + 1, end: done.end };
+        let n_skipped = self.skipped.iter().take_while(|skipped| skipped.line <= done.line).count();
+        ImportBatch {
+            events,
+            exact: match &self.dialect {
+                Dialect::Mnemal(own) => Some(Exact { records: exact, forgotten: own.forgotten.clone() }),
+                _ => None,
+            },
+            lines,
+            skipped: self.skipped.drain(..n_skipped).collect(),
+            bytes_read: self.handed.end,
+        }
+    }
+}
+
+fn bytes(record: &ExactRecord) -> usize {
+    match record {
+        ExactRecord::Event { event, .. } => event.content.len(),
+        ExactRecord::Erased { .. } | ExactRecord::Tombstone(_) => 0,
+    }
+}
+
+fn unreadable(why: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "cannot read the file to import").because(why)
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+
+mod limit;
+
+mod clean;
+mod echo;
+mod grave;
+
+mod log;
+
+mod recent;
+mod tail;
+
+mod export;
+mod import;
+
+pub use crate::export::{EXPORT_VERSION, Exported, Exporter};
+pub use crate::grave::{tombstone_text, tombstones_for};
+pub use crate::import::{
+    DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Skipped, Why, detect,
+};
+pub use crate::limit::{
+    LARGEST_BATCH, LONGEST_BATCH, LONGEST_CONTENT, LONGEST_INDEXED, LONGEST_KEY, LONGEST_METADATA, MOST_TAGS,
+};
+pub use crate::log::{
+    Ack, Durability, EventLog, EventLogParts, Exact, ExactRecord, LeftOut, LogSettings, Refused, Taken,
+    Thread,
+};
+pub use crate::recent::{RECENT_TURNS, RecentSource};
+pub use crate::tail::{Consumer, catch_up};

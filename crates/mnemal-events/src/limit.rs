@@ -1,0 +1,76 @@
+//! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
+
+use mnemal_core::{Decision, Error, EventKind, Metadata, NewEvent, Result};
+
+/// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
+pub const LONGEST_CONTENT: usize = 256 * 1024;
+/// Most bytes of one event's metadata, keys and values together. Source: RELIABILITY 12, 16 KiB.
+pub const LONGEST_METADATA: usize = 16 * 1024;
+/// Bytes of a text that recall can find; the rest is stored. Source: RELIABILITY 12, 32 KiB.
+pub const LONGEST_INDEXED: usize = 32 * 1024;
+/// Most events in one call. Source: RELIABILITY 12, batch of 1,000 events.
+pub const LARGEST_BATCH: usize = 1_000;
+/// Most bytes in one call, texts and metadata together. Source: RELIABILITY 12, batch of 8 MiB.
+pub const LONGEST_BATCH: usize = 8 * 1024 * 1024;
+/// Most bytes of an idempotency key. Source: RELIABILITY 12, 200 bytes.
+pub const LONGEST_KEY: usize = 200;
+/// Most tags of a note. Source: RELIABILITY 12, 64.
+pub const MOST_TAGS: usize = 64;
+
+const LONGEST_ZONE: usize = 256;
+const DAY_SECONDS: i32 = 86_400;
+
+/// Checks a batch; `largest` is what the store takes at once.
+pub(crate) fn check(events: &[NewEvent], largest: usize) -> Result<()> {
+    let most = LARGEST_BATCH.min(largest);
+    if events.len() > most {
+        return Err(Error::invalid(format!(
+            "a batch has at most {most} events, this one has {}",
+            events.len()
+        )));
+    }
+    let mut bytes = 0;
+    for (place, event) in events.iter().enumerate() {
+        bytes += event.content.len() + metadata_bytes(&event.metadata);
+        check_event(event)
+            .map_err(|why| Error::invalid(format!("event {} of {}: {why}", place + 1, events.len())))?;
+    }
+    if bytes > LONGEST_BATCH {
+        return Err(Error::invalid(format!(
+            "a batch has at most {LONGEST_BATCH} bytes, this one has {bytes}"
+        )));
+    }
+    Ok(())
+}
+
+fn check_event(event: &NewEvent) -> Result<(), String> {
+    if event.content.len() > LONGEST_CONTENT {
+        return Err(format!("content has at most {LONGEST_CONTENT} bytes, it has {}", event.content.len()));
+    }
+    let metadata = metadata_bytes(&event.metadata);
+    if metadata > LONGEST_METADATA {
+        return Err(format!("metadata has at most {LONGEST_METADATA} bytes, it has {metadata}"));
+    }
+    if let Some(key) = &event.idempotency_key {
+        let visible = key.bytes().all(|byte| byte.is_ascii_graphic());
+        if key.is_empty() || key.len() > LONGEST_KEY || !visible {
+            return Err(format!("idempotency_key has 1 to {LONGEST_KEY} visible ASCII characters"));
+        }
+    }
+    let zone = &event.zone;
+    let named = zone.name.len() <= LONGEST_ZONE && !zone.name.chars().any(char::is_control);
+    if !named || !(-DAY_SECONDS..=DAY_SECONDS).contains(&zone.offset_seconds) {
+        return Err("zone has a name of at most 256 bytes and an offset of at most 24 hours".to_owned());
+    }
+    match &event.kind {
+        EventKind::Decision(Decision::Remember(note)) if note.tags.len() > MOST_TAGS => {
+            Err(format!("a note has at most {MOST_TAGS} tags, it has {}", note.tags.len()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the bytes of keys and values.
+pub(crate) fn metadata_bytes(metadata: &Metadata) -> usize {
+    metadata.iter().map(|(key, value)| key.len() + value.len()).sum()
+}

@@ -1,0 +1,126 @@
+//! The pipeline: what is done to an event before it is stored.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mnemal_core::{EventKind, Gap, Gaps, Layer, Level, NewEvent, Result, RuleId, SessionId, Span};
+use mnemal_text::Ngrams;
+
+use super::EventLog;
+use crate::echo;
+use crate::grave::{Graves, Passage};
+use crate::limit::LONGEST_INDEXED;
+
+/// The flag on an event whose text is longer than what recall can find.
+const TRUNCATED_INDEX: &str = "truncated_index";
+
+/// Why an event was not stored; neither is an error.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LeftOut {
+    /// It had no text, or held nothing but an injected block.
+    Empty,
+    /// Its text was erased, and it is not the user who says it again.
+    Forgotten,
+}
+
+impl LeftOut {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Forgotten => "forgotten",
+        }
+    }
+}
+
+/// An event that may be stored.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) event: NewEvent,
+    pub(super) finding: Finding,
+}
+
+/// What the pipeline found out about an event.
+#[derive(Debug, Default)]
+pub(super) struct Finding {
+    pub(super) redactions: u32,
+    pub(super) quarantined: Option<RuleId>,
+    pub(super) echo: Vec<Span>,
+}
+
+impl EventLog {
+    /// Takes a batch through the pipeline; reads tombstones once and what was shown once a session.
+    pub(super) async fn arrive(
+        &self,
+        events: Vec<NewEvent>,
+        gaps: &mut Gaps,
+    ) -> Result<Vec<Result<Draft, LeftOut>>> {
+        self.cleaner.check_names(&events)?;
+        let graves = self.graves().await?;
+        let shown = self.shown_to(&events, gaps).await;
+        events.into_iter().map(|event| self.arrive_one(event, &graves, &shown)).collect()
+    }
+
+    fn arrive_one(
+        &self,
+        mut event: NewEvent,
+        graves: &Graves,
+        shown: &HashMap<SessionId, Arc<Ngrams>>,
+    ) -> Result<Result<Draft, LeftOut>> {
+        let redactions = self.cleaner.clean(&mut event)?;
+        if is_empty(&event) {
+            return Ok(Err(LeftOut::Empty));
+        }
+        if graves.pass(&mut event, &self.parts.key) == Passage::Blocked {
+            return Ok(Err(LeftOut::Forgotten));
+        }
+        let quarantined = screen(&event)?;
+        let echo =
+            shown.get(&event.session).map(|runs| echo::spans(runs, &event.content)).unwrap_or_default();
+        if event.content.len() > LONGEST_INDEXED {
+            event.metadata.insert(TRUNCATED_INDEX.to_owned(), "true".to_owned());
+        }
+        Ok(Ok(Draft { event, finding: Finding { redactions, quarantined, echo } }))
+    }
+
+    async fn shown_to(&self, events: &[NewEvent], gaps: &mut Gaps) -> HashMap<SessionId, Arc<Ngrams>> {
+        let mut shown: HashMap<SessionId, Arc<Ngrams>> = HashMap::new();
+        let Ok(receipts) = self.parts.receipts.part() else { return shown };
+        for event in events {
+            if shown.contains_key(&event.session) {
+                continue;
+            }
+            let runs = match self.shown.runs(&event.session, receipts, self.parts.store.as_ref()).await {
+                Ok(runs) => runs,
+                Err(cause) => {
+                    gaps.add(Gap { layer: Layer::Receipts, cause });
+                    Arc::default()
+                }
+            };
+            shown.insert(event.session.clone(), runs);
+        }
+        shown
+    }
+}
+
+/// Whether nothing is said; a tool's call or answer and a choice about memory say something without text.
+fn is_empty(event: &NewEvent) -> bool {
+    let speaks = match event.kind {
+        EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => false,
+        EventKind::Decision(ref decision) => matches!(decision, mnemal_core::Decision::Remember(_)),
+        _ => true,
+    };
+    let blank = |text: &str| text.trim().is_empty();
+    speaks && blank(&event.content) && event.metadata.get("caption").is_none_or(|caption| blank(caption))
+}
+
+/// Returns the rule that holds an event back; the user's own words are never held back.
+fn screen(event: &NewEvent) -> Result<Option<RuleId>> {
+    if event.origin.level() >= Level::User {
+        return Ok(None);
+    }
+    let speaker = event.speaker.as_ref().map(mnemal_core::Speaker::as_str);
+    let texts = std::iter::once(event.content.as_str()).chain(event.metadata.values().map(String::as_str));
+    texts.chain(speaker).find_map(|text| mnemal_extract::screen(text)).map(RuleId::new).transpose()
+}

@@ -1,0 +1,217 @@
+//! Puts the events of our own export back: same ids, same times, erased events as erased.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use mnemal_core::{
+    ChannelId, Decision, Error, ErrorKind, Event, EventId, EventKind, Gaps, LogEntry, Metadata, NewEvent,
+    NoteKey, Origin, Result, Role, RuleId, SessionId, Span, Timestamp, Tombstone, ToolName, Zone,
+};
+
+use super::EventLog;
+use super::take::{Taken, known, other_body};
+use crate::grave::{Graves, Passage};
+use crate::limit;
+
+/// One record of our own export.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExactRecord {
+    /// A living event.
+    Event {
+        /// Its id.
+        id: EventId,
+        /// When the engine heard of it.
+        recorded_at: Timestamp,
+        /// What was said.
+        event: Box<NewEvent>,
+        /// The rule that holds it back.
+        quarantined: Option<RuleId>,
+        /// Parts that repeat what the session was shown.
+        echo: Vec<Span>,
+    },
+    /// What stays of an erased event.
+    Erased {
+        /// When the engine heard of it.
+        recorded_at: Timestamp,
+        /// The part its author played.
+        role: Role,
+        /// Its tombstone, which has its id.
+        tombstone: Tombstone,
+    },
+    /// A tombstone of an event that the export does not hold.
+    Tombstone(Tombstone),
+}
+
+/// Records of our own export, in its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exact {
+    /// The records.
+    pub records: Vec<ExactRecord>,
+    /// The events that the export itself calls erased: their tombstones do not hold back its living events, which were
+    /// there beside them.
+    pub forgotten: Arc<HashSet<EventId>>,
+}
+
+impl EventLog {
+    /// Appends entries with their own ids and times: the way back of our export.
+    ///
+    /// Events that are known are left alone. Events whose text was erased here stay away. Texts are cleaned again.
+    /// On an empty log the result is the log that was exported.
+    ///
+    /// # Errors
+    /// `Conflict` when an id is known with another body; `Invalid` for an event that breaks a limit; `Unavailable` when
+    /// the store does not answer.
+    pub async fn append_entries(&self, exact: Exact) -> Result<mnemal_core::Degraded<Taken>> {
+        let mut gaps = Gaps::default();
+        let mut taken = Taken::default();
+        self.restore(exact, &mut taken, &mut gaps).await?;
+        Ok(gaps.attach(taken))
+    }
+
+    pub(super) async fn restore(&self, exact: Exact, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
+        let (erased_here, graves) = self.graves_besides(&exact.forgotten).await?;
+        let (mut entries, mut erased, mut adopted) = (Vec::new(), Vec::new(), Vec::new());
+        for record in exact.records {
+            match record {
+                ExactRecord::Event { id, recorded_at, event, quarantined, echo } => {
+                    let (mut entry, redactions) = self.entry(id, recorded_at, *event)?;
+                    taken.redactions += u64::from(redactions);
+                    let blocked = graves.pass(&mut entry.event, &self.parts.key) == Passage::Blocked;
+                    if blocked || erased_here.contains(&id) {
+                        taken.forgotten += 1;
+                        continue;
+                    }
+                    entry.echo =
+                        echo.into_iter().filter(|span| span.of(&entry.event.content).is_some()).collect();
+                    entry.quarantined = quarantined;
+                    entry.body_hash = self.body_hash(&entry.event)?;
+                    entries.push(entry);
+                }
+                ExactRecord::Erased { recorded_at, role, tombstone } => {
+                    entries.push(stub(tombstone.event, recorded_at, role)?);
+                    erased.push(tombstone);
+                }
+                ExactRecord::Tombstone(tombstone) => adopted.push(tombstone),
+            }
+        }
+        self.write(entries, taken, gaps).await?;
+        if !erased.is_empty() {
+            self.parts.store.erase(&erased).await?;
+        }
+        if !adopted.is_empty() {
+            self.adopt(&adopted).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns what was erased here and not in the export: ids, and texts.
+    async fn graves_besides(&self, forgotten: &HashSet<EventId>) -> Result<(HashSet<EventId>, Graves)> {
+        let mut tombstones = self.parts.store.tombstones().await?;
+        tombstones.retain(|tombstone| !forgotten.contains(&tombstone.event));
+        let ids = tombstones.iter().map(|tombstone| tombstone.event).collect();
+        Ok((ids, Graves::new(tombstones.iter())))
+    }
+
+    /// Checks and cleans an event; its links, findings and hash are still to be filled in.
+    fn entry(&self, id: EventId, recorded_at: Timestamp, event: NewEvent) -> Result<(LogEntry, u32)> {
+        let mut entry = bare(id, recorded_at, event);
+        let checked = limit::check(std::slice::from_ref(&entry.event), 1)
+            .and_then(|()| self.cleaner.check_names(std::slice::from_ref(&entry.event)))
+            .and_then(|()| self.cleaner.clean(&mut entry.event));
+        let redactions =
+            checked.map_err(|why| Error::new(why.kind(), format!("cannot restore event {id}: {why}")))?;
+        Ok((entry, redactions))
+    }
+
+    async fn write(&self, mut entries: Vec<LogEntry>, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
+        let coming: HashSet<EventId> = entries.iter().map(|entry| entry.id).collect();
+        let parents = entries.iter().filter_map(|entry| entry.event.parent);
+        let asked = parents.filter(|parent| !coming.contains(parent)).collect();
+        let parents = known(self.parts.store.as_ref(), asked).await?;
+        for entry in &mut entries {
+            let parent = &mut entry.event.parent;
+            *parent = parent.filter(|parent| coming.contains(parent) || parents.contains(parent));
+        }
+        self.index_entries(&mut entries, gaps).await;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        match self.parts.store.append(&entries).await {
+            Ok(appended) => taken.stored += appended.iter().filter(|appended| appended.fresh).count() as u64,
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                let ids = entries.iter().map(|entry| entry.id).collect();
+                let known = known(self.parts.store.as_ref(), ids).await?;
+                let (old, new): (Vec<_>, Vec<_>) =
+                    entries.into_iter().partition(|entry| known.contains(&entry.id));
+                self.compare(&old).await?;
+                taken.duplicates += old.len() as u64;
+                if !new.is_empty() {
+                    taken.stored += self.parts.store.append(&new).await?.len() as u64;
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    async fn index_entries(&self, entries: &mut [LogEntry], gaps: &mut Gaps) {
+        let mut events: Vec<NewEvent> = entries.iter().map(|entry| entry.event.clone()).collect();
+        for (entry, index) in entries.iter_mut().zip(self.index(&mut events, gaps).await) {
+            let hidden = entry.quarantined.is_some() || is_stub(entry);
+            entry.index = if hidden { None } else { index };
+        }
+    }
+
+    async fn compare(&self, old: &[LogEntry]) -> Result<()> {
+        let ids: Vec<EventId> = old.iter().map(|entry| entry.id).collect();
+        let stored: Vec<Event> = self.parts.store.get(&ids).await?;
+        for (entry, stored) in old.iter().zip(&stored) {
+            let same = match stored.kept() {
+                Some(kept) => self.body_hash(kept)? == entry.body_hash || is_stub(entry),
+                None => true,
+            };
+            if !same {
+                return Err(other_body(entry.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bare(id: EventId, recorded_at: Timestamp, event: NewEvent) -> LogEntry {
+    LogEntry { id, recorded_at, event, index: None, quarantined: None, echo: Vec::new(), body_hash: [0; 32] }
+}
+
+/// Name of the session and channel of an event that is erased in the next step.
+const ERASED: &str = "erased";
+
+fn is_stub(entry: &LogEntry) -> bool {
+    entry.event.session.as_str() == ERASED && entry.event.content.is_empty()
+}
+
+/// Makes an event without content that is erased as soon as it is stored, so that it takes its place in the log.
+fn stub(id: EventId, recorded_at: Timestamp, role: Role) -> Result<LogEntry> {
+    let kind = match role {
+        Role::Assistant => EventKind::AssistantMessage,
+        Role::Tool => EventKind::ToolResult { tool: ToolName::new(ERASED)?, ok: true },
+        Role::Document => EventKind::Observation,
+        Role::Decision => EventKind::Decision(Decision::Archive { key: NoteKey::new(ERASED)? }),
+        _ => EventKind::UserMessage,
+    };
+    let event = NewEvent {
+        kind,
+        content: String::new(),
+        session: SessionId::new(ERASED)?,
+        channel: ChannelId::new(ERASED)?,
+        parent: None,
+        speaker: None,
+        user: None,
+        agent: None,
+        occurred_at: recorded_at,
+        zone: Zone::utc(),
+        origin: Origin::Import,
+        idempotency_key: None,
+        metadata: Metadata::new(),
+    };
+    Ok(bare(id, recorded_at, event))
+}

@@ -1,0 +1,164 @@
+//! Takes in what an importer read, batch by batch; doing it again changes nothing.
+
+use std::collections::HashSet;
+
+use mnemal_core::{Degraded, Error, ErrorKind, EventId, EventStore, Gaps, InstallationKey, NewEvent, Result};
+
+use super::{Ack, EventLog, LeftOut};
+use crate::import::ImportBatch;
+use crate::limit;
+
+/// What became of a batch of an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Events that were written.
+    pub stored: u64,
+    /// Events that were known already.
+    pub duplicates: u64,
+    /// Events whose text was erased here earlier.
+    pub forgotten: u64,
+    /// Events without text.
+    pub empty: u64,
+    /// Secrets that were replaced.
+    pub redactions: u64,
+    /// Written events that a rule holds back.
+    pub quarantined: u64,
+    /// Events that could not be stored, with the reason.
+    pub refused: Vec<Refused>,
+}
+
+/// An event of an import that could not be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its idempotency key, or its id where it has no key.
+    pub record: String,
+    /// Why, without content.
+    pub why: String,
+}
+
+impl Taken {
+    /// Adds what became of another batch.
+    pub fn add(&mut self, other: Self) {
+        self.stored += other.stored;
+        self.duplicates += other.duplicates;
+        self.forgotten += other.forgotten;
+        self.empty += other.empty;
+        self.redactions += other.redactions;
+        self.quarantined += other.quarantined;
+        self.refused.extend(other.refused);
+    }
+
+    pub(super) fn count(&mut self, fate: &Result<Ack, LeftOut>) {
+        match fate {
+            Ok(ack) if ack.duplicate => self.duplicates += 1,
+            Ok(ack) => {
+                self.stored += 1;
+                self.redactions += u64::from(ack.redactions);
+                self.quarantined += u64::from(ack.quarantined.is_some());
+            }
+            Err(LeftOut::Empty) => self.empty += 1,
+            Err(LeftOut::Forgotten) => self.forgotten += 1,
+        }
+    }
+}
+
+/// Returns the id of an imported event, which follows from its key, so that a later record can name it as its parent
+/// without a question to the store.
+pub(crate) fn imported_id(key: &InstallationKey, idempotency_key: &str) -> EventId {
+    let mut first = [0; 16];
+    for (to, from) in first.iter_mut().zip(key.hash("imported event", &[idempotency_key.as_bytes()])) {
+        *to = from;
+    }
+    EventId(u128::from_be_bytes(first))
+}
+
+impl EventLog {
+    /// Stores a batch of an import through the same pipeline as [`append`](Self::append).
+    ///
+    /// A record that is known is counted and not written; one that cannot be stored is reported, and the others are
+    /// stored. A parent that was not stored is left out of the event.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer; `Conflict` when a record of our own export has an id that is
+    /// known here with another body.
+    pub async fn take(&self, batch: ImportBatch) -> Result<Degraded<Taken>> {
+        let mut gaps = Gaps::default();
+        let mut taken = Taken::default();
+        if let Some(exact) = batch.exact {
+            self.restore(exact, &mut taken, &mut gaps).await?;
+        }
+        if !batch.events.is_empty() {
+            self.take_new(batch.events, &mut taken, &mut gaps).await?;
+        }
+        Ok(gaps.attach(taken))
+    }
+
+    async fn take_new(&self, events: Vec<NewEvent>, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
+        match self.take_some(events.clone(), gaps).await {
+            Ok(fates) => fates.iter().for_each(|fate| taken.count(fate)),
+            Err(error) if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict) => {
+                for event in events {
+                    let record = event.idempotency_key.clone().unwrap_or_default();
+                    match self.take_some(vec![event], gaps).await {
+                        Ok(fates) => fates.iter().for_each(|fate| taken.count(fate)),
+                        // The record was imported before newer rules changed what is stored of it.
+                        Err(error) if error.kind() == ErrorKind::Conflict => taken.duplicates += 1,
+                        Err(error) if error.kind() == ErrorKind::Invalid => {
+                            taken.refused.push(Refused { record, why: error.what().to_owned() });
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    async fn take_some(&self, events: Vec<NewEvent>, gaps: &mut Gaps) -> Result<Vec<Result<Ack, LeftOut>>> {
+        limit::check(&events, self.parts.store.capabilities().largest_batch)?;
+        let mut drafts = self.arrive(events, gaps).await?;
+        let id_of = |event: &NewEvent| {
+            event.idempotency_key.as_deref().map(|known| imported_id(&self.parts.key, known))
+        };
+        let coming: HashSet<EventId> =
+            drafts.iter().flatten().filter_map(|draft| id_of(&draft.event)).collect();
+        let parents = drafts.iter().flatten().filter_map(|draft| draft.event.parent);
+        let asked: Vec<EventId> = parents.filter(|parent| !coming.contains(parent)).collect();
+        let known = known(self.parts.store.as_ref(), asked).await?;
+        for draft in drafts.iter_mut().flatten() {
+            let event = &mut draft.event;
+            event.parent = event.parent.filter(|parent| coming.contains(parent) || known.contains(parent));
+        }
+        self.store(drafts, gaps, &id_of).await
+    }
+}
+
+/// Returns which of some events are in the log; one question when all of them are.
+pub(super) async fn known(store: &dyn EventStore, mut ids: Vec<EventId>) -> Result<HashSet<EventId>> {
+    ids.sort_unstable();
+    ids.dedup();
+    let mut known = HashSet::new();
+    let mut asked = vec![ids];
+    while let Some(mut ids) = asked.pop() {
+        if ids.is_empty() {
+            continue;
+        }
+        match store.get(&ids).await {
+            Ok(_) => known.extend(ids),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if ids.len() > 1 {
+                    let rest = ids.split_off(ids.len() / 2);
+                    asked.extend([ids, rest]);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(known)
+}
+
+/// Says that an id of an export is taken by another event.
+pub(super) fn other_body(id: EventId) -> Error {
+    Error::new(ErrorKind::Conflict, format!("cannot restore event {id}: it is known here with another body"))
+}

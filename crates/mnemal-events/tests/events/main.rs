@@ -1,0 +1,24 @@
+//! The log over the reference store.
+
+#[cfg(test)]
+mod append;
+#[cfg(test)]
+mod desk;
+#[cfg(test)]
+mod echo;
+#[cfg(test)]
+mod export;
+#[cfg(test)]
+mod forget;
+#[cfg(test)]
+mod import;
+#[cfg(test)]
+mod own_history;
+#[cfg(test)]
+mod recent;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod tail;
+#[cfg(test)]
+mod thread;

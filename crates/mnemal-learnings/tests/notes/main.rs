@@ -1,0 +1,12 @@
+//! What the notes promise, on the in-memory reference store.
+
+#[cfg(test)]
+mod log;
+#[cfg(test)]
+mod offering;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod rebuild;
+#[cfg(test)]
+mod versions;

@@ -1,0 +1,143 @@
+//! The rows are the fold of the log with its tombstones, however the steps fall.
+
+use mnemal_core::{EventId, Origin, Projector as _, RecordRef};
+use proptest::prelude::*;
+
+use crate::log::{Space, now};
+
+/// What happens in a log.
+#[derive(Clone, Debug)]
+enum Act {
+    Remember(u8, u8, u8),
+    Archive(u8, u8),
+    /// Forgets one of the events so far; erased at once, or only at the end.
+    Forget(u8, bool),
+    Step(u8),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        6 => (0..4_u8, 0..3_u8, 0..4_u8).prop_map(|(key, text, origin)| Act::Remember(key, text, origin)),
+        2 => (0..4_u8, 0..4_u8).prop_map(|(key, origin)| Act::Archive(key, origin)),
+        2 => any::<(u8, bool)>().prop_map(|(event, late)| Act::Forget(event, late)),
+        3 => (1..5_u8).prop_map(Act::Step),
+    ]
+}
+
+fn origin(number: u8) -> Origin {
+    [Origin::UserDirect, Origin::Assistant, Origin::Document, Origin::ToolInternal][usize::from(number)]
+}
+
+fn key(number: u8) -> &'static str {
+    ["", "a", "b", "c"][usize::from(number)]
+}
+
+fn run(acts: &[Act]) -> (Space, Vec<EventId>) {
+    let mut space = Space::new();
+    let (mut stored, mut gone, mut late_ones) = (Vec::new(), Vec::new(), Vec::new());
+    for act in acts {
+        match act {
+            Act::Remember(of, text, by) => {
+                stored.push(space.remember(
+                    key(*of),
+                    ["red", "green", "blue"][usize::from(*text)],
+                    origin(*by),
+                ));
+            }
+            Act::Archive(of, by) if *of > 0 => stored.push(space.archive(key(*of), origin(*by))),
+            Act::Forget(event, late) if !stored.is_empty() => {
+                let event = stored[usize::from(*event) % stored.len()];
+                space.forget(&[event]);
+                gone.push(event);
+                if *late { late_ones.push(event) } else { space.erase(&[event]) }
+            }
+            Act::Step(limit) => drop(space.step(usize::from(*limit))),
+            Act::Archive(..) | Act::Forget(..) => {}
+        }
+    }
+    space.catch_up(3);
+    space.erase(&late_ones);
+    (space, gone)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    // proves: NX-02.3, NB-13
+    #[test]
+    fn a_rebuild_gives_the_same_rows_and_none_of_them_rests_on_a_forgotten_event(
+        acts in prop::collection::vec(act(), 0..40),
+        limit in 1..50_usize,
+    ) {
+        let (space, gone) = run(&acts);
+        let rows = space.rows();
+        for row in &rows {
+            prop_assert!(!row.sources.is_empty());
+            prop_assert!(row.sources.iter().all(|source| !gone.contains(&source.event)));
+        }
+        for key in ["a", "b", "c"] {
+            let holding = rows.iter().filter(|row| row.key.as_ref().is_some_and(|of| of.as_str() == key));
+            prop_assert!(holding.filter(|row| row.status.as_str() == "active").count() <= 1);
+        }
+        now(space.projector.reset()).unwrap();
+        space.catch_up(limit);
+        prop_assert_eq!(rows, space.rows());
+    }
+}
+
+#[test]
+fn forgetting_the_newest_version_lets_the_older_one_hold_again() {
+    let mut space = Space::new();
+    space.remember("day", "Tuesday", Origin::UserDirect);
+    let newest = space.remember("day", "Friday", Origin::UserDirect);
+    space.catch_up(10);
+    space.forget(&[newest]);
+    // The decision counts even before the bytes are gone.
+    space.catch_up(10);
+    assert_eq!(space.active(), ["Tuesday"]);
+    space.erase(&[newest]);
+    assert_eq!(space.history("day"), [("Tuesday".to_owned(), 1, "active")]);
+}
+
+#[test]
+fn forgetting_an_archive_decision_undoes_it() {
+    let mut space = Space::new();
+    space.remember("day", "Tuesday", Origin::UserDirect);
+    let archived = space.archive("day", Origin::UserDirect);
+    space.catch_up(10);
+    space.forget(&[archived]);
+    space.erase(&[archived]);
+    space.catch_up(10);
+    assert_eq!(space.active(), ["Tuesday"]);
+}
+
+#[test]
+fn a_step_at_the_end_of_the_log_does_nothing() {
+    let mut space = Space::new();
+    space.remember("day", "Tuesday", Origin::UserDirect);
+    space.append(mnemal_core::EventKind::UserMessage, "hello", Origin::UserDirect);
+    let first = space.step(1);
+    assert_eq!((first.consumed, first.behind), (1, 1));
+    let (second, third) = (space.step(10), space.step(10));
+    assert_eq!((second.consumed, second.behind, third.consumed), (1, 0, 0));
+    assert_eq!(second.cursor, third.cursor);
+}
+
+// proves: RB-02
+#[test]
+fn ids_are_derived_from_the_event_alone() {
+    let ids = |noise: u32| {
+        let mut space = Space::new();
+        let event = space.remember("day", "Tuesday", Origin::UserDirect);
+        for number in 0..noise {
+            space.remember("other", &format!("{number}"), Origin::UserDirect);
+        }
+        space.catch_up(7);
+        let rows = space.rows().into_iter();
+        rows.filter(|row| row.sources[0].event == event)
+            .map(|row| RecordRef::Learning(row.id))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(0), ids(30));
+    assert_eq!(ids(0).len(), 1);
+}

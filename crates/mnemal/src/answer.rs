@@ -1,0 +1,228 @@
+//! Reads on their way: each builder makes one request and asks one layer.
+
+use std::future::{Future, IntoFuture};
+use std::num::NonZeroUsize;
+use std::pin::Pin;
+
+use mnemal_context::{Assembler, Context, Format};
+use mnemal_core::{
+    AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
+    ModelId, Result, Section, SessionId, TokenCount, Within,
+};
+use mnemal_recall::{Expand, Mode, RecallRequest, Recalled, UsedMode};
+
+use crate::memory::Memory;
+use crate::message::DEFAULT_SESSION;
+
+/// A search on its way; awaiting it answers.
+#[derive(Debug)]
+#[must_use = "nothing is searched until it is awaited"]
+pub struct RecallCall {
+    memory: Memory,
+    request: RecallRequest,
+}
+
+impl RecallCall {
+    pub(crate) fn new(memory: Memory, query: String) -> Self {
+        let filter = EventFilter {
+            session: memory.scope.session.clone(),
+            user: memory.scope.user.clone(),
+            agent: memory.scope.agent.clone(),
+            ..EventFilter::live()
+        };
+        let limit = at_least_one(memory.engine.settings().recall.limit);
+        let request = RecallRequest { filter, limit, ..RecallRequest::new(query) };
+        Self { memory, request }
+    }
+
+    /// Sets the most hits; at least one.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.request.limit = at_least_one(limit);
+        self
+    }
+
+    /// Narrows the search, in place of what the scope said.
+    pub fn filter(mut self, filter: EventFilter) -> Self {
+        self.request.filter = filter;
+        self
+    }
+
+    /// Chooses the arms.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.request.mode = mode;
+        self
+    }
+
+    /// Leaves out hits of a lower score.
+    pub fn min_score(mut self, score: f32) -> Self {
+        self.request.min_score = Some(score);
+        self
+    }
+
+    /// Hands in the query's own vector with its model.
+    pub fn query_vector(mut self, model: ModelId, values: Vec<f32>) -> Self {
+        self.request.query_vector = Some((model, values));
+        self
+    }
+
+    /// Brings the messages before and after each hit along, outside the ranking.
+    pub fn with_neighbours(mut self) -> Self {
+        self.request.expand = Expand::Neighbours;
+        self
+    }
+
+    async fn run(self) -> Result<Degraded<Recalled>> {
+        let Some(recall) = self.memory.engine.parts().recall.clone() else {
+            let gap = Gap { layer: Layer::Events, cause: GapCause::NotConfigured };
+            let (hits, used, head) = (Vec::new(), UsedMode::Nothing, Cursor::START);
+            let value = Recalled { hits, used, evidence: 0.0, head, model: None };
+            return Ok(Degraded { value, gaps: vec![gap] });
+        };
+        let mut answer = recall.recall(&self.request).await?;
+        answer.gaps.extend(self.memory.engine.staleness().await);
+        Ok(answer)
+    }
+}
+
+impl IntoFuture for RecallCall {
+    type Output = Result<Degraded<Recalled>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+fn at_least_one(limit: usize) -> NonZeroUsize {
+    NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// A context on its way; awaiting it assembles.
+#[derive(Debug)]
+#[must_use = "nothing is assembled until it is awaited"]
+pub struct ContextCall {
+    memory: Memory,
+    query: String,
+    query_vector: Option<(ModelId, Vec<f32>)>,
+    session: Option<SessionId>,
+    channel: Within<ChannelId>,
+    budget: TokenCount,
+    sections: Within<Vec<Section>>,
+    as_of: Option<AsOf>,
+    injected: Injected,
+    format: Format,
+}
+
+impl ContextCall {
+    pub(crate) fn new(memory: Memory, query: String) -> Self {
+        let budget = TokenCount(memory.engine.settings().context.budget_tokens);
+        let session = memory.scope.session.only().cloned();
+        Self {
+            memory,
+            query,
+            query_vector: None,
+            session,
+            channel: Within::All,
+            budget,
+            sections: Within::All,
+            as_of: None,
+            injected: Injected::Repeat,
+            format: Format::default(),
+        }
+    }
+
+    /// Sets the hard limit, in tokens.
+    pub fn budget(mut self, tokens: u32) -> Self {
+        self.budget = TokenCount(tokens);
+        self
+    }
+
+    /// Sets the conversation that will be shown the context; its own events are not recalled into it.
+    pub fn session(mut self, session: SessionId) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Sets the place.
+    pub fn channel(mut self, channel: ChannelId) -> Self {
+        self.channel = Within::Only(channel);
+        self
+    }
+
+    /// Sets the sections that are wanted.
+    pub fn sections(mut self, sections: Vec<Section>) -> Self {
+        self.sections = Within::Only(sections);
+        self
+    }
+
+    /// Leaves out what the session was shown before.
+    pub fn skip_injected(mut self) -> Self {
+        self.injected = Injected::Skip;
+        self
+    }
+
+    /// Sets how lines are written.
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Hands in the query's own vector with its model.
+    pub fn query_vector(mut self, model: ModelId, values: Vec<f32>) -> Self {
+        self.query_vector = Some((model, values));
+        self
+    }
+
+    /// Says what held, as known when.
+    pub fn as_of(mut self, as_of: AsOf) -> Self {
+        self.as_of = Some(as_of);
+        self
+    }
+
+    fn request(&self) -> Result<ContextRequest> {
+        let query = Some(self.query.trim()).filter(|query| !query.is_empty());
+        Ok(ContextRequest {
+            query: query.map(str::to_owned),
+            query_vector: self.query_vector.clone(),
+            session: self.session.clone().map_or_else(|| SessionId::new(DEFAULT_SESSION), Ok)?,
+            channel: self.channel.clone(),
+            user: self.memory.scope.user.clone(),
+            agent: self.memory.scope.agent.clone(),
+            budget: self.budget,
+            sections: self.sections.clone(),
+            as_of: self.as_of.unwrap_or_else(|| AsOf::at(self.memory.engine.now())),
+            injected: self.injected,
+        })
+    }
+
+    /// Assembles, then stores the receipt: the answer never depends on that write.
+    async fn run(self) -> Result<Degraded<Context>> {
+        let engine = &self.memory.engine;
+        let request = self.request()?;
+        let mut gaps = Gaps::default();
+        let head = match engine.guarded().events.part() {
+            Ok(events) => events.head().await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        let head: Cursor = gaps.keep(Layer::Events, head);
+        let mut parts = engine.parts().context.clone();
+        parts.settings.format = self.format;
+        let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
+        if let Some(gap) = engine.staleness().await {
+            gaps.add(gap);
+        }
+        if let Ok(receipts) = engine.guarded().receipts.part() {
+            gaps.keep(Layer::Receipts, receipts.put(&context.receipt).await.map_err(GapCause::from));
+        }
+        Ok(gaps.attach(context))
+    }
+}
+
+impl IntoFuture for ContextCall {
+    type Output = Result<Degraded<Context>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}

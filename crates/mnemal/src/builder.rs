@@ -1,0 +1,334 @@
+//! Puts an engine together: components, settings, and the wiring in the order of the picture.
+
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mnemal_context::{AssemblerParts, ContextSettings};
+use mnemal_core::{
+    Clock, ContextSource, Embedder, EventStore, IdSource, IndexStore, Indexer, InstallationKey, Layer,
+    LearningStore, Projector, ReceiptStore, Result, Slot, TokenCounter,
+};
+use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
+use mnemal_extract::{Mode, SecretRules};
+use mnemal_learnings::{NoteProjector, NotesSource};
+use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSource};
+use mnemal_store::{MemoryStore, Stores};
+use mnemal_text::Language;
+
+use crate::clock::{RandomIds, SystemClock, random_key};
+use crate::engine::{Engine, Parts, Wired};
+use crate::guard::Guarded;
+use crate::settings::{SecretMode, Settings};
+
+/// Collects what an engine is made of; every part that is not given has a default that works offline.
+#[derive(Debug)]
+#[must_use = "an engine is not there until it is built"]
+pub struct Builder {
+    stores: Option<Stores>,
+    embedder: Slot<dyn Embedder>,
+    counter: Option<Arc<dyn TokenCounter>>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+    key: Option<InstallationKey>,
+    key_file: Option<PathBuf>,
+    settings: Settings,
+    without: Vec<Layer>,
+    #[cfg(feature = "sqlite")]
+    file: Option<mnemal_store::SqliteStore>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        #[cfg(feature = "embedder")]
+        let embedder: Slot<dyn Embedder> =
+            Slot::Filled(Arc::new(mnemal_providers::StaticEmbedder::built_in()));
+        #[cfg(not(feature = "embedder"))]
+        let embedder: Slot<dyn Embedder> = Slot::Empty;
+        Self {
+            stores: None,
+            embedder,
+            counter: None,
+            clock: Arc::new(SystemClock::default()),
+            ids: Arc::new(RandomIds::default()),
+            key: None,
+            key_file: None,
+            settings: Settings::default(),
+            without: Vec::new(),
+            #[cfg(feature = "sqlite")]
+            file: None,
+        }
+    }
+}
+
+impl Builder {
+    /// Sets the storage; a slot that is empty is a gap of its layer.
+    pub fn with_stores(mut self, stores: impl Into<Stores>) -> Self {
+        self.stores = Some(stores.into());
+        self
+    }
+
+    /// Sets the embedder, in place of the built-in static table.
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Slot::Filled(embedder);
+        self
+    }
+
+    /// Sets the token counter, in place of the calibrated estimate or the exact counter of this build.
+    pub fn with_token_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.counter = Some(counter);
+        self
+    }
+
+    /// Sets the clock.
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets the source of ids.
+    pub fn with_ids(mut self, ids: Arc<dyn IdSource>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Sets the installation's key itself.
+    pub fn with_key(mut self, key: InstallationKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Sets the file of the installation's key, which is made if it is not there.
+    pub fn with_key_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.key_file = Some(path.into());
+        self
+    }
+
+    /// Sets the settings; check them first with [`Settings::check`].
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Takes a layer out; answers then have its gap.
+    pub fn without(mut self, layer: Layer) -> Self {
+        self.without.push(layer);
+        self
+    }
+
+    /// Opens a SQLite file as the storage, reads or makes the key, builds, and finishes what a crash interrupted.
+    ///
+    /// # Errors
+    /// `Invalid` for settings out of range or a file that is not ours, `Unsupported` for one of a newer version,
+    /// `Corrupt` for a damaged one, `Unavailable` when it cannot be opened.
+    #[cfg(feature = "sqlite")]
+    pub async fn open(mut self, path: impl AsRef<Path>) -> Result<Engine> {
+        use mnemal_store::{Durability, Options, SqliteStore};
+        self.settings.check()?;
+        let path = path.as_ref();
+        let durability = match self.settings.storage.durability {
+            crate::settings::DurabilityMode::Full => Durability::Disk,
+            crate::settings::DurabilityMode::Normal => Durability::Process,
+        };
+        let store = SqliteStore::open_with(path, Options { durability, ..Options::default() }).await?;
+        self.file = Some(store.clone());
+        if self.key.is_none() {
+            let file = self.key_file.clone().unwrap_or_else(|| path.with_file_name(crate::key_file::NAME));
+            self.key = Some(crate::key_file::read_or_make(&file)?);
+        }
+        let engine = self.with_stores(store).build()?;
+        engine.resume_forgets().await?;
+        let _behind = engine.fold().await;
+        Ok(engine)
+    }
+
+    /// Takes an in-memory storage and a fresh key, and builds.
+    ///
+    /// # Errors
+    /// `Invalid` for settings out of range, `Unavailable` when the operating system has no randomness for the key.
+    pub fn in_memory(self) -> Result<Engine> {
+        self.settings.check()?;
+        self.with_stores(MemoryStore::new()).build()
+    }
+
+    /// Builds; what is missing is a gap and not an error.
+    ///
+    /// # Errors
+    /// `Unavailable` when no key was given and the operating system has no randomness for one.
+    pub fn build(self) -> Result<Engine> {
+        let key = match &self.key {
+            Some(key) => key.clone(),
+            None => InstallationKey::new(random_key()?),
+        };
+        let stores = self.stores();
+        let guarded = self.guarded(&stores);
+        let language = Language::from_code(&self.settings.recall.language).unwrap_or(Language::English);
+        let log = self.log(&stores, language, &key);
+        let recall = self.recall(&guarded, language);
+        let context = self.context(&guarded, recall.as_ref(), key.clone());
+        let projectors = projectors(&stores);
+        Ok(Engine::wired(Wired {
+            #[cfg(feature = "sqlite")]
+            file: self.file,
+            settings: self.settings,
+            clock: self.clock,
+            key,
+            stores,
+            guarded,
+            log,
+            projectors,
+            recall,
+            context,
+        }))
+    }
+
+    fn has(&self, layer: Layer) -> bool {
+        !self.without.contains(&layer)
+    }
+
+    /// Empties the slots of layers that were taken out.
+    fn stores(&self) -> Stores {
+        let mut stores = self.stores.clone().unwrap_or_else(Stores::none);
+        if !self.has(Layer::Lexical) {
+            stores.index = Slot::Empty;
+        }
+        if !self.has(Layer::Learnings) {
+            stores.learnings = Slot::Empty;
+        }
+        if !self.has(Layer::Receipts) {
+            stores.receipts = Slot::Empty;
+        }
+        stores
+    }
+
+    /// Puts every part that reading uses behind a guard of its own.
+    fn guarded(&self, stores: &Stores) -> Parts {
+        let deadline = self.settings.recall.part_deadline();
+        let clock = &self.clock;
+        let embedder = if self.has(Layer::Vector) { self.embedder.clone() } else { Slot::Empty };
+        Parts {
+            events: guard(&stores.events, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn EventStore>
+            }),
+            index: guard(&stores.index, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn IndexStore>
+            }),
+            learnings: guard(&stores.learnings, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn LearningStore>
+            }),
+            receipts: guard(&stores.receipts, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn ReceiptStore>
+            }),
+            embedder: guard(&embedder, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn Embedder>
+            }),
+        }
+    }
+
+    /// What writes: the log and the indexer that makes events findable.
+    fn log(&self, stores: &Stores, language: Language, key: &InstallationKey) -> Option<EventLog> {
+        let Slot::Filled(store) = &stores.events else { return None };
+        let embedder = if self.has(Layer::Vector) { self.embedder.clone() } else { Slot::Empty };
+        let embedder = guard(&embedder, |part| {
+            Arc::new(Guarded::new(part, &self.clock, self.settings.recall.part_deadline()))
+                as Arc<dyn Embedder>
+        });
+        let indexer: Arc<dyn Indexer> = Arc::new(EventIndexer::new(language, embedder));
+        let indexer = if self.has(Layer::Lexical) { Slot::Filled(indexer) } else { Slot::Empty };
+        Some(EventLog::new(EventLogParts {
+            store: Arc::clone(store),
+            marks: stores.index.clone(),
+            indexer,
+            receipts: stores.receipts.clone(),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            key: key.clone(),
+            settings: log_settings(&self.settings),
+        }))
+    }
+
+    fn recall(&self, guarded: &Parts, language: Language) -> Option<Arc<Recall>> {
+        let Slot::Filled(events) = &guarded.events else { return None };
+        let parts = RecallParts {
+            index: guarded.index.clone(),
+            events: Arc::clone(events),
+            embedder: guarded.embedder.clone(),
+            counter: Slot::Filled(self.counter.clone().unwrap_or_else(default_counter)),
+        };
+        Some(Arc::new(Recall::new(parts, mnemal_recall::RecallSettings { language, ..Default::default() })))
+    }
+
+    fn context(&self, guarded: &Parts, recall: Option<&Arc<Recall>>, key: InstallationKey) -> AssemblerParts {
+        let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
+        if let Slot::Filled(notes) = &guarded.learnings {
+            sources.push(Arc::new(NotesSource::new(Arc::clone(notes))));
+        }
+        if let Slot::Filled(events) = &guarded.events {
+            sources.push(Arc::new(RecentSource::new(Arc::clone(events))));
+        }
+        if let Some(recall) = recall {
+            sources.push(Arc::new(RecallSource::new(Arc::clone(recall))));
+        }
+        // A source may wait for two guarded parts, one after the other.
+        let deadline = self.settings.recall.part_deadline() * 3;
+        let guard = |source| Arc::new(Guarded::new(source, &self.clock, deadline)) as Arc<dyn ContextSource>;
+        AssemblerParts {
+            sources: sources.into_iter().map(guard).collect(),
+            counter: self.counter.clone().unwrap_or_else(default_counter),
+            receipts: guarded.receipts.clone(),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            key,
+            settings: ContextSettings {
+                low_trust_share: self.settings.context.low_trust_share,
+                ..ContextSettings::default()
+            },
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: guarded.embedder.part().ok().map(|embedder| embedder.model().clone()),
+        }
+    }
+}
+
+fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot<P> {
+    match slot {
+        Slot::Empty => Slot::Empty,
+        Slot::Filled(part) => Slot::Filled(wrap(Arc::clone(part))),
+    }
+}
+
+fn projectors(stores: &Stores) -> Vec<Arc<dyn Projector>> {
+    match (&stores.events, &stores.learnings) {
+        (Slot::Filled(events), Slot::Filled(notes)) => {
+            vec![Arc::new(NoteProjector::new(Arc::clone(events), Arc::clone(notes)))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub(crate) fn log_settings(settings: &Settings) -> LogSettings {
+    let extra: Vec<(&str, &str)> = settings
+        .privacy
+        .extra_patterns
+        .iter()
+        .map(|(name, pattern)| (name.as_str(), pattern.as_str()))
+        .collect();
+    let rules = if extra.is_empty() { SecretRules::built_in() } else { SecretRules::with_patterns(&extra) };
+    let rules = match settings.privacy.secrets {
+        SecretMode::Redact => rules,
+        SecretMode::Block => rules.with_default_mode(Mode::Block),
+        SecretMode::Allow => rules.with_default_mode(Mode::Allow),
+    };
+    LogSettings { secrets: Arc::new(rules), ..LogSettings::default() }
+}
+
+/// The exact counter where this build has one.
+#[cfg(feature = "tokens-exact")]
+fn default_counter() -> Arc<dyn TokenCounter> {
+    Arc::new(mnemal_providers::BpeTokenCounter::new(mnemal_providers::BpeEncoding::O200k))
+}
+
+#[cfg(not(feature = "tokens-exact"))]
+fn default_counter() -> Arc<dyn TokenCounter> {
+    Arc::new(crate::counter::EstimateCounter)
+}

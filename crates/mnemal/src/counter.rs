@@ -1,0 +1,34 @@
+//! The calibrated estimate as a token counter.
+
+use std::ops::Range;
+
+use mnemal_core::{TokenCount, TokenCounter};
+
+/// Counts by the estimate of `mnemal-text`, which errs on the high side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EstimateCounter;
+
+impl TokenCounter for EstimateCounter {
+    fn name(&self) -> &'static str {
+        "estimate"
+    }
+
+    fn count(&self, text: &str) -> TokenCount {
+        TokenCount(mnemal_text::estimate_tokens(text))
+    }
+
+    fn prefix(&self, text: &str, budget: TokenCount) -> Range<usize> {
+        0..mnemal_text::token_prefix(text, budget.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn fresh() -> EstimateCounter {
+        EstimateCounter
+    }
+
+    mnemal_testkit::token_counter_conformance!(fresh);
+}

@@ -1,0 +1,170 @@
+//! The composed machine: wiring, in the order of the picture in the crate's document, and nothing that decides.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemal_context::AssemblerParts;
+use mnemal_core::{
+    AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Gap, GapCause, IndexStore,
+    InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey, Projector, Receipt,
+    ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
+};
+use mnemal_events::{Ack, EventLog, LeftOut};
+use mnemal_recall::Recall;
+use mnemal_store::Stores;
+
+use crate::builder::Builder;
+use crate::memory::Memory;
+use crate::settings::Settings;
+
+/// Decisions that are looked at for interrupted forgets. Source: own default; a forget is finished by the next open.
+pub(crate) const RECENT_DECISIONS: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
+/// Most rows of a count. Source: own default.
+pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+/// How long a call that stores a decision may wait for the fold. Source: ARCHITECTURE 6.
+const FOLD_WAIT: Duration = Duration::from_millis(200);
+
+/// The composed machine of one space; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Engine(Arc<Wired>);
+
+/// The parts as they were given: what writes, and what upkeep needs.
+#[derive(Debug)]
+pub(crate) struct Wired {
+    #[cfg(feature = "sqlite")]
+    pub(crate) file: Option<mnemal_store::SqliteStore>,
+    pub(crate) settings: Settings,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) key: InstallationKey,
+    pub(crate) stores: Stores,
+    pub(crate) guarded: Parts,
+    pub(crate) log: Option<EventLog>,
+    pub(crate) projectors: Vec<Arc<dyn Projector>>,
+    pub(crate) recall: Option<Arc<Recall>>,
+    pub(crate) context: AssemblerParts,
+}
+
+/// The parts behind their guards: what reading uses.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) events: Slot<dyn EventStore>,
+    pub(crate) index: Slot<dyn IndexStore>,
+    pub(crate) learnings: Slot<dyn LearningStore>,
+    pub(crate) receipts: Slot<dyn ReceiptStore>,
+    pub(crate) embedder: Slot<dyn Embedder>,
+}
+
+impl Engine {
+    /// Starts to put an engine together.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn wired(wired: Wired) -> Self {
+        Self(Arc::new(wired))
+    }
+
+    /// Returns the handle for one scope; its space must be the one that the stores were opened for.
+    pub fn memory(&self, scope: Scope) -> Memory {
+        Memory { engine: self.clone(), scope }
+    }
+
+    /// Empties the write-ahead log and closes the files; every later call fails. Without it nothing is lost either.
+    ///
+    /// # Errors
+    /// `Unavailable` when the write-ahead log could not be emptied; what was acknowledged is safe nevertheless.
+    pub async fn close(&self) -> Result<()> {
+        #[cfg(feature = "sqlite")]
+        if let Some(file) = &self.0.file {
+            return file.close().await;
+        }
+        Ok(())
+    }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// Returns the time.
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// Stores events, folds the notes if there is a decision among them, and answers in order.
+    pub(crate) async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Ack>>> {
+        let decided = events.iter().any(|event| event.kind.role() == mnemal_core::Role::Decision);
+        let answer = self.log()?.append(events).await?;
+        let gaps = answer.gaps;
+        let acks =
+            answer.value.into_iter().map(|ack| ack.map_err(nothing_left)).collect::<Result<Vec<_>>>()?;
+        let mut answer = Degraded { value: acks, gaps };
+        if decided {
+            answer.gaps.extend(self.fold().await);
+        }
+        Ok(answer)
+    }
+
+    /// Steps the projections until they have caught up or time is over; what is left is a gap.
+    pub(crate) async fn fold(&self) -> Vec<Gap> {
+        let Ok(events) = self.events() else { return Vec::new() };
+        let head = match events.head().await {
+            Ok(head) => head,
+            Err(error) => return vec![Gap { layer: Layer::Learnings, cause: error.into() }],
+        };
+        mnemal_events::catch_up(&self.0.projectors, head, FOLD_WAIT, self.0.clock.as_ref()).await
+    }
+
+    /// Returns every version of the notes that were read in these events.
+    pub(crate) async fn notes_of(&self, events: &[EventId]) -> Result<Vec<Learning>, GapCause> {
+        Ok(self.guarded().learnings.part()?.all(&crate::remember::read_in(events)).await?)
+    }
+
+    /// Returns the notes that hold now.
+    pub(crate) async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
+        let notes = self.guarded().learnings.part().map_err(|_| missing("notes"))?;
+        notes.active(filter, AsOf::at(self.now())).await
+    }
+
+    pub(crate) async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
+        self.guarded().learnings.part().map_err(|_| missing("notes"))?.history(key).await
+    }
+
+    pub(crate) async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
+        self.guarded().receipts.part().map_err(|_| missing("receipts"))?.get(id).await
+    }
+
+    /// Returns the pipeline through which everything enters.
+    pub(crate) fn log(&self) -> Result<&EventLog> {
+        self.0.log.as_ref().ok_or_else(|| missing("a log"))
+    }
+
+    pub(crate) fn events(&self) -> Result<&dyn EventStore> {
+        self.0.stores.events.part().map_err(|_| missing("a log"))
+    }
+
+    pub(crate) fn upkeep(&self) -> Result<&dyn Upkeep> {
+        self.0.stores.upkeep.part().map_err(|_| missing("upkeep"))
+    }
+
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.0.stores
+    }
+
+    pub(crate) fn guarded(&self) -> &Parts {
+        &self.0.guarded
+    }
+
+    pub(crate) fn parts(&self) -> &Wired {
+        &self.0
+    }
+}
+
+fn missing(what: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("this engine was built without {what}"))
+}
+
+fn nothing_left(why: LeftOut) -> Error {
+    Error::invalid(format!("nothing of the event is left to store: {}", why.as_str()))
+}

@@ -1,0 +1,64 @@
+//! Keeps one part of an answer from spoiling the rest: a deadline, a breaker, and panics caught at the border.
+
+mod breaker;
+mod ports;
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use mnemal_core::{Clock, Elapsed, Error, ErrorKind, Result};
+
+use self::breaker::Breaker;
+
+/// A part behind a guard; it implements the part's port.
+#[derive(Debug)]
+pub(crate) struct Guarded<P: ?Sized> {
+    part: Arc<P>,
+    clock: Arc<dyn Clock>,
+    deadline: Duration,
+    breaker: Breaker,
+}
+
+impl<P: ?Sized> Guarded<P> {
+    /// Puts a part behind a guard of its own.
+    pub(crate) fn new(part: Arc<P>, clock: &Arc<dyn Clock>, deadline: Duration) -> Self {
+        Self { part, clock: Arc::clone(clock), deadline, breaker: Breaker::default() }
+    }
+
+    /// Runs one call of the part.
+    ///
+    /// A call that does not answer in time, panics, or follows too many failures is `Unavailable` or `Internal`; a
+    /// missed deadline carries [`Elapsed`], so that its gap says so.
+    async fn run<T>(&self, what: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let now = self.clock.monotonic();
+        if !self.breaker.admits(now) {
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                format!("{what} is paused after repeated failures"),
+            ));
+        }
+        let answer =
+            match tokio::time::timeout(self.deadline, AssertUnwindSafe(work).catch_unwind()).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_panic)) => Err(Error::internal(format!("{what} panicked"))),
+                Err(_late) => Err(Error::new(ErrorKind::Unavailable, format!("{what} is late"))
+                    .because(Elapsed(self.deadline))),
+            };
+        match &answer {
+            Err(error) if is_failure(error.kind()) => {
+                tracing::warn!(part = what, kind = error.kind().as_str(), "part failed");
+                self.breaker.failed(self.clock.monotonic());
+            }
+            _ => self.breaker.succeeded(),
+        }
+        answer
+    }
+}
+
+/// Whether an error tells of the part's state rather than of the call.
+fn is_failure(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Unavailable | ErrorKind::Internal | ErrorKind::Corrupt)
+}

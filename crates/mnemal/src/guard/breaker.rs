@@ -1,0 +1,70 @@
+//! Stops asking a part that keeps failing.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Failures in a row that open the breaker. Source: RELIABILITY 11.
+const FAILURES: u32 = 5;
+/// First pause. Source: RELIABILITY 11.
+const FIRST_PAUSE: Duration = Duration::from_secs(30);
+/// Longest pause; each further failure doubles up to it. Source: RELIABILITY 11.
+const LONGEST_PAUSE: Duration = Duration::from_mins(10);
+
+/// Counts failures in a row and pauses the part; after a pause one call tries again.
+#[derive(Debug, Default)]
+pub(super) struct Breaker(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    failures: u32,
+    closed_until: Option<Duration>,
+    pause: Duration,
+}
+
+impl Breaker {
+    /// Whether a call may go through now, on the monotonic clock.
+    pub(super) fn admits(&self, now: Duration) -> bool {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.closed_until.is_none_or(|until| now >= until)
+    }
+
+    /// Notes a success.
+    pub(super) fn succeeded(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+    }
+
+    /// Notes a failure.
+    pub(super) fn failed(&self, now: Duration) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.failures += 1;
+        if state.failures >= FAILURES {
+            state.pause =
+                if state.pause.is_zero() { FIRST_PAUSE } else { (state.pause * 2).min(LONGEST_PAUSE) };
+            state.closed_until = Some(now + state.pause);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_failures_pause_a_part_and_each_further_one_doubles_the_pause() {
+        let breaker = Breaker::default();
+        let mut now = Duration::ZERO;
+        for _ in 0..4 {
+            breaker.failed(now);
+            assert!(breaker.admits(now));
+        }
+        for pause in [30, 60, 120, 240, 480, 600, 600] {
+            breaker.failed(now);
+            assert!(!breaker.admits(now + Duration::from_secs(pause) - Duration::from_millis(1)));
+            now += Duration::from_secs(pause);
+            assert!(breaker.admits(now));
+        }
+        breaker.succeeded();
+        breaker.failed(now);
+        assert!(breaker.admits(now));
+    }
+}

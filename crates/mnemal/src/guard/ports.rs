@@ -1,0 +1,173 @@
+//! The ports behind guards, one forwarding each; none may forget a method.
+
+use std::num::NonZeroUsize;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Event,
+    EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock, IndexMark, IndexStore, Layer,
+    Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId, NoteKey, Projection, Receipt,
+    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Vector,
+};
+
+use super::Guarded;
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Embedder for Guarded<dyn Embedder> {
+    fn model(&self) -> &ModelId {
+        self.part.model()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.part.dimensions()
+    }
+
+    fn floor(&self) -> f32 {
+        self.part.floor()
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+        self.run("the embedder", self.part.embed(texts)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl IndexStore for Guarded<dyn IndexStore> {
+    async fn mark(&self) -> Result<IndexMark> {
+        self.run("the index", self.part.mark()).await
+    }
+
+    async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
+        self.run("the index", self.part.load(after, limit)).await
+    }
+
+    async fn put_vectors(&self, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64> {
+        self.part.put_vectors(model, rows).await
+    }
+}
+
+/// Reads are guarded; writes are not: an append must not be given up half-way.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl EventStore for Guarded<dyn EventStore> {
+    fn capabilities(&self) -> EventCaps {
+        self.part.capabilities()
+    }
+
+    async fn head(&self) -> Result<Cursor> {
+        self.run("the log", self.part.head()).await
+    }
+
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+        self.part.append(batch).await
+    }
+
+    async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+        self.run("the log", self.part.get(ids)).await
+    }
+
+    async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        self.run("the log", self.part.scan(filter, after, limit)).await
+    }
+
+    async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        self.run("the log", self.part.latest(filter, limit)).await
+    }
+
+    async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
+        self.run("the log", self.part.sessions(limit)).await
+    }
+
+    async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
+        self.part.erase(tombstones).await
+    }
+
+    async fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        self.part.tombstones().await
+    }
+
+    async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()> {
+        self.part.adopt(tombstones).await
+    }
+}
+
+/// Reads are guarded; folding is not: its transaction must run to the end.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projection for Guarded<dyn LearningStore> {
+    type Delta = LearningDelta;
+
+    async fn cursor(&self) -> Result<Cursor> {
+        self.run("the notes", self.part.cursor()).await
+    }
+
+    async fn apply(&self, delta: &LearningDelta, advance: &Advance) -> Result<()> {
+        self.part.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.run("the notes", self.part.dead_letters(limit)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl LearningStore for Guarded<dyn LearningStore> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+        self.run("the notes", self.part.active(filter, as_of)).await
+    }
+
+    async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
+        self.run("the notes", self.part.all(filter)).await
+    }
+
+    async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
+        self.run("the notes", self.part.history(key)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl ReceiptStore for Guarded<dyn ReceiptStore> {
+    async fn put(&self, receipt: &Receipt) -> Result<()> {
+        self.run("the receipts", self.part.put(receipt)).await
+    }
+
+    async fn get(&self, id: ReceiptId) -> Result<Receipt> {
+        self.run("the receipts", self.part.get(id)).await
+    }
+
+    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+        self.run("the receipts", self.part.seen(session)).await
+    }
+
+    async fn clear_seen(&self, session: &SessionId) -> Result<()> {
+        self.run("the receipts", self.part.clear_seen(session)).await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64> {
+        self.part.sweep(before).await
+    }
+
+    async fn erase(&self, sources: &[EventId]) -> Result<u64> {
+        self.part.erase(sources).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl ContextSource for Guarded<dyn ContextSource> {
+    fn layer(&self) -> Layer {
+        self.part.layer()
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        self.run("a context source", self.part.fragments(request)).await
+    }
+}

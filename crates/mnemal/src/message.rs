@@ -1,0 +1,175 @@
+//! What a host logs, in the shape it has at hand.
+
+use mnemal_core::{
+    AgentId, ChannelId, EventId, EventKind, Metadata, NewEvent, Origin, Result, SessionId, Speaker,
+    Timestamp, ToolName, UserId, Zone,
+};
+
+/// Session of a write that names none. Source: SURFACES 1.1.
+pub(crate) const DEFAULT_SESSION: &str = "default";
+/// Channel of a write that names none. Source: SURFACES 1.1.
+pub(crate) const DEFAULT_CHANNEL: &str = "lib";
+
+/// One turn, call, result or observation; what is left out is filled in from the `Memory` that logs it.
+#[derive(Clone, Debug)]
+#[must_use = "a message is not stored until it is logged"]
+pub struct Message {
+    pub(crate) kind: EventKind,
+    pub(crate) origin: Origin,
+    pub(crate) content: String,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) channel: Option<ChannelId>,
+    pub(crate) parent: Option<EventId>,
+    pub(crate) speaker: Option<Speaker>,
+    pub(crate) user: Option<UserId>,
+    pub(crate) agent: Option<AgentId>,
+    pub(crate) occurred_at: Option<Timestamp>,
+    pub(crate) zone: Zone,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) metadata: Metadata,
+}
+
+impl Message {
+    /// Makes a turn of the user: the words that the host captured from the person itself.
+    pub fn user(content: impl Into<String>) -> Self {
+        Self::of(EventKind::UserMessage, Origin::UserDirect, content)
+    }
+
+    /// Makes a turn of the agent.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self::of(EventKind::AssistantMessage, Origin::Assistant, content)
+    }
+
+    /// Makes a call of a tool; the content is its arguments as the host has them.
+    pub fn tool_call(tool: ToolName, content: impl Into<String>) -> Self {
+        Self::of(EventKind::ToolCall { tool }, Origin::Assistant, content)
+    }
+
+    /// Makes an answer of a tool.
+    pub fn tool_result(tool: ToolName, content: impl Into<String>) -> Self {
+        Self::of(EventKind::ToolResult { tool, ok: true }, Origin::ToolExternal, content)
+    }
+
+    /// Makes a failure of a tool.
+    pub fn tool_failure(tool: ToolName, content: impl Into<String>) -> Self {
+        Self::of(EventKind::ToolResult { tool, ok: false }, Origin::ToolExternal, content)
+    }
+
+    /// Makes an observation of the host.
+    pub fn observation(content: impl Into<String>) -> Self {
+        Self::of(EventKind::Observation, Origin::ToolExternal, content)
+    }
+
+    /// Makes a document that was fed in.
+    pub fn document(content: impl Into<String>) -> Self {
+        Self::of(EventKind::Document, Origin::Document, content)
+    }
+
+    pub(crate) fn of(kind: EventKind, origin: Origin, content: impl Into<String>) -> Self {
+        Self {
+            kind,
+            origin,
+            content: content.into(),
+            session: None,
+            channel: None,
+            parent: None,
+            speaker: None,
+            user: None,
+            agent: None,
+            occurred_at: None,
+            zone: Zone::utc(),
+            idempotency_key: None,
+            metadata: Metadata::new(),
+        }
+    }
+
+    /// Sets the conversation.
+    pub fn session(mut self, session: SessionId) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Sets the place.
+    pub fn channel(mut self, channel: ChannelId) -> Self {
+        self.channel = Some(channel);
+        self
+    }
+
+    /// Sets the event that this one answers.
+    pub fn parent(mut self, parent: EventId) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    /// Sets who speaks; indexed with the text.
+    pub fn speaker(mut self, speaker: Speaker) -> Self {
+        self.speaker = Some(speaker);
+        self
+    }
+
+    /// Sets whose record it is.
+    pub fn user_id(mut self, user: UserId) -> Self {
+        self.user = Some(user);
+        self
+    }
+
+    /// Sets which agent's record it is.
+    pub fn agent_id(mut self, agent: AgentId) -> Self {
+        self.agent = Some(agent);
+        self
+    }
+
+    /// Sets when it happened, and in which zone; without it the clock says.
+    pub fn occurred_at(mut self, at: Timestamp, zone: Zone) -> Self {
+        self.occurred_at = Some(at);
+        self.zone = zone;
+        self
+    }
+
+    /// Names the call, so that a repetition has one effect.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// Adds a free field.
+    pub fn metadata(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.metadata.insert(name.into(), value.into());
+        self
+    }
+
+    /// Fills in what is missing.
+    pub(crate) fn into_event(self, defaults: &Defaults<'_>) -> Result<NewEvent> {
+        let session = self.session.or_else(|| defaults.session.cloned());
+        Ok(NewEvent {
+            kind: self.kind,
+            content: self.content,
+            session: session.map_or_else(|| SessionId::new(DEFAULT_SESSION), Ok)?,
+            channel: self.channel.map_or_else(|| ChannelId::new(DEFAULT_CHANNEL), Ok)?,
+            parent: self.parent,
+            speaker: self.speaker,
+            user: self.user.or_else(|| defaults.user.cloned()),
+            agent: self.agent.or_else(|| defaults.agent.cloned()),
+            occurred_at: self.occurred_at.unwrap_or(defaults.now),
+            zone: self.zone,
+            origin: self.origin,
+            idempotency_key: self.idempotency_key,
+            metadata: self.metadata,
+        })
+    }
+}
+
+/// What a message takes over from where it is logged.
+pub(crate) struct Defaults<'a> {
+    pub(crate) session: Option<&'a SessionId>,
+    pub(crate) user: Option<&'a UserId>,
+    pub(crate) agent: Option<&'a AgentId>,
+    pub(crate) now: Timestamp,
+}
+
+/// A turn of the user, said plainly.
+impl From<&str> for Message {
+    fn from(content: &str) -> Self {
+        Self::user(content)
+    }
+}

@@ -1,0 +1,155 @@
+//! Keeping a note: one event that is a decision, folded before the call returns.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+
+use mnemal_core::{
+    Category, Decision, Degraded, EventId, EventKind, Importance, LearningFilter, LearningId, LearningKind,
+    NoteKey, Origin, Remember, Result, Tag, Timestamp, Within,
+};
+use mnemal_events::Durability;
+
+use crate::memory::Memory;
+use crate::message::Message;
+
+/// Where a note is filed that names no category. Source: `general` in PB-01.
+const DEFAULT_CATEGORY: &str = "general";
+
+/// What became of a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The event that stored it; its id never changes.
+    pub event: EventId,
+    /// The note; `None` when the notes could not be folded in time, which is a gap.
+    pub id: Option<LearningId>,
+    /// Its version under its key, from 1.
+    pub version: u32,
+    /// Whether this call made it; false for a repetition of what was known.
+    pub created: bool,
+    /// What the acknowledgement promises.
+    pub durability: Durability,
+    /// Secrets that were replaced by placeholders.
+    pub redactions: u32,
+}
+
+/// A note on its way; awaiting it stores it.
+#[derive(Debug)]
+#[must_use = "a note is not stored until it is awaited"]
+pub struct RememberCall {
+    memory: Memory,
+    message: Message,
+    key: Option<NoteKey>,
+    kind: LearningKind,
+    category: Option<Category>,
+    tags: Vec<Tag>,
+    importance: Importance,
+    expires_at: Option<Timestamp>,
+}
+
+impl RememberCall {
+    pub(crate) fn new(memory: Memory, text: String) -> Self {
+        // The kind is set when the call runs; until then it stands for any decision.
+        let message = Message::of(EventKind::Observation, Origin::Assistant, text);
+        let (kind, importance) = (LearningKind::Note, Importance::DEFAULT);
+        Self {
+            memory,
+            message,
+            key: None,
+            kind,
+            category: None,
+            tags: Vec::new(),
+            importance,
+            expires_at: None,
+        }
+    }
+
+    /// Names the note: storing again with the same key makes a new version.
+    pub fn key(mut self, key: NoteKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Sets the kind; only the user's own words make a preference.
+    pub fn kind(mut self, kind: LearningKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Files the note.
+    pub fn category(mut self, category: Category) -> Self {
+        self.category = Some(category);
+        self
+    }
+
+    /// Attaches a word.
+    pub fn tag(mut self, tag: Tag) -> Self {
+        self.tags.push(tag);
+        self
+    }
+
+    /// Says how much it matters.
+    pub fn importance(mut self, importance: Importance) -> Self {
+        self.importance = importance;
+        self
+    }
+
+    /// Says when it ends to hold.
+    pub fn expires_at(mut self, at: Timestamp) -> Self {
+        self.expires_at = Some(at);
+        self
+    }
+
+    /// Says that these are the user's own words; without it they are the agent's.
+    pub fn by_user(mut self) -> Self {
+        self.message.origin = Origin::UserDirect;
+        self
+    }
+
+    /// Changes the event that carries the note: session, user, time, idempotency key.
+    pub fn message(mut self, change: impl FnOnce(Message) -> Message) -> Self {
+        let origin = self.message.origin;
+        self.message = change(self.message);
+        self.message.origin = origin;
+        self
+    }
+
+    async fn run(self) -> Result<Degraded<Stored>> {
+        let category = self.category.map_or_else(|| Category::new(DEFAULT_CATEGORY), Ok)?;
+        let remember = Remember {
+            key: self.key,
+            kind: self.kind,
+            category,
+            tags: self.tags,
+            importance: self.importance,
+            expires_at: self.expires_at,
+        };
+        let message = Message { kind: EventKind::Decision(Decision::Remember(remember)), ..self.message };
+        let acked = self.memory.log(message).await?;
+        let mut gaps = mnemal_core::Gaps::default();
+        let ack = gaps.merge(acked);
+        let notes = self.memory.engine.notes_of(&[ack.id]).await;
+        let note = gaps.keep(mnemal_core::Layer::Learnings, notes).into_iter().last();
+        Ok(gaps.attach(Stored {
+            event: ack.id,
+            id: note.as_ref().map(|note| note.id),
+            version: note.map_or(1, |note| note.version),
+            created: !ack.duplicate,
+            durability: ack.durability,
+            redactions: ack.redactions,
+        }))
+    }
+}
+
+impl IntoFuture for RememberCall {
+    type Output = Result<Degraded<Stored>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// The filter for the notes that were read in these events.
+pub(crate) fn read_in(events: &[EventId]) -> LearningFilter {
+    LearningFilter { sources: Within::Only(events.to_vec()), ..LearningFilter::all() }
+}

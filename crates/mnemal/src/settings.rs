@@ -1,0 +1,137 @@
+//! Values that shape the engine; components are trait objects and never stand here.
+
+use std::time::Duration;
+
+use mnemal_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// All settings; every one has a default that most users never touch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Storage of a space.
+    pub storage: StorageSettings,
+    /// Recall.
+    pub recall: RecallSettings,
+    /// Assembly of contexts.
+    pub context: ContextShape,
+    /// What is never stored.
+    pub privacy: PrivacySettings,
+}
+
+/// How a space is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StorageSettings {
+    /// What an acknowledgement promises.
+    pub durability: DurabilityMode,
+}
+
+/// What an acknowledgement promises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DurabilityMode {
+    /// The event survives a power cut.
+    #[default]
+    Full,
+    /// The event survives the end of the process; a power cut may lose the newest ones.
+    Normal,
+}
+
+/// How recall answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecallSettings {
+    /// Hits of an explicit search.
+    pub limit: usize,
+    /// Most time for one part of an answer, in milliseconds.
+    pub part_deadline_ms: u64,
+    /// Language of the index, as an ISO 639-1 code; a space keeps the one it was made with.
+    pub language: String,
+}
+
+/// How a context is cut.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContextShape {
+    /// Hard limit of a context, in tokens.
+    pub budget_tokens: u32,
+    /// Most that level external may take of a block, 0 to 1.
+    pub low_trust_share: f32,
+}
+
+/// What is never stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PrivacySettings {
+    /// What happens to secrets.
+    pub secrets: SecretMode,
+    /// More patterns of secrets: name and regular expression.
+    pub extra_patterns: Vec<(String, String)>,
+}
+
+/// What happens to a recognised secret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecretMode {
+    /// It is replaced by a typed placeholder.
+    #[default]
+    Redact,
+    /// The call is refused.
+    Block,
+    /// It is stored; for tests of the host.
+    Allow,
+}
+
+/// Source: SURFACES 4.2, `recall.limit` of an explicit search.
+const RECALL_LIMIT: usize = 10;
+/// Source: ARCHITECTURE 7; hanging parts must leave room in the 800 ms of a client's hook.
+const PART_DEADLINE_MS: u64 = 200;
+/// Source: nanobot v2's context budget.
+const BUDGET_TOKENS: u32 = 4_000;
+/// Source: RELIABILITY 6.
+const LOW_TRUST_SHARE: f32 = 0.25;
+
+impl Default for StorageSettings {
+    fn default() -> Self {
+        Self { durability: DurabilityMode::Full }
+    }
+}
+
+impl Default for RecallSettings {
+    fn default() -> Self {
+        Self { limit: RECALL_LIMIT, part_deadline_ms: PART_DEADLINE_MS, language: "en".to_owned() }
+    }
+}
+
+impl RecallSettings {
+    /// Returns the most time for one part of an answer.
+    pub fn part_deadline(&self) -> Duration {
+        Duration::from_millis(self.part_deadline_ms)
+    }
+}
+
+impl Default for ContextShape {
+    fn default() -> Self {
+        Self { budget_tokens: BUDGET_TOKENS, low_trust_share: LOW_TRUST_SHARE }
+    }
+}
+
+impl Settings {
+    /// Checks ranges, so that building an engine has nothing to refuse.
+    ///
+    /// # Errors
+    /// `Invalid` naming the key.
+    pub fn check(&self) -> Result<()> {
+        if self.recall.limit == 0 || self.recall.part_deadline_ms == 0 {
+            return Err(Error::invalid("recall.limit and recall.part_deadline_ms must be at least 1"));
+        }
+        if mnemal_text::Language::from_code(&self.recall.language).is_none() {
+            return Err(Error::invalid(format!("recall.language: no language {:?}", self.recall.language)));
+        }
+        if !(0.0..=1.0).contains(&self.context.low_trust_share) {
+            return Err(Error::invalid("context.low_trust_share must lie in 0 to 1"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! What a space holds and how its parts are.
+
+use mnemal_core::{
+    Cursor, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter, Result,
+    Status,
+};
+
+use crate::engine::Engine;
+
+/// How far a layer may be behind before an answer says so. Source: ARCHITECTURE 12.1, one batch of nanobot v2.
+pub(crate) const STALE_EVENTS: u64 = 20;
+
+/// Counts of a space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Last position of the log: all events ever, erased ones included.
+    pub head: Cursor,
+    /// Conversations with living events, up to 1,000.
+    pub sessions: u64,
+    /// Notes that hold.
+    pub notes: u64,
+    /// Events that a rule holds back, up to 1,000.
+    pub quarantined: u64,
+    /// Events whose words were erased.
+    pub erased: u64,
+}
+
+impl Engine {
+    /// Returns counts.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log does not answer.
+    pub async fn stats(&self) -> Result<Stats> {
+        let events = self.events()?;
+        let limit = crate::engine::MANY;
+        let held_back = EventFilter { quarantined: mnemal_core::Within::Only(true), ..EventFilter::all() };
+        let notes = match self.notes(&LearningFilter::all()).await {
+            Ok(notes) => notes.len() as u64,
+            Err(_) => 0,
+        };
+        Ok(Stats {
+            head: events.head().await?,
+            sessions: events.sessions(limit).await?.len() as u64,
+            notes,
+            quarantined: events.latest(&held_back, limit).await?.len() as u64,
+            erased: events.tombstones().await?.len() as u64,
+        })
+    }
+
+    /// Returns the standing state of every layer of this build.
+    ///
+    /// # Errors
+    /// None: what does not answer is `Down`.
+    pub async fn health(&self) -> Result<HealthReport> {
+        let head = match self.events() {
+            Ok(events) => events.head().await.map_err(GapCause::from),
+            Err(_) => Err(GapCause::NotConfigured),
+        };
+        let at = head.unwrap_or(Cursor::START);
+        let index = match self.guarded().index.part() {
+            Ok(index) => index.mark().await.map(|mark| mark.head).map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        let notes = match self.guarded().learnings.part() {
+            Ok(notes) => notes.cursor().await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        let slot = |filled: bool| if filled { Ok(at) } else { Err(GapCause::NotConfigured) };
+        let parts = [
+            (Layer::Events, head),
+            (Layer::Learnings, notes),
+            (Layer::Lexical, index),
+            (Layer::Vector, slot(self.guarded().embedder.is_filled())),
+            (Layer::Receipts, slot(self.guarded().receipts.is_filled())),
+            (Layer::Graph, slot(false)),
+            (Layer::Summaries, slot(false)),
+            (Layer::Working, slot(false)),
+        ];
+        let parts = parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();
+        Ok(HealthReport { parts })
+    }
+
+    fn state(&self, layer: Layer, cursor: Result<Cursor, GapCause>, head: Cursor) -> Health {
+        let (behind, cause) = match cursor {
+            Ok(cursor) => (cursor.behind(head), None),
+            Err(cause) => (0, Some(cause)),
+        };
+        let cause = cause.or_else(|| (behind > STALE_EVENTS).then_some(GapCause::Stale { behind }));
+        let status = match cause {
+            None => Status::Ok,
+            Some(GapCause::Failed(_)) if layer == Layer::Events => Status::Down,
+            Some(_) => Status::Degraded,
+        };
+        Health { layer, status, cause, behind, at: self.now() }
+    }
+
+    /// Returns the gap of a projection that is too far behind to be silent about.
+    pub(crate) async fn staleness(&self) -> Option<Gap> {
+        let notes = self.guarded().learnings.part().ok()?;
+        let (cursor, head) =
+            (notes.cursor().await.ok()?, self.guarded().events.part().ok()?.head().await.ok()?);
+        let behind = cursor.behind(head);
+        (behind > STALE_EVENTS).then_some(Gap { layer: Layer::Learnings, cause: GapCause::Stale { behind } })
+    }
+
+    /// Reads everything and compares it with its checksums and with each other.
+    ///
+    /// # Errors
+    /// `Unsupported` without a store, `Unavailable` when it does not answer; damage is a finding.
+    pub async fn check(&self) -> Result<Integrity> {
+        self.upkeep()?.check().await
+    }
+
+    /// Returns the places where the bytes of the space hold a text, one sentence each.
+    ///
+    /// # Errors
+    /// `Unsupported` without a store, `Unavailable` when a file cannot be read.
+    pub async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
+        self.upkeep()?.search_bytes(text).await
+    }
+}

@@ -1,0 +1,76 @@
+//! Bringing histories in and taking everything out.
+
+use std::io::{BufRead, Write};
+
+use mnemal_core::{Degraded, Gaps, Result};
+use mnemal_events::{Exported, Exporter, Format, ImportOptions, Importer, Skipped, Taken};
+
+use crate::memory::Memory;
+
+/// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
+const LISTED: usize = 100;
+
+/// How an import went.
+#[derive(Clone, Debug, Default)]
+pub struct ImportReport {
+    /// What the file held; `None` before its first line.
+    pub format: Option<Format>,
+    /// What became of its events.
+    pub taken: Taken,
+    /// Lines read.
+    pub lines: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Lines that gave no event, at most 100 of them.
+    pub skipped: Vec<Skipped>,
+    /// All lines that gave no event.
+    pub skipped_total: u64,
+}
+
+impl Memory {
+    /// Reads a history as a stream and stores what is new; `watch` is called after each batch.
+    ///
+    /// Nothing is imported twice: each record's idempotency key names its format, its own id and its content.
+    ///
+    /// # Errors
+    /// `Invalid` for a file of no known format, or in strict mode for the first broken line, which is named; what was read
+    /// before it is stored. `Unavailable` when the file or the store fails; run the import again.
+    pub async fn import(
+        &self,
+        reader: impl BufRead + Send,
+        format: Format,
+        options: ImportOptions,
+        watch: &mut (dyn FnMut(&ImportReport) + Send),
+    ) -> Result<Degraded<ImportReport>> {
+        let log = self.engine.log()?;
+        let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
+        let mut report = ImportReport { format: Some(importer.format()), ..ImportReport::default() };
+        let mut gaps = Gaps::default();
+        while let Some(batch) = importer.next_batch()? {
+            report.lines = batch.lines.end.saturating_sub(1);
+            report.bytes = batch.bytes_read;
+            report.skipped_total += batch.skipped.len() as u64;
+            let room = LISTED.saturating_sub(report.skipped.len());
+            report.skipped.extend(batch.skipped.iter().take(room).cloned());
+            report.taken.add(gaps.merge(log.take(batch).await?));
+            watch(&report);
+        }
+        for gap in self.engine.fold().await {
+            gaps.add(gap);
+        }
+        Ok(gaps.attach(report))
+    }
+
+    /// Writes everything that is not derived, without loss: events, decisions, tombstones; two exports of one state are
+    /// the same bytes.
+    ///
+    /// # Errors
+    /// `Conflict` when something was erased meanwhile, `Unavailable` when the writer or the store fails.
+    pub async fn export(&self, out: &mut (dyn Write + Send)) -> Result<Exported> {
+        let parts = self.engine.parts();
+        let settings = crate::builder::log_settings(&parts.settings);
+        let exporter =
+            Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
+        exporter.write(out).await
+    }
+}

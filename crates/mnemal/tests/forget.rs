@@ -1,0 +1,141 @@
+//! What is forgotten is in no layer, in no byte, and does not come back.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use mnemal::{
+    Decision, ErasureStatus, ErrorKind, EventFilter, EventKind, EventStore as _, Forget, ImportFormat,
+    ImportOptions, Memory, Message, NoteKey, RecallMode, Selector, SessionId,
+};
+use mnemal_store::SqliteStore;
+use mnemal_testkit::Records;
+
+fn holds(folder: &Path, needle: &str) -> bool {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    files.into_iter().any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+}
+
+async fn space(home: &Path) -> Memory {
+    let memory = Memory::open(home.join("space.db")).await.unwrap();
+    for n in 0..40 {
+        let _ack =
+            memory.log(Message::user(format!("ordinary turn number {n} about gardens"))).await.unwrap();
+    }
+    memory
+}
+
+fn key(name: &str) -> NoteKey {
+    NoteKey::new(name).unwrap()
+}
+
+// proves: NX-03.4, PR7
+#[tokio::test]
+async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
+    let home = tempfile::tempdir().unwrap();
+    let memory = space(home.path()).await;
+    let text = "the zanzibar protocol starts at dawn";
+    let ack = memory.log(Message::user(text)).await.unwrap();
+    let session = SessionId::new("reader").unwrap();
+    let before = memory.context("zanzibar protocol").session(session.clone()).await.unwrap();
+    assert!(before.text.contains("zanzibar"));
+    assert!(holds(home.path(), "zanzibar"));
+    let preview = memory.forget(Selector::Events(vec![ack.id])).dry_run().await.unwrap();
+    assert_eq!((preview.status, preview.events), (ErasureStatus::Preview, 1));
+    assert!(memory.get(ack.id).await.unwrap().kept().is_some(), "a preview erases nothing");
+
+    let erasure = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
+    assert_eq!((erasure.status, erasure.events, erasure.verified), (ErasureStatus::Erased, 1, true));
+    assert_eq!(erasure.residual, Vec::<String>::new());
+    assert!(!holds(home.path(), "zanzibar"));
+    assert!(memory.get(ack.id).await.unwrap().kept().is_none());
+    for mode in [RecallMode::Auto, RecallMode::Lexical, RecallMode::Vector] {
+        let hits = memory.recall("zanzibar protocol at dawn").mode(mode).await.unwrap();
+        assert!(hits.hits.iter().all(|hit| hit.event.id != ack.id), "{mode:?}");
+    }
+    let after = memory.context("zanzibar protocol").session(session).await.unwrap();
+    assert!(!after.text.contains("zanzibar"));
+    let receipt = memory.receipt(before.receipt.id).await.unwrap();
+    let named = receipt.lines.iter().flat_map(|line| &line.sources).any(|source| source.event == ack.id);
+    assert!(!named, "no receipt names the event");
+}
+
+#[tokio::test]
+async fn forgetting_a_key_erases_every_version() {
+    let home = tempfile::tempdir().unwrap();
+    let memory = space(home.path()).await;
+    let _one = memory.remember("the safe opens with opal-seven").key(key("safe")).by_user().await.unwrap();
+    let _two = memory.remember("the safe opens with opal-nine").key(key("safe")).by_user().await.unwrap();
+    let _other = memory.remember("the gate is green").key(key("gate")).by_user().await.unwrap();
+    let erasure = memory.forget(Selector::Key(key("safe"))).await.unwrap();
+    assert_eq!((erasure.events, erasure.learnings, erasure.verified), (2, 2, true));
+    assert!(!holds(home.path(), "opal-"));
+    assert_eq!(memory.history(&key("safe")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(memory.history(&key("gate")).await.unwrap().len(), 1);
+}
+
+// proves: E5
+#[tokio::test]
+async fn a_selector_that_matches_nothing_is_not_found() {
+    let memory = Memory::in_memory().await.unwrap();
+    for selector in [
+        Selector::Key(key("none")),
+        Selector::Session(SessionId::new("none").unwrap()),
+        Selector::Events(Vec::new()),
+    ] {
+        assert_eq!(memory.forget(selector).await.unwrap_err().kind(), ErrorKind::NotFound);
+    }
+}
+
+// proves: E4
+#[tokio::test]
+async fn an_import_does_not_bring_it_back() {
+    let home = tempfile::tempdir().unwrap();
+    let memory = space(home.path()).await;
+    let line = r#"{"id":"x1","conv":"c","session":"s","ts":"2026-01-01T10:00:00","speaker":"Ada","text":"the krakatoa folder is under the desk"}"#;
+    let import = async || {
+        let options = ImportOptions::new("file", memory.engine().now());
+        memory
+            .import(Cursor::new(format!("{line}\n")), ImportFormat::Neutral, options, &mut |_| ())
+            .await
+            .unwrap()
+    };
+    assert_eq!(import().await.taken.stored, 1);
+    let session = SessionId::new("s").unwrap();
+    let erasure = memory.forget(Selector::Session(session)).await.unwrap();
+    assert!(erasure.verified);
+    let again = import().await;
+    assert_eq!(again.taken.stored, 0);
+    let other_name = {
+        let options = ImportOptions::new("file", memory.engine().now());
+        let line = line.replace("\"x1\"", "\"x2\"");
+        memory
+            .import(Cursor::new(format!("{line}\n")), ImportFormat::Neutral, options, &mut |_| ())
+            .await
+            .unwrap()
+    };
+    assert_eq!(other_name.taken.stored, 0);
+    assert!(!holds(home.path(), "krakatoa"));
+}
+
+#[tokio::test]
+async fn an_interrupted_forget_is_finished_by_the_next_open() {
+    let home = tempfile::tempdir().unwrap();
+    let target = {
+        let memory = space(home.path()).await;
+        memory.log(Message::user("the marianas ledger is complete")).await.unwrap().id
+    };
+    // What a crash leaves behind: the decision is in the log, and nothing is erased.
+    let store = SqliteStore::open(&home.path().join("space.db")).await.unwrap();
+    let forget = Forget { selector: Selector::Events(vec![target]), events: vec![target] };
+    let mut entry = Records::new(3).turn("default", "").unwrap();
+    entry.event.kind = EventKind::Decision(Decision::Forget(forget));
+    store.append(&[entry]).await.unwrap();
+    assert!(store.get(&[target]).await.unwrap()[0].kept().is_some());
+    drop(store);
+    let memory = Memory::open(home.path().join("space.db")).await.unwrap();
+    assert!(memory.get(target).await.unwrap().kept().is_none());
+    assert!(!holds(home.path(), "marianas"));
+    let everything =
+        memory.latest(&EventFilter::all(), std::num::NonZeroUsize::new(100).unwrap()).await.unwrap();
+    assert_eq!(everything.len(), 42);
+}
