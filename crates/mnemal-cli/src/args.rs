@@ -163,9 +163,9 @@ pub(crate) struct Context {
     /// Most tokens.
     #[arg(long)]
     pub(crate) budget: Option<u32>,
-    /// The conversation that will be shown the context.
-    #[arg(long, default_value = "cli")]
-    pub(crate) session: String,
+    /// The conversation that will be shown the context; its own turns are left out.
+    #[arg(long)]
+    pub(crate) session: Option<String>,
     /// Only this person's records.
     #[arg(long)]
     pub(crate) user: Option<String>,

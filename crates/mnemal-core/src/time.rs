@@ -144,9 +144,19 @@ pub struct AsOf {
 }
 
 impl AsOf {
-    /// Returns what holds and is known at one moment.
-    pub fn at(now: Timestamp) -> Self {
-        Self { world: now, belief: now }
+    /// Returns what held at one moment, as known then.
+    pub fn at(moment: Timestamp) -> Self {
+        Self { world: moment, belief: moment }
+    }
+
+    /// Returns what holds now, with everything that is known: a clock that was set back hides nothing.
+    pub fn present(now: Timestamp) -> Self {
+        Self { world: now, belief: Timestamp::MAX }
+    }
+
+    /// Whether everything that is known counts.
+    pub fn is_present(&self) -> bool {
+        self.belief == Timestamp::MAX
     }
 }
 

@@ -101,7 +101,7 @@ fn filter(request: &ContextRequest) -> EventFilter {
         user: request.user.clone(),
         agent: request.agent.clone(),
         roles: Within::Only(vec![Role::User, Role::Assistant]),
-        until: Some(known.plus_micros(1)),
+        until: (!request.as_of.is_present()).then(|| known.plus_micros(1)),
         ..EventFilter::live()
     }
 }

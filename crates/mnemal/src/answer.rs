@@ -12,7 +12,6 @@ use mnemal_core::{
 use mnemal_recall::{Expand, Mode, RecallRequest, Recalled, UsedMode};
 
 use crate::memory::Memory;
-use crate::message::DEFAULT_SESSION;
 
 /// A search on its way; awaiting it answers.
 #[derive(Debug)]
@@ -79,7 +78,11 @@ impl RecallCall {
             return Ok(Degraded { value, gaps: vec![gap] });
         };
         let mut answer = recall.recall(&self.request).await?;
-        answer.gaps.extend(self.memory.engine.staleness().await);
+        for gap in self.memory.engine.staleness().await {
+            if !answer.gaps.contains(&gap) {
+                answer.gaps.push(gap);
+            }
+        }
         Ok(answer)
     }
 }
@@ -96,6 +99,9 @@ impl IntoFuture for RecallCall {
 fn at_least_one(limit: usize) -> NonZeroUsize {
     NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
 }
+
+/// The conversation of a context that names none; nothing is ever logged to it, so nothing counts as its own.
+const NO_SESSION: &str = "(none)";
 
 /// A context on its way; awaiting it assembles.
 #[derive(Debug)]
@@ -137,7 +143,8 @@ impl ContextCall {
         self
     }
 
-    /// Sets the conversation that will be shown the context; its own events are not recalled into it.
+    /// Sets the conversation that will be shown the context; its own turns are in its window already and are not recalled
+    /// into it. Without it every conversation counts as another one.
     pub fn session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
@@ -184,13 +191,13 @@ impl ContextCall {
         Ok(ContextRequest {
             query: query.map(str::to_owned),
             query_vector: self.query_vector.clone(),
-            session: self.session.clone().map_or_else(|| SessionId::new(DEFAULT_SESSION), Ok)?,
+            session: self.session.clone().map_or_else(|| SessionId::new(NO_SESSION), Ok)?,
             channel: self.channel.clone(),
             user: self.memory.scope.user.clone(),
             agent: self.memory.scope.agent.clone(),
             budget: self.budget,
             sections: self.sections.clone(),
-            as_of: self.as_of.unwrap_or_else(|| AsOf::at(self.memory.engine.now())),
+            as_of: self.as_of.unwrap_or_else(|| AsOf::present(self.memory.engine.now())),
             injected: self.injected,
         })
     }
@@ -208,12 +215,14 @@ impl ContextCall {
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
         let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
-        if let Some(gap) = engine.staleness().await {
+        for gap in engine.staleness().await {
             gaps.add(gap);
         }
-        if let Ok(receipts) = engine.guarded().receipts.part() {
-            gaps.keep(Layer::Receipts, receipts.put(&context.receipt).await.map_err(GapCause::from));
-        }
+        let stored = match engine.guarded().receipts.part() {
+            Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        gaps.keep(Layer::Receipts, stored);
         Ok(gaps.attach(context))
     }
 }

@@ -124,7 +124,7 @@ impl Engine {
     /// Returns the notes that hold now.
     pub(crate) async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         let notes = self.guarded().learnings.part().map_err(|_| missing("notes"))?;
-        notes.active(filter, AsOf::at(self.now())).await
+        notes.active(filter, AsOf::present(self.now())).await
     }
 
     pub(crate) async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {

@@ -94,13 +94,24 @@ impl Engine {
         Health { layer, status, cause, behind, at: self.now() }
     }
 
-    /// Returns the gap of a projection that is too far behind to be silent about.
-    pub(crate) async fn staleness(&self) -> Option<Gap> {
-        let notes = self.guarded().learnings.part().ok()?;
-        let (cursor, head) =
-            (notes.cursor().await.ok()?, self.guarded().events.part().ok()?.head().await.ok()?);
-        let behind = cursor.behind(head);
-        (behind > STALE_EVENTS).then_some(Gap { layer: Layer::Learnings, cause: GapCause::Stale { behind } })
+    /// Returns the gaps of parts that are too far behind the log to be silent about.
+    pub(crate) async fn staleness(&self) -> Vec<Gap> {
+        let Ok(events) = self.guarded().events.part() else { return Vec::new() };
+        let Ok(head) = events.head().await else { return Vec::new() };
+        let index = match self.guarded().index.part() {
+            Ok(index) => index.mark().await.ok().map(|mark| mark.head),
+            Err(_) => None,
+        };
+        let notes = match self.guarded().learnings.part() {
+            Ok(notes) => notes.cursor().await.ok(),
+            Err(_) => None,
+        };
+        let behind = |cursor: Option<Cursor>| cursor.map_or(0, |cursor| cursor.behind(head));
+        [(Layer::Learnings, behind(notes)), (Layer::Lexical, behind(index))]
+            .into_iter()
+            .filter(|(_, behind)| *behind > STALE_EVENTS)
+            .map(|(layer, behind)| Gap { layer, cause: GapCause::Stale { behind } })
+            .collect()
     }
 
     /// Reads everything and compares it with its checksums and with each other.

@@ -2,6 +2,7 @@
 //! everything else unchanged.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mnemal::{
@@ -11,12 +12,15 @@ use mnemal::{
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, HashEmbedder, ManualClock, SeededIds};
 
+/// Each engine draws its own ids, as each process does.
+static SEED: AtomicU64 = AtomicU64::new(1);
+
 const DEADLINE: Duration = Duration::from_millis(200);
 
 fn builder() -> Builder {
     Engine::builder()
         .with_clock(Arc::new(ManualClock::default()))
-        .with_ids(Arc::new(SeededIds::new(7)))
+        .with_ids(Arc::new(SeededIds::new(SEED.fetch_add(1, Ordering::Relaxed))))
         .with_key(InstallationKey::new([9; 32]))
         .with_embedder(embedder())
 }

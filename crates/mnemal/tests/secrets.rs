@@ -29,7 +29,7 @@ async fn plant(memory: &Memory, rule: &str, planted: &synth::Planted) {
     let _note = memory.remember(said).key(NoteKey::new(format!("note-{rule}")).unwrap()).await.unwrap();
     // A name that holds a secret is refused, because a name cannot be changed silently.
     let named =
-        Speaker::new(planted.secret.chars().take(100).filter(|c| !c.is_control()).collect::<String>());
+        Speaker::new(said.clone());
     if let Ok(speaker) = named {
         let _refused_or_cleaned = memory.log(Message::user("hello").speaker(speaker)).await;
     }

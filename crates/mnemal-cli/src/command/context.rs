@@ -47,7 +47,10 @@ pub(super) async fn run(
         Error::invalid(format!("no format {:?}; there are markdown, xml and json", call.format))
     })?;
     let mut request = memory.context(call.query.clone().unwrap_or_default());
-    request = request.session(SessionId::new(&call.session)?).format(format);
+    request = request.format(format);
+    if let Some(session) = &call.session {
+        request = request.session(SessionId::new(session)?);
+    }
     if let Some(budget) = call.budget {
         request = request.budget(budget);
     }

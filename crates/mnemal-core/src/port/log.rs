@@ -150,6 +150,14 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
     /// `Conflict` when the file exists; `Unsupported` when the store has no file form.
     async fn backup(&self, to: &Path) -> Result<()>;
 
+    /// Searches the raw bytes of every file of the space (database, write-ahead log, shared memory) and the decoded index
+    /// blocks for a text that must be gone: as it is, in lower case, as UTF-16 in both orders, and escaped as in JSON.
+    /// Returns one sentence a place, without the text; empty when it is nowhere.
+    ///
+    /// # Errors
+    /// `Unavailable` when a file cannot be read.
+    async fn search_bytes(&self, text: &str) -> Result<Vec<String>>;
+
     /// Merges runs of small index blocks into blocks of about 1,024 events; returns how many blocks were replaced.
     ///
     /// # Errors
