@@ -1,0 +1,60 @@
+//! What a batch must satisfy before any store looks at it.
+
+use std::collections::BTreeMap;
+
+use mnemal_core::{Error, LogEntry, ModelId, Result, Vector};
+
+/// Most entries in one call of `append`.
+///
+/// Source: DEPENDENCIES 4.1, throughput does not grow beyond batches of 1,000.
+pub(crate) const LARGEST_BATCH: usize = 1_000;
+
+/// Most values in one vector; keeps a damaged block from asking for gigabytes.
+///
+/// Source: own default, four times the largest embedding in common use.
+pub(crate) const LARGEST_DIMENSIONS: usize = 16_384;
+
+/// Values a vector, by model.
+pub(crate) type Dimensions = BTreeMap<ModelId, usize>;
+
+/// Refuses a batch that is too large; returns the dimensions that its vectors have.
+pub(crate) fn batch(entries: &[LogEntry]) -> Result<Dimensions> {
+    if entries.len() > LARGEST_BATCH {
+        return Err(Error::invalid(format!(
+            "cannot append {} events at once, at most {LARGEST_BATCH}",
+            entries.len()
+        )));
+    }
+    let mut dimensions = Dimensions::new();
+    let indexed = entries.iter().filter(|entry| entry.quarantined.is_none());
+    for (model, vector) in
+        indexed.filter_map(|entry| entry.index.as_ref()).flat_map(|index| index.vectors.iter())
+    {
+        agree(&mut dimensions, model, vector)?;
+    }
+    Ok(dimensions)
+}
+
+/// Notes the dimensions of a model's first vector, and holds later ones to them.
+pub(crate) fn agree(known: &mut Dimensions, model: &ModelId, vector: &Vector) -> Result<()> {
+    let found = vector.codes().len();
+    if found > LARGEST_DIMENSIONS {
+        return Err(Error::invalid(format!("a vector has at most {LARGEST_DIMENSIONS} values")));
+    }
+    match known.get(model) {
+        None => {
+            known.insert(model.clone(), found);
+            Ok(())
+        }
+        Some(expected) => same(model, *expected, found),
+    }
+}
+
+/// Refuses a vector whose dimensions are not those of its model.
+pub(crate) fn same(model: &ModelId, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!("vectors of {model} have {expected} values, one has {found}")))
+    }
+}

@@ -1,0 +1,241 @@
+//! Appends the batches of several callers in one transaction; one caller's refusal is not another's.
+
+use std::collections::{HashMap, HashSet};
+
+use mnemal_core::{Appended, BLOCK_ROWS, Error, ErrorKind, EventId, Result, Seq, Timestamp};
+
+use crate::admit::{self, Dimensions};
+use crate::block::{IndexRow, pack};
+use crate::codec::{corrupt, encode};
+use crate::entry::Prepared;
+use crate::sql::{Step, Transaction, Value};
+use crate::statement;
+
+/// What became of a group.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// One answer a caller, in order.
+    pub(crate) answers: Vec<Result<Vec<Appended>>>,
+    /// Rows added to the index.
+    pub(crate) indexed: u64,
+    /// Whether anything was written.
+    pub(crate) wrote: bool,
+}
+
+/// Writes a group. Refusals are answers; an error means that nothing of the transaction may stay.
+///
+/// `models` is what is known of the vectors' dimensions and grows; after an error it must be read anew.
+pub(crate) async fn append(
+    group: &[&[Prepared]],
+    models: &mut Dimensions,
+    transaction: &mut dyn Transaction,
+) -> Result<Outcome> {
+    let known = look_up(group, transaction).await?;
+    let mut plan = Plan { known, ..Plan::default() };
+    let mut planned = Vec::with_capacity(group.len());
+    for batch in group {
+        let dimensions = new_models(batch, models, transaction).await;
+        let answer = dimensions.and_then(|dimensions| Ok((plan.take(batch)?, dimensions)));
+        planned.push(match answer {
+            Ok((places, dimensions)) => {
+                for (model, values) in &dimensions {
+                    let args = vec![model.as_str().into(), (*values).into()];
+                    transaction.run(Step::new(statement::INSERT_MODEL, args)).await?;
+                }
+                models.extend(dimensions);
+                Ok(places)
+            }
+            Err(error) if refuses(&error) => Err(error),
+            Err(error) => return Err(error),
+        });
+    }
+    let (seqs, indexed) = write(&plan.fresh, transaction).await?;
+    let appended = |place: Place| match place {
+        Place::Known(id, seq) => Ok(Appended { id, seq, fresh: false }),
+        Place::Fresh { id, number, first } => {
+            let seq = *seqs.get(number).ok_or_else(|| Error::internal("an event without a position"))?;
+            Ok(Appended { id, seq, fresh: first })
+        }
+    };
+    let answers = planned.into_iter().map(|places| places?.into_iter().map(appended).collect()).collect();
+    Ok(Outcome { answers, indexed, wrote: !seqs.is_empty() })
+}
+
+/// Whether an error is about one caller's batch and not about the database.
+fn refuses(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Invalid)
+}
+
+/// What became of one entry.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// It repeats a stored event.
+    Known(EventId, Seq),
+    /// It is the `number`th new event, or repeats it.
+    Fresh { id: EventId, number: usize, first: bool },
+}
+
+/// What is known of a key: the event, and the hash of its body unless that was erased.
+type Key = (Place, Option<Vec<u8>>);
+
+#[derive(Default)]
+struct Known {
+    keys: HashMap<String, Key>,
+    parents: HashSet<EventId>,
+}
+
+/// Decides batch by batch what is new.
+#[derive(Default)]
+struct Plan<'a> {
+    known: Known,
+    fresh: Vec<&'a Prepared>,
+}
+
+impl<'a> Plan<'a> {
+    /// Takes a whole batch or nothing of it.
+    fn take(&mut self, batch: &'a [Prepared]) -> Result<Vec<Place>> {
+        let mut keys: HashMap<&str, Key> = HashMap::new();
+        let mut ids: HashSet<EventId> = HashSet::with_capacity(batch.len());
+        let mut places = Vec::with_capacity(batch.len());
+        let mut fresh = Vec::with_capacity(batch.len());
+        for prepared in batch {
+            let (entry, event) = (&prepared.entry, &prepared.entry.event);
+            let key = event.idempotency_key.as_deref();
+            let known = key.and_then(|key| self.known.keys.get(key).or_else(|| keys.get(key)));
+            if let Some((place, hash)) = known {
+                if hash.as_ref().is_some_and(|hash| hash.as_slice() != entry.body_hash) {
+                    return Err(refusal(
+                        ErrorKind::Conflict,
+                        entry.id,
+                        "its idempotency key names another body",
+                    ));
+                }
+                places.push(match *place {
+                    Place::Fresh { id, number, .. } => Place::Fresh { id, number, first: false },
+                    place @ Place::Known(..) => place,
+                });
+                continue;
+            }
+            if ids.contains(&entry.id) {
+                return Err(refusal(ErrorKind::Conflict, entry.id, "the id is known"));
+            }
+            let there = |id: &EventId| ids.contains(id) || self.known.parents.contains(id);
+            if event.parent.is_some_and(|parent| !there(&parent)) {
+                return Err(refusal(ErrorKind::Invalid, entry.id, "its parent is unknown"));
+            }
+            let place = Place::Fresh { id: entry.id, number: self.fresh.len() + fresh.len(), first: true };
+            ids.insert(entry.id);
+            if let Some(key) = key {
+                keys.insert(key, (place, Some(entry.body_hash.to_vec())));
+            }
+            places.push(place);
+            fresh.push(prepared);
+        }
+        self.known.keys.extend(keys.into_iter().map(|(key, known)| (key.to_owned(), known)));
+        self.known.parents.extend(ids);
+        self.fresh.extend(fresh);
+        Ok(places)
+    }
+}
+
+fn refusal(kind: ErrorKind, id: EventId, why: &str) -> Error {
+    Error::new(kind, format!("cannot append event {id}: {why}"))
+}
+
+/// Reads which keys and parents of the group are stored; asks nothing when there are none.
+async fn look_up(group: &[&[Prepared]], transaction: &mut dyn Transaction) -> Result<Known> {
+    let events = || group.iter().flat_map(|batch| batch.iter()).map(|prepared| &prepared.entry.event);
+    let mut known = Known::default();
+    let keys = events().filter_map(|event| event.idempotency_key.as_deref()).map(Value::from).collect();
+    for (sql, args) in statement::EVENTS_BY_KEY.lookups(keys) {
+        for mut row in transaction.rows(sql, args).await? {
+            let key = row.text()?;
+            let place = Place::Known(EventId(row.id()?), Seq(row.count()?));
+            known.keys.insert(key, (place, row.opt_blob()?));
+        }
+    }
+    let parents = events().filter_map(|event| event.parent).map(Value::from).collect();
+    for (sql, args) in statement::PLACES_BY_ID.lookups(parents) {
+        for mut row in transaction.rows(sql, args).await? {
+            known.parents.insert(EventId(row.id()?));
+        }
+    }
+    Ok(known)
+}
+
+/// Returns the models that the batch brings along; refuses vectors of another length than their model has.
+async fn new_models(
+    batch: &[Prepared],
+    models: &mut Dimensions,
+    transaction: &mut dyn Transaction,
+) -> Result<Dimensions> {
+    let mut found = Dimensions::new();
+    for index in batch.iter().filter_map(|prepared| prepared.entry.index.as_ref()) {
+        for (model, vector) in &index.vectors {
+            if !models.contains_key(model) && !found.contains_key(model) {
+                *models = stored_models(transaction).await?;
+            }
+            match models.get(model) {
+                Some(expected) => admit::same(model, *expected, vector.codes().len())?,
+                None => admit::agree(&mut found, model, vector)?,
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the dimensions of all models.
+pub(crate) async fn stored_models(transaction: &mut dyn Transaction) -> Result<Dimensions> {
+    let mut models = Dimensions::new();
+    for mut row in transaction.rows(statement::MODELS, Vec::new()).await? {
+        let model = mnemal_core::ModelId::new(row.text()?).map_err(|_| corrupt("a model has no name"))?;
+        let dimensions = usize::try_from(row.count()?).unwrap_or(usize::MAX);
+        models.insert(model, dimensions);
+    }
+    Ok(models)
+}
+
+/// Gives the new events their positions and times, and writes them with their index rows.
+async fn write(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result<(Vec<Seq>, u64)> {
+    if fresh.is_empty() {
+        return Ok((Vec::new(), 0));
+    }
+    let (first, mut last) = advance(fresh, transaction).await?;
+    let mut seqs = Vec::with_capacity(fresh.len());
+    let mut rows = Vec::with_capacity(fresh.len());
+    let mut index = Vec::new();
+    for (prepared, number) in fresh.iter().zip(first..) {
+        let entry = &prepared.entry;
+        last = entry.recorded_at.as_micros().max(last + 1);
+        let recorded_at = Timestamp::from_micros(last)
+            .map_err(|error| Error::invalid("the log cannot record anything after 9999").because(error))?;
+        rows.push(prepared.columns(Seq(number), recorded_at)?);
+        seqs.push(Seq(number));
+        if let Some(terms) = &entry.index {
+            index.push(IndexRow { id: entry.id, seq: Seq(number), event: &entry.event, index: terms });
+        }
+    }
+    for step in statement::INSERT_EVENTS.steps(rows) {
+        transaction.run(step).await?;
+    }
+    for chunk in index.chunks(BLOCK_ROWS) {
+        let (from, to) = (chunk.first().map_or(0, |row| row.seq.0), chunk.last().map_or(0, |row| row.seq.0));
+        let args = vec![from.into(), to.into(), chunk.len().into(), encode(&pack(chunk)).into()];
+        transaction.run(Step::new(statement::INSERT_BLOCK, args)).await?;
+    }
+    Ok((seqs, index.len() as u64))
+}
+
+/// Moves head and clock of the space; returns the first new position and the last time before it.
+async fn advance(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result<(u64, i64)> {
+    let behind = |(place, prepared): (usize, &&Prepared)| {
+        let more = i64::try_from(fresh.len() - 1 - place).unwrap_or(i64::MAX);
+        prepared.entry.recorded_at.as_micros().saturating_add(more)
+    };
+    let latest = fresh.iter().enumerate().map(behind).max().unwrap_or_default();
+    let args = vec![fresh.len().into(), latest.into()];
+    let mut answer = transaction.rows(statement::ADVANCE, args).await?;
+    let row = answer.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    let (head, before) = (row.count()?, row.int()?);
+    Ok((head + 1 - fresh.len() as u64, before))
+}

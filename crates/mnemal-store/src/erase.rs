@@ -1,0 +1,121 @@
+//! Work that changes what is stored: erasing events, late vectors, sealing.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use async_trait::async_trait;
+use mnemal_core::{Error, EventId, Result, Seq, Timestamp, Tombstone};
+
+use crate::block::retain;
+use crate::codec::{decode, encode};
+use crate::sql::{Row, Step, Transaction, Value, Work};
+use crate::{removal, statement};
+
+/// Where an event stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) seq: Seq,
+    pub(crate) erased: bool,
+    pub(crate) indexed: bool,
+}
+
+/// Looks events up; unknown ones are not in the answer.
+pub(crate) async fn spots(
+    ids: impl Iterator<Item = EventId>,
+    transaction: &mut dyn Transaction,
+) -> Result<HashMap<EventId, Spot>> {
+    let mut spots = HashMap::new();
+    for (sql, args) in statement::PLACES_BY_ID.lookups(ids.map(Value::from).collect()) {
+        for mut row in transaction.rows(sql, args).await? {
+            let (id, spot) = spot(&mut row)?;
+            spots.insert(id, spot);
+        }
+    }
+    Ok(spots)
+}
+
+fn spot(row: &mut Row) -> Result<(EventId, Spot)> {
+    let (id, seq) = (EventId(row.id()?), Seq(row.count()?));
+    Ok((id, Spot { seq, erased: row.opt_time()?.is_some(), indexed: row.int()? == 1 }))
+}
+
+/// Erases events.
+#[derive(Debug)]
+pub(crate) struct Erase(pub(crate) Vec<Tombstone>);
+
+#[async_trait]
+impl Work for Erase {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let spots = spots(self.0.iter().map(|stone| stone.event), transaction).await?;
+        let mut fresh: BTreeMap<EventId, (&Tombstone, Spot)> = BTreeMap::new();
+        for stone in &self.0 {
+            let missing = || Error::not_found(format!("cannot erase event {}: it is not there", stone.event));
+            let spot = spots.get(&stone.event).ok_or_else(missing)?;
+            if !spot.erased {
+                fresh.entry(stone.event).or_insert((stone, *spot));
+            }
+        }
+        if fresh.is_empty() {
+            return Ok(0);
+        }
+        for (stone, _) in fresh.values() {
+            let args = vec![stone.event.into(), stone.at.into()];
+            transaction.run(Step::rows(removal::ERASE_EVENT, args, 1)).await?;
+        }
+        let indexed = fresh.values().filter(|(_, spot)| spot.indexed).map(|(_, spot)| spot.seq).collect();
+        clear_index(&indexed, transaction).await?;
+        clear_learnings(fresh.keys().copied(), transaction).await?;
+        let rows = fresh.values().map(|(stone, _)| tombstone_row(stone)).collect();
+        for step in statement::INSERT_TOMBSTONES.steps(rows) {
+            transaction.run(step).await?;
+        }
+        transaction.run(Step::rows(statement::MORE_FORGETS, Vec::new(), 1)).await?;
+        Ok(fresh.len() as u64)
+    }
+}
+
+/// Rewrites every block that holds one of these rows.
+async fn clear_index(gone: &BTreeSet<Seq>, transaction: &mut dyn Transaction) -> Result<()> {
+    let mut next = gone.first().copied();
+    while let Some(seq) = next {
+        let mut found = transaction.rows(statement::BLOCK_OF, vec![seq.0.into()]).await?;
+        let Some(row) = found.first_mut() else { break };
+        let (first, last) = (row.int()?, row.count()?);
+        if last >= seq.0 {
+            let rest = retain(&decode(&row.blob()?)?, |seq| !gone.contains(&seq));
+            let step = match rest.seqs.last() {
+                None => Step::rows(removal::DELETE_BLOCK, vec![first.into()], 1),
+                Some(end) => {
+                    let args = vec![first.into(), end.0.into(), rest.len().into(), encode(&rest).into()];
+                    Step::rows(removal::REWRITE_BLOCK, args, 1)
+                }
+            };
+            transaction.run(step).await?;
+        }
+        next = gone.range(Seq(last.max(seq.0) + 1)..).next().copied();
+    }
+    Ok(())
+}
+
+/// Removes every learning that rests on erased events only; the projector derives the others again.
+async fn clear_learnings(
+    events: impl Iterator<Item = EventId>,
+    transaction: &mut dyn Transaction,
+) -> Result<()> {
+    let mut touched = BTreeSet::new();
+    for (sql, args) in statement::LEARNINGS_OF.lookups(events.map(Value::from).collect()) {
+        for mut row in transaction.rows(sql, args).await? {
+            touched.insert(row.blob()?);
+        }
+    }
+    for id in touched {
+        transaction.run(Step::new(removal::DELETE_ERASED_LEARNING, vec![id.clone().into()])).await?;
+        transaction.run(Step::new(removal::DELETE_LOOSE_SOURCES, vec![id.into()])).await?;
+    }
+    Ok(())
+}
+
+/// Returns the columns of a tombstone.
+pub(crate) fn tombstone_row(stone: &Tombstone) -> Vec<Value> {
+    let sentences: Vec<u8> = stone.sentences.iter().flat_map(|hash| hash.0).collect();
+    vec![stone.event.into(), stone.body.0.to_vec().into(), sentences.into(), Timestamp::into(stone.at)]
+}

@@ -1,0 +1,102 @@
+//! One statement for many rows, in three fixed lengths, so that each text is made and prepared once.
+
+use std::sync::LazyLock;
+
+use crate::sql::{Step, Value};
+
+/// Rows a statement, largest first.
+///
+/// Source: ARCHITECTURE 8, a few fixed row counts.
+const LENGTHS: [usize; 3] = [100, 10, 1];
+
+/// The same statement for 100, 10 and 1 rows. The placeholders are bare `?`: with 2,700 numbered ones SQLite would look up
+/// each name in a list of all names. A driver that knows only `$1` numbers them when it takes the text.
+#[derive(Debug)]
+pub(crate) struct Many {
+    texts: [LazyLock<String>; 3],
+}
+
+/// A statement with a place for rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// What stands before the rows.
+    pub(crate) head: &'static str,
+    /// What one row looks like.
+    pub(crate) row: &'static str,
+    /// What stands behind the rows.
+    pub(crate) tail: &'static str,
+}
+
+impl Form {
+    fn text(&self, rows: usize) -> String {
+        let mut text = String::with_capacity(self.head.len() + rows * (self.row.len() + 1));
+        text.push_str(self.head);
+        for place in 0..rows {
+            text.push_str(if place == 0 { "" } else { "," });
+            text.push_str(self.row);
+        }
+        text.push_str(self.tail);
+        text
+    }
+}
+
+impl Many {
+    /// Makes the three texts when they are first needed.
+    pub(crate) const fn new(makers: [fn() -> String; 3]) -> Self {
+        let [hundred, ten, one] = makers;
+        Self { texts: [LazyLock::new(hundred), LazyLock::new(ten), LazyLock::new(one)] }
+    }
+
+    /// The text of a form with the length of this place.
+    pub(crate) fn make(form: &Form, place: usize) -> String {
+        form.text(LENGTHS.get(place).copied().unwrap_or(1))
+    }
+
+    /// All texts, for the test that prepares them.
+    #[cfg(test)]
+    pub(crate) fn texts(&'static self) -> impl Iterator<Item = &'static str> {
+        self.texts.iter().map(|text| text.as_str())
+    }
+
+    /// Returns the statements that write all rows, each row with the same number of values.
+    pub(crate) fn steps(&'static self, rows: Vec<Vec<Value>>) -> Vec<Step> {
+        let mut rest = rows.into_iter();
+        let mut steps = Vec::new();
+        for (length, text) in LENGTHS.into_iter().zip(&self.texts) {
+            while rest.len() >= length {
+                steps.push(Step::new(text, rest.by_ref().take(length).flatten().collect()));
+            }
+        }
+        steps
+    }
+
+    /// Returns the statements that look all values up; the last one is filled with nulls, which match nothing.
+    pub(crate) fn lookups(&'static self, values: Vec<Value>) -> Vec<(&'static str, Vec<Value>)> {
+        let mut rest = values.into_iter();
+        let mut lookups = Vec::new();
+        while rest.len() > 0 {
+            let fitting =
+                LENGTHS.into_iter().zip(&self.texts).rev().find(|(length, _)| *length >= rest.len());
+            let Some((length, text)) = fitting.or_else(|| LENGTHS.into_iter().zip(&self.texts).next()) else {
+                break;
+            };
+            let mut args: Vec<Value> = rest.by_ref().take(length).collect();
+            args.resize(length, Value::Null);
+            lookups.push((text.as_str(), args));
+        }
+        lookups
+    }
+}
+
+/// Declares a [`Many`]: what stands before the rows, one row, what stands behind them.
+macro_rules! many {
+    ($head:expr, $row:expr, $tail:expr) => {{
+        const FORM: $crate::many::Form = $crate::many::Form { head: $head, row: $row, tail: $tail };
+        $crate::many::Many::new([
+            || $crate::many::Many::make(&FORM, 0),
+            || $crate::many::Many::make(&FORM, 1),
+            || $crate::many::Many::make(&FORM, 2),
+        ])
+    }};
+}
+pub(crate) use many;

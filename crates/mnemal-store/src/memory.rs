@@ -1,0 +1,94 @@
+//! The reference: every port over plain collections, by the letter of the port documents.
+
+mod index;
+mod learning;
+mod log;
+mod receipt;
+mod upkeep;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mnemal_core::{
+    Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, Receipt, ReceiptId, SeenItem, Seq,
+    SessionId, Timestamp, Tombstone,
+};
+
+use crate::Stores;
+use crate::admit::Dimensions;
+
+/// A space in memory; gone with the last handle. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore {
+    state: Arc<Mutex<State>>,
+}
+
+impl MemoryStore {
+    /// Returns an empty space.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<MemoryStore> for Stores {
+    fn from(store: MemoryStore) -> Self {
+        Self::all(Arc::new(store))
+    }
+}
+
+/// One event with what is stored beside it.
+#[derive(Debug)]
+struct Stored {
+    event: Event,
+    index: Option<IndexEntry>,
+    body_hash: Option<[u8; 32]>,
+}
+
+/// What a session was shown last of one record.
+#[derive(Debug)]
+struct Shown {
+    item: SeenItem,
+    at: Timestamp,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By `seq`; position `n` holds `Seq(n + 1)`.
+    events: Vec<Stored>,
+    places: HashMap<EventId, usize>,
+    keys: HashMap<String, usize>,
+    tombstones: BTreeMap<EventId, Tombstone>,
+    dimensions: Dimensions,
+    forgets: u64,
+    vectors: u64,
+    learnings: BTreeMap<LearningId, Learning>,
+    cursor: Cursor,
+    dead: BTreeMap<EventId, DeadLetter>,
+    receipts: BTreeMap<ReceiptId, Receipt>,
+    seen: BTreeMap<SessionId, BTreeMap<mnemal_core::RecordRef, Shown>>,
+}
+
+impl State {
+    fn head(&self) -> Cursor {
+        Cursor(self.events.last().map(|stored| stored.event.seq))
+    }
+
+    fn behind(&self, after: Cursor) -> &[Stored] {
+        let skipped = usize::try_from(after.count()).unwrap_or(usize::MAX).min(self.events.len());
+        self.events.get(skipped..).unwrap_or_default()
+    }
+
+    fn next_seq(&self) -> Seq {
+        Seq(self.head().count() + 1)
+    }
+
+    /// Whether the event is known and erased.
+    fn is_erased(&self, event: EventId) -> bool {
+        let stored = self.places.get(&event).and_then(|place| self.events.get(*place));
+        stored.is_some_and(|stored| stored.event.kept().is_none())
+    }
+}

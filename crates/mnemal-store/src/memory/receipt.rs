@@ -1,0 +1,73 @@
+//! Receipts, and what each session was shown.
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptStore, Result, Seen, SeenItem, SessionId, Timestamp,
+};
+
+use super::{MemoryStore, Shown};
+use crate::serve;
+
+#[async_trait]
+impl ReceiptStore for MemoryStore {
+    async fn put(&self, receipt: &Receipt) -> Result<()> {
+        let mut state = self.state();
+        if state.receipts.contains_key(&receipt.id) {
+            return Err(Error::new(ErrorKind::Conflict, format!("receipt {} is known", receipt.id)));
+        }
+        state.receipts.insert(receipt.id, receipt.clone());
+        let seen = state.seen.entry(receipt.session.clone()).or_default();
+        for line in &receipt.lines {
+            let item = SeenItem {
+                record: line.record,
+                content_hash: line.content_hash,
+                sources: line.sources.clone(),
+            };
+            seen.insert(line.record, Shown { item, at: receipt.at });
+        }
+        Ok(())
+    }
+
+    async fn get(&self, id: ReceiptId) -> Result<Receipt> {
+        let state = self.state();
+        let stored = state.receipts.get(&id);
+        let mut receipt = stored.cloned().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
+        serve::cleanse(&mut receipt, |event| state.is_erased(event));
+        Ok(receipt)
+    }
+
+    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+        let state = self.state();
+        let shown = state.seen.get(session).into_iter().flat_map(|shown| shown.values());
+        let living =
+            shown.filter(|shown| !serve::rests_on(&shown.item.sources, |event| state.is_erased(event)));
+        Ok(Seen { items: living.map(|shown| shown.item.clone()).collect() })
+    }
+
+    async fn clear_seen(&self, session: &SessionId) -> Result<()> {
+        self.state().seen.remove(session);
+        Ok(())
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64> {
+        let mut state = self.state();
+        let known = state.receipts.len();
+        state.receipts.retain(|_, receipt| receipt.at >= before);
+        for shown in state.seen.values_mut() {
+            shown.retain(|_, shown| shown.at >= before);
+        }
+        Ok((known - state.receipts.len()) as u64)
+    }
+
+    async fn erase(&self, sources: &[EventId]) -> Result<u64> {
+        let mut state = self.state();
+        let gone = |event: EventId| sources.contains(&event);
+        let mut removed: u64 = state.receipts.values_mut().map(|receipt| serve::cleanse(receipt, gone)).sum();
+        for shown in state.seen.values_mut() {
+            let known = shown.len();
+            shown.retain(|_, shown| !serve::rests_on(&shown.item.sources, gone));
+            removed += (known - shown.len()) as u64;
+        }
+        Ok(removed)
+    }
+}

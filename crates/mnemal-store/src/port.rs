@@ -1,0 +1,6 @@
+//! The ports, each once over [`Sql`](crate::sql::Sql).
+
+pub(crate) mod index;
+pub(crate) mod learning;
+pub(crate) mod log;
+pub(crate) mod receipt;

@@ -1,0 +1,100 @@
+//! Learnings and the cursor that moves with them.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Advance, AsOf, Cursor, DeadLetter, EventId, Layer, Learning, LearningDelta, LearningFilter, LearningId,
+    NoteKey, Result, Seq,
+};
+
+use crate::row::learning;
+use crate::sql::{Batch, Row, Sql, Step, Value};
+use crate::{codec, entry, removal, serve, statement};
+
+fn layer() -> Value {
+    Layer::Learnings.as_str().into()
+}
+
+pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
+    let mut rows = sql.rows(statement::CURSOR, vec![layer()]).await?;
+    let seq = rows.first_mut().map(Row::count).transpose()?.unwrap_or_default();
+    Ok(Cursor((seq > 0).then_some(Seq(seq))))
+}
+
+pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advance) -> Result<()> {
+    let places = vec![layer(), advance.next.count().into(), advance.expect.count().into()];
+    let mut steps = vec![
+        Step::new(statement::START_CURSOR, vec![layer()]),
+        Step::rows(statement::MOVE_CURSOR, places, 1),
+    ];
+    for learning in &delta.put {
+        steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(learning.id)]));
+    }
+    let rows = delta.put.iter().map(columns).collect::<Result<_>>()?;
+    steps.extend(statement::INSERT_LEARNINGS.steps(rows));
+    let sources = delta.put.iter().flat_map(|learning| {
+        learning.sources.iter().map(|source| vec![bytes(learning.id), source.event.into()])
+    });
+    steps.extend(statement::INSERT_LEARNING_SOURCES.steps(sources.collect()));
+    for learning in &delta.put {
+        steps.push(Step::new(removal::DELETE_ERASED_LEARNING, vec![bytes(learning.id)]));
+        steps.push(Step::new(removal::DELETE_LOOSE_SOURCES, vec![bytes(learning.id)]));
+    }
+    for id in &delta.remove {
+        steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(*id)]));
+        steps.push(Step::new(removal::DELETE_LEARNING, vec![bytes(*id)]));
+    }
+    let dead = |letter: &DeadLetter| vec![layer(), letter.event.into(), letter.why.as_str().into()];
+    steps.extend(statement::INSERT_DEAD.steps(advance.dead.iter().map(dead).collect()));
+    sql.commit(Box::new(Batch(steps))).await.map(drop)
+}
+
+fn bytes(id: LearningId) -> Value {
+    Value::Blob(id.0.to_be_bytes().to_vec())
+}
+
+fn columns(learning: &Learning) -> Result<Vec<Value>> {
+    Ok(vec![
+        bytes(learning.id),
+        learning.key.as_ref().map(NoteKey::as_str).into(),
+        learning.created_at.into(),
+        learning.expired_at.into(),
+        entry::trust_code(learning.trust).into(),
+        codec::level_code(learning.level).into(),
+        learning::write(learning)?.into(),
+    ])
+}
+
+pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
+    let mut steps: Vec<Step> =
+        removal::RESET_LEARNINGS.iter().map(|text| Step::new(text, Vec::new())).collect();
+    steps.push(Step::new(removal::DELETE_DEAD, vec![layer()]));
+    steps.push(Step::new(removal::DELETE_CURSOR, vec![layer()]));
+    sql.commit(Box::new(Batch(steps))).await.map(drop)
+}
+
+pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+    let rows = sql.rows(statement::DEAD, vec![layer(), limit.get().into()]).await?;
+    let letter = |mut row: Row| Ok(DeadLetter { event: EventId(row.id()?), why: row.text()? });
+    rows.into_iter().map(letter).collect()
+}
+
+pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+    let known = read(sql, statement::LEARNINGS_AT, vec![as_of.belief.into()]).await?;
+    Ok(serve::active(known.into_iter().filter(|learning| filter.accepts(learning)).collect(), as_of))
+}
+
+pub(crate) async fn all(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
+    let mut learnings = read(sql, statement::LEARNINGS, Vec::new()).await?;
+    learnings.retain(|learning| filter.accepts(learning));
+    Ok(learnings)
+}
+
+pub(crate) async fn history(sql: &dyn Sql, key: &NoteKey) -> Result<Vec<Learning>> {
+    serve::history(key, read(sql, statement::LEARNING_VERSIONS, vec![key.as_str().into()]).await?)
+}
+
+async fn read(sql: &dyn Sql, text: &'static str, args: Vec<Value>) -> Result<Vec<Learning>> {
+    let rows = sql.rows(text, args).await?;
+    rows.into_iter().map(|mut row| learning::read(&row.text()?)).collect()
+}

@@ -1,0 +1,209 @@
+//! Receipts, and what each session was shown.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Error, ErrorKind, EventId, LearningId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Seen,
+    SeenItem, SessionId, Source, Span, Timestamp,
+};
+
+use crate::codec::corrupt;
+use crate::row::receipt;
+use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
+use crate::{removal, serve, statement};
+
+pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
+    let id = || Value::Blob(put.id.0.to_be_bytes().to_vec());
+    let args = vec![id(), put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
+    let mut steps = vec![Step::rows(statement::INSERT_RECEIPT, args, 1)];
+    let rests = rests_on(put).into_iter().map(|event| vec![event.into(), id()]).collect();
+    steps.extend(statement::INSERT_RECEIPT_SOURCES.steps(rests));
+    let shown: BTreeMap<RecordRef, &ReceiptLine> = put.lines.iter().map(|line| (line.record, line)).collect();
+    let session = || Value::from(put.session.as_str());
+    let seen = |(record, line): (&RecordRef, &&ReceiptLine)| {
+        let hash = Value::Blob(line.content_hash.to_vec());
+        Ok(vec![session(), record_bytes(*record)?, hash, sources_bytes(&line.sources), put.at.into()])
+    };
+    let mut sources = Vec::new();
+    for (record, line) in &shown {
+        for source in &line.sources {
+            sources.push(vec![source.event.into(), session(), record_bytes(*record)?]);
+        }
+    }
+    steps.extend(statement::INSERT_SEEN.steps(shown.iter().map(seen).collect::<Result<_>>()?));
+    steps.extend(statement::INSERT_SEEN_SOURCES.steps(sources));
+    sql.commit(Box::new(Batch(steps))).await.map(drop).map_err(|error| match error.kind() {
+        ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
+        _ => error,
+    })
+}
+
+/// The events that lines and omissions of a receipt rest on.
+fn rests_on(receipt: &Receipt) -> BTreeSet<EventId> {
+    let sources = receipt.lines.iter().flat_map(|line| line.sources.iter().map(|source| source.event));
+    let omitted = receipt.omitted.iter().filter_map(|omitted| match omitted.record {
+        RecordRef::Event(id) => Some(id),
+        _ => None,
+    });
+    sources.chain(omitted).collect()
+}
+
+pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
+    let key = || vec![Value::Blob(id.0.to_be_bytes().to_vec())];
+    let mut rows = sql.rows(statement::RECEIPT, key()).await?;
+    let row = rows.first_mut().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
+    let mut receipt = receipt::read(&row.text()?)?;
+    let gone = events(sql.rows(statement::RECEIPT_ERASED, key()).await?)?;
+    serve::cleanse(&mut receipt, |event| gone.contains(&event));
+    Ok(receipt)
+}
+
+pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
+    let key = || vec![session.as_str().into()];
+    let mut items = Vec::new();
+    for mut row in sql.rows(statement::SEEN, key()).await? {
+        let record = record(&row.blob()?)?;
+        let hash = <[u8; 16]>::try_from(row.blob()?).map_err(|_| corrupt("a hash has the wrong length"))?;
+        items.push(SeenItem { record, content_hash: hash, sources: sources(&row.blob()?)? });
+    }
+    let gone = events(sql.rows(statement::SEEN_ERASED, key()).await?)?;
+    items.retain(|item| !serve::rests_on(&item.sources, |event| gone.contains(&event)));
+    Ok(Seen { items })
+}
+
+fn events(rows: Vec<Row>) -> Result<HashSet<EventId>> {
+    rows.into_iter().map(|mut row| row.id().map(EventId)).collect()
+}
+
+pub(crate) async fn clear_seen(sql: &dyn Sql, session: &SessionId) -> Result<()> {
+    let step = |text| Step::new(text, vec![session.as_str().into()]);
+    let batch = Batch(vec![step(removal::CLEAR_SEEN), step(removal::CLEAR_SEEN_SOURCES)]);
+    sql.commit(Box::new(batch)).await.map(drop)
+}
+
+pub(crate) async fn sweep(sql: &dyn Sql, before: Timestamp) -> Result<u64> {
+    sql.commit(Box::new(Sweep(before))).await
+}
+
+/// Drops what was shown before a moment; answers how many receipts went.
+#[derive(Debug)]
+struct Sweep(Timestamp);
+
+#[async_trait]
+impl Work for Sweep {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let step = |text| Step::new(text, vec![self.0.into()]);
+        transaction.run(step(removal::SWEEP_RECEIPT_SOURCES)).await?;
+        let swept = transaction.run(step(removal::SWEEP_RECEIPTS)).await?;
+        if transaction.run(step(removal::SWEEP_SEEN)).await? > 0 {
+            transaction.run(Step::new(removal::SWEEP_SEEN_SOURCES, Vec::new())).await?;
+        }
+        Ok(swept)
+    }
+}
+
+pub(crate) async fn erase(sql: &dyn Sql, sources: &[EventId]) -> Result<u64> {
+    sql.commit(Box::new(EraseShown(sources.iter().copied().collect()))).await
+}
+
+/// Removes what rests on erased events.
+#[derive(Debug)]
+struct EraseShown(BTreeSet<EventId>);
+
+#[async_trait]
+impl Work for EraseShown {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let removed = self.receipts(transaction).await? + self.seen(transaction).await?;
+        for event in &self.0 {
+            transaction.run(Step::new(removal::DELETE_RECEIPT_SOURCES, vec![(*event).into()])).await?;
+            transaction.run(Step::new(removal::DELETE_SEEN_SOURCES, vec![(*event).into()])).await?;
+        }
+        Ok(removed)
+    }
+}
+
+impl EraseShown {
+    fn ids(&self) -> Vec<Value> {
+        self.0.iter().map(|event| (*event).into()).collect()
+    }
+
+    async fn receipts(&self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let mut touched = BTreeSet::new();
+        for (text, args) in statement::RECEIPTS_OF.lookups(self.ids()) {
+            for mut row in transaction.rows(text, args).await? {
+                touched.insert(row.blob()?);
+            }
+        }
+        let mut removed = 0;
+        for id in touched {
+            for mut row in transaction.rows(statement::RECEIPT, vec![id.clone().into()]).await? {
+                let mut receipt = receipt::read(&row.text()?)?;
+                removed += serve::cleanse(&mut receipt, |event| self.0.contains(&event));
+                let args = vec![id.clone().into(), receipt::write(&receipt)?.into()];
+                transaction.run(Step::rows(removal::CLEANSE_RECEIPT, args, 1)).await?;
+            }
+        }
+        Ok(removed)
+    }
+
+    async fn seen(&self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let mut removed = 0;
+        for (text, args) in statement::SEEN_OF.lookups(self.ids()) {
+            for mut row in transaction.rows(text, args).await? {
+                let (session, record) = (row.text()?, row.blob()?);
+                if serve::rests_on(&sources(&row.blob()?)?, |event| self.0.contains(&event)) {
+                    let args = vec![session.into(), record.into()];
+                    removed += transaction.run(Step::new(removal::DELETE_SEEN, args)).await?;
+                }
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// A record as 17 bytes that sort as records do.
+fn record_bytes(record: RecordRef) -> Result<Value> {
+    let (kind, id) = match record {
+        RecordRef::Event(id) => (0, id.0),
+        RecordRef::Learning(id) => (1, id.0),
+        _ => return Err(Error::new(ErrorKind::Unsupported, format!("cannot store what {record} names"))),
+    };
+    Ok(Value::Blob(std::iter::once(kind).chain(id.to_be_bytes()).collect()))
+}
+
+fn record(bytes: &[u8]) -> Result<RecordRef> {
+    let [kind, id @ ..] = bytes else { return Err(corrupt("a record has no kind")) };
+    let id = <[u8; 16]>::try_from(id).map_err(|_| corrupt("a record has the wrong length"))?;
+    match kind {
+        0 => Ok(RecordRef::Event(EventId(u128::from_be_bytes(id)))),
+        1 => Ok(RecordRef::Learning(LearningId(u128::from_be_bytes(id)))),
+        _ => Err(corrupt("an unknown kind of record")),
+    }
+}
+
+/// Sources as 24 bytes each: event, start, end.
+fn sources_bytes(sources: &[Source]) -> Value {
+    let mut bytes = Vec::with_capacity(sources.len() * 24);
+    for source in sources {
+        bytes.extend_from_slice(&source.event.0.to_be_bytes());
+        bytes.extend_from_slice(&source.span.start.to_be_bytes());
+        bytes.extend_from_slice(&source.span.end.to_be_bytes());
+    }
+    Value::Blob(bytes)
+}
+
+fn sources(bytes: &[u8]) -> Result<Vec<Source>> {
+    let (rows, rest) = bytes.as_chunks::<24>();
+    if !rest.is_empty() {
+        return Err(corrupt("sources have the wrong length"));
+    }
+    let source = |row: &[u8; 24]| {
+        let bits = |bytes: &[u8]| bytes.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+        let (event, span) = row.split_at(16);
+        let (start, end) = span.split_at(4);
+        let short = |bytes| u32::try_from(bits(bytes)).unwrap_or_default();
+        Source { event: EventId(bits(event)), span: Span { start: short(start), end: short(end) } }
+    };
+    Ok(rows.iter().map(source).collect())
+}

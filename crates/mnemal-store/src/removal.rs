@@ -1,0 +1,87 @@
+//! Every statement that removes rows or their content; there is no other place for one.
+
+/// Erases the body of an event; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
+/// without the hash of its body.
+pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel = null, parent = null, speaker = null, \
+     user_name = null, agent_name = null, occurred_at = null, zone = null, zone_offset = null, tool = null, \
+     content = null, metadata = null, decision = null, echo = null, checksum = null, body_hash = null, indexed = 0, \
+     erased_at = $2 where id = $1 and erased_at is null";
+/// Puts a block without its erased rows, or with more vectors, in the place of the block.
+pub(crate) const REWRITE_BLOCK: &str =
+    "update block set last_seq = $2, n_rows = $3, bytes = $4 where first_seq = $1";
+/// Removes a block whose rows are all erased.
+pub(crate) const DELETE_BLOCK: &str = "delete from block where first_seq = $1";
+/// Removes blocks that were merged into one.
+pub(crate) const DELETE_BLOCKS: &str = "delete from block where first_seq >= $1 and first_seq <= $2";
+
+/// Removes a learning that lost its last living source.
+pub(crate) const DELETE_LEARNING: &str = "delete from learning where id = $1";
+/// Removes what a learning rests on, before it is written anew.
+pub(crate) const DELETE_LEARNING_SOURCES: &str = "delete from learning_source where learning = $1";
+/// Removes a learning whose sources are all erased.
+pub(crate) const DELETE_ERASED_LEARNING: &str = "delete from learning where id = $1 \
+     and exists (select 1 from learning_source s where s.learning = $1) \
+     and not exists (select 1 from learning_source s left join event e on e.id = s.event \
+                     where s.learning = $1 and e.erased_at is null)";
+/// Removes what a removed learning rested on.
+pub(crate) const DELETE_LOOSE_SOURCES: &str = "delete from learning_source where learning = $1 \
+     and not exists (select 1 from learning l where l.id = $1)";
+/// Empties the projection of learnings.
+pub(crate) const RESET_LEARNINGS: [&str; 2] = ["delete from learning_source", "delete from learning"];
+/// Removes a layer's dead letters.
+pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";
+/// Removes a layer's cursor.
+pub(crate) const DELETE_CURSOR: &str = "delete from progress where layer = $1";
+
+/// Puts a receipt without the lines that rest on erased events in the place of the receipt.
+pub(crate) const CLEANSE_RECEIPT: &str = "update receipt set body = $2 where id = $1";
+/// Forgets which receipts rest on an event.
+pub(crate) const DELETE_RECEIPT_SOURCES: &str = "delete from receipt_source where event = $1";
+/// Removes old receipts with what they rest on.
+pub(crate) const SWEEP_RECEIPT_SOURCES: &str =
+    "delete from receipt_source where receipt in (select id from receipt where at < $1)";
+/// Removes old receipts.
+pub(crate) const SWEEP_RECEIPTS: &str = "delete from receipt where at < $1";
+/// Removes what was last shown long ago.
+pub(crate) const SWEEP_SEEN: &str = "delete from seen where at < $1";
+/// Removes the sources of what was last shown long ago.
+pub(crate) const SWEEP_SEEN_SOURCES: &str = "delete from seen_source where not exists \
+     (select 1 from seen s where s.session = seen_source.session and s.record = seen_source.record)";
+/// Forgets that a session was shown a record.
+pub(crate) const DELETE_SEEN: &str = "delete from seen where session = $1 and record = $2";
+/// Forgets that a session was shown anything.
+pub(crate) const CLEAR_SEEN: &str = "delete from seen where session = $1";
+/// Forgets what all that rests on.
+pub(crate) const CLEAR_SEEN_SOURCES: &str = "delete from seen_source where session = $1";
+/// Forgets what was shown that rests on an event.
+pub(crate) const DELETE_SEEN_SOURCES: &str = "delete from seen_source where event = $1";
+
+/// Every statement here, for the test that prepares them.
+#[cfg(test)]
+pub(crate) fn all() -> Vec<&'static str> {
+    let [sources, learnings] = RESET_LEARNINGS;
+    vec![
+        ERASE_EVENT,
+        REWRITE_BLOCK,
+        DELETE_BLOCK,
+        DELETE_BLOCKS,
+        DELETE_LEARNING,
+        DELETE_LEARNING_SOURCES,
+        DELETE_ERASED_LEARNING,
+        DELETE_LOOSE_SOURCES,
+        sources,
+        learnings,
+        DELETE_DEAD,
+        DELETE_CURSOR,
+        CLEANSE_RECEIPT,
+        DELETE_RECEIPT_SOURCES,
+        SWEEP_RECEIPT_SOURCES,
+        SWEEP_RECEIPTS,
+        SWEEP_SEEN,
+        SWEEP_SEEN_SOURCES,
+        DELETE_SEEN,
+        CLEAR_SEEN,
+        CLEAR_SEEN_SOURCES,
+        DELETE_SEEN_SOURCES,
+    ]
+}

@@ -1,0 +1,280 @@
+//! Receipts: codes and ids in short arrays, because most of a receipt is a hundred omissions.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mnemal_core::{
+    Because, BlockKind, BlockReceipt, Cursor, Error, ErrorKind, Gap, GapCause, Layer, ModelId, Omitted,
+    OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, ScorePart, Section, Seq,
+    SessionId, Timestamp, TokenCount,
+};
+use serde::{Deserialize, Serialize};
+
+use super::learning::{source_of, source_row};
+use super::{known, named};
+use crate::codec::corrupt;
+use crate::{codec, entry};
+
+/// Most names of signals that one process takes out of stored receipts.
+///
+/// Source: own default, ten times the signals that ranking has; a hostile file must not fill the memory.
+const MOST_SIGNALS: usize = 256;
+
+#[derive(Deserialize, Serialize)]
+struct ReceiptRow {
+    id: String,
+    session: String,
+    at: i64,
+    version: String,
+    settings: [u8; 16],
+    head: Option<u64>,
+    model: Option<String>,
+    tokenizer: String,
+    budget: u32,
+    tokens: u32,
+    blocks: Vec<(String, u32, [u8; 32])>,
+    lines: Vec<LineRow>,
+    omitted: Vec<(String, String, String, f64)>,
+    counts: Vec<(String, u32)>,
+    gaps: Vec<(String, CauseRow)>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct LineRow {
+    block: String,
+    section: String,
+    record: String,
+    producer: Option<(String, u32)>,
+    sources: Vec<(String, u32, u32)>,
+    trust: u8,
+    level: u8,
+    parts: Vec<(String, [f64; 4])>,
+    score: f64,
+    because: String,
+    tokens: u32,
+    hash: [u8; 16],
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum CauseRow {
+    NotConfigured,
+    Failed(String),
+    TimedOut { micros: u64 },
+    Stale { behind: u64 },
+    Truncated { dropped: u32 },
+}
+
+/// Writes a receipt.
+///
+/// # Errors
+/// `Unsupported` for a cause of a gap that this version does not know.
+pub(crate) fn write(receipt: &Receipt) -> Result<String> {
+    let omitted = |omitted: &Omitted| {
+        let (section, reason) = (omitted.section.as_str(), omitted.reason.as_str());
+        (omitted.record.to_string(), section.to_owned(), reason.to_owned(), f64::from(omitted.score))
+    };
+    let gap = |gap: &Gap| Ok((gap.layer.as_str().to_owned(), cause_row(gap.cause)?));
+    super::write(&ReceiptRow {
+        id: receipt.id.to_string(),
+        session: receipt.session.as_str().to_owned(),
+        at: receipt.at.as_micros(),
+        version: receipt.version.clone(),
+        settings: receipt.settings_hash,
+        head: receipt.head.0.map(|seq| seq.0),
+        model: receipt.model.as_ref().map(|model| model.as_str().to_owned()),
+        tokenizer: receipt.tokenizer.clone(),
+        budget: receipt.budget.0,
+        tokens: receipt.tokens.0,
+        blocks: receipt
+            .blocks
+            .iter()
+            .map(|block| (block.kind.as_str().to_owned(), block.tokens.0, block.hash))
+            .collect(),
+        lines: receipt.lines.iter().map(line_row).collect(),
+        omitted: receipt.omitted.iter().map(omitted).collect(),
+        counts: receipt
+            .omitted_counts
+            .iter()
+            .map(|(reason, count)| (reason.as_str().to_owned(), *count))
+            .collect(),
+        gaps: receipt.gaps.iter().map(gap).collect::<Result<_>>()?,
+    })
+}
+
+/// Reads a receipt.
+///
+/// # Errors
+/// `Corrupt` when it is not what was written.
+pub(crate) fn read(json: &str) -> Result<Receipt> {
+    let row: ReceiptRow = super::read(json)?;
+    let block = |(kind, tokens, hash): (String, u32, [u8; 32])| {
+        Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash })
+    };
+    let gap = |(name, cause): (String, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
+    Ok(Receipt {
+        id: named(row.id.parse::<ReceiptId>())?,
+        session: named(SessionId::new(row.session))?,
+        at: named(Timestamp::from_micros(row.at))?,
+        version: row.version,
+        settings_hash: row.settings,
+        head: Cursor(row.head.map(Seq)),
+        model: named(row.model.map(ModelId::new).transpose())?,
+        tokenizer: row.tokenizer,
+        budget: TokenCount(row.budget),
+        tokens: TokenCount(row.tokens),
+        blocks: row.blocks.into_iter().map(block).collect::<Result<_>>()?,
+        lines: row.lines.into_iter().map(line_of).collect::<Result<_>>()?,
+        omitted: row.omitted.into_iter().map(omitted_of).collect::<Result<_>>()?,
+        omitted_counts: row
+            .counts
+            .into_iter()
+            .map(|(name, count)| Ok((reason(&name)?, count)))
+            .collect::<Result<_>>()?,
+        gaps: row.gaps.into_iter().map(gap).collect::<Result<_>>()?,
+    })
+}
+
+fn line_row(line: &ReceiptLine) -> LineRow {
+    let part = |part: &ScorePart| {
+        let numbers = [part.raw, part.normalised, part.weight, part.value].map(f64::from);
+        (part.name.to_owned(), numbers)
+    };
+    LineRow {
+        block: line.block.as_str().to_owned(),
+        section: line.section.as_str().to_owned(),
+        record: line.record.to_string(),
+        producer: line.producer.as_ref().map(|producer| (producer.id.clone(), producer.version)),
+        sources: line.sources.iter().map(source_row).collect(),
+        trust: entry::trust_code(line.trust),
+        level: codec::level_code(line.level),
+        parts: line.parts.iter().map(part).collect(),
+        score: f64::from(line.score),
+        because: line.because.as_str().to_owned(),
+        tokens: line.tokens.0,
+        hash: line.content_hash,
+    }
+}
+
+fn line_of(row: LineRow) -> Result<ReceiptLine> {
+    let part = |(name, numbers): (String, [f64; 4])| {
+        let [raw, normalised, weight, value] = numbers.map(single);
+        Ok(ScorePart { name: signal(name)?, raw, normalised, weight, value })
+    };
+    Ok(ReceiptLine {
+        block: block_kind(&row.block)?,
+        section: known(Section::from_name(&row.section))?,
+        record: named(row.record.parse::<RecordRef>())?,
+        producer: row.producer.map(|(id, version)| Producer { id, version }),
+        sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
+        trust: entry::trust(row.trust)?,
+        level: codec::level(row.level)?,
+        parts: row.parts.into_iter().map(part).collect::<Result<_>>()?,
+        score: single(row.score),
+        because: because(&row.because)?,
+        tokens: TokenCount(row.tokens),
+        content_hash: row.hash,
+    })
+}
+
+fn omitted_of((record, section, why, score): (String, String, String, f64)) -> Result<Omitted> {
+    Ok(Omitted {
+        record: named(record.parse::<RecordRef>())?,
+        section: known(Section::from_name(&section))?,
+        reason: reason(&why)?,
+        score: single(score),
+    })
+}
+
+fn cause_row(cause: GapCause) -> Result<CauseRow> {
+    Ok(match cause {
+        GapCause::NotConfigured => CauseRow::NotConfigured,
+        GapCause::Failed(kind) => CauseRow::Failed(kind.as_str().to_owned()),
+        GapCause::TimedOut(after) => {
+            CauseRow::TimedOut { micros: u64::try_from(after.as_micros()).unwrap_or(u64::MAX) }
+        }
+        GapCause::Stale { behind } => CauseRow::Stale { behind },
+        GapCause::Truncated { dropped } => CauseRow::Truncated { dropped: dropped.0 },
+        _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of gap")),
+    })
+}
+
+fn cause_of(row: CauseRow) -> Result<GapCause> {
+    Ok(match row {
+        CauseRow::NotConfigured => GapCause::NotConfigured,
+        CauseRow::Failed(name) => GapCause::Failed(error_kind(&name)?),
+        CauseRow::TimedOut { micros } => GapCause::TimedOut(Duration::from_micros(micros)),
+        CauseRow::Stale { behind } => GapCause::Stale { behind },
+        CauseRow::Truncated { dropped } => GapCause::Truncated { dropped: TokenCount(dropped) },
+    })
+}
+
+fn block_kind(name: &str) -> Result<BlockKind> {
+    let all = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile];
+    known(all.into_iter().find(|kind| kind.as_str() == name))
+}
+
+fn reason(name: &str) -> Result<OmittedReason> {
+    known(OmittedReason::ALL.into_iter().find(|reason| reason.as_str() == name))
+}
+
+fn because(name: &str) -> Result<Because> {
+    let all = [
+        Because::Pinned,
+        Because::ExplicitPreference,
+        Because::Query,
+        Because::Recent,
+        Because::Importance,
+        Because::Section,
+    ];
+    known(all.into_iter().find(|because| because.as_str() == name))
+}
+
+fn layer(name: &str) -> Result<Layer> {
+    let all = [
+        Layer::Events,
+        Layer::Learnings,
+        Layer::Lexical,
+        Layer::Vector,
+        Layer::Context,
+        Layer::Receipts,
+        Layer::Graph,
+        Layer::Summaries,
+        Layer::Working,
+    ];
+    known(all.into_iter().find(|layer| layer.as_str() == name))
+}
+
+fn error_kind(name: &str) -> Result<ErrorKind> {
+    let all = [
+        ErrorKind::NotFound,
+        ErrorKind::Conflict,
+        ErrorKind::Invalid,
+        ErrorKind::Unsupported,
+        ErrorKind::Unavailable,
+        ErrorKind::Corrupt,
+        ErrorKind::Internal,
+    ];
+    known(all.into_iter().find(|kind| kind.as_str() == name))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the number was an f32")]
+fn single(value: f64) -> f32 {
+    value as f32
+}
+
+/// Names of signals are static texts; those of stored receipts are kept once for the life of the process.
+fn signal(name: String) -> Result<&'static str> {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_str()) {
+        return Ok(known);
+    }
+    if names.len() >= MOST_SIGNALS || name.len() > 64 {
+        return Err(corrupt("a receipt names signals that cannot be"));
+    }
+    let kept: &'static str = Box::leak(name.into_boxed_str());
+    names.insert(kept);
+    Ok(kept)
+}

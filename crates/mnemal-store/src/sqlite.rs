@@ -1,0 +1,115 @@
+//! One file a space: SQLite, one writer, a few readers.
+
+mod driver;
+mod file;
+mod open;
+mod ports;
+mod schema;
+mod search;
+mod upkeep;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mnemal_core::{Error, ErrorKind, Result};
+use tokio::task::JoinHandle;
+
+use self::driver::SqliteDriver;
+use crate::Stores;
+
+/// What an acknowledged event survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of the process and a power cut: every commit is flushed to the disk.
+    #[default]
+    Disk,
+    /// The end of the process; a power cut may take the newest events, and never damages the rest.
+    Process,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What an acknowledged event survives.
+    pub durability: Durability,
+    /// Most connections that read at the same time; each is opened when it is first needed.
+    pub readers: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { durability: Durability::default(), readers: READERS }
+    }
+}
+
+/// Readers of one space.
+///
+/// Source: DECISIONS 5, a connection costs a thread and about a megabyte; four serve one conversation at a time.
+const READERS: u32 = 4;
+
+/// A space in a file. Clones share its connections; [`close`](Self::close) ends them all.
+#[derive(Clone, Debug)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    driver: SqliteDriver,
+    path: PathBuf,
+    durability: Durability,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl SqliteStore {
+    /// Opens a space with the default options, or creates it with its folder.
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with).
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Options::default()).await
+    }
+
+    /// Opens a space, or creates it with its folder (file mode 0600, folder mode 0700); a file that others may read is made
+    /// private. Must be called within a tokio runtime, which runs the writer from then on.
+    ///
+    /// # Errors
+    /// `Invalid` for a file that is not a space of this product; `Unsupported` for one of a newer version, or with a SQLite
+    /// that can lose commits; `Corrupt` for a damaged one; `Unavailable` when it cannot be read or written.
+    pub async fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let (driver, writer) = open::open(&path, options).await?;
+        let writer = Mutex::new(Some(writer));
+        Ok(Self { inner: Arc::new(Inner { driver, path, durability: options.durability, writer }) })
+    }
+
+    /// Empties the write-ahead log and closes all connections; every later call answers `Unavailable`.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log could not be emptied; what was acknowledged is safe nevertheless.
+    pub async fn close(&self) -> Result<()> {
+        let closed = self.inner.driver.close().await;
+        let writer = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            writer.await.map_err(|error| Error::internal("the writer did not end").because(error))?;
+        }
+        closed
+    }
+
+    /// Returns the file.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+}
+
+impl From<SqliteStore> for Stores {
+    fn from(store: SqliteStore) -> Self {
+        Self::all(Arc::new(store))
+    }
+}
+
+/// Says that the connections are closed.
+fn closed() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store is closed")
+}

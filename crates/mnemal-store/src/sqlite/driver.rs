@@ -1,0 +1,160 @@
+//! SQLite as a database of the ports: values, errors, and the way to the writer.
+
+use async_trait::async_trait;
+use mnemal_core::{Appended, Error, ErrorKind, IndexBlock, Result};
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool, SqliteRow};
+use sqlx::{Arguments as _, Decode, Row as _, Sqlite, TypeInfo as _, ValueRef as _};
+use tokio::sync::{mpsc, oneshot};
+
+use super::closed;
+use super::writer::Job;
+use crate::codec::{corrupt, decode};
+use crate::entry::Prepared;
+use crate::sql::{Row, Sql, Step, Transaction, Value, Work};
+
+/// The writer's queue and the readers.
+#[derive(Debug)]
+pub(super) struct SqliteDriver {
+    pub(super) jobs: mpsc::Sender<Job>,
+    pub(super) readers: SqlitePool,
+}
+
+impl SqliteDriver {
+    /// Hands a job to the writer and waits for its answer.
+    pub(super) async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<Result<T>>) -> Job) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        self.jobs.send(job(answer)).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
+    }
+
+    pub(super) async fn close(&self) -> Result<()> {
+        self.readers.close().await;
+        self.ask(|answer| Job::Close { answer }).await
+    }
+}
+
+#[async_trait]
+impl Sql for SqliteDriver {
+    async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
+        let mut reader = self.readers.acquire().await.map_err(failed)?;
+        rows(&mut reader, sql, args).await
+    }
+
+    async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>> {
+        let mut reader = self.readers.acquire().await.map_err(failed)?;
+        let query = sqlx::query_with(sql, arguments(args)?);
+        let rows = query.fetch_all(&mut *reader).await.map_err(failed)?;
+        let block = |row: SqliteRow| decode(row.try_get::<&[u8], _>(0).map_err(failed)?);
+        rows.into_iter().map(block).collect()
+    }
+
+    async fn commit(&self, work: Box<dyn Work>) -> Result<u64> {
+        self.ask(|answer| Job::Work { work, answer }).await
+    }
+
+    async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>> {
+        self.ask(|answer| Job::append(entries, answer)).await
+    }
+}
+
+/// The transaction that is open on a connection.
+pub(super) struct Open<'c>(pub(super) &'c mut SqliteConnection);
+
+#[async_trait]
+impl Transaction for Open<'_> {
+    async fn rows(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
+        rows(self.0, sql, args).await
+    }
+
+    async fn run(&mut self, mut step: Step) -> Result<u64> {
+        let args = arguments(std::mem::take(&mut step.args))?;
+        let done = sqlx::query_with(step.sql, args).execute(&mut *self.0).await.map_err(failed)?;
+        step.judge(done.rows_affected())
+    }
+}
+
+/// Runs one text and returns all its rows.
+pub(super) async fn rows(
+    connection: &mut SqliteConnection,
+    sql: &'static str,
+    args: Vec<Value>,
+) -> Result<Vec<Row>> {
+    let rows = sqlx::query_with(sql, arguments(args)?).fetch_all(connection).await.map_err(failed)?;
+    rows.into_iter().map(row).collect()
+}
+
+fn arguments(values: Vec<Value>) -> Result<SqliteArguments> {
+    let mut arguments = SqliteArguments::default();
+    arguments.reserve(values.len(), 0);
+    for value in values {
+        match value {
+            Value::Null => arguments.add(None::<i64>),
+            Value::Int(value) => arguments.add(value),
+            Value::Text(value) => arguments.add(value),
+            Value::Blob(value) => arguments.add(value),
+        }
+        .map_err(|error| Error::internal("cannot bind a value").because(error))?;
+    }
+    Ok(arguments)
+}
+
+/// Takes a row apart; the driver's copy of it is freed at once, which matters for blocks.
+#[expect(clippy::needless_pass_by_value, reason = "the row must not outlive its values")]
+fn row(row: SqliteRow) -> Result<Row> {
+    let value = |place: usize| -> Result<Value> {
+        let raw = row.try_get_raw(place).map_err(failed)?;
+        let unreadable = |_| corrupt("a column cannot be read");
+        if raw.is_null() {
+            return Ok(Value::Null);
+        }
+        let name = raw.type_info().name().to_owned();
+        match name.as_str() {
+            "INTEGER" => <i64 as Decode<Sqlite>>::decode(raw).map(Value::Int).map_err(unreadable),
+            "TEXT" => <String as Decode<Sqlite>>::decode(raw).map(Value::Text).map_err(unreadable),
+            "BLOB" => <Vec<u8> as Decode<Sqlite>>::decode(raw).map(Value::Blob).map_err(unreadable),
+            _ => Err(corrupt("a column has a type that no statement asks for")),
+        }
+    };
+    let values: Vec<Value> = (0..row.len()).map(value).collect::<Result<_>>()?;
+    Ok(Row(values.into_iter()))
+}
+
+/// Says that a file does not begin as a database does.
+pub(super) const NOT_A_DATABASE: &str = "the file is damaged or not a database";
+
+/// Names of SQLite's primary result codes; the low byte of the extended ones.
+mod code {
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const CORRUPT: i32 = 11;
+    pub(super) const CONSTRAINT: i32 = 19;
+    pub(super) const NOT_A_DATABASE: i32 = 26;
+}
+
+/// Returns what a caller can do about an error of the driver; the driver's own error stays as the source.
+pub(super) fn failed(error: sqlx::Error) -> Error {
+    let (kind, what) = match &error {
+        sqlx::Error::Database(cause) => match cause.code().and_then(|code| code.parse::<i32>().ok()) {
+            Some(code) => judged(code & 0xff),
+            None => (ErrorKind::Internal, "the database refused a statement"),
+        },
+        sqlx::Error::PoolClosed => (ErrorKind::Unavailable, "the store is closed"),
+        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => (ErrorKind::Corrupt, "a row is damaged"),
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => {
+            (ErrorKind::Unavailable, "the database does not answer")
+        }
+        _ => (ErrorKind::Internal, "the database driver failed"),
+    };
+    Error::new(kind, what).because(error)
+}
+
+fn judged(code: i32) -> (ErrorKind, &'static str) {
+    match code {
+        code::BUSY | code::LOCKED => (ErrorKind::Unavailable, "another process holds the write lock"),
+        code::CORRUPT => (ErrorKind::Corrupt, "the database file is damaged"),
+        code::NOT_A_DATABASE => (ErrorKind::Corrupt, NOT_A_DATABASE),
+        code::CONSTRAINT => (ErrorKind::Conflict, "an id or a key is known"),
+        1 | 20 | 21 | 25 => (ErrorKind::Internal, "the database refused a statement"),
+        _ => (ErrorKind::Unavailable, "the database file cannot be read or written"),
+    }
+}

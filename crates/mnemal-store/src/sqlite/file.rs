@@ -1,0 +1,83 @@
+//! The file before SQLite sees it: folder, modes, flush.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind as Io};
+use std::path::{Path, PathBuf};
+
+use mnemal_core::{Error, ErrorKind, Result};
+
+/// Names what SQLite keeps beside a file.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// Creates folder and file where they are missing, and makes the file private.
+pub(super) fn prepare(path: &Path) -> Result<()> {
+    let failed = |error: io::Error| {
+        Error::new(ErrorKind::Unavailable, format!("cannot create {}", path.display())).because(error)
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+        create_folder(folder).map_err(failed)?;
+    }
+    match create(path) {
+        Ok(file) => {
+            file.sync_all().map_err(failed)?;
+            flush_folder(folder.unwrap_or(Path::new("."))).map_err(failed)
+        }
+        Err(error) if error.kind() == Io::AlreadyExists => {
+            let files = BESIDE.iter().map(|end| beside(path, end)).chain([path.to_owned()]);
+            files.filter(|file| file.exists()).try_for_each(|file| make_private(&file)).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Returns the name of a file that stands beside another.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Creates an empty private file; fails when there is one.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(unix)]
+fn make_private(file: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = fs::metadata(file)?.permissions().mode();
+    let others = mode & 0o077;
+    if others == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn make_private(_file: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a new name in a folder survive a power cut.
+#[cfg(unix)]
+pub(super) fn flush_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+pub(super) fn flush_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,317 @@
+//! Opening a file: versions first, then settings, then the tables.
+
+use std::path::Path;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use mnemal_core::{Error, ErrorKind, Result};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions as _, Connection as _};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, rows};
+use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use super::writer::{self, Writer};
+use super::{Durability, Options, file};
+use crate::append::stored_models;
+use crate::codec::corrupt;
+use crate::seal::SMALL;
+use crate::sql::Row;
+use crate::statement;
+
+/// Oldest SQLite that does not lose commits when two connections write and checkpoint at once.
+///
+/// Source: RELIABILITY 3.1, the WAL-reset defect of versions before 3.51.3.
+const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
+/// How long a statement waits for another process.
+///
+/// Source: RELIABILITY 3.2.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Jobs that wait for the writer before callers wait too.
+///
+/// Source: own default, two full groups.
+const QUEUE: usize = 256;
+
+const VERSION: &str = "select sqlite_version()";
+const NATURE: &str = "pragma application_id; pragma user_version; select count(*) from sqlite_schema";
+const USER_VERSION: &str = "pragma user_version";
+const CLAIM: &str = "pragma application_id = 1835953516";
+const USE_WAL: &str = "pragma journal_mode = wal";
+/// Read in this order, and compared with [`SETTINGS`].
+const READ_SETTINGS: &str = "pragma busy_timeout; pragma foreign_keys; pragma secure_delete; pragma auto_vacuum; \
+     pragma wal_autocheckpoint; pragma journal_size_limit; pragma temp_store; pragma trusted_schema; \
+     pragma cell_size_check; pragma application_id; pragma synchronous";
+/// What every setting must read.
+///
+/// Source: RELIABILITY 3.2; `mmap_size` is missing because SQLite answers nothing where it is off.
+const SETTINGS: [(&str, i64); 10] = [
+    ("busy_timeout", 5_000),
+    ("foreign_keys", 1),
+    ("secure_delete", 1),
+    ("auto_vacuum", 2),
+    ("wal_autocheckpoint", 1_000),
+    ("journal_size_limit", 67_108_864),
+    ("temp_store", 2),
+    ("trusted_schema", 0),
+    ("cell_size_check", 1),
+    ("application_id", APPLICATION_ID),
+];
+
+/// Opens a file and starts its writer.
+pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver, JoinHandle<()>)> {
+    file::prepare(path)?;
+    let connect = connect_options(path, options.durability);
+    let mut connection = connect.connect().await.map_err(failed).map_err(|error| named(error, path))?;
+    match prepare(&mut connection, options.durability).await {
+        Ok(()) => {}
+        Err(error) => {
+            connection.close().await.map_err(failed)?;
+            return Err(named(error, path));
+        }
+    }
+    let models = stored_models(&mut super::driver::Open(&mut connection)).await?;
+    let small = rows(&mut connection, statement::SMALL_ROWS, vec![SMALL.into()]).await?;
+    let small = small.into_iter().next().map(|mut row| row.count()).transpose()?.unwrap_or_default();
+    let readers = SqlitePoolOptions::new()
+        .max_connections(options.readers.max(1))
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .acquire_timeout(BUSY_TIMEOUT)
+        .connect_lazy_with(connect.pragma("query_only", "on"));
+    let (jobs, queue) = mpsc::channel(QUEUE);
+    let writer = writer::start(Writer::new(connection, models, small), queue);
+    Ok((SqliteDriver { jobs, readers }, writer))
+}
+
+/// Returns the settings of every connection.
+pub(super) fn connect_options(path: &Path, durability: Durability) -> SqliteConnectOptions {
+    let synchronous = match durability {
+        Durability::Disk => SqliteSynchronous::Full,
+        Durability::Process => SqliteSynchronous::Normal,
+    };
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY_TIMEOUT)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .foreign_keys(true)
+        .synchronous(synchronous)
+        .pragma("secure_delete", "on")
+        .pragma("wal_autocheckpoint", "1000")
+        .pragma("journal_size_limit", "67108864")
+        .pragma("temp_store", "memory")
+        .pragma("mmap_size", "0")
+        .pragma("trusted_schema", "off")
+        .pragma("cell_size_check", "on")
+        .pragma("fullfsync", if cfg!(target_vendor = "apple") { "on" } else { "off" })
+        .pragma("checkpoint_fullfsync", if cfg!(target_vendor = "apple") { "on" } else { "off" })
+        .disable_statement_logging()
+}
+
+async fn prepare(connection: &mut SqliteConnection, durability: Durability) -> Result<()> {
+    check_version(connection).await?;
+    claim(connection).await?;
+    let mode = rows(connection, USE_WAL, Vec::new()).await?;
+    if mode.into_iter().next().map(|mut row| row.text()).transpose()?.as_deref() != Some("wal") {
+        return Err(Error::new(ErrorKind::Unsupported, "the file system cannot keep a write-ahead log"));
+    }
+    migrate(connection).await?;
+    check_settings(connection, durability).await
+}
+
+async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
+    let mut answer = rows(connection, VERSION, Vec::new()).await?;
+    let text = answer.first_mut().map(Row::text).transpose()?.unwrap_or_default();
+    let numbers: Vec<u32> = text.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
+    if numbers.as_slice() < OLDEST_SQLITE.as_slice() {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("SQLite {text} can lose commits; 3.51.3 is the oldest"),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a file that is not ours or newer; marks an empty one as ours.
+async fn claim(connection: &mut SqliteConnection) -> Result<()> {
+    let mut nature = [0_i64; 3];
+    let answer = rows(connection, NATURE, Vec::new()).await?;
+    for (place, mut row) in nature.iter_mut().zip(answer) {
+        *place = row.int()?;
+    }
+    match nature {
+        [APPLICATION_ID, version, _] if version > SCHEMA_VERSION => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("refused: its version {version} is newer than {SCHEMA_VERSION}"),
+        )),
+        [APPLICATION_ID, ..] => Ok(()),
+        [0, 0, 0] => rows(connection, CLAIM, Vec::new()).await.map(drop),
+        _ => Err(Error::invalid("it is not a space")),
+    }
+}
+
+async fn migrate(connection: &mut SqliteConnection) -> Result<()> {
+    for (from, steps) in (0_i64..).zip(MIGRATIONS) {
+        if version(connection).await? > from {
+            continue;
+        }
+        writer::begin(connection).await?;
+        if version(connection).await? > from {
+            writer::rollback(connection).await;
+            continue;
+        }
+        match rows(connection, steps, Vec::new()).await {
+            Ok(_) => writer::commit(connection).await?,
+            Err(error) => {
+                writer::rollback(connection).await;
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn version(connection: &mut SqliteConnection) -> Result<i64> {
+    let mut answer = rows(connection, USER_VERSION, Vec::new()).await?;
+    answer.first_mut().ok_or_else(|| corrupt("the file has no version"))?.int()
+}
+
+async fn check_settings(connection: &mut SqliteConnection, durability: Durability) -> Result<()> {
+    let synchronous = match durability {
+        Durability::Disk => 2,
+        Durability::Process => 1,
+    };
+    let expected = SETTINGS.into_iter().chain([("synchronous", synchronous)]);
+    let mut answer = rows(connection, READ_SETTINGS, Vec::new()).await?.into_iter();
+    for (name, value) in expected {
+        let found = answer.next().map(|mut row| row.int()).transpose()?;
+        if found != Some(value) {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("the setting {name} cannot be made {value}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Puts the file's name before what went wrong with it; a file that is no database at all is the caller's mistake.
+fn named(error: Error, path: &Path) -> Error {
+    let kind = if error.what() == NOT_A_DATABASE { ErrorKind::Invalid } else { error.kind() };
+    Error::new(kind, format!("cannot open {}: {}", path.display(), error.what())).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mnemal_core::{EventStore as _, Upkeep as _};
+    use sqlx::Executor as _;
+
+    use super::*;
+    use crate::{SqliteStore, removal};
+
+    async fn store() -> (tempfile::TempDir, SqliteStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        (folder, store)
+    }
+
+    #[tokio::test]
+    async fn every_statement_is_understood_by_the_newest_schema() {
+        let (_folder, store) = store().await;
+        let mut connection = connect_options(store.path(), Durability::Disk).connect().await.unwrap();
+        for sql in statement::all().into_iter().chain(removal::all()) {
+            let prepared = connection.prepare(sqlx::SqlStr::from_static(sql)).await;
+            assert!(prepared.is_ok(), "{sql}: {prepared:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn statements_by_key_use_an_index() {
+        let (_folder, store) = store().await;
+        let explained = [
+            "explain query plan select seq from event where session = $3 and seq > $1 and ($3 is null or session = $3) \
+             order by seq desc limit $2",
+            "explain query plan select id from event where idempotency_key in (?, ?)",
+            "explain query plan select id from event where id in (?, ?)",
+            "explain query plan select bytes from block where first_seq <= $1 order by first_seq desc limit 1",
+            "explain query plan select session, count(*), min(seq) from event where session is not null group by session",
+        ];
+        let mut reader = store.inner.driver.readers.acquire().await.unwrap();
+        for sql in explained {
+            for mut row in rows(&mut reader, sql, Vec::new()).await.unwrap() {
+                let (_, _, _, plan) = (row.int(), row.int(), row.int(), row.text().unwrap());
+                assert!(plan.contains("USING") && !plan.contains("TEMP B-TREE"), "{sql}: {plan}");
+            }
+        }
+    }
+
+    // proves: D4
+    #[tokio::test]
+    async fn a_reader_cannot_write() {
+        let (_folder, store) = store().await;
+        let mut reader = store.inner.driver.readers.acquire().await.unwrap();
+        let refused = rows(&mut reader, "update space set head = 7", Vec::new()).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unavailable);
+        assert_eq!(store.head().await.unwrap(), mnemal_core::Cursor::START);
+    }
+
+    // proves: E2
+    #[tokio::test(start_paused = true)]
+    async fn a_scrub_waits_for_a_reader_and_says_what_is_left() {
+        let (_folder, store) = store().await;
+        let mut reader = connect_options(store.path(), Durability::Disk).connect().await.unwrap();
+        rows(&mut reader, "begin", Vec::new()).await.unwrap();
+        rows(&mut reader, statement::MARK, Vec::new()).await.unwrap();
+        store
+            .adopt(&[mnemal_core::Tombstone {
+                event: mnemal_core::EventId(1),
+                body: mnemal_core::TombstoneHash([1; 16]),
+                sentences: Vec::new(),
+                at: mnemal_core::Timestamp::EPOCH,
+            }])
+            .await
+            .unwrap();
+        let start = tokio::time::Instant::now();
+        let held = store.scrub().await.unwrap();
+        assert!(!held.truncated && held.residual.iter().any(|what| what.contains("write-ahead log")));
+        assert!(start.elapsed() >= Duration::from_secs(30));
+        rows(&mut reader, "rollback", Vec::new()).await.unwrap();
+        assert!(store.scrub().await.unwrap().truncated);
+    }
+
+    #[tokio::test]
+    async fn a_newer_file_is_refused_and_a_foreign_one_is_invalid() {
+        let (folder, store) = store().await;
+        store.close().await.unwrap();
+        let spoil = async |name: &str, sql: &'static str| {
+            let path = folder.path().join(name);
+            std::fs::copy(store.path(), &path).unwrap();
+            let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+            rows(&mut connection, sql, Vec::new()).await.unwrap();
+            connection.close().await.unwrap();
+            SqliteStore::open(&path).await.unwrap_err()
+        };
+        let newer = spoil("newer.db", "pragma user_version = 99").await;
+        assert_eq!(newer.kind(), ErrorKind::Unsupported);
+        assert!(newer.what().contains("refused"), "{newer}");
+        let foreign = spoil("foreign.db", "pragma application_id = 99").await;
+        assert_eq!(foreign.kind(), ErrorKind::Invalid);
+        assert_eq!(spoil("unmarked.db", "pragma application_id = 0").await.kind(), ErrorKind::Invalid);
+    }
+
+    #[tokio::test]
+    async fn many_openings_at_once_make_one_space() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep").join("space.db");
+        let open = || SqliteStore::open(&path);
+        let (one, two, three) = tokio::join!(open(), open(), open());
+        for store in [one, two, three] {
+            assert_eq!(store.unwrap().head().await.unwrap(), mnemal_core::Cursor::START);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The ports of a file: each call goes to the one implementation over [`Sql`](crate::sql::Sql).
+
+use std::num::NonZeroUsize;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Advance, Appended, AsOf, Cursor, DeadLetter, Event, EventCaps, EventFilter, EventId, EventStore,
+    IndexBlock, IndexMark, IndexStore, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry,
+    ModelId, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary,
+    Timestamp, Tombstone, Vector,
+};
+
+use super::{Durability, SqliteStore};
+use crate::admit::LARGEST_BATCH;
+use crate::port::{index, learning, log, receipt};
+use crate::sql::Sql;
+
+impl SqliteStore {
+    fn sql(&self) -> &dyn Sql {
+        &self.inner.driver
+    }
+}
+
+#[async_trait]
+impl EventStore for SqliteStore {
+    fn capabilities(&self) -> EventCaps {
+        let durable = self.inner.durability == Durability::Disk;
+        EventCaps { durable, shared: true, largest_batch: LARGEST_BATCH }
+    }
+
+    async fn head(&self) -> Result<Cursor> {
+        log::head(self.sql()).await
+    }
+
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+        log::append(self.sql(), batch).await
+    }
+
+    async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+        log::get(self.sql(), ids).await
+    }
+
+    async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        log::scan(self.sql(), filter, after, limit).await
+    }
+
+    async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        log::latest(self.sql(), filter, limit).await
+    }
+
+    async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
+        log::sessions(self.sql(), limit).await
+    }
+
+    async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
+        log::erase(self.sql(), tombstones).await
+    }
+
+    async fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        log::tombstones(self.sql()).await
+    }
+
+    async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()> {
+        log::adopt(self.sql(), tombstones).await
+    }
+}
+
+#[async_trait]
+impl IndexStore for SqliteStore {
+    async fn mark(&self) -> Result<IndexMark> {
+        index::mark(self.sql()).await
+    }
+
+    async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
+        index::load(self.sql(), after, limit).await
+    }
+
+    async fn put_vectors(&self, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64> {
+        index::put_vectors(self.sql(), model, rows).await
+    }
+}
+
+#[async_trait]
+impl Projection for SqliteStore {
+    type Delta = LearningDelta;
+
+    async fn cursor(&self) -> Result<Cursor> {
+        learning::cursor(self.sql()).await
+    }
+
+    async fn apply(&self, delta: &LearningDelta, advance: &Advance) -> Result<()> {
+        learning::apply(self.sql(), delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        learning::reset(self.sql()).await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        learning::dead_letters(self.sql(), limit).await
+    }
+}
+
+#[async_trait]
+impl LearningStore for SqliteStore {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+        learning::active(self.sql(), filter, as_of).await
+    }
+
+    async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
+        learning::all(self.sql(), filter).await
+    }
+
+    async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
+        learning::history(self.sql(), key).await
+    }
+}
+
+#[async_trait]
+impl ReceiptStore for SqliteStore {
+    async fn put(&self, receipt: &Receipt) -> Result<()> {
+        receipt::put(self.sql(), receipt).await
+    }
+
+    async fn get(&self, id: ReceiptId) -> Result<Receipt> {
+        receipt::get(self.sql(), id).await
+    }
+
+    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+        receipt::seen(self.sql(), session).await
+    }
+
+    async fn clear_seen(&self, session: &SessionId) -> Result<()> {
+        receipt::clear_seen(self.sql(), session).await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64> {
+        receipt::sweep(self.sql(), before).await
+    }
+
+    async fn erase(&self, sources: &[EventId]) -> Result<u64> {
+        receipt::erase(self.sql(), sources).await
+    }
+}

@@ -1,0 +1,132 @@
+//! The tables, and the steps by which an older file comes to have them.
+
+/// Marks a file as ours: the bytes `mnml`.
+pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
+/// The version that this code writes; it counts up with every migration.
+pub(super) const SCHEMA_VERSION: i64 = 1;
+
+/// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction.
+pub(super) const MIGRATIONS: [&str; 1] = ["
+create table space (
+  one integer primary key check (one = 1),
+  head bigint not null check (head >= 0),
+  recorded_at bigint not null,
+  prior_at bigint not null,
+  forgets bigint not null,
+  vectors bigint not null
+);
+insert into space (one, head, recorded_at, prior_at, forgets, vectors) values (1, 0, -1, -1, 0, 0);
+
+create table event (
+  seq integer primary key check (seq > 0),
+  id blob not null unique check (length(id) = 16),
+  recorded_at bigint not null,
+  kind bigint not null check (kind between 0 and 7),
+  role bigint not null check (role between 0 and 4),
+  origin bigint not null check (origin between 0 and 8),
+  trust bigint not null check (trust between 0 and 5),
+  level bigint not null check (level between 0 and 2),
+  session text,
+  channel text,
+  parent blob,
+  speaker text,
+  user_name text,
+  agent_name text,
+  occurred_at bigint,
+  zone text,
+  zone_offset bigint,
+  idempotency_key text unique,
+  tool text,
+  content text,
+  metadata text,
+  decision text,
+  quarantined text,
+  echo blob,
+  checksum bigint,
+  body_hash blob,
+  indexed bigint not null check (indexed in (0, 1)),
+  erased_at bigint,
+  check ((erased_at is null) = (content is not null)),
+  check (erased_at is null or (session is null and metadata is null and decision is null and body_hash is null))
+);
+create index event_session on event (session, seq) where session is not null;
+
+create table tombstone (
+  event blob primary key,
+  body blob not null,
+  sentences blob not null,
+  at bigint not null
+) without rowid;
+
+create table block (
+  first_seq integer primary key,
+  last_seq bigint not null,
+  n_rows bigint not null check (n_rows between 1 and 1024),
+  bytes blob not null,
+  check (first_seq <= last_seq)
+);
+create table vector_model (
+  model text primary key,
+  dimensions bigint not null check (dimensions > 0)
+) without rowid;
+
+create table progress (
+  layer text primary key,
+  seq bigint not null check (seq >= 0)
+) without rowid;
+create table dead_letter (
+  layer text not null,
+  event blob not null,
+  why text not null,
+  primary key (layer, event)
+) without rowid;
+
+create table learning (
+  id blob primary key check (length(id) = 16),
+  note_key text,
+  created_at bigint not null,
+  expired_at bigint,
+  trust bigint not null check (trust between 0 and 5),
+  level bigint not null check (level between 0 and 2),
+  body text not null
+);
+create index learning_note_key on learning (note_key) where note_key is not null;
+create table learning_source (
+  learning blob not null references learning (id) deferrable initially deferred,
+  event blob not null,
+  primary key (learning, event)
+) without rowid;
+create index learning_source_event on learning_source (event);
+
+create table receipt (
+  id blob primary key check (length(id) = 16),
+  session text not null,
+  at bigint not null,
+  body text not null
+);
+create index receipt_at on receipt (at);
+create table receipt_source (
+  event blob not null,
+  receipt blob not null references receipt (id),
+  primary key (event, receipt)
+) without rowid;
+create index receipt_source_receipt on receipt_source (receipt);
+create table seen (
+  session text not null,
+  record blob not null,
+  content_hash blob not null,
+  sources blob not null,
+  at bigint not null,
+  primary key (session, record)
+) without rowid;
+create index seen_at on seen (at);
+create table seen_source (
+  event blob not null,
+  session text not null,
+  record blob not null,
+  primary key (event, session, record)
+) without rowid;
+create index seen_source_session on seen_source (session, record);
+
+pragma user_version = 1;
+"];

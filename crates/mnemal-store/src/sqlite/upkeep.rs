@@ -1,0 +1,226 @@
+//! Upkeep of a file: checking, scrubbing, copying, sealing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal_core::{Error, ErrorKind, EventFilter, EventId, Integrity, Result, Scrub, Seq, Upkeep};
+use sqlx::{ConnectOptions as _, Connection as _};
+
+use super::driver::{failed, rows};
+use super::open::connect_options;
+use super::writer::Job;
+use super::{SqliteStore, file};
+use crate::port::{index, log};
+use crate::seal::Seal;
+use crate::sql::Sql;
+use crate::{codec, entry, statement};
+
+const QUICK_CHECK: &str = "pragma quick_check";
+const COPY: &str = "vacuum into $1";
+/// Rows read at once by a check.
+///
+/// Source: own default, about a megabyte.
+const PAGE: usize = 1_000;
+/// Blocks read at once by a check.
+///
+/// Source: own default, about four megabytes.
+const BLOCK_PAGE: usize = 16;
+/// First pause between two attempts to empty the write-ahead log; it doubles up to [`LONGEST_PAUSE`].
+///
+/// Source: RELIABILITY 9.2.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Longest pause between two attempts.
+///
+/// Source: RELIABILITY 9.2.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// When the attempts end.
+///
+/// Source: RELIABILITY 9.2.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What no engine reaches.
+const RESIDUAL: [&str; 2] = [
+    "backups, exports and other copies that were made before",
+    "snapshots of the file system and worn blocks of the disk",
+];
+
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn check(&self) -> Result<Integrity> {
+        let mut found = Integrity::default();
+        let sql: &dyn Sql = &self.inner.driver;
+        let mark = index::mark(sql).await?;
+        let head = Seq(mark.head.count());
+        pages(sql, &mut found).await;
+        events(sql, head, &mut found).await;
+        let rows = index_rows(sql, head, &mut found).await;
+        compare(sql, head, rows, &mut found).await;
+        if !found.findings.is_empty() && index::mark(sql).await?.forgets != mark.forgets {
+            found.findings.push("events were erased during the check; run it again".to_owned());
+        }
+        Ok(found)
+    }
+
+    async fn scrub(&self) -> Result<Scrub> {
+        let mut residual: Vec<String> = RESIDUAL.iter().map(|what| (*what).to_owned()).collect();
+        let (mut pause, mut waited) = (FIRST_PAUSE, Duration::ZERO);
+        loop {
+            if self.inner.driver.ask(|answer| Job::Checkpoint { answer }).await? {
+                return Ok(Scrub { truncated: true, residual });
+            }
+            if waited >= PATIENCE {
+                residual.push("the write-ahead log, which another reader holds".to_owned());
+                return Ok(Scrub { truncated: false, residual });
+            }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a reader must have time to finish; tests pause the clock"
+            )]
+            tokio::time::sleep(pause).await;
+            waited += pause;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn backup(&self, to: &Path) -> Result<()> {
+        if to.exists() {
+            return Err(Error::new(ErrorKind::Conflict, format!("{} exists", to.display())));
+        }
+        let partial = file::beside(to, ".partial");
+        let copied = self.copy(&partial, to).await;
+        if copied.is_err() && partial.exists() {
+            // What stays of a failed copy must not be taken for a backup.
+            drop(fs::remove_file(&partial));
+        }
+        copied
+    }
+
+    async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
+        super::search::search(self, text).await
+    }
+
+    async fn seal(&self) -> Result<u64> {
+        self.inner.driver.commit(Box::new(Seal)).await
+    }
+}
+
+impl SqliteStore {
+    async fn copy(&self, partial: &Path, to: &Path) -> Result<()> {
+        let unwritable = |error| {
+            Error::new(ErrorKind::Unavailable, format!("cannot write {}", to.display())).because(error)
+        };
+        if partial.exists() {
+            fs::remove_file(partial).map_err(unwritable)?;
+        }
+        drop(file::create(partial).map_err(unwritable)?);
+        let name = partial.to_str().ok_or_else(|| Error::invalid("the name of a backup must be text"))?;
+        let options = connect_options(&self.inner.path, self.inner.durability);
+        let mut connection = options.connect().await.map_err(failed)?;
+        let copied = rows(&mut connection, COPY, vec![name.into()]).await;
+        connection.close().await.map_err(failed)?;
+        copied?;
+        let flush = |path: &Path| fs::File::open(path)?.sync_all();
+        flush(partial).map_err(unwritable)?;
+        fs::rename(partial, to).map_err(unwritable)?;
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+        file::flush_folder(folder.unwrap_or(Path::new("."))).map_err(unwritable)
+    }
+}
+
+fn note(found: &mut Integrity, what: &str, error: &Error) {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    found.findings.push(format!("{what}: {error}{cause}"));
+}
+
+/// Lets SQLite look at its pages.
+async fn pages(sql: &dyn Sql, found: &mut Integrity) {
+    match sql.rows(QUICK_CHECK, Vec::new()).await {
+        Ok(rows) => {
+            let said = rows.into_iter().filter_map(|mut row| row.text().ok());
+            found.findings.extend(said.filter(|text| text != "ok").map(|text| format!("the file: {text}")));
+        }
+        Err(error) => note(found, "the file", &error),
+    }
+}
+
+/// Compares every event with its checksum.
+async fn events(sql: &dyn Sql, head: Seq, found: &mut Integrity) {
+    let mut next = 0;
+    while next < head.0 {
+        let args = log::arguments(&EventFilter::all(), next, PAGE);
+        let page = match sql.rows(statement::SCAN, args).await {
+            Ok(page) if !page.is_empty() => page,
+            Ok(_) => return found.findings.push(format!("events behind position {next} are missing")),
+            Err(error) => return note(found, &format!("events behind position {next}"), &error),
+        };
+        for row in page {
+            let seq = match row.rest().first() {
+                Some(crate::sql::Value::Int(seq)) => u64::try_from(*seq).unwrap_or_default(),
+                _ => 0,
+            };
+            if seq > head.0 {
+                return;
+            }
+            if seq != next + 1 {
+                found.findings.push(format!("position {next} is followed by {seq}"));
+            }
+            next = seq.max(next + 1);
+            match entry::event(row) {
+                Ok(_) => found.events += 1,
+                Err(error) => note(found, &format!("position {seq}"), &error),
+            }
+        }
+    }
+}
+
+/// Reads every block up to the head.
+async fn index_rows(sql: &dyn Sql, head: Seq, found: &mut Integrity) -> BTreeMap<Seq, EventId> {
+    let mut known = BTreeMap::new();
+    let mut after = 0_i64;
+    loop {
+        let args = vec![after.into(), BLOCK_PAGE.into()];
+        let page = match sql.rows(statement::BLOCKS_FROM, args).await {
+            Ok(page) if page.is_empty() => return known,
+            Ok(page) => page,
+            Err(error) => {
+                note(found, &format!("index blocks behind position {after}"), &error);
+                return known;
+            }
+        };
+        for mut row in page {
+            let first = row.int().unwrap_or(i64::MAX);
+            after = first.max(after + 1);
+            match row.blob().and_then(|bytes| codec::decode(&bytes)) {
+                Ok(block) => {
+                    let rows = block.seqs.into_iter().zip(block.events);
+                    known.extend(rows.filter(|(seq, _)| *seq <= head));
+                }
+                Err(error) => note(found, &format!("index block {first}"), &error),
+            }
+        }
+    }
+}
+
+/// Compares the rows of the index with the events that must be in it.
+async fn compare(sql: &dyn Sql, head: Seq, mut rows: BTreeMap<Seq, EventId>, found: &mut Integrity) {
+    let mut after = Seq(0);
+    loop {
+        let page = match log::indexed(sql, after, PAGE).await {
+            Ok(page) => page,
+            Err(error) => return note(found, &format!("indexed events behind position {}", after.0), &error),
+        };
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        for (seq, id) in page.into_iter().filter(|(seq, _)| *seq <= head) {
+            if rows.remove(&seq) == Some(id) {
+                found.index_rows += 1;
+            } else {
+                found.findings.push(format!("event {id} is not in the index"));
+            }
+        }
+    }
+    let stray = rows.values().map(|id| format!("the index names event {id}, which must not be found"));
+    found.findings.extend(stray);
+}

@@ -1,0 +1,64 @@
+//! Both stores pass the suites of their ports.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::unused_async,
+    reason = "a fixture is a test; all fixtures are called alike"
+)]
+
+use std::sync::Arc;
+
+use mnemal_testkit::Storage;
+
+mod memory {
+    use mnemal_store::MemoryStore;
+
+    use super::*;
+
+    async fn fixture() -> Storage {
+        let store = Arc::new(MemoryStore::new());
+        Storage {
+            events: Arc::<MemoryStore>::clone(&store),
+            other: Arc::new(MemoryStore::clone(&store)),
+            index: Arc::<MemoryStore>::clone(&store),
+            learnings: Arc::<MemoryStore>::clone(&store),
+            receipts: Arc::<MemoryStore>::clone(&store),
+            upkeep: store,
+            keep: Box::new(()),
+        }
+    }
+
+    mnemal_testkit::event_store_conformance!(fixture);
+    mnemal_testkit::index_store_conformance!(fixture);
+    mnemal_testkit::learning_store_conformance!(fixture);
+    mnemal_testkit::receipt_store_conformance!(fixture);
+    mnemal_testkit::upkeep_conformance!(fixture);
+}
+
+mod sqlite {
+    use mnemal_store::SqliteStore;
+
+    use super::*;
+
+    async fn fixture() -> Storage {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("space.db");
+        let store = Arc::new(SqliteStore::open(&path).await.unwrap());
+        let other = Arc::new(SqliteStore::open(&path).await.unwrap());
+        Storage {
+            events: Arc::<SqliteStore>::clone(&store),
+            other,
+            index: Arc::<SqliteStore>::clone(&store),
+            learnings: Arc::<SqliteStore>::clone(&store),
+            receipts: Arc::<SqliteStore>::clone(&store),
+            upkeep: store,
+            keep: Box::new(folder),
+        }
+    }
+
+    mnemal_testkit::event_store_conformance!(fixture);
+    mnemal_testkit::index_store_conformance!(fixture);
+    mnemal_testkit::learning_store_conformance!(fixture);
+    mnemal_testkit::receipt_store_conformance!(fixture);
+    mnemal_testkit::upkeep_conformance!(fixture);
+}
