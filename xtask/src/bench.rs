@@ -8,10 +8,9 @@ use crate::command::Line;
 
 /// Every figure with one line of help; its program is `bench-<name>`.
 const BENCHES: &[(&str, &str)] = &[
-    ("embedder", "agreement of the built-in embedder with similarity and retrieval sets"),
+    ("embedder", "time of the built-in embedder, and what its vectors add to recall by words"),
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
-    ("latency", "append, recall and context by size of the log: p50 and p99"),
-    ("memory", "resident memory of an engine by size of the log"),
+    ("latency", "import, append, recall, context, memory and start by size of the log"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
 ];
 

@@ -9,6 +9,8 @@ use crate::command::{Line, Stream};
 use crate::tidy;
 use crate::workspace::{Package, packages};
 
+/// Features that are off by default and checked with everything else, so that one build serves all steps.
+const EXTRA: &str = "mnemal-cli/tokens-exact";
 /// Crates that no layer may bring into a user's tree.
 const HEAVY: &[&str] = &["axum", "hnsw_rs", "reqwest", "rmcp", "sqlx", "tokio"];
 /// Kinds of crates that do no input or output and start no thread.
@@ -95,13 +97,23 @@ fn format(run: &mut Run) -> Result<()> {
 }
 
 fn clippy(run: &mut Run) -> Result<()> {
-    let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let arguments =
+        ["clippy", "--quiet", "--workspace", "--all-targets", "--features", EXTRA, "--", "-D", "warnings"];
     Line::new("cargo", &arguments).run(&run.root)
 }
 
 fn test(run: &mut Run) -> Result<()> {
     if Line::new("cargo", &["nextest", "--version"]).read(&run.root).is_ok() {
-        let arguments = ["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "slow"];
+        let arguments = [
+            "nextest",
+            "run",
+            "--workspace",
+            "--features",
+            EXTRA,
+            "--no-fail-fast",
+            "--status-level",
+            "slow",
+        ];
         let mut summary = None;
         let outcome = Line::new("cargo", &arguments).watch(&run.root, Stream::Error, |text| {
             if text.trim_start().starts_with("Summary [") {
@@ -112,7 +124,10 @@ fn test(run: &mut Run) -> Result<()> {
         return outcome;
     }
     println!("cargo-nextest not installed: `cargo test` instead");
-    let line = Line::new("cargo", &["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]);
+    let line = Line::new(
+        "cargo",
+        &["test", "--workspace", "--features", EXTRA, "--no-fail-fast", "--lib", "--bins", "--tests"],
+    );
     counted(run, "tests", &line)
 }
 
@@ -150,8 +165,13 @@ impl Counts {
 }
 
 fn document(run: &mut Run) -> Result<()> {
-    counted(run, "doc tests", &Line::new("cargo", &["test", "--quiet", "--doc", "--workspace"]))?;
-    let line = Line::new("cargo", &["doc", "--quiet", "--no-deps", "--workspace", "--lib"]);
+    counted(
+        run,
+        "doc tests",
+        &Line::new("cargo", &["test", "--quiet", "--doc", "--workspace", "--features", EXTRA]),
+    )?;
+    let line =
+        Line::new("cargo", &["doc", "--quiet", "--no-deps", "--workspace", "--features", EXTRA, "--lib"]);
     line.with("RUSTDOCFLAGS", "-Dwarnings").run(&run.root)
 }
 

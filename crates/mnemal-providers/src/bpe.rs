@@ -22,21 +22,23 @@ pub enum BpeEncoding {
 #[derive(Clone, Copy)]
 pub struct BpeTokenCounter {
     encoding: BpeEncoding,
-    tokenizer: &'static Tokenizer,
 }
 
 impl BpeTokenCounter {
-    /// Makes a counter; the first one of an encoding takes some tens of milliseconds.
+    /// Makes a counter; the first count of an encoding takes some tens of milliseconds.
     pub fn new(encoding: BpeEncoding) -> Self {
-        let tokenizer = match encoding {
-            BpeEncoding::Cl100k => bpe_openai::cl100k_base(),
-            BpeEncoding::O200k => bpe_openai::o200k_base(),
-        };
-        Self { encoding, tokenizer }
+        Self { encoding }
     }
 
-    fn n_tokens(&self, text: &str) -> u32 {
-        u32::try_from(self.tokenizer.count(text)).unwrap_or(u32::MAX)
+    fn tokenizer(self) -> &'static Tokenizer {
+        match self.encoding {
+            BpeEncoding::Cl100k => bpe_openai::cl100k_base(),
+            BpeEncoding::O200k => bpe_openai::o200k_base(),
+        }
+    }
+
+    fn n_tokens(self, text: &str) -> u32 {
+        u32::try_from(self.tokenizer().count(text)).unwrap_or(u32::MAX)
     }
 }
 
@@ -63,7 +65,7 @@ impl TokenCounter for BpeTokenCounter {
     /// The text is encoded once. The tokens of a prefix are not always the first tokens of the whole text, so the cut is
     /// counted again and moved back until it fits.
     fn prefix(&self, text: &str, budget: TokenCount) -> Range<usize> {
-        let tokens = self.tokenizer.encode(text);
+        let tokens = self.tokenizer().encode(text);
         let budget = budget.0 as usize;
         if tokens.len() <= budget {
             return 0..text.len();
@@ -71,9 +73,9 @@ impl TokenCounter for BpeTokenCounter {
         let mut kept = budget;
         while kept > 0 {
             let bytes: usize =
-                tokens.iter().take(kept).map(|token| self.tokenizer.bpe.token_len(*token)).sum();
+                tokens.iter().take(kept).map(|token| self.tokenizer().bpe.token_len(*token)).sum();
             let end = text.floor_char_boundary(bytes);
-            if text.get(..end).is_some_and(|prefix| self.tokenizer.count(prefix) <= budget) {
+            if text.get(..end).is_some_and(|prefix| self.tokenizer().count(prefix) <= budget) {
                 return 0..end;
             }
             kept -= 1;

@@ -36,6 +36,7 @@ fn n_answered(embedder: &StaticEmbedder) -> usize {
     PAIRS.iter().enumerate().filter(|(own, (_, question))| nearest(question) == Some(*own)).count()
 }
 
+// proves: NB-23
 #[test]
 fn questions_find_their_statement_without_a_common_word() {
     let answered = n_answered(&StaticEmbedder::built_in());

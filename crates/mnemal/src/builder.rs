@@ -18,9 +18,10 @@ use mnemal_store::{MemoryStore, Stores};
 use mnemal_text::Language;
 
 use crate::clock::{RandomIds, SystemClock, random_key};
+use crate::counter::EstimateCounter;
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
-use crate::settings::{SecretMode, Settings};
+use crate::settings::{SecretMode, Settings, Tokenizer};
 
 /// Collects what an engine is made of; every part that is not given has a default that works offline.
 #[derive(Debug)]
@@ -254,7 +255,9 @@ impl Builder {
             index: guarded.index.clone(),
             events: Arc::clone(events),
             embedder: guarded.embedder.clone(),
-            counter: Slot::Filled(self.counter.clone().unwrap_or_else(default_counter)),
+            counter: Slot::Filled(
+                self.counter.clone().unwrap_or_else(|| counter(self.settings.context.tokenizer)),
+            ),
         };
         Some(Arc::new(Recall::new(parts, mnemal_recall::RecallSettings { language, ..Default::default() })))
     }
@@ -275,7 +278,7 @@ impl Builder {
         let guard = |source| Arc::new(Guarded::new(source, &self.clock, deadline)) as Arc<dyn ContextSource>;
         AssemblerParts {
             sources: sources.into_iter().map(guard).collect(),
-            counter: self.counter.clone().unwrap_or_else(default_counter),
+            counter: self.counter.clone().unwrap_or_else(|| counter(self.settings.context.tokenizer)),
             receipts: guarded.receipts.clone(),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
@@ -322,13 +325,17 @@ pub(crate) fn log_settings(settings: &Settings) -> LogSettings {
     LogSettings { secrets: Arc::new(rules), ..LogSettings::default() }
 }
 
-/// The exact counter where this build has one.
-#[cfg(feature = "tokens-exact")]
-fn default_counter() -> Arc<dyn TokenCounter> {
-    Arc::new(mnemal_providers::BpeTokenCounter::new(mnemal_providers::BpeEncoding::O200k))
-}
-
-#[cfg(not(feature = "tokens-exact"))]
-fn default_counter() -> Arc<dyn TokenCounter> {
-    Arc::new(crate::counter::EstimateCounter)
+/// The exact counter where it is asked for and this build has it, else the estimate.
+fn counter(of: Tokenizer) -> Arc<dyn TokenCounter> {
+    match of {
+        #[cfg(feature = "tokens-exact")]
+        Tokenizer::O200k => {
+            Arc::new(mnemal_providers::BpeTokenCounter::new(mnemal_providers::BpeEncoding::O200k))
+        }
+        #[cfg(feature = "tokens-exact")]
+        Tokenizer::Cl100k => {
+            Arc::new(mnemal_providers::BpeTokenCounter::new(mnemal_providers::BpeEncoding::Cl100k))
+        }
+        _ => Arc::new(EstimateCounter),
+    }
 }

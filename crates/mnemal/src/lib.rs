@@ -34,6 +34,7 @@ pub use crate::message::Message;
 pub use crate::remember::{RememberCall, Stored};
 pub use crate::settings::{
     ContextShape, DurabilityMode, PrivacySettings, RecallSettings, SecretMode, Settings, StorageSettings,
+    Tokenizer,
 };
 pub use crate::status::Stats;
 pub use crate::transfer::ImportReport;

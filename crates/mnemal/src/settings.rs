@@ -56,8 +56,23 @@ pub struct RecallSettings {
 pub struct ContextShape {
     /// Hard limit of a context, in tokens.
     pub budget_tokens: u32,
-    /// Most that level external may take of a block, 0 to 1.
+    /// Most that level external may take of a context, 0 to 1.
     pub low_trust_share: f32,
+    /// What counts tokens.
+    pub tokenizer: Tokenizer,
+}
+
+/// What counts tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tokenizer {
+    /// The calibrated estimate, which errs on the high side.
+    #[default]
+    Approx,
+    /// The exact counter of the encoding `o200k_base`; the estimate in a build without it.
+    O200k,
+    /// The exact counter of the encoding `cl100k_base`; the estimate in a build without it.
+    Cl100k,
 }
 
 /// What is never stored.
@@ -113,7 +128,7 @@ impl RecallSettings {
 
 impl Default for ContextShape {
     fn default() -> Self {
-        Self { budget_tokens: BUDGET_TOKENS, low_trust_share: LOW_TRUST_SHARE }
+        Self { budget_tokens: BUDGET_TOKENS, low_trust_share: LOW_TRUST_SHARE, tokenizer: Tokenizer::Approx }
     }
 }
 

@@ -83,7 +83,6 @@ fn cause(fault: Fault) -> GapCause {
 
 const FAULTS: [Fault; 3] = [Fault::Failing(ErrorKind::Unavailable), Fault::Hanging, Fault::Panicking];
 
-// proves: NB-94 (each layer degrades on its own)
 #[tokio::test(start_paused = true)]
 async fn a_healthy_engine_has_no_news() {
     let stores = filled().await;
@@ -94,6 +93,7 @@ async fn a_healthy_engine_has_no_news() {
     assert!(context.text.contains("Deploys happen on Tuesdays"));
 }
 
+// proves: DF-50
 #[tokio::test(start_paused = true)]
 async fn an_embedder_that_misbehaves_leaves_words() {
     let stores = filled().await;
@@ -179,7 +179,7 @@ async fn receipts_that_misbehave_hold_nothing_back() {
     }
 }
 
-// proves: DF-01
+// proves: NB-97, NB-24, RB-69 (of the layers that there are)
 #[tokio::test(start_paused = true)]
 async fn every_combination_of_absent_layers_answers() {
     let layers = [Layer::Lexical, Layer::Vector, Layer::Learnings, Layer::Receipts];

@@ -28,7 +28,7 @@ fn key(name: &str) -> NoteKey {
     NoteKey::new(name).unwrap()
 }
 
-// proves: NX-03.4, PR7
+// proves: NX-03.4, NX-01.9, DF-59, DF-94, DF-81, PR7
 #[tokio::test]
 async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     let home = tempfile::tempdir().unwrap();
@@ -46,7 +46,10 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     let erasure = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
     assert_eq!((erasure.status, erasure.events, erasure.verified), (ErasureStatus::Erased, 1, true));
     assert!(erasure.residual.iter().all(|place| !place.contains("space.db")), "{:?}", erasure.residual);
-    assert!(erasure.residual.iter().any(|place| place.contains("backups")), "copies that cannot be reached are named");
+    assert!(
+        erasure.residual.iter().any(|place| place.contains("backups")),
+        "copies that cannot be reached are named"
+    );
     assert!(!holds(home.path(), "zanzibar"));
     assert!(memory.get(ack.id).await.unwrap().kept().is_none());
     for mode in [RecallMode::Auto, RecallMode::Lexical, RecallMode::Vector] {

@@ -28,8 +28,7 @@ async fn plant(memory: &Memory, rule: &str, planted: &synth::Planted) {
         memory.log(Message::user(format!("caption of {rule}")).metadata("caption", said)).await.unwrap();
     let _note = memory.remember(said).key(NoteKey::new(format!("note-{rule}")).unwrap()).await.unwrap();
     // A name that holds a secret is refused, because a name cannot be changed silently.
-    let named =
-        Speaker::new(said.clone());
+    let named = Speaker::new(said.clone());
     if let Ok(speaker) = named {
         let _refused_or_cleaned = memory.log(Message::user("hello").speaker(speaker)).await;
     }

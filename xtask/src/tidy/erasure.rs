@@ -56,6 +56,7 @@ mod tests {
 
     const PLANTED: &str = "const A: &str = \"DELETE FROM events WHERE seq = ?1\";\n";
 
+    // proves: NB-15
     #[test]
     fn an_erasing_statement_outside_the_list_is_found() {
         let found = check(only_in_its_list, &[("crates/mnemal-store/src/sqlite.rs", PLANTED)]);

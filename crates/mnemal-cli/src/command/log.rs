@@ -27,7 +27,9 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
         "user" => Message::user(call.text),
         "assistant" => Message::assistant(call.text),
         other => {
-            return Err(Error::invalid(format!("no role {other:?} here; there are user and assistant")).into());
+            return Err(
+                Error::invalid(format!("no role {other:?} here; there are user and assistant")).into()
+            );
         }
     };
     message = message.session(session_of(call.session)?).channel(ChannelId::new("cli")?);

@@ -49,6 +49,7 @@ impl Breaker {
 mod tests {
     use super::*;
 
+    // proves: AD-38
     #[test]
     fn five_failures_pause_a_part_and_each_further_one_doubles_the_pause() {
         let breaker = Breaker::default();

@@ -1,0 +1,337 @@
+//! The program as its users run it: every command from an empty home, with its exit code and both streams.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home of its own for each test.
+struct Home(TempDir);
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+        command.args(args).current_dir(self.path()).env_clear();
+        command.env("HOME", self.path()).env("MNEMAL_DATA_DIR", self.path().join("data")).env("TZ", "UTC");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        ran(self.command(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    fn pipe(&self, args: &[&str], input: &[u8]) -> Ran {
+        use std::io::Write as _;
+        let mut command = self.command(args);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A program that refuses its input early closes the pipe.
+        let _closed = child.stdin.take().unwrap().write_all(input);
+        ran(child.wait_with_output().unwrap())
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let ran = self.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
+        serde_json::from_str(&ran.out).unwrap()
+    }
+}
+
+fn ran(output: Output) -> Ran {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn neutral(id: &str, speaker: &str, text: &str) -> String {
+    let line = serde_json::json!({
+        "id": id, "conv": "c", "session": "c/S1", "ts": "2026-03-05T10:00:00", "speaker": speaker, "text": text
+    });
+    format!("{line}\n")
+}
+
+#[test]
+fn a_note_is_stored_found_put_into_a_context_and_forgotten() {
+    let home = Home::new();
+    let stored = home.run(&["remember", "Deploys happen on Tuesdays", "--key", "deploy_day"]);
+    assert_eq!(stored.code, 0, "{}", stored.err);
+    assert!(
+        stored.out.starts_with("stored deploy_day (mem_") && stored.out.ends_with(", version 1)\n"),
+        "{}",
+        stored.out
+    );
+    let found = home.run(&["recall", "when do we deploy"]);
+    assert!(
+        found.out.contains("Deploys happen on Tuesdays") && found.out.contains("(deploy_day)"),
+        "{}",
+        found.out
+    );
+    let context = home.run(&["context", "when do we deploy", "--budget", "500", "--explain"]);
+    assert!(
+        context.out.contains("\"Deploys happen on Tuesdays\"") && context.out.contains("receipt rcl_"),
+        "{}",
+        context.out
+    );
+    let asked = home.run(&["forget", "--key", "deploy_day"]);
+    assert_eq!(asked.code, 2, "without a terminal nobody can answer");
+    let preview = home.run(&["forget", "--key", "deploy_day", "--dry-run"]);
+    assert_eq!((preview.code, preview.out.as_str()), (0, "would erase: 1 event(s), 1 note(s)\n"));
+    let forgotten = home.run(&["forget", "--key", "deploy_day", "--yes"]);
+    assert!(
+        forgotten.out.starts_with("erased (evt_") && forgotten.out.contains("; verified; residual: "),
+        "{}",
+        forgotten.out
+    );
+    let gone = home.run(&["recall", "when do we deploy"]);
+    assert_eq!((gone.code, gone.out.as_str()), (0, ""));
+    let proof = home.run(&["doctor", "--prove-erased", "Deploys happen on Tuesdays"]);
+    assert!(proof.code == 0 && proof.out.contains("ok    erased"), "{}{}", proof.out, proof.err);
+    assert_eq!(home.run(&["forget", "--key", "deploy_day", "--yes"]).code, 3);
+}
+
+#[test]
+fn a_second_version_supersedes_the_first_everywhere() {
+    let home = Home::new();
+    home.run(&["remember", "The office is in Erfurt", "--key", "office"]);
+    let second = home.run(&["remember", "The office is in Jena", "--key", "office"]);
+    assert!(second.out.contains("version 2"), "{}", second.out);
+    let found = home.run(&["recall", "where is the office"]);
+    assert!(found.out.contains("Jena") && !found.out.contains("Erfurt"), "{}", found.out);
+    let context = home.run(&["context", "where is the office"]);
+    assert!(context.out.contains("Jena") && !context.out.contains("Erfurt"), "{}", context.out);
+}
+
+#[test]
+fn json_is_one_document_and_errors_are_problem_documents() {
+    let home = Home::new();
+    let stored = home.json(&["--json", "remember", "We use pnpm", "--kind", "preference"]);
+    assert_eq!(stored["durability"], "disk");
+    let found = home.json(&["--json", "recall", "pnpm", "--explain"]);
+    let hit = &found["hits"][0];
+    let parts = hit["explain"].as_array().unwrap();
+    let sum: f64 = parts.iter().map(|part| part["value"].as_f64().unwrap()).sum();
+    assert!((sum - hit["score"].as_f64().unwrap()).abs() < 1e-5, "{hit}");
+    let context = home.json(&["--json", "context", "which package manager"]);
+    assert!(context["tokens"].as_u64() <= context["budget"].as_u64());
+    assert_eq!(context["receipt"]["lines"][0]["sources"][0]["event_id"], stored["event_id"]);
+    let unknown = home.run(&["--json", "log", "show", "evt_00000000000000000000000000"]);
+    let problem: Value = serde_json::from_str(&unknown.err).unwrap();
+    assert_eq!((unknown.code, problem["title"].as_str()), (3, Some("not_found")));
+}
+
+#[test]
+fn an_import_is_done_once_and_an_export_comes_back_the_same() {
+    let home = Home::new();
+    let lines: String = (0..30)
+        .map(|n| {
+            neutral(
+                &format!("c/{n}"),
+                if n % 2 == 0 { "Ana" } else { "assistant" },
+                &format!("turn {n} about bread"),
+            )
+        })
+        .collect();
+    let file = home.file("chat.jsonl", &lines);
+    let file = file.to_str().unwrap();
+    let rehearsed = home.run(&["import", "--own-history", "--dry-run", file]);
+    assert!(rehearsed.out.starts_with("would have imported 30 events"), "{}{}", rehearsed.out, rehearsed.err);
+    let first = home.run(&["import", "--own-history", file]);
+    assert!(
+        first.out.starts_with("imported 30 events from 30 lines (neutral); 0 were known"),
+        "{}",
+        first.out
+    );
+    let second = home.run(&["import", "--own-history", file]);
+    assert!(
+        second.out.starts_with("imported 0 events from 30 lines (neutral); 30 were known"),
+        "{}",
+        second.out
+    );
+    let one = home.path().join("one.jsonl");
+    let two = home.path().join("two.jsonl");
+    assert_eq!(home.run(&["export", one.to_str().unwrap()]).code, 0);
+    assert_eq!(home.run(&["export", one.to_str().unwrap()]).code, 5, "an export never overwrites");
+    assert_eq!(home.run(&["-s", "copy", "import", one.to_str().unwrap()]).code, 0);
+    assert_eq!(home.run(&["-s", "copy", "export", two.to_str().unwrap()]).code, 0);
+    let body = |path: &Path| std::fs::read_to_string(path).unwrap().split_once('\n').unwrap().1.to_owned();
+    assert_eq!(body(&one), body(&two));
+    let listed = home.json(&["--json", "log", "list", "-n", "5", "--role", "assistant"]);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 5);
+    assert_eq!(listed["items"][4]["content"], "turn 29 about bread");
+}
+
+#[test]
+fn a_broken_line_is_named_and_skipped_only_when_told() {
+    let home = Home::new();
+    let lines = [neutral("c/1", "Ana", "good"), "{\"id\": \n".to_owned(), neutral("c/3", "Ana", "also good")]
+        .concat();
+    let file = home.file("broken.jsonl", &lines);
+    let file = file.to_str().unwrap();
+    let strict = home.run(&["import", "--format", "neutral", file]);
+    assert!(strict.code == 2 && strict.err.contains("line 2"), "{}{}", strict.code, strict.err);
+    let lenient = home.run(&["import", "--format", "neutral", "--lenient", file]);
+    assert!(lenient.code == 0 && lenient.out.contains("line 2"), "{}{}", lenient.out, lenient.err);
+    let status = home.json(&["--json", "status"]);
+    assert_eq!(status["events"], 2);
+}
+
+#[test]
+fn bad_input_is_refused_with_its_reason() {
+    let home = Home::new();
+    let long = "x".repeat(300 * 1_024);
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["recall"], 2, "required"),
+        (&["-s", "../evil", "status"], 2, "a space"),
+        (&["recall", "x", "--since", "yesterday"], 2, "not a time"),
+        (&["recall", "x", "--mode", "magic"], 2, "no mode"),
+        (&["remember", "x", "--importance", "7"], 2, "importance"),
+        (&["remember", "x", "--ttl", "-3h"], 2, ""),
+        (&["log", "add", "x", "--at", "99999-01-01"], 2, "not a time"),
+        (&["log", "show", "nonsense"], 2, "evt_"),
+        (&["import", "/no/such/file"], 1, "cannot open"),
+    ];
+    for (args, code, why) in cases {
+        let ran = home.run(args);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(why), "{args:?}: {}", ran.err);
+    }
+    let huge = home.pipe(&["remember", "-"], long.as_bytes());
+    assert!(huge.code == 2 && huge.err.contains("KiB") || huge.err.contains("bytes"), "{}", huge.err);
+    let latin = home.pipe(&["remember", "-"], b"caf\xe9");
+    assert!(latin.code == 2 && latin.err.contains("byte 3"), "{}", latin.err);
+    let nul = home.pipe(&["remember", "-", "--key", "nul"], b"a\0b");
+    assert_eq!(nul.code, 0, "{}", nul.err);
+    assert!(home.run(&["recall", "a b"]).out.contains("a\u{fffd}b"));
+}
+
+#[test]
+fn questions_in_query_syntax_and_empty_ones_are_answered() {
+    let home = Home::new();
+    home.run(&["remember", "C++ builds run at 20.04 GB/s for user:alice"]);
+    for query in [
+        "",
+        "   ",
+        "AND OR NOT",
+        "\"unclosed",
+        "NEAR(a b)",
+        "col:*",
+        "C++",
+        "GB/s",
+        "20.04",
+        "user:alice",
+        "what's up?",
+        "';--",
+        "%_\\",
+    ] {
+        let ran = home.run(&["recall", "--", query]);
+        assert_eq!(ran.code, 0, "{query:?}: {}", ran.err);
+        assert_eq!(home.run(&["context", "--", query]).code, 0, "{query:?}");
+    }
+    for query in ["C++", "GB/s", "20.04"] {
+        assert!(home.run(&["recall", query]).out.contains("C++"), "{query}");
+    }
+}
+
+#[test]
+fn messages_come_in_through_stdin() {
+    let home = Home::new();
+    let lines = "{\"role\":\"user\",\"content\":\"I moved to Lyon\"}\n{\"role\":\"assistant\",\"content\":\"Noted\"}\n";
+    let added = home.pipe(&["log", "add", "-", "--session", "s1"], lines.as_bytes());
+    assert_eq!(added.code, 0, "{}", added.err);
+    let sessions = home.json(&["--json", "log", "list", "--sessions"]);
+    assert_eq!(
+        (&sessions["items"][0]["id"], &sessions["items"][0]["event_count"]),
+        (&Value::from("s1"), &Value::from(2))
+    );
+    let found = home.json(&["--json", "recall", "where did I move"]);
+    assert_eq!(found["hits"][0]["origin"], "user_confirmed");
+}
+
+#[test]
+fn settings_come_from_a_file_and_are_overridden_by_variables() {
+    let home = Home::new();
+    let config = home.file("config.toml", "[recall]\nlimit = 1\n");
+    let config = config.to_str().unwrap();
+    for n in 0..3 {
+        home.run(&["remember", &format!("fact number {n} about rivers")]);
+    }
+    let hits = |home: &Home, args: &[&str]| home.json(args)["hits"].as_array().unwrap().len();
+    assert_eq!(hits(&home, &["--json", "--config", config, "recall", "rivers"]), 1);
+    let mut command = home.command(&["--json", "--config", config, "recall", "rivers"]);
+    let output = ran(command.env("MNEMAL_RECALL__LIMIT", "2").output().unwrap());
+    let found: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!(found["hits"].as_array().unwrap().len(), 2);
+    home.file("config.toml", "[recall]\nlimits = 1\n");
+    let wrong = home.run(&["--config", config, "status"]);
+    assert!(wrong.code == 2 && wrong.err.contains("limits"), "{}", wrong.err);
+}
+
+#[test]
+fn init_status_and_doctor_say_where_things_are() {
+    let home = Home::new();
+    let init = home.run(&["init"]);
+    assert!(init.code == 0 && init.out.contains("default (new)"), "{}{}", init.out, init.err);
+    let status = home.run(&["status"]);
+    assert!(status.out.contains("default.db") && status.out.contains("events      0"), "{}", status.out);
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.code == 0 && !doctor.out.contains("FAIL"), "{}", doctor.out);
+    let database = home.path().join("data/spaces/default.db");
+    std::fs::write(&database, b"this is not a database, and never was one").unwrap();
+    let broken = home.run(&["doctor"]);
+    assert!(broken.code == 1 && broken.out.contains("FAIL"), "{}", broken.out);
+    assert_eq!(home.run(&["recall", "x"]).code, 1, "a file that is no database is refused as corrupt");
+}
+
+#[test]
+fn the_demo_answers_its_questions() {
+    let home = Home::new();
+    let demo = home.run(&["demo"]);
+    assert_eq!(demo.code, 0, "{}", demo.err);
+    let first_hits: Vec<&str> = demo
+        .out
+        .lines()
+        .filter(|line| line.starts_with("✓ 1") || line.starts_with("✓ 2") || line.starts_with("✓ 3"))
+        .collect();
+    assert!(first_hits.len() >= 4, "each question finds its evidence among three:\n{}", demo.out);
+    for words in [
+        "239 turns",
+        "hazelnuts",
+        "<mnemal-context nonce=",
+        "tokens",
+        "receipt rcl_",
+        "[secret:aws_access_key_id#",
+    ] {
+        assert!(demo.out.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let home = Home::new();
+    home.run(&["remember", "something"]);
+    let mut command = home.command(&["log", "list"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ran = ran(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
