@@ -110,6 +110,7 @@ fn decode(text: &str) -> Option<u128> {
 mod tests {
     use super::*;
 
+    // proves: GB-09
     #[test]
     fn text_form_reads_back_and_refuses_what_is_not_one() {
         for bits in [0, 1, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_4455_6677] {

@@ -237,6 +237,7 @@ impl IndexBlock {
 mod tests {
     use super::*;
 
+    // proves: AD-03 (what has no direction is refused at write)
     #[test]
     fn a_vector_keeps_direction_and_refuses_what_has_none() {
         let vector = Vector::from_unit(&[0.6, -0.8]).unwrap();

@@ -77,6 +77,7 @@ mod tests {
         assert_ne!(one.nonce("s"), two.nonce("s"));
     }
 
+    // proves: DF-90 (hashed parts)
     #[test]
     fn parts_do_not_run_into_each_other_and_nothing_prints_the_key() {
         let key = InstallationKey::new([7; 32]);

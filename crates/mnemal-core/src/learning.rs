@@ -147,3 +147,19 @@ pub struct LearningDelta {
     /// Rows that lost their last living source.
     pub remove: Vec<LearningId>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves: PB-12, PB-13, DF-105 (an unknown name is none)
+    #[test]
+    fn kinds_read_their_own_names_and_no_others() {
+        for kind in [LearningKind::Note, LearningKind::Preference] {
+            let name = kind.as_str();
+            assert_eq!(LearningKind::from_name(name), Some(kind));
+            assert!(name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'), "{name}");
+        }
+        assert_eq!(["", "Knowledge", "note", "memo"].map(LearningKind::from_name), [None; 4]);
+    }
+}

@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    // proves: RB-04
+    // proves: RB-04, RB-05
     #[test]
     fn a_category_contains_at_segment_boundaries_only() {
         let category = |text: &str| Category::new(text).unwrap();

@@ -188,8 +188,12 @@ mod tests {
         assert_eq!(late.civil(&east).day_text(), "2026-11-22");
     }
 
+    // proves: PB-10
     #[test]
     fn the_range_is_closed() {
+        assert_eq!(Timestamp::EPOCH.to_string(), "1970-01-01T00:00:00Z");
+        assert!(Timestamp::MAX.to_string().starts_with("9999-12-31T23:59:59"));
+        assert_eq!(Timestamp::from_micros(i64::MIN).unwrap_err().kind(), crate::ErrorKind::Invalid);
         assert!(Timestamp::from_micros(-1).is_err());
         assert!(Timestamp::from_micros(LAST + 1).is_err());
         assert_eq!(Timestamp::MAX.or_after(Timestamp::MAX), Timestamp::MAX);

@@ -138,7 +138,7 @@ mod tests {
         "I quit because they hid things from customers.",
     ];
 
-    // proves: NX-08.6 (the rules of the screen), P1 (the share of imperative payloads and of ordinary turns)
+    // proves: P1 (the rules of NX-08.6: the share of imperative payloads and of ordinary turns)
     #[test]
     fn four_of_five_commands_are_named_and_no_ordinary_text() {
         let missed: Vec<_> = COMMANDS.iter().filter(|text| screen(text).is_none()).collect();

@@ -156,7 +156,7 @@ mod tests {
         assert!(planted >= 500, "{planted}");
     }
 
-    // proves: X1 (recall in hard contexts), DF-61 (the context of Chinese characters)
+    // proves: X1, DF-61 (recall in hard contexts, that of Chinese characters among them)
     #[test]
     fn at_least_98_percent_are_found_in_hard_contexts() {
         let (mut all, mut missed) = (0, Vec::new());

@@ -81,7 +81,7 @@ impl NoteProjector {
 
     /// Returns all decisions up to a position, oldest first.
     async fn decisions(&self, end: Cursor) -> Result<Vec<Event>> {
-        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
+        let filter = decisions();
         let mut decisions = Vec::new();
         let mut after = Cursor::START;
         loop {
@@ -95,9 +95,9 @@ impl NoteProjector {
         }
     }
 
-    async fn progress(&self, consumed: usize, cursor: Cursor) -> Result<Progress> {
+    async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
         let behind = cursor.behind(self.events.head().await?);
-        Ok(Progress { consumed: consumed as u64, cursor, behind })
+        Ok(Progress { consumed, cursor, behind })
     }
 }
 
@@ -108,13 +108,17 @@ impl Projector for NoteProjector {
     }
 
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
-        let expect = self.notes.cursor().await?;
-        let batch = self.events.scan(&EventFilter::all(), expect, limit).await?;
-        let Some(last) = batch.last() else { return self.progress(0, expect).await };
-        let next = Cursor(Some(last.seq));
+        let (expect, head) = (self.notes.cursor().await?, self.events.head().await?);
+        if expect >= head {
+            return Ok(Progress { consumed: 0, cursor: expect, behind: 0 });
+        }
+        // Nothing but decisions changes a row, so the cursor passes everything else at once.
+        let batch = self.events.scan(&decisions(), expect, limit).await?;
+        let last = Cursor(batch.last().map(|event| event.seq));
+        let next = if batch.len() < limit.get() { head.max(last) } else { last };
         let (delta, dead) = self.delta(&batch, next).await?;
         match self.notes.apply(&delta, &Advance { expect, next, dead }).await {
-            Ok(()) => self.progress(batch.len(), next).await,
+            Ok(()) => self.progress(expect.behind(next), next).await,
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 self.progress(0, self.notes.cursor().await?).await
             }
@@ -125,6 +129,11 @@ impl Projector for NoteProjector {
     async fn reset(&self) -> Result<()> {
         self.notes.reset().await
     }
+}
+
+/// The filter that every decision passes, erased ones included.
+fn decisions() -> EventFilter {
+    EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() }
 }
 
 fn apply(fold: &mut Fold, events: &[Event]) -> Vec<DeadLetter> {

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
@@ -181,6 +182,7 @@ impl Builder {
             projectors,
             recall,
             context,
+            unfolded: AtomicU64::new(0),
         }))
     }
 

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mnemal_context::AssemblerParts;
@@ -22,6 +23,9 @@ use crate::settings::Settings;
 pub(crate) const RECENT_DECISIONS: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 /// Most rows of a count. Source: own default.
 pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+/// Events after which an append folds though none of them is a decision. Source: own default, below the 20 events of a
+/// stale layer, so that one process alone never leaves a layer that far behind.
+const FOLD_EVERY: u64 = 16;
 /// How long a call that stores a decision may wait for the fold. Source: ARCHITECTURE 6.
 const FOLD_WAIT: Duration = Duration::from_millis(200);
 
@@ -43,6 +47,8 @@ pub(crate) struct Wired {
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
+    /// Events that this process has appended since the last fold.
+    pub(crate) unfolded: AtomicU64,
 }
 
 /// The parts behind their guards: what reading uses.
@@ -100,7 +106,9 @@ impl Engine {
         let acks =
             answer.value.into_iter().map(|ack| ack.map_err(nothing_left)).collect::<Result<Vec<_>>>()?;
         let mut answer = Degraded { value: acks, gaps };
-        if decided {
+        let waiting = self.0.unfolded.fetch_add(answer.value.len() as u64, Ordering::Relaxed)
+            + answer.value.len() as u64;
+        if decided || waiting >= FOLD_EVERY {
             answer.gaps.extend(self.fold().await);
         }
         Ok(answer)
@@ -108,6 +116,7 @@ impl Engine {
 
     /// Steps the projections until they have caught up or time is over; what is left is a gap.
     pub(crate) async fn fold(&self) -> Vec<Gap> {
+        self.0.unfolded.store(0, Ordering::Relaxed);
         let Ok(events) = self.events() else { return Vec::new() };
         let head = match events.head().await {
             Ok(head) => head,

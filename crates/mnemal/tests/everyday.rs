@@ -1,5 +1,7 @@
 //! What a host does all day, on the reference store and without an embedder: tell, ask, note, and be told again.
 
+#![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
+
 use std::sync::Arc;
 
 use mnemal::{

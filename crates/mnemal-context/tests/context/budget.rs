@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-// proves: GB-42, PB-38
+// proves: GB-42, PB-38, GA-16, GB-48 (nothing relevant is said honestly)
 #[test]
 fn nothing_to_say_is_an_empty_text_with_a_valid_receipt() {
     let mut withheld = fragment(Section::Recall, 1, "far from the question");

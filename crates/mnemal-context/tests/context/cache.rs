@@ -9,7 +9,7 @@ fn block(context: &Context, kind: BlockKind) -> &str {
     context.blocks.iter().find(|block| block.kind == kind).map_or("", |block| block.text.as_str())
 }
 
-// proves: NX-06.1, NX-06.4
+// proves: NX-06.1, NX-06.4, CF-11
 #[test]
 fn three_fenced_blocks_stand_in_order_and_only_the_last_tells_time() {
     let offered =
@@ -104,7 +104,7 @@ fn fifty_turns_keep_the_prefix() {
     assert!(mean(&|pair| prefix_share(&pair[0].text, &pair[1].text)) >= 0.80);
 }
 
-// proves: NB-74
+// proves: NB-74, PB-39
 #[test]
 fn equal_input_gives_equal_bytes() {
     assert_eq!(turn(7), turn(7));

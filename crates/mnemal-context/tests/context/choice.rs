@@ -90,7 +90,7 @@ fn a_section_that_is_not_wanted_is_out_of_scope() {
     assert_eq!(context.sections.len(), 1);
 }
 
-// proves: NX-08.7
+// proves: NX-08.7, DF-96 (what others wrote)
 #[test]
 fn evidence_of_others_never_stands_among_what_the_user_said_of_himself() {
     for section in [Section::Identity, Section::Preferences, Section::Knowledge, Section::Learnings] {
@@ -109,7 +109,6 @@ fn a_fragment_without_a_source_is_never_shown_and_is_a_gap() {
     assert!(answer.gaps.iter().any(|gap| gap.to_string() == "context: failed (internal)"));
 }
 
-// proves: PB-20, PB-35
 #[test]
 fn what_matches_the_question_is_a_line_with_its_reason() {
     let context = context(vec![fragment(Section::Recall, 1, "we deploy on Tuesdays")]);

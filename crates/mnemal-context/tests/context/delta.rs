@@ -13,7 +13,7 @@ fn offered() -> Vec<mnemal_core::Fragment> {
     ]
 }
 
-// proves: NX-06.6, NX-06.8, RB-09, DF-88
+// proves: NX-06.6, NX-06.8, RB-09, RB-10, DF-88
 #[test]
 fn what_was_shown_is_left_out_until_its_text_changes() {
     let mut asked = request(Some("deploy"), 4_000);
@@ -58,5 +58,22 @@ fn receipts_that_fail_or_are_absent_hold_nothing_back_and_are_a_gap() {
         let answer = assemble(parts, &asked);
         assert_eq!(shown(&answer), [1, 2]);
         assert!(answer.gaps.contains(&Gap { layer: Layer::Receipts, cause }));
+    }
+}
+
+// proves: DF-85
+#[test]
+fn the_seventh_question_of_a_session_gets_its_lines() {
+    let mut asked = request(Some("deploy"), 4_000);
+    asked.injected = Injected::Skip;
+    let mut receipts = Vec::new();
+    for turn in 0..7_u64 {
+        let hits =
+            (0..=turn).map(|number| fragment(Section::Recall, number, &format!("hit of turn {number}")));
+        let mut parts = offering(hits.collect());
+        parts.receipts = Shown::by(&receipts);
+        let context = assemble(parts, &asked).value;
+        assert_eq!(shown(&context), [u128::from(turn)]);
+        receipts.push(context.receipt);
     }
 }

@@ -1,7 +1,7 @@
 //! A part that fails costs its part of the answer and nothing else.
 
 use futures_util::FutureExt as _;
-use mnemal_context::Assembler;
+use mnemal_context::{Assembler, AssemblerParts};
 use mnemal_core::{Cursor, ErrorKind, Layer, ModelId, Section};
 
 use crate::fakes::{Script, assemble, fragment, note, parts, request, shown};
@@ -55,4 +55,26 @@ fn the_receipt_says_from_what_it_was_made() {
         ("thirds", "0", 9)
     );
     assert_eq!(receipt.settings_hash, mnemal_context::ContextSettings::default().hash());
+}
+
+// proves: NB-57, GB-43, DF-62
+#[test]
+fn assembling_only_looks_up() {
+    // All that an assembler works with: a part that could call a model or a network would have to stand here.
+    let AssemblerParts {
+        sources: _,
+        counter: _,
+        receipts: _,
+        clock: _,
+        ids: _,
+        key: _,
+        settings: _,
+        version: _,
+        model: _,
+    } = parts(vec![]);
+    let hit = Script::Offer(vec![fragment(Section::Recall, 2, "still here")]);
+    let ready = Assembler::new(parts(vec![(Layer::Lexical, hit)]))
+        .assemble(&request(Some("q"), 4_000), Cursor::START)
+        .now_or_never();
+    assert_eq!(shown(&ready.expect("it waits for its sources alone").unwrap()), [2]);
 }

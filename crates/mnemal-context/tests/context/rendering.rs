@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::fakes::{assemble, context, external, fragment, items, left_out, note, offering, request, shown};
 
-// proves: PB-36, RB-11, NX-08.7
+// proves: PB-36, RB-11, NX-08.7, GA-16, GB-48 (each line is cited)
 #[test]
 fn a_line_is_level_day_id_speaker_and_the_text_as_a_json_string() {
     let mut made = note(Section::Recall, 324, "we use \"pnpm\",\nnever npm");

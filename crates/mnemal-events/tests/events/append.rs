@@ -28,7 +28,7 @@ fn an_ack_states_position_durability_and_whether_it_is_a_repetition() {
     assert_eq!(desk.all().len(), 2);
 }
 
-// proves: AD-30
+// proves: AD-30, DF-08
 // I1
 #[test]
 fn a_key_with_another_body_is_a_conflict_and_without_a_key_a_call_is_stored_twice() {
@@ -54,7 +54,7 @@ fn a_repetition_inside_a_batch_answers_with_the_first() {
     assert!(acks[1].as_ref().unwrap().duplicate);
 }
 
-// proves: NX-07.1
+// proves: NX-07.1, GA-01
 #[test]
 fn what_append_acknowledges_is_indexed_and_read_back() {
     let desk = desk();
@@ -65,8 +65,7 @@ fn what_append_acknowledges_is_indexed_and_read_back() {
     assert!(blocks.iter().any(|block| block.events == [ack.id] && block.postings(term).len() == 1));
 }
 
-// proves: NB-14
-// proves: RB-01
+// proves: NB-14, RB-54, BA-02
 #[test]
 fn every_kind_of_event_is_logged_in_order() {
     let desk = desk();
@@ -179,6 +178,33 @@ fn nul_becomes_a_replacement_character_and_other_bytes_stay() {
     assert_eq!(desk.text(desk.one(said("s", text)).id), text.replace('\0', "\u{FFFD}"));
 }
 
+// proves: RB-52
+#[test]
+fn the_last_twenty_turns_of_a_conversation_are_there_for_replay() {
+    let desk = desk();
+    for number in 0..25 {
+        desk.one(said("talk", &format!("turn {number}")));
+        desk.one(said("other", "aside"));
+    }
+    let talk = EventFilter { session: Within::Only(SessionId::new("talk").unwrap()), ..EventFilter::live() };
+    let twenty = std::num::NonZeroUsize::new(20).unwrap();
+    let last = block_on(desk.log.recent(&talk, twenty)).unwrap();
+    let texts: Vec<&str> = last.iter().map(|event| event.kept().unwrap().content.as_str()).collect();
+    let expect: Vec<String> = (5..25).map(|number| format!("turn {number}")).collect();
+    assert_eq!(texts, expect, "oldest first, as they were said");
+}
+
+// proves: GA-14
+#[test]
+fn the_description_of_a_picture_is_kept_whole() {
+    let desk = desk();
+    let text = "A quay in the fog, three boats, and a man who mends a net. ".repeat(2_000);
+    let metadata = Metadata::from([("type".to_owned(), "image/png".to_owned())]);
+    let ack = desk.one(NewEvent { kind: EventKind::Document, metadata, ..said("s", &text) });
+    assert_eq!(desk.text(ack.id), text);
+    assert_eq!(desk.get(ack.id).kept().unwrap().metadata["type"], "image/png");
+}
+
 // proves: BA-15
 #[test]
 fn text_behind_the_index_limit_is_stored_flagged_and_not_indexed() {
@@ -220,7 +246,7 @@ fn an_event_that_cannot_be_indexed_is_stored_with_a_gap() {
     }
 }
 
-// proves: NX-08.6
+// The rules of NX-08.6; its limits an hour are not there.
 #[test]
 fn a_command_to_the_agent_is_kept_held_back_and_not_indexed() {
     let desk = desk();

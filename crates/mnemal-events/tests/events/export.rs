@@ -263,3 +263,13 @@ fn an_empty_log_has_an_export_too() {
     assert!(text.contains("\"exported_at\":\"1970-01-01T00:00:00Z\""));
     assert_eq!(export(&restored(&text)), text);
 }
+
+#[test]
+fn what_an_older_rule_let_through_is_redacted_on_its_way_out() {
+    let planted = mnemal_extract::synth::phrase("github_pat", 6).unwrap();
+    let allow = mnemal_extract::SecretRules::built_in().with_mode("github_pat", mnemal_extract::Mode::Allow);
+    let desk = crate::desk::desk_with(|parts| parts.settings.secrets = Arc::new(allow));
+    desk.one(said("s", &planted.text));
+    assert!(desk.bytes().contains(&planted.secret));
+    assert!(!export(&desk).contains(&planted.secret));
+}

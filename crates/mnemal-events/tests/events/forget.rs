@@ -62,7 +62,7 @@ fn a_key_reaches_all_versions_of_its_note_and_nothing_else() {
 }
 
 // E4
-// proves: NX-03.5
+// proves: NX-03.5, DF-95
 #[test]
 fn erased_text_does_not_come_back_but_the_user_may_say_it_again() {
     let desk = desk();

@@ -6,13 +6,12 @@ use mnemal_core::{ErrorKind, EventKind, Origin, Role, SessionId, Within, Zone};
 use mnemal_events::{Format, ImportOptions, Importer, Lenient, OwnHistory, Why, detect};
 use proptest::prelude::*;
 
-use crate::desk::{batches, desk, fixture, key, options};
+use crate::desk::{MANY, batches, desk, fixture, key, options};
 
 fn lenient() -> ImportOptions {
     ImportOptions { lenient: Lenient::Yes, ..options() }
 }
 
-// proves: NX-12.1
 // proves: NX-12.4
 #[test]
 fn the_neutral_layout_becomes_turns_with_their_times() {
@@ -56,7 +55,34 @@ fn importing_twice_adds_nothing_and_a_file_that_grew_adds_its_end() {
         let (third, _) = desk.import(&file, Format::Auto, &later);
         assert_eq!((third.stored, third.duplicates), (0, first.stored + second.stored), "{name}");
         assert_eq!(desk.bytes(), before, "{name}");
+        for _restart in 0..20 {
+            let log = mnemal_events::EventLog::new(crate::desk::parts(&desk.store, &desk.clock));
+            for batch in batches(&file, Format::Auto, &later) {
+                let taken = mnemal_testkit::block_on(log.take(batch.unwrap())).unwrap();
+                assert_eq!(taken.stored, 0, "{name}");
+            }
+        }
+        assert_eq!(desk.bytes(), before, "{name}");
     }
+}
+
+// proves: PB-09
+#[test]
+fn moments_of_different_offsets_are_ordered_as_they_happened() {
+    let line =
+        |id: u32, ts: &str| format!("{{\"id\":\"{id}\",\"ts\":\"{ts}\",\"speaker\":\"P\",\"text\":\"x\"}}\n");
+    let times = ["2026-03-01T10:00:00+09:00", "2026-03-01T02:00:00Z", "2026-02-28T23:30:00-02:00"];
+    let file: String = (0..).zip(times).map(|(id, ts)| line(id, ts)).collect();
+    let desk = desk();
+    desk.import(file.as_bytes(), Format::Neutral, &options());
+    let mut events: Vec<_> =
+        desk.all().iter().map(|event| event.kept().unwrap().occurred_at.to_string()).collect();
+    assert_eq!(events, ["2026-03-01T01:00:00Z", "2026-03-01T02:00:00Z", "2026-03-01T01:30:00Z"]);
+    events.sort();
+    let since = desk.all()[2].kept().unwrap().occurred_at;
+    let filter = mnemal_core::EventFilter { since: Some(since), ..mnemal_core::EventFilter::all() };
+    let later = mnemal_testkit::block_on(desk.log.scan(&filter, mnemal_core::Cursor::START, MANY)).unwrap();
+    assert_eq!(later.iter().map(|event| event.seq.0).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]

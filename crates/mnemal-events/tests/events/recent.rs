@@ -36,7 +36,7 @@ fn texts(fragments: &[Fragment], section: Section) -> Vec<&str> {
     fragments.iter().filter(|f| f.section == section).map(|f| f.text.as_str()).collect()
 }
 
-// proves: RB-52
+// proves: NB-66
 #[test]
 fn the_newest_turns_of_other_conversations_are_offered_newest_first() {
     let desk = desk();

@@ -61,7 +61,7 @@ fn projectors_are_stepped_to_the_head_or_leave_a_gap() {
     assert_eq!(gaps(Some(0), 200), gap(GapCause::Failed(ErrorKind::Unavailable)));
 }
 
-// proves: RB-65
+// proves: RB-65, RB-53
 #[test]
 fn a_consumer_reads_every_event_once_and_its_cursor_moves_with_them() {
     let desk = desk();
@@ -80,4 +80,5 @@ fn a_consumer_reads_every_event_once_and_its_cursor_moves_with_them() {
     }
     assert_eq!(seen, [1, 2, 3, 4, 5]);
     assert_eq!(consumer.cursor, Cursor(Some(Seq(5))));
+    assert_eq!(desk.all().len(), 5, "reading clears nothing");
 }

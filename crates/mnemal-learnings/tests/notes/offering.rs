@@ -55,7 +55,7 @@ fn filled() -> Space {
     space
 }
 
-// proves: RB-01, NB-51
+// proves: NB-51
 #[test]
 fn identity_preferences_and_important_notes_are_offered_and_nothing_else() {
     let space = filled();

@@ -42,7 +42,6 @@ fn a_space_is_empty_until_a_note_holds() {
     assert!(empty(&space));
 }
 
-// proves: PB-43
 #[test]
 fn a_key_that_was_never_used_is_not_found() {
     let space = Space::new();

@@ -1,6 +1,6 @@
 //! The rows are the fold of the log with its tombstones, however the steps fall.
 
-use mnemal_core::{EventId, Origin, Projector as _, RecordRef};
+use mnemal_core::{EventId, EventStore as _, Origin, Projector as _, RecordRef};
 use proptest::prelude::*;
 
 use crate::log::{Space, now};
@@ -63,7 +63,7 @@ fn run(acts: &[Act]) -> (Space, Vec<EventId>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    // proves: NX-02.3, NB-13
+    // proves: NX-02.3, NX-02.8, NX-08.2, NB-13
     #[test]
     fn a_rebuild_gives_the_same_rows_and_none_of_them_rests_on_a_forgotten_event(
         acts in prop::collection::vec(act(), 0..40),
@@ -74,6 +74,10 @@ proptest! {
         for row in &rows {
             prop_assert!(!row.sources.is_empty());
             prop_assert!(row.sources.iter().all(|source| !gone.contains(&source.event)));
+            let ids: Vec<EventId> = row.sources.iter().map(|source| source.event).collect();
+            let events = now(space.store.get(&ids)).unwrap();
+            prop_assert_eq!(Some(row.trust), events.iter().map(|event| event.trust).min());
+            prop_assert_eq!(Some(row.level), events.iter().map(|event| event.level).min());
         }
         for key in ["a", "b", "c"] {
             let holding = rows.iter().filter(|row| row.key.as_ref().is_some_and(|of| of.as_str() == key));

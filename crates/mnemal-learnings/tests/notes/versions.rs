@@ -8,7 +8,7 @@ fn owned<const N: usize>(rows: [(&str, u32, &'static str); N]) -> Vec<(String, u
     rows.map(|(content, version, status)| (content.to_owned(), version, status)).into()
 }
 
-// proves: PB-01, PB-02, DF-07
+// proves: PB-01, PB-02, DF-07, CF-17
 #[test]
 fn a_second_note_of_a_key_supersedes_the_first_and_both_stay_in_the_history() {
     let mut space = Space::new();

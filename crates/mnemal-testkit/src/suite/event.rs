@@ -130,6 +130,7 @@ pub async fn get_keeps_the_order_asked_and_names_what_is_missing(storage: &Stora
 }
 
 /// Nothing of an event is lost or changed.
+// proves: NB-02, BA-01
 pub async fn every_field_comes_back(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
     let parent = records.turn("s", "parent")?;
@@ -205,6 +206,7 @@ pub async fn a_scan_has_no_holes_while_two_handles_append(storage: &Storage) -> 
 }
 
 /// Every filter means what `EventFilter::accepts` says.
+// proves: PB-33
 pub async fn filters_agree_with_the_reference(storage: &Storage) -> Result<()> {
     let events = varied(storage).await?;
     let at = |place: usize| events.get(place).and_then(Event::kept).map(|kept| kept.occurred_at);

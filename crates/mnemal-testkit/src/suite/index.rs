@@ -92,6 +92,7 @@ async fn fill(storage: &Storage, events: usize) -> Result<Vec<EventId>> {
 }
 
 /// What an append acknowledged can be found at once, through another handle too.
+// proves: PB-04, DF-70 (at once, through another handle)
 pub async fn what_was_appended_is_in_the_next_load(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
     let entry = records.turn("cli", "red apple red")?;
@@ -162,6 +163,7 @@ pub async fn the_mark_moves_with_every_append_and_erase(storage: &Storage) -> Re
 }
 
 /// What must not be found is not in the index, sealed or not.
+// proves: PB-04, DF-53
 pub async fn no_block_holds_an_erased_or_quarantined_event(storage: &Storage) -> Result<()> {
     let ids = fill(storage, 6).await?;
     storage.events.append(&[Records::new(2).quarantined("s", "held back")?]).await?;
@@ -175,6 +177,7 @@ pub async fn no_block_holds_an_erased_or_quarantined_event(storage: &Storage) ->
 }
 
 /// A vector is only ever compared with vectors of its own model.
+// proves: NB-03, RB-18
 pub async fn vectors_of_two_models_stay_apart(storage: &Storage) -> Result<()> {
     let (one, two) = (ModelId::new("one")?, ModelId::new("two")?);
     let mut records = Records::new(1);
@@ -198,6 +201,7 @@ pub async fn vectors_of_two_models_stay_apart(storage: &Storage) -> Result<()> {
 }
 
 /// Vectors that come later are there for every reader.
+// proves: NB-03
 pub async fn late_vectors_are_loaded_and_raise_their_generation(storage: &Storage) -> Result<()> {
     let ids = fill(storage, 3).await?;
     storage.upkeep.seal().await?;
@@ -216,6 +220,7 @@ pub async fn late_vectors_are_loaded_and_raise_their_generation(storage: &Storag
 }
 
 /// Vectors of one model have one dimension.
+// proves: AD-03 (a wrong dimension is refused at write)
 pub async fn vectors_of_a_wrong_dimension_are_invalid(storage: &Storage) -> Result<()> {
     let ids = fill(storage, 2).await?;
     let [one, two] = ids.as_slice() else { return Ok(()) };

@@ -36,6 +36,7 @@ async fn all(storage: &Storage) -> Result<Vec<Learning>> {
 }
 
 /// Rows are never seen without their cursor.
+// proves: NB-35
 pub async fn rows_and_cursor_move_together(storage: &Storage) -> Result<()> {
     let row = learning(1, "k", event(storage).await?, at(5))?;
     assert_eq!(storage.learnings.cursor().await?, Cursor::START);
@@ -46,6 +47,7 @@ pub async fn rows_and_cursor_move_together(storage: &Storage) -> Result<()> {
 }
 
 /// A process that slept wakes up to a conflict and has written nothing.
+// proves: NB-35
 pub async fn an_old_cursor_is_a_conflict_and_writes_nothing(storage: &Storage) -> Result<()> {
     let source = event(storage).await?;
     storage.learnings.apply(&LearningDelta::default(), &advance(0, 1)).await?;
@@ -136,6 +138,7 @@ pub async fn history_is_newest_first(storage: &Storage) -> Result<()> {
 }
 
 /// From the commit of an erase on nothing serves what rested on it alone, folded or not.
+// proves: NX-03.3 (notes)
 pub async fn a_row_of_a_forgotten_source_is_not_served(storage: &Storage) -> Result<()> {
     let source = event(storage).await?;
     storage.learnings.apply(&put(&[learning(1, "k", source, at(5))?]), &advance(0, 1)).await?;

@@ -35,6 +35,7 @@ pub async fn a_known_id_is_a_conflict(storage: &Storage) -> Result<()> {
 }
 
 /// What was shown is known by record and text.
+// proves: RB-10
 pub async fn a_session_remembers_what_it_was_shown(storage: &Storage) -> Result<()> {
     storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
     storage.receipts.put(&receipt(2, "s", EventId(5), at(11))?).await?;
@@ -70,6 +71,7 @@ pub async fn a_sweep_drops_only_what_is_older(storage: &Storage) -> Result<()> {
 }
 
 /// After a forget no receipt names the event, and no session has seen it.
+// proves: NX-01.9
 pub async fn erasing_removes_every_mention_of_a_source(storage: &Storage) -> Result<()> {
     let mut both = receipt(1, "s", EventId(5), at(10))?;
     let record = RecordRef::Event(EventId(6));

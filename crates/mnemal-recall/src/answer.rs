@@ -1,0 +1,145 @@
+//! From ranked rows to hits: every row is checked against the log when its text is fetched.
+
+use std::collections::HashMap;
+
+use mnemal_core::{Event, EventFilter, EventId, Result, Score, TokenCount, TokenCounter, Within};
+use mnemal_text::fold;
+
+use crate::fuse::Fused;
+use crate::memory::NONE;
+use crate::question::Query;
+use crate::recall::Recall;
+use crate::request::{Expand, Hit, RecallRequest, Recalled};
+use crate::search::Search;
+
+/// Fetches the best rows and makes hits of those that the log still shows.
+pub(crate) async fn answer(
+    recall: &Recall,
+    request: &RecallRequest,
+    query: &Query,
+    search: &Search,
+) -> Result<Recalled> {
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut ranked =
+        search.ranked.iter().filter(|fused| request.min_score.is_none_or(|least| fused.score >= least));
+    while hits.len() < request.limit.get() {
+        let wanted: Vec<&Fused> = ranked.by_ref().take(request.limit.get() - hits.len()).collect();
+        if wanted.is_empty() {
+            break;
+        }
+        let ids = ids(search, &wanted, request.expand);
+        let mut events = recall.fetch(&ids).await?;
+        hits.extend(wanted.into_iter().filter_map(|fused| hit(request, query, search, fused, &mut events)));
+    }
+    cut(&mut hits, request.max_tokens, recall.parts.counter.part().ok());
+    Ok(Recalled {
+        evidence: hits.iter().fold(0.0, |largest, hit| hit.evidence.max(largest)),
+        hits,
+        used: search.used(),
+        head: search.snapshot.head,
+        model: search.asked().map(|asked| asked.model.clone()),
+    })
+}
+
+/// The ids of the rows and, if asked for, of the messages beside them; each once.
+fn ids(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<EventId> {
+    let index = &search.snapshot.index;
+    let mut ids: Vec<EventId> = Vec::with_capacity(wanted.len());
+    let mut add = |row: u32| ids.extend(index.event(row));
+    for fused in wanted {
+        add(fused.row);
+        if expand == Expand::Neighbours {
+            let (before, after) = beside(search, fused.row);
+            add(before);
+            add(after);
+        }
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn beside(search: &Search, row: u32) -> (u32, u32) {
+    let columns = &search.snapshot.index.columns;
+    let of = |column: &[u32]| column.get(row as usize).copied().unwrap_or(NONE);
+    (of(&columns.previous), of(&columns.next))
+}
+
+fn hit(
+    request: &RecallRequest,
+    query: &Query,
+    search: &Search,
+    fused: &Fused,
+    events: &mut HashMap<EventId, Event>,
+) -> Option<Hit> {
+    let index = &search.snapshot.index;
+    let event =
+        events.get(&index.event(fused.row)?).filter(|event| may_show(&request.filter, event))?.clone();
+    let evidence = match event.kept() {
+        Some(kept) if !query.phrases.is_empty() && holds_phrase(&kept.content, query) => 1.0,
+        _ => search.evidence(fused.row, query),
+    };
+    if request.min_evidence.is_some_and(|least| evidence < least) {
+        return None;
+    }
+    let neighbour = |row: u32| {
+        let event = events.get(&index.event(row)?)?;
+        may_show(&for_reading(&request.filter), event).then(|| event.clone())
+    };
+    let (before, after) = match request.expand {
+        Expand::Nothing => (None, None),
+        Expand::Neighbours => {
+            let (before, after) = beside(search, fused.row);
+            (neighbour(before), neighbour(after))
+        }
+    };
+    let (found_by, neighbour_share) = search.found_by(fused.row);
+    Some(Hit {
+        event,
+        score: Score::new(fused.score),
+        evidence,
+        parts: fused.parts.to_vec(),
+        neighbour_share,
+        found_by,
+        before,
+        after,
+    })
+}
+
+fn holds_phrase(content: &str, query: &Query) -> bool {
+    let content = fold(content);
+    query.phrases.iter().any(|phrase| content.contains(phrase))
+}
+
+/// Whether the log's own row passes: living, not held back, and within what was asked for.
+fn may_show(filter: &EventFilter, event: &Event) -> bool {
+    let living =
+        EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..filter.clone() };
+    living.accepts(event)
+}
+
+/// A filter for the messages beside a hit: whose they are still counts, who says them and when does not.
+fn for_reading(filter: &EventFilter) -> EventFilter {
+    EventFilter { speaker: Within::All, roles: Within::All, since: None, until: None, ..filter.clone() }
+}
+
+/// Drops the hits that do not fit, from the first one on that is too much.
+pub(crate) fn cut(hits: &mut Vec<Hit>, limit: Option<TokenCount>, counter: Option<&dyn TokenCounter>) {
+    let Some(limit) = limit else { return };
+    let tokens = |event: &Event| event.kept().map_or(TokenCount(0), |kept| count(&kept.content, counter));
+    let mut used = TokenCount(0);
+    let fits = hits.iter().take_while(|hit| {
+        let texts = [Some(&hit.event), hit.before.as_ref(), hit.after.as_ref()];
+        used = used + texts.into_iter().flatten().map(tokens).sum();
+        used <= limit
+    });
+    let fits = fits.count();
+    hits.truncate(fits);
+}
+
+fn count(text: &str, counter: Option<&dyn TokenCounter>) -> TokenCount {
+    counter.map_or_else(
+        || TokenCount(u32::try_from(text.len().div_ceil(2)).unwrap_or(u32::MAX)),
+        |counter| counter.count(text),
+    )
+}

@@ -1,0 +1,81 @@
+//! The best few of many scores.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// A row with its score; greater is better, and of equals the newer row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranked {
+    pub(crate) score: f32,
+    pub(crate) row: u32,
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(self.row.cmp(&other.row))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ranked {}
+
+/// Keeps the best `limit` of what is offered, whatever the order.
+#[derive(Debug)]
+pub(crate) struct Best {
+    heap: BinaryHeap<Reverse<Ranked>>,
+    limit: usize,
+}
+
+impl Best {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { heap: BinaryHeap::with_capacity(limit.min(4_096) + 1), limit }
+    }
+
+    #[inline]
+    pub(crate) fn offer(&mut self, score: f32, row: u32) {
+        let ranked = Ranked { score, row };
+        if self.heap.len() < self.limit {
+            self.heap.push(Reverse(ranked));
+        } else if self.heap.peek().is_some_and(|worst| ranked > worst.0) {
+            self.heap.pop();
+            self.heap.push(Reverse(ranked));
+        }
+    }
+
+    /// Returns what was kept, best first.
+    pub(crate) fn into_sorted(self) -> Vec<Ranked> {
+        self.heap.into_sorted_vec().into_iter().map(|ranked| ranked.0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_a_full_sort(scores in proptest::collection::vec(-3_i8..3, 0..60), limit in 0_usize..20) {
+            let mut best = Best::new(limit);
+            let mut all: Vec<Ranked> = Vec::new();
+            for (row, score) in (0_u32..).zip(&scores) {
+                best.offer(f32::from(*score), row);
+                all.push(Ranked { score: f32::from(*score), row });
+            }
+            all.sort_by(|a, b| b.cmp(a));
+            all.truncate(limit);
+            prop_assert_eq!(best.into_sorted(), all);
+        }
+    }
+}

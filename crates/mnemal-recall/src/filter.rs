@@ -1,0 +1,82 @@
+//! The rows that a request may find, read from the blocks' columns.
+
+use mnemal_core::{EventFilter, IndexBlock, Labels, Within};
+
+use crate::lexical::LexicalIndex as _;
+use crate::memory::MemoryIndex;
+use crate::rows::RowSet;
+
+/// Returns the rows that pass; what the filter says of erased and quarantined events is void, because no block holds them.
+pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter) -> RowSet {
+    if is_open(filter) {
+        return RowSet::all(index.rows());
+    }
+    let mut blocks = index.blocks.iter().map(|placed| (placed, Narrowed::new(&placed.block, filter)));
+    let mut now = blocks.next();
+    RowSet::of(index.rows(), |row| {
+        while now
+            .as_ref()
+            .is_some_and(|(placed, _)| row as usize >= placed.first as usize + placed.block.len())
+        {
+            now = blocks.next();
+        }
+        now.as_ref().is_some_and(|(placed, narrowed)| narrowed.passes((row - placed.first) as usize))
+    })
+}
+
+fn is_open(filter: &EventFilter) -> bool {
+    let open = EventFilter {
+        quarantined: filter.quarantined.clone(),
+        erased: filter.erased.clone(),
+        ..EventFilter::all()
+    };
+    *filter == open
+}
+
+/// A filter with its names looked up in one block.
+struct Narrowed<'a> {
+    block: &'a IndexBlock,
+    filter: &'a EventFilter,
+    /// Each asked name with the column it is asked of.
+    codes: Vec<(&'a Labels, u16)>,
+    is_void: bool,
+}
+
+impl<'a> Narrowed<'a> {
+    fn new(block: &'a IndexBlock, filter: &'a EventFilter) -> Self {
+        let mut narrowed = Self { block, filter, codes: Vec::new(), is_void: false };
+        narrowed.ask(&block.sessions, name(&filter.session, mnemal_core::SessionId::as_str));
+        narrowed.ask(&block.channels, name(&filter.channel, mnemal_core::ChannelId::as_str));
+        narrowed.ask(&block.speakers, name(&filter.speaker, mnemal_core::Speaker::as_str));
+        narrowed.ask(&block.users, name(&filter.user, mnemal_core::UserId::as_str));
+        narrowed.ask(&block.agents, name(&filter.agent, mnemal_core::AgentId::as_str));
+        narrowed
+    }
+
+    fn ask(&mut self, labels: &'a Labels, name: Option<&str>) {
+        let Some(name) = name else { return };
+        let place = labels.names.iter().position(|known| known == name);
+        match place.and_then(|place| u16::try_from(place + 1).ok()) {
+            Some(code) => self.codes.push((labels, code)),
+            None => self.is_void = true,
+        }
+    }
+
+    fn passes(&self, place: usize) -> bool {
+        if self.is_void || self.codes.iter().any(|(labels, code)| labels.rows.get(place) != Some(code)) {
+            return false;
+        }
+        let role = self.block.roles.get(place);
+        let at = self.block.occurred_at.get(place);
+        self.filter.roles.only().is_none_or(|roles| role.is_some_and(|role| roles.contains(role)))
+            && self.filter.since.is_none_or(|since| at.is_some_and(|at| *at >= since))
+            && self.filter.until.is_none_or(|until| at.is_some_and(|at| *at < until))
+    }
+}
+
+fn name<T>(within: &Within<T>, text: impl Fn(&T) -> &str) -> Option<&str> {
+    match within {
+        Within::All => None,
+        Within::Only(one) => Some(text(one)),
+    }
+}

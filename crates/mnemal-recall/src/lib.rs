@@ -1,0 +1,45 @@
+#![doc = include_str!("../README.md")]
+
+mod indexer;
+mod terms;
+
+mod best;
+mod memory;
+mod merge;
+mod rows;
+
+mod lexical;
+mod sign_bits;
+mod vector;
+
+mod evidence;
+mod fuse;
+mod question;
+mod signal;
+
+mod answer;
+mod filter;
+mod pause;
+mod recall;
+mod request;
+mod search;
+mod source;
+mod state;
+mod substring;
+
+pub mod conformance;
+
+#[cfg(test)]
+mod fixture;
+
+pub use crate::evidence::EVIDENCE_FLOOR;
+pub use crate::indexer::{EventIndexer, embedded_text};
+pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
+pub use crate::memory::Columns;
+pub use crate::recall::{NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
+pub use crate::request::{DEFAULT_LIMIT, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, UsedMode};
+pub use crate::rows::RowSet;
+pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
+pub use crate::source::{INJECT_LIMIT, RecallSource};
+pub use crate::terms::{FIRST_PERSON, NAME, index_marks, index_terms, indexed_text};
+pub use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};

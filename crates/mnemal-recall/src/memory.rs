@@ -1,0 +1,250 @@
+//! The index in memory: the stored blocks as they are, and the few columns that no block can hold.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use mnemal_core::{BLOCK_ROWS, Cursor, EventId, IndexBlock, Labels, Marks, ModelId, Posting, Role, TermHash};
+use mnemal_text::{Analyzer, term_hash};
+
+use crate::lexical::LexicalIndex;
+use crate::merge::merge;
+use crate::terms::is_message;
+
+/// No row.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Names that say which part a speaker plays, not who he is. Source: own choice.
+const PARTS: [&str; 10] =
+    ["user", "assistant", "human", "agent", "ai", "bot", "system", "tool", "model", "narrator"];
+
+/// A block and the number of its first row.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) first: u32,
+    pub(crate) block: Arc<IndexBlock>,
+}
+
+/// What a row belongs to and stands beside; one value a row, [`NONE`] for nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Number of terms.
+    pub lengths: Vec<u32>,
+    /// The message before it in its conversation.
+    pub previous: Vec<u32>,
+    /// The message behind it in its conversation.
+    pub next: Vec<u32>,
+    /// Its conversation, by number.
+    pub sessions: Vec<u32>,
+    /// Number of terms of each conversation.
+    pub session_lengths: Vec<u64>,
+    /// Number of terms of all rows.
+    pub total_length: u64,
+}
+
+/// All rows of one space, numbered from 0 by `seq`. Cheap to clone: blocks are shared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MemoryIndex {
+    pub(crate) blocks: Vec<Placed>,
+    pub(crate) columns: Columns,
+    session_numbers: HashMap<String, u32>,
+    last_message: Vec<u32>,
+    speakers: HashMap<String, Vec<TermHash>>,
+    name_terms: HashSet<TermHash>,
+    vectors: HashMap<ModelId, u32>,
+    rows: u32,
+}
+
+impl MemoryIndex {
+    /// Position of the newest row.
+    pub(crate) fn head(&self) -> Cursor {
+        Cursor(self.blocks.last().and_then(|placed| placed.block.seqs.last().copied()))
+    }
+
+    /// Takes over a block; rows that are known already are the caller's to leave out.
+    pub(crate) fn push(&mut self, block: IndexBlock, analyzer: Analyzer) {
+        if block.is_empty() {
+            return;
+        }
+        let first = self.rows;
+        self.link(&block);
+        self.learn_speakers(&block.speakers, analyzer);
+        self.count_vectors(&block);
+        self.rows = first.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
+        self.blocks.push(Placed { first, block: Arc::new(block) });
+        self.pack();
+    }
+
+    /// Numbers conversations and joins each message with the one before it.
+    fn link(&mut self, block: &IndexBlock) {
+        let numbers: Vec<u32> = block.sessions.names.iter().map(|name| self.session(name)).collect();
+        let columns = &mut self.columns;
+        for (place, row) in (0..block.len()).zip(self.rows..) {
+            let length = block.lengths.get(place).copied().unwrap_or_default();
+            let code = usize::from(block.sessions.rows.get(place).copied().unwrap_or_default());
+            let session = code.checked_sub(1).and_then(|code| numbers.get(code)).copied().unwrap_or(NONE);
+            let mut previous = NONE;
+            if let Some(total) = columns.session_lengths.get_mut(session as usize) {
+                *total += u64::from(length);
+            }
+            let is_message = block.roles.get(place).is_some_and(|role| is_message(*role));
+            if let Some(last) = self.last_message.get_mut(session as usize).filter(|_| is_message) {
+                previous = std::mem::replace(last, row);
+                if let Some(next) = columns.next.get_mut(previous as usize) {
+                    *next = row;
+                }
+            }
+            columns.lengths.push(length);
+            columns.total_length += u64::from(length);
+            columns.sessions.push(session);
+            columns.previous.push(previous);
+            columns.next.push(NONE);
+        }
+    }
+
+    fn session(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.session_numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.last_message.len()).unwrap_or(NONE);
+        self.session_numbers.insert(name.to_owned(), number);
+        self.last_message.push(NONE);
+        self.columns.session_lengths.push(0);
+        number
+    }
+
+    fn learn_speakers(&mut self, speakers: &Labels, analyzer: Analyzer) {
+        for name in &speakers.names {
+            if !self.speakers.contains_key(name) {
+                let is_person = !PARTS.contains(&name.to_lowercase().as_str());
+                let terms = if is_person { analyzer.query_terms(name) } else { Vec::new() };
+                let terms: Vec<TermHash> = terms.iter().map(|term| TermHash(term_hash(term))).collect();
+                self.name_terms.extend(&terms);
+                self.speakers.insert(name.clone(), terms);
+            }
+        }
+    }
+
+    /// Merges the newest blocks while the last is as large as the one before it, so that each row is copied a few times only.
+    fn pack(&mut self) {
+        while let [.., before, last] = self.blocks.as_slice() {
+            if last.block.len() < before.block.len() || last.block.len() + before.block.len() > BLOCK_ROWS {
+                return;
+            }
+            let merged = Placed { first: before.first, block: Arc::new(merge(&before.block, &last.block)) };
+            self.blocks.truncate(self.blocks.len() - 2);
+            self.blocks.push(merged);
+        }
+    }
+
+    /// The block of a row, and the row's place in it.
+    pub(crate) fn place(&self, row: u32) -> Option<(&IndexBlock, usize)> {
+        let at = self.blocks.partition_point(|placed| placed.first <= row).checked_sub(1)?;
+        let placed = self.blocks.get(at)?;
+        Some((&placed.block, (row - placed.first) as usize))
+    }
+
+    pub(crate) fn event(&self, row: u32) -> Option<EventId> {
+        let (block, place) = self.place(row)?;
+        block.events.get(place).copied()
+    }
+
+    pub(crate) fn role(&self, row: u32) -> Option<Role> {
+        let (block, place) = self.place(row)?;
+        block.roles.get(place).copied()
+    }
+
+    pub(crate) fn marks(&self, row: u32) -> Marks {
+        self.place(row).and_then(|(block, place)| block.marks.get(place).copied()).unwrap_or_default()
+    }
+
+    /// Whether the row's speaker is called by one of these terms.
+    pub(crate) fn is_spoken_by(&self, row: u32, terms: &[TermHash]) -> bool {
+        let name = self.place(row).and_then(|(block, place)| block.speakers.get(place));
+        name.and_then(|name| self.speakers.get(name))
+            .is_some_and(|own| own.iter().any(|term| terms.contains(term)))
+    }
+
+    /// Whether a term is a part of some speaker's name.
+    pub(crate) fn is_name(&self, term: TermHash) -> bool {
+        self.name_terms.contains(&term)
+    }
+
+    fn count_vectors(&mut self, block: &IndexBlock) {
+        for column in &block.vectors {
+            let found = column.scales.iter().filter(|scale| **scale > 0.0).count();
+            *self.vectors.entry(column.model.clone()).or_default() +=
+                u32::try_from(found).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Number of rows that have a vector of the model.
+    pub(crate) fn vectors_of(&self, model: &ModelId) -> u32 {
+        self.vectors.get(model).copied().unwrap_or_default()
+    }
+}
+
+impl LexicalIndex for MemoryIndex {
+    fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    fn frequency(&self, term: TermHash) -> u32 {
+        let found = self.blocks.iter().map(|placed| placed.block.postings(term).len()).sum::<usize>();
+        u32::try_from(found).unwrap_or(u32::MAX)
+    }
+
+    fn visit(&self, term: TermHash, run: &mut dyn FnMut(u32, &[Posting])) {
+        for placed in &self.blocks {
+            let postings = placed.block.postings(term);
+            if !postings.is_empty() {
+                run(placed.first, postings);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{block, chat, index};
+
+    #[test]
+    fn rows_are_the_same_whatever_the_blocks() {
+        let turns = chat();
+        let whole = index(&[turns.len()]);
+        for cuts in [vec![1; turns.len()], vec![2, 3, 1, 1, turns.len() - 7]] {
+            let cut = index(&cuts);
+            assert_eq!(cut.columns.previous, whole.columns.previous);
+            assert_eq!(cut.columns.next, whole.columns.next);
+            assert_eq!(cut.columns.session_lengths, whole.columns.session_lengths);
+            assert_eq!(cut.head(), whole.head());
+            for row in 0..whole.rows() {
+                assert_eq!(cut.event(row), whole.event(row));
+            }
+        }
+    }
+
+    #[test]
+    fn single_rows_are_packed_into_few_blocks() {
+        let turns = chat();
+        let mut index = MemoryIndex::default();
+        for seq in 0..600_u64 {
+            index.push(block(&turns[..1], seq + 1), Analyzer::default());
+        }
+        assert_eq!(index.rows(), 600);
+        assert!(index.blocks.len() <= 10, "{} blocks", index.blocks.len());
+        assert!(index.blocks.iter().all(|placed| placed.block.len() <= BLOCK_ROWS));
+    }
+
+    #[test]
+    fn neighbours_are_messages_of_the_same_session() {
+        let index = index(&[chat().len()]);
+        for row in 0..index.rows() {
+            let next = index.columns.next[row as usize];
+            if next != NONE {
+                assert_eq!(index.columns.sessions[row as usize], index.columns.sessions[next as usize]);
+                assert_eq!(index.columns.previous[next as usize], row);
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Lets other tasks run between two steps of work, on any runtime.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// Gives way once: the task is woken again at once and goes on at its next turn.
+pub(crate) async fn pause() {
+    let mut is_first = true;
+    poll_fn(move |context| {
+        if std::mem::take(&mut is_first) {
+            context.waker().wake_by_ref();
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    })
+    .await;
+}

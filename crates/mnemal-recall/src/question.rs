@@ -1,0 +1,97 @@
+//! What recall reads from a query before it searches; no model has a part in it.
+
+use mnemal_core::{Marks, TermHash};
+use mnemal_extract::{Question, Wh, question};
+use mnemal_text::{Analyzer, fold, is_stop_word, term_hash};
+
+use crate::lexical::TermQuery;
+use crate::terms::NAME;
+
+/// Most terms that are read of a query. Source: PB-28.
+const MOST_READ: usize = 500;
+
+/// Words that keep a conversation going and ask nothing. Source: DF-10, own choice of English ones.
+const FILLERS: [&str; 16] = [
+    "ok", "okay", "yes", "yeah", "yep", "nope", "sure", "thanks", "thank", "thx", "please", "hi", "hello",
+    "hey", "so", "well",
+];
+
+/// A query, analysed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    /// Its terms, stop words dropped.
+    pub(crate) terms: TermQuery,
+    /// Forms that an answer may have: a time, a number, a name. Empty when the question asks for none of them.
+    pub(crate) forms: Vec<Marks>,
+    /// It asks for what the assistant said.
+    pub(crate) asks_assistant: bool,
+    /// What stands in quotation marks, folded.
+    pub(crate) phrases: Vec<String>,
+    /// It has words, and not only stop words and fillers; otherwise nothing can be evidence for it.
+    pub(crate) asks_something: bool,
+}
+
+impl Query {
+    /// Analyses a text with the analyser of the index.
+    pub(crate) fn read(text: &str, analyzer: Analyzer) -> Self {
+        let asked = question(text);
+        let terms = analyzer.query_terms(text);
+        let terms = terms.iter().take(MOST_READ).map(|term| TermHash(term_hash(term))).collect();
+        let phrases = asked.phrases.iter().filter_map(|range| text.get(range.clone()));
+        Self {
+            terms: TermQuery(terms),
+            forms: forms(&asked),
+            asks_assistant: asked.about_assistant,
+            phrases: phrases.map(|phrase| fold(phrase.trim())).filter(|phrase| !phrase.is_empty()).collect(),
+            asks_something: content_words(text, analyzer).any(|word| !FILLERS.contains(&fold(word).as_str())),
+        }
+    }
+
+    /// Whether a turn with these marks has a form that is asked for.
+    pub(crate) fn wants(&self, marks: Marks) -> bool {
+        self.forms.iter().any(|form| marks.has(*form))
+    }
+}
+
+/// The words of a query that are no stop words, as written.
+pub(crate) fn content_words(text: &str, analyzer: Analyzer) -> impl Iterator<Item = &str> {
+    let language = analyzer.language();
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+        .filter(move |word| word.chars().any(char::is_alphanumeric) && !is_stop_word(language, word))
+}
+
+fn forms(asked: &Question) -> Vec<Marks> {
+    let of_word = match asked.wh {
+        Some(Wh::HowMany | Wh::HowMuch | Wh::HowOld | Wh::HowOften | Wh::HowLong) => Some(Marks::NUMBER),
+        Some(Wh::Who | Wh::Whose | Wh::Where | Wh::Which) => Some(NAME),
+        _ => None,
+    };
+    of_word.into_iter().chain(asked.asks_time.then_some(Marks::TIME)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Query {
+        Query::read(text, Analyzer::default())
+    }
+
+    #[test]
+    fn a_question_tells_the_form_of_its_answer() {
+        assert!(read("When did Ada leave?").wants(Marks::TIME));
+        assert!(read("How many dogs has she?").wants(Marks::NUMBER));
+        assert!(read("Where does he live?").wants(NAME));
+        assert!(!read("Why did she leave?").wants(Marks::TIME.with(Marks::NUMBER).with(NAME)));
+        assert!(read("What did you suggest?").asks_assistant);
+        assert_eq!(read("who said \"Never Again\"?").phrases, ["never again"]);
+    }
+
+    #[test]
+    fn stop_words_alone_ask_nothing() {
+        // proves: DF-10
+        assert!(!read("ok can that this").asks_something);
+        assert!(!read("").asks_something && !read("?!").asks_something);
+        assert!(read("tea").asks_something);
+    }
+}

@@ -1,0 +1,252 @@
+//! One answer: catch up, search with every arm that is there, rank, and fetch what was found.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use mnemal_core::{
+    Degraded, Embedder, Error, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer, ModelId,
+    Result, Role, Slot, TokenCounter,
+};
+use mnemal_text::{Analyzer, Language};
+
+use crate::evidence::DEFAULT_FLOOR;
+use crate::lexical::{self, LexicalIndex as _, LexicalScores};
+use crate::pause::pause;
+use crate::question::Query;
+use crate::request::{Mode, RecallRequest, Recalled, UsedMode};
+use crate::rows::RowSet;
+use crate::search::{Arms, Search};
+use crate::state::{Shared, Snapshot};
+use crate::vector::{QueryVector, VectorIndex};
+use crate::{answer, filter, substring};
+
+/// Rows that each arm proposes, at least. Source: AD-01; 50 lose .002 R@10, 200 gain nothing.
+const CANDIDATES: usize = 100;
+/// Newest events that the substring scan reads. Source: PB-30.
+pub const NEWEST_SCANNED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
+
+/// What recall works with; one space.
+#[derive(Clone, Debug)]
+pub struct RecallParts {
+    /// Where blocks come from.
+    pub index: Slot<dyn IndexStore>,
+    /// Where texts come from.
+    pub events: Arc<dyn EventStore>,
+    /// What makes a query's vector.
+    pub embedder: Slot<dyn Embedder>,
+    /// What counts the tokens of hits; without it a token is taken to have two bytes.
+    pub counter: Slot<dyn TokenCounter>,
+}
+
+/// How recall works.
+#[derive(Clone, Debug)]
+pub struct RecallSettings {
+    /// Language of the analyser; that of the indexing side.
+    pub language: Language,
+    /// Newest events that the substring scan reads.
+    pub scanned: NonZeroUsize,
+}
+
+impl Default for RecallSettings {
+    /// English, 10,000 events.
+    fn default() -> Self {
+        Self { language: Language::English, scanned: NEWEST_SCANNED }
+    }
+}
+
+/// Finds events of one space.
+///
+/// A read calls no model but the in-process embedder and no network. The index in memory is shared by all calls; it is brought
+/// level with the store before each answer, and a call that has ended leaves nothing running.
+#[derive(Debug)]
+pub struct Recall {
+    pub(crate) parts: RecallParts,
+    settings: RecallSettings,
+    analyzer: Analyzer,
+    shared: Shared,
+}
+
+impl Recall {
+    /// Joins the parts. Loads nothing.
+    pub fn new(parts: RecallParts, settings: RecallSettings) -> Self {
+        let analyzer = Analyzer::new(settings.language);
+        Self { parts, settings, analyzer, shared: Shared::new(analyzer) }
+    }
+
+    /// Answers a request.
+    ///
+    /// The ladder: words and vectors; words alone where vectors are missing; the index as it was last seen where the store
+    /// does not answer; a scan of the newest events for the words as they are written where there is no index, or where it
+    /// holds none of the words. Each rung but the first is a gap or is named in [`Recalled::used`].
+    ///
+    /// # Errors
+    /// `Invalid` for a query vector without direction; whatever the event store answers, because without it there is no text.
+    pub async fn recall(&self, request: &RecallRequest) -> Result<Degraded<Recalled>> {
+        let own = own_vector(request)?;
+        let query = Query::read(&request.query, self.analyzer);
+        let mut gaps = Gaps::default();
+        let Some(snapshot) = self.snapshot(&mut gaps).await else {
+            if request.mode != Mode::Lexical {
+                gaps.keep(Layer::Vector, self.parts.embedder.part().map(|_| ()));
+            }
+            let found = self.scan(request, &query).await?;
+            return Ok(gaps.attach(found));
+        };
+        let vector = match request.mode {
+            Mode::Lexical => None,
+            Mode::Auto | Mode::Vector => self.query_vector(&request.query, own, &mut gaps).await,
+        };
+        let search = self.search(request, &query, snapshot, vector).await;
+        if let Some(behind) = search.lacks_vectors() {
+            gaps.add(Gap { layer: Layer::Vector, cause: GapCause::Stale { behind } });
+        }
+        if search.ranked.is_empty() && query.asks_something && request.mode != Mode::Vector {
+            let scanned = self.scan(request, &query).await?;
+            if !scanned.hits.is_empty() {
+                return Ok(gaps.attach(scanned));
+            }
+        }
+        let found = answer::answer(self, request, &query, &search).await?;
+        Ok(gaps.attach(found))
+    }
+
+    /// Brings the index level; where that fails, the index as it was last seen, if there was one.
+    async fn snapshot(&self, gaps: &mut Gaps) -> Option<Snapshot> {
+        let caught_up = match self.parts.index.part() {
+            Ok(store) => self.shared.caught_up(store).await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        match caught_up {
+            Ok(snapshot) => Some(snapshot),
+            Err(cause) => {
+                gaps.add(Gap { layer: Layer::Lexical, cause });
+                let last = self.shared.snapshot();
+                (last.index.rows() > 0).then_some(last)
+            }
+        }
+    }
+
+    async fn query_vector(
+        &self,
+        text: &str,
+        own: Option<(ModelId, QueryVector)>,
+        gaps: &mut Gaps,
+    ) -> Option<AskedVector> {
+        if let Some((model, vector)) = own {
+            let floor = self.parts.embedder.part().ok().filter(|embedder| *embedder.model() == model);
+            let floor = floor.map_or(DEFAULT_FLOOR, Embedder::floor);
+            return Some(AskedVector { model, vector, floor });
+        }
+        let made = match self.parts.embedder.part() {
+            Ok(embedder) => embedder.embed(&[text]).await.map_err(GapCause::from).map(|vectors| {
+                let values = vectors.into_iter().next().flatten();
+                let vector = values.and_then(|values| QueryVector::new(&values));
+                vector.map(|vector| AskedVector {
+                    model: embedder.model().clone(),
+                    vector,
+                    floor: embedder.floor(),
+                })
+            }),
+            Err(cause) => Err(cause),
+        };
+        gaps.keep(Layer::Vector, made)
+    }
+
+    /// Runs the arms, one step each, and ranks the union of what they propose.
+    async fn search(
+        &self,
+        request: &RecallRequest,
+        query: &Query,
+        snapshot: Snapshot,
+        vector: Option<AskedVector>,
+    ) -> Search {
+        let index = Arc::clone(&snapshot.index);
+        let filter = filter::rows(&index, &request.filter);
+        let candidates = CANDIDATES.max(request.limit.get());
+        pause().await;
+        let words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
+            let is_name = |term| index.is_name(term);
+            lexical::score(&*index, &index.columns, &query.terms, &is_name, (&filter, candidates))
+        });
+        pause().await;
+        let mut rows: Vec<u32> = words.iter().flat_map(LexicalScores::best).collect();
+        let mut near = None;
+        if let Some(asked) = &vector {
+            let vectors = self.shared.vectors(&snapshot, &asked.model, asked.vector.dimensions()).await;
+            rows.extend(nearest(&vectors, &asked.vector, &filter, candidates));
+            pause().await;
+            near = Some(vectors);
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        let arms = Arms { words, vectors: near.zip(vector) };
+        Search::rank(snapshot, query, arms, &rows)
+    }
+
+    async fn scan(&self, request: &RecallRequest, query: &Query) -> Result<Recalled> {
+        let live = mnemal_core::EventFilter {
+            quarantined: mnemal_core::Within::Only(false),
+            erased: mnemal_core::Within::Only(false),
+            ..request.filter.clone()
+        };
+        if !query.asks_something {
+            return Ok(nothing());
+        }
+        let events = self.parts.events.latest(&live, self.settings.scanned).await?;
+        Ok(substring::scan(request, self.analyzer, events))
+    }
+
+    /// Fetches events by id, leaving out what the log does not know.
+    pub(crate) async fn fetch(&self, ids: &[EventId]) -> Result<HashMap<EventId, Event>> {
+        let by_id = |events: Vec<Event>| events.into_iter().map(|event| (event.id, event));
+        match self.parts.events.get(ids).await {
+            Ok(events) => Ok(by_id(events).collect()),
+            Err(error) if error.kind() == mnemal_core::ErrorKind::NotFound => {
+                let mut found = HashMap::new();
+                for id in ids {
+                    found.extend(by_id(self.parts.events.get(&[*id]).await.unwrap_or_default()));
+                }
+                Ok(found)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The query's vector with what must be known of its model.
+#[derive(Clone, Debug)]
+pub(crate) struct AskedVector {
+    pub(crate) model: ModelId,
+    pub(crate) vector: QueryVector,
+    pub(crate) floor: f32,
+}
+
+fn own_vector(request: &RecallRequest) -> Result<Option<(ModelId, QueryVector)>> {
+    let Some((model, values)) = &request.query_vector else { return Ok(None) };
+    let vector = QueryVector::new(values)
+        .ok_or_else(|| Error::invalid(format!("the query vector of model {model} has no direction")))?;
+    Ok(Some((model.clone(), vector)))
+}
+
+fn nearest(vectors: &dyn VectorIndex, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<u32> {
+    vectors.nearest(query, filter, limit).into_iter().map(|near| near.row).collect()
+}
+
+pub(crate) fn nothing() -> Recalled {
+    Recalled {
+        hits: Vec::new(),
+        used: UsedMode::Nothing,
+        evidence: 0.0,
+        head: mnemal_core::Cursor::START,
+        model: None,
+    }
+}
+
+/// Whether a role's words are a person's.
+pub(crate) fn is_person(role: Role) -> bool {
+    matches!(role, Role::User | Role::Decision)
+}
+
+#[cfg(test)]
+mod tests;

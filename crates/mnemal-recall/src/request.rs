@@ -1,0 +1,160 @@
+//! What is asked of recall, and what it answers.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Cursor, Event, EventFilter, ModelId, Score, ScorePart, TokenCount};
+
+/// Hits of a request that does not say how many. Source: CF-09, explicit search.
+pub const DEFAULT_LIMIT: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
+
+/// Which arms search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Words and vectors, as far as both are there (hybrid).
+    #[default]
+    Auto,
+    /// Words only.
+    Lexical,
+    /// Vectors only.
+    Vector,
+}
+
+/// What comes along with each hit, outside the ranking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expand {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The messages right before and after it in its conversation.
+    Neighbours,
+}
+
+/// A question to the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallRequest {
+    /// The question, or any words.
+    pub query: String,
+    /// The query's own vector and its model, made by the caller; without it the embedder makes one.
+    pub query_vector: Option<(ModelId, Vec<f32>)>,
+    /// Which events may be found. Erased and quarantined ones never are, whatever the filter says of them.
+    pub filter: EventFilter,
+    /// Most hits.
+    pub limit: NonZeroUsize,
+    /// Which arms search.
+    pub mode: Mode,
+    /// Most tokens of all hits' texts together, neighbours included; hits behind the limit are left out.
+    pub max_tokens: Option<TokenCount>,
+    /// Hits with a lower score are left out.
+    pub min_score: Option<f32>,
+    /// Hits with less evidence are left out; [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) for what nobody asked for.
+    pub min_evidence: Option<f32>,
+    /// What comes along with each hit.
+    pub expand: Expand,
+}
+
+impl RecallRequest {
+    /// Asks for the ten best of all living events, words and vectors, without neighbours.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            query_vector: None,
+            filter: EventFilter::live(),
+            limit: DEFAULT_LIMIT,
+            mode: Mode::Auto,
+            max_tokens: None,
+            min_score: None,
+            min_evidence: None,
+            expand: Expand::Nothing,
+        }
+    }
+}
+
+/// Which rung of the ladder answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsedMode {
+    /// Words and vectors.
+    Hybrid,
+    /// Words.
+    Lexical,
+    /// Vectors.
+    Vector,
+    /// A scan of the newest events for the query's words as they are written.
+    Substring,
+    /// There was nothing to search for, or nothing to search in.
+    Nothing,
+}
+
+impl UsedMode {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Lexical => "lexical",
+            Self::Vector => "vector",
+            Self::Substring => "substring",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+/// What led to a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundBy {
+    /// It holds words of the query.
+    Words,
+    /// It holds none; a message next to it does.
+    Neighbour,
+    /// Neither does; its vector is near.
+    Nearness,
+    /// The query's words stand in it as they are written.
+    Substring,
+}
+
+impl FoundBy {
+    /// Returns the label that people read.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Words => "by its words",
+            Self::Neighbour => "by its neighbour",
+            Self::Nearness => "by its meaning",
+            Self::Substring => "substring",
+        }
+    }
+}
+
+/// One event that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The event, as the log has it now.
+    pub event: Event,
+    /// Its rank value, 0 to 1; comparable within one answer.
+    pub score: Score,
+    /// What speaks for it, 0 to 1; comparable between answers and spaces.
+    pub evidence: f32,
+    /// The summands of the score; they add up to it within 1e-6.
+    pub parts: Vec<ScorePart>,
+    /// Which share of its score of words came from its neighbours, 0 to 1.
+    pub neighbour_share: f32,
+    /// What led to it.
+    pub found_by: FoundBy,
+    /// The message before it in its conversation, if asked for.
+    pub before: Option<Event>,
+    /// The message after it in its conversation, if asked for.
+    pub after: Option<Event>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recalled {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// The rung that answered.
+    pub used: UsedMode,
+    /// The largest evidence of all hits, 0 without hits; below [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) "nothing
+    /// relevant" is the honest answer.
+    pub evidence: f32,
+    /// Position of the newest event that the search knew.
+    pub head: Cursor,
+    /// Model of the query vector, if there was one.
+    pub model: Option<ModelId>,
+}

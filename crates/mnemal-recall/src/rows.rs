@@ -1,0 +1,70 @@
+//! A set of rows of the memory index.
+
+/// Which rows may be found. Everything, or one bit a row.
+#[derive(Clone, Debug)]
+pub struct RowSet {
+    bits: Option<Vec<u64>>,
+    rows: u32,
+    len: u32,
+}
+
+impl RowSet {
+    /// Returns the set of all of `rows` rows.
+    pub fn all(rows: u32) -> Self {
+        Self { bits: None, rows, len: rows }
+    }
+
+    /// Returns the set of the rows that pass, asked in ascending order.
+    pub fn of(rows: u32, mut passes: impl FnMut(u32) -> bool) -> Self {
+        let mut bits = vec![0_u64; rows.div_ceil(64) as usize];
+        let mut len = 0;
+        for (word, start) in bits.iter_mut().zip((0..rows).step_by(64)) {
+            for (bit, row) in (start..rows.min(start + 64)).enumerate() {
+                if passes(row) {
+                    *word |= 1 << bit;
+                    len += 1;
+                }
+            }
+        }
+        Self { bits: Some(bits), rows, len }
+    }
+
+    /// Whether a row is in the set.
+    #[inline]
+    pub fn has(&self, row: u32) -> bool {
+        match &self.bits {
+            None => row < self.rows,
+            Some(bits) => bits.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 == 1),
+        }
+    }
+
+    /// Whether every row is in the set.
+    pub fn is_all(&self) -> bool {
+        self.len == self.rows
+    }
+
+    /// Returns how many rows are in the set.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether no row is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_what_passed_and_nothing_behind_its_end() {
+        let odd = RowSet::of(130, |row| row % 2 == 1);
+        assert_eq!(odd.len(), 65);
+        assert!(odd.has(1) && odd.has(129) && !odd.has(0) && !odd.has(131));
+        let all = RowSet::all(3);
+        assert!(all.has(2) && !all.has(3) && !all.is_empty());
+        assert!(RowSet::of(0, |_| true).is_empty());
+    }
+}

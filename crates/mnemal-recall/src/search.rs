@@ -1,0 +1,116 @@
+//! What the arms found, measured by all signals and ranked.
+
+use mnemal_core::Role;
+
+use crate::evidence::{Grounds, evidence};
+use crate::fuse::{Candidate, Fused, fuse};
+use crate::lexical::LexicalIndex as _;
+use crate::lexical::LexicalScores;
+use crate::question::Query;
+use crate::recall::{AskedVector, is_person};
+use crate::request::{FoundBy, UsedMode};
+use crate::state::{Snapshot, Vectors};
+use crate::terms::FIRST_PERSON;
+use crate::vector::VectorIndex as _;
+
+/// Length at which a machine's turn has lost all of `brevity`, in terms. Source: learnt with it; BEAM's answers have 570 words.
+const LONG: f32 = 600.0;
+
+/// The arms that ran.
+#[derive(Debug)]
+pub(crate) struct Arms {
+    pub(crate) words: Option<LexicalScores>,
+    pub(crate) vectors: Option<(Vectors, AskedVector)>,
+}
+
+/// A ranking and all that is needed to explain it.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) ranked: Vec<Fused>,
+    arms: Arms,
+}
+
+impl Search {
+    /// Measures and ranks the candidates.
+    pub(crate) fn rank(snapshot: Snapshot, query: &Query, arms: Arms, rows: &[u32]) -> Self {
+        let search = Self { snapshot, ranked: Vec::new(), arms };
+        let measured: Vec<Candidate> = rows.iter().map(|row| search.measure(*row, query)).collect();
+        Self { ranked: fuse(&measured), ..search }
+    }
+
+    /// The raw values, in the order of the table of signals.
+    fn measure(&self, row: u32, query: &Query) -> Candidate {
+        let index = &*self.snapshot.index;
+        let yes = |condition: bool| f32::from(u8::from(condition));
+        let (words, session, coverage) = self.arms.words.as_ref().map_or((0.0, 0.0, 0.0), |words| {
+            (words.smooth(row), words.session(row, &index.columns), words.coverage(row, &index.columns))
+        });
+        let (role, marks) = (index.role(row).unwrap_or(Role::User), index.marks(row));
+        let is_named = index.is_spoken_by(row, &query.terms.0);
+        let length = index.columns.lengths.get(row as usize).copied().unwrap_or_default() as f32;
+        let brevity = if is_person(role) { 1.0 } else { 1.0 - (length.ln_1p() / LONG.ln_1p()).min(1.0) };
+        let raw = [
+            words,
+            session,
+            coverage,
+            self.cosine(row).unwrap_or_default().max(0.0),
+            yes(is_named),
+            yes(is_named && marks.has(FIRST_PERSON)),
+            brevity,
+            yes(query.asks_assistant && role == Role::Assistant),
+            yes(query.wants(marks)),
+        ];
+        Candidate { row, raw }
+    }
+
+    fn cosine(&self, row: u32) -> Option<f32> {
+        let (vectors, asked) = self.arms.vectors.as_ref()?;
+        vectors.cosine(&asked.vector, row)
+    }
+
+    /// The evidence for a row, before its text is known.
+    pub(crate) fn evidence(&self, row: u32, query: &Query) -> f32 {
+        if !query.asks_something {
+            return 0.0;
+        }
+        let columns = &self.snapshot.index.columns;
+        let coverage = self.arms.words.as_ref().map_or(0.0, |words| words.coverage(row, columns));
+        let floor = self.arms.vectors.as_ref().map(|(_, asked)| asked.floor);
+        evidence(&Grounds { coverage, cosine: self.cosine(row).zip(floor), has_phrase: false })
+    }
+
+    /// What led to a row, and which share of its score of words its neighbours lent.
+    pub(crate) fn found_by(&self, row: u32) -> (FoundBy, f32) {
+        let scores = self.arms.words.as_ref().map_or((0.0, 0.0), |words| (words.raw(row), words.smooth(row)));
+        match scores {
+            (raw, smooth) if raw > 0.0 => (FoundBy::Words, (1.0 - raw / smooth).clamp(0.0, 1.0)),
+            (_, smooth) if smooth > 0.0 => (FoundBy::Neighbour, 1.0),
+            _ => (FoundBy::Nearness, 0.0),
+        }
+    }
+
+    /// Which arms ran.
+    pub(crate) fn used(&self) -> UsedMode {
+        match (&self.arms.words, &self.arms.vectors) {
+            (Some(_), Some(_)) => UsedMode::Hybrid,
+            (Some(_), None) => UsedMode::Lexical,
+            (None, Some(_)) => UsedMode::Vector,
+            (None, None) => UsedMode::Nothing,
+        }
+    }
+
+    /// How many rows have no vector of the query's model, where they are more than half.
+    ///
+    /// Texts without a word that the model knows never get one, so some rows always lack a vector.
+    pub(crate) fn lacks_vectors(&self) -> Option<u64> {
+        let index = &self.snapshot.index;
+        let behind = index.rows().saturating_sub(index.vectors_of(&self.asked()?.model));
+        (behind > index.rows() / 2).then_some(u64::from(behind))
+    }
+
+    /// The query's vector, if there was one.
+    pub(crate) fn asked(&self) -> Option<&AskedVector> {
+        self.arms.vectors.as_ref().map(|(_, asked)| asked)
+    }
+}

@@ -1,0 +1,60 @@
+//! The last rung: the query's words as they are written, looked for in the newest events.
+
+use mnemal_core::{Cursor, Event, Score, ScorePart};
+use mnemal_text::{Analyzer, fold};
+
+use crate::answer::cut;
+use crate::evidence::EVIDENCE_FLOOR;
+use crate::question::content_words;
+use crate::request::{FoundBy, Hit, RecallRequest, Recalled, UsedMode};
+
+/// Fewest bytes of a word that is looked for inside other words; a character of Chinese has three. Source: own choice.
+const SHORTEST: usize = 3;
+
+/// Ranks events, newest first, by the share of the query's words that stand in them, and newer before older of equal share.
+///
+/// The whole query counts as 1. Below [`EVIDENCE_FLOOR`] nothing is shown: a scan that asks no index must not guess.
+pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Event>) -> Recalled {
+    let words = content_words(&request.query, analyzer).map(fold);
+    let words: Vec<String> = words.filter(|word| word.len() >= SHORTEST).collect();
+    let whole = fold(request.query.trim());
+    let head = Cursor(events.iter().map(|event| event.seq).max());
+    let mut found: Vec<(f32, Event)> = events
+        .into_iter()
+        .filter_map(|event| Some((share(&event.kept()?.content, &whole, &words), event)))
+        .filter(|(share, _)| *share >= least(request))
+        .collect();
+    found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.seq.cmp(&one.seq)));
+    found.truncate(request.limit.get());
+    let mut hits: Vec<Hit> = found.into_iter().map(|(share, event)| hit(share, event)).collect();
+    cut(&mut hits, request.max_tokens, None);
+    let evidence = hits.first().map_or(0.0, |hit| hit.evidence);
+    Recalled { hits, used: UsedMode::Substring, evidence, head, model: None }
+}
+
+fn least(request: &RecallRequest) -> f32 {
+    [request.min_score, request.min_evidence].into_iter().flatten().fold(EVIDENCE_FLOOR, f32::max)
+}
+
+fn share(content: &str, whole: &str, words: &[String]) -> f32 {
+    let content = fold(content);
+    if !whole.is_empty() && content.contains(whole) {
+        return 1.0;
+    }
+    let found = words.iter().filter(|word| content.contains(word.as_str())).count();
+    found as f32 / words.len().max(1) as f32
+}
+
+fn hit(share: f32, event: Event) -> Hit {
+    let part = ScorePart { name: "substring", raw: share, normalised: share, weight: 1.0, value: share };
+    Hit {
+        event,
+        score: Score::new(share),
+        evidence: share,
+        parts: vec![part],
+        neighbour_share: 0.0,
+        found_by: FoundBy::Substring,
+        before: None,
+        after: None,
+    }
+}

@@ -1,0 +1,146 @@
+//! What an event can be found by: its terms, its marks, and the text that is embedded.
+
+use mnemal_core::{Marks, NewEvent, Role, TermHash, Terms};
+use mnemal_extract::turn_marks;
+use mnemal_text::{Analyzer, date_terms, term_hash};
+
+/// The speaker talks of himself: "I", "my", "we".
+pub const FIRST_PERSON: Marks = Marks(16);
+/// The text names somebody or something: a capital inside a sentence.
+pub const NAME: Marks = Marks(32);
+
+/// Words by which a speaker talks of himself, as they are indexed. Source: own choice, English.
+const SELF_WORDS: [&str; 12] =
+    ["i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine", "myself", "we", "our", "us"];
+
+/// Returns the text under which an event is indexed and embedded: `[YYYY-MM-DD] Speaker: text [shares a photo of caption]`.
+///
+/// The day is that of the event's zone. An event without a speaker has no name in front of it; `caption` is a field of the
+/// metadata. The stored content stays as it is.
+pub fn indexed_text(event: &NewEvent) -> String {
+    let day = event.occurred_at.civil(&event.zone).day_text();
+    let caption = event.metadata.get("caption").map_or("", String::as_str);
+    let mut text = String::with_capacity(event.content.len() + caption.len() + 48);
+    text.push('[');
+    text.push_str(&day);
+    text.push_str("] ");
+    if let Some(speaker) = &event.speaker {
+        text.push_str(speaker.as_str());
+        text.push_str(": ");
+    }
+    text.push_str(&event.content);
+    if !caption.is_empty() {
+        text.push_str(" [shares a photo of ");
+        text.push_str(caption);
+        text.push(']');
+    }
+    text
+}
+
+/// Returns the hashes of an event's terms, stop words included, with the month and the weekday of its day.
+///
+/// An event without text has no terms, so nothing finds it. Costs about 7 µs for 150 bytes.
+pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
+    if event.content.trim().is_empty() && !event.metadata.contains_key("caption") {
+        return Terms::default();
+    }
+    let text = indexed_text(event);
+    let mut hashes = Vec::with_capacity(text.len() / 4);
+    analyzer.for_each_term(&text, &mut |term, _| hashes.push(term_hash(term)));
+    let day = event.occurred_at.civil(&event.zone);
+    // The day itself stands in the text; its month and weekday do not.
+    hashes.extend(date_terms(day.year, day.month, day.day).iter().take(2).map(|term| term_hash(term)));
+    counted(hashes)
+}
+
+/// Returns what a turn is like: whether it asks, names a time, a number or a name, and speaks of its speaker.
+pub fn index_marks(event: &NewEvent) -> Marks {
+    let found = Marks(turn_marks(&event.content).bits());
+    let found = if speaks_of_self(&event.content) { found.with(FIRST_PERSON) } else { found };
+    if has_inner_capital(&event.content) { found.with(NAME) } else { found }
+}
+
+/// Whether neighbours in a conversation are looked for among events of this role.
+pub(crate) fn is_message(role: Role) -> bool {
+    matches!(role, Role::User | Role::Assistant)
+}
+
+fn counted(mut hashes: Vec<u64>) -> Terms {
+    let length = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+    hashes.sort_unstable();
+    let mut counts: Vec<(TermHash, u16)> = Vec::with_capacity(hashes.len());
+    for hash in hashes {
+        match counts.last_mut() {
+            Some((last, count)) if last.0 == hash => *count = count.saturating_add(1),
+            _ => counts.push((TermHash(hash), 1)),
+        }
+    }
+    Terms { length, counts }
+}
+
+fn speaks_of_self(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(|word| {
+        word.len() <= 8 && SELF_WORDS.contains(&word.replace('’', "'").to_ascii_lowercase().as_str())
+    })
+}
+
+/// Whether a capitalised word of at least two letters follows a lower-case letter, a comma or a space after either.
+fn has_inner_capital(text: &str) -> bool {
+    let mut before = None;
+    let mut gap = false;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let starts_word = gap && character.is_uppercase();
+        if starts_word
+            && before.is_some_and(|last: char| last.is_lowercase() || last == ',')
+            && characters.peek().is_some_and(|next| next.is_lowercase())
+        {
+            return true;
+        }
+        gap = character == ' ';
+        if !gap {
+            before = Some(character);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::turn;
+    use mnemal_text::Language;
+
+    fn has(terms: &Terms, term: &str) -> bool {
+        terms.counts.iter().any(|(hash, _)| hash.0 == term_hash(term))
+    }
+
+    #[test]
+    fn date_speaker_and_caption_are_indexed_and_the_content_stays() {
+        let mut event = turn("s", "Ada", "I went home.");
+        event.metadata.insert("caption".to_owned(), "a red door".to_owned());
+        assert_eq!(indexed_text(&event), "[2023-05-08] Ada: I went home. [shares a photo of a red door]");
+        let terms = index_terms(&event, Analyzer::new(Language::English));
+        for term in ["2023-05-08", "may", "monday", "ada", "go", "door", "i"] {
+            assert!(has(&terms, term), "{term}");
+        }
+        assert_eq!(terms.counts.iter().map(|(_, count)| u32::from(*count)).sum::<u32>(), terms.length);
+        assert!(terms.counts.is_sorted_by_key(|(hash, _)| *hash));
+        assert_eq!(event.content, "I went home.");
+    }
+
+    #[test]
+    fn an_event_without_text_has_no_terms() {
+        assert_eq!(index_terms(&turn("s", "Ada", " \n"), Analyzer::default()), Terms::default());
+    }
+
+    #[test]
+    fn marks_tell_who_and_what_a_turn_is_about() {
+        let marks = |text: &str| index_marks(&turn("s", "Ada", text));
+        assert!(marks("It’s true, I’m late").has(FIRST_PERSON) && marks("MY dog").has(FIRST_PERSON));
+        assert!(!marks("They went to Rome").has(FIRST_PERSON) && !marks("hemi it").has(FIRST_PERSON));
+        assert!(marks("They went to Rome").has(NAME) && marks("Well, Anna did").has(NAME));
+        assert!(!marks("Hello there. We did.").has(NAME) && !marks("so do I").has(NAME));
+        assert!(marks("Did you go?").has(Marks::QUESTION));
+    }
+}

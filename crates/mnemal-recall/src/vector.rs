@@ -1,0 +1,184 @@
+//! The arm of vectors: nearness by cosine over int8 codes.
+
+use std::fmt::Debug;
+
+use mnemal_core::{IndexBlock, ModelId, VectorColumn};
+
+use crate::best::{Best, Ranked};
+use crate::memory::{MemoryIndex, Placed};
+use crate::rows::RowSet;
+
+/// A row with its cosine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// The row.
+    pub row: u32,
+    /// The cosine, −1 to 1, as the int8 codes give it.
+    pub cosine: f32,
+}
+
+/// Nearness to a query vector. Rows are numbered from 0 in the order of the log.
+///
+/// Guarantees that an implementation must give: `nearest` returns rows of the filter only, each once, best first, at most
+/// `limit`, and fills the limit while the filter has rows with vectors; `cosine` is exact for the stored codes and agrees
+/// with what `nearest` returned; every number is finite.
+/// Not guaranteed: that `nearest` finds the very best rows; an approximate index may miss some.
+pub trait VectorIndex: Debug + Send + Sync {
+    /// Returns the rows of the filter that are nearest to the query.
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near>;
+
+    /// Returns the cosine of a row; `None` when it has no vector.
+    fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32>;
+}
+
+/// A query vector, quantised like the rows.
+#[derive(Clone, Debug)]
+pub struct QueryVector {
+    codes: Vec<i16>,
+    scale: f32,
+    values: Vec<f32>,
+}
+
+impl QueryVector {
+    /// Quantises a vector of any length above 0; `None` for one that is empty, zero or not finite.
+    pub fn new(values: &[f32]) -> Option<Self> {
+        let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if !length.is_finite() || length <= f32::EPSILON {
+            return None;
+        }
+        let values: Vec<f32> = values.iter().map(|value| value / length).collect();
+        let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        let scale = largest / 127.0;
+        #[expect(clippy::cast_possible_truncation, reason = "the quotient lies in −127 to 127")]
+        let codes = values.iter().map(|value| (value / scale).round() as i16).collect();
+        Some(Self { codes, scale, values })
+    }
+
+    /// Returns the number of values.
+    pub fn dimensions(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Returns the values, of length 1.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The cosine of a row of codes.
+    #[inline]
+    fn cosine(&self, codes: &[i8], scale: f32) -> f32 {
+        let sum: i32 =
+            self.codes.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(i16::from(*b))).sum();
+        (sum as f32 * self.scale * scale).clamp(-1.0, 1.0)
+    }
+}
+
+/// Looks at every row: exact, and fast enough for some 30,000 vectors.
+#[derive(Clone, Debug, Default)]
+pub struct FlatIndex {
+    blocks: Vec<Placed>,
+    model: Option<ModelId>,
+}
+
+impl FlatIndex {
+    /// Numbers the rows of these blocks from 0 and searches the vectors of one model.
+    pub fn new(blocks: impl IntoIterator<Item = std::sync::Arc<IndexBlock>>, model: ModelId) -> Self {
+        let mut first = 0_u32;
+        let placed = blocks.into_iter().map(|block| {
+            let start = first;
+            first = first.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
+            Placed { first: start, block }
+        });
+        Self { blocks: placed.collect(), model: Some(model) }
+    }
+
+    /// Searches the index in memory. Cheap: blocks are shared.
+    pub(crate) fn over(index: &MemoryIndex, model: &ModelId) -> Self {
+        Self { blocks: index.blocks.clone(), model: Some(model.clone()) }
+    }
+
+    /// Shows the cosine of each of these rows, ascending, that has a vector.
+    pub(crate) fn for_each_cosine(&self, query: &QueryVector, rows: &[u32], mut show: impl FnMut(u32, f32)) {
+        let mut rows = rows.iter().copied().peekable();
+        for (first, column) in self.columns().filter(|(_, column)| column.dimensions == query.dimensions()) {
+            while rows.next_if(|row| *row < first).is_some() {}
+            while let Some(row) = rows.next_if(|row| ((row - first) as usize) < column.scales.len()) {
+                if let Some(cosine) = cosine_in(column, (row - first) as usize, query) {
+                    show(row, cosine);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (u32, &VectorColumn)> {
+        self.blocks.iter().filter_map(|placed| Some((placed.first, self.column(placed)?)))
+    }
+
+    /// The nearest of the rows from `start` on.
+    pub(crate) fn nearest_from(
+        &self,
+        start: u32,
+        query: &QueryVector,
+        filter: &RowSet,
+        limit: usize,
+    ) -> Vec<Near> {
+        let mut best = Best::new(limit);
+        for (first, column) in self.columns().filter(|(_, column)| column.dimensions == query.dimensions()) {
+            let rows = column.codes.chunks_exact(column.dimensions).zip(&column.scales).zip(first..);
+            for ((codes, scale), row) in rows.skip(start.saturating_sub(first) as usize) {
+                if *scale > 0.0 && filter.has(row) {
+                    best.offer(query.cosine(codes, *scale), row);
+                }
+            }
+        }
+        best.into_sorted().into_iter().map(Near::from).collect()
+    }
+
+    fn column<'a>(&self, placed: &'a Placed) -> Option<&'a VectorColumn> {
+        placed
+            .block
+            .vectors
+            .iter()
+            .find(|column| Some(&column.model) == self.model.as_ref() && column.dimensions > 0)
+    }
+}
+
+impl VectorIndex for FlatIndex {
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
+        self.nearest_from(0, query, filter, limit)
+    }
+
+    fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
+        let at = self.blocks.partition_point(|placed| placed.first <= row).checked_sub(1)?;
+        let placed = self.blocks.get(at)?;
+        let column = self.column(placed).filter(|column| column.dimensions == query.dimensions())?;
+        cosine_in(column, (row - placed.first) as usize, query)
+    }
+}
+
+fn cosine_in(column: &VectorColumn, place: usize, query: &QueryVector) -> Option<f32> {
+    let scale = *column.scales.get(place).filter(|scale| **scale > 0.0)?;
+    let codes = column.codes.get(place * column.dimensions..(place + 1) * column.dimensions)?;
+    Some(query.cosine(codes, scale))
+}
+
+impl From<Ranked> for Near {
+    fn from(ranked: Ranked) -> Self {
+        Self { row: ranked.row, cosine: ranked.score }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_vector_has_a_direction() {
+        assert!(QueryVector::new(&[]).is_none());
+        assert!(QueryVector::new(&[0.0, 0.0]).is_none());
+        assert!(QueryVector::new(&[f32::NAN]).is_none());
+        let query = QueryVector::new(&[3.0, 4.0]).unwrap();
+        assert!((query.values()[0] - 0.6).abs() < 1e-6);
+        assert!((query.cosine(&[76, 102], 1.0 / 127.0) - 1.0).abs() < 0.02);
+    }
+}

@@ -1,0 +1,8 @@
+//! Recall over the reference store, asked through its public face.
+
+#[cfg(test)]
+mod ranking;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod space;
