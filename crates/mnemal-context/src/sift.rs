@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use mnemal_core::{
-    ContextRequest, Fragment, Level, Omitted, OmittedReason, RecordRef, Section, Seen, TokenCounter,
+    ContextRequest, Fragment, Level, Omitted, OmittedReason, Producer, RecordRef, Section, Seen, TokenCounter,
 };
 
 use crate::ContextSettings;
@@ -96,10 +96,11 @@ fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
         };
         (fragment.withheld.is_some(), section)
     };
-    let mut places: HashMap<RecordRef, usize> = HashMap::new();
+    // A sentence about a record is not the record: what another producer made of it is another candidate.
+    let mut places: HashMap<(RecordRef, Option<Producer>), usize> = HashMap::new();
     let mut kept: Vec<Fragment> = Vec::with_capacity(fragments.len());
     for fragment in fragments {
-        let place = *places.entry(fragment.record).or_insert(kept.len());
+        let place = *places.entry((fragment.record, fragment.producer.clone())).or_insert(kept.len());
         match kept.get_mut(place) {
             None => kept.push(fragment),
             Some(known) => {

@@ -69,6 +69,7 @@ const FENCES: &[(&str, &[&str])] = &[
 /// Members that may derive or call serialisation: each has a boundary with an outside format.
 pub(super) const SERIALISING: &[&str] = &[
     "mnemal",
+    "benches",
     "mnemal-benches",
     "mnemal-cli",
     "mnemal-events",

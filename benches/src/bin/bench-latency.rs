@@ -1,0 +1,89 @@
+//! Import, append, recall, context, memory and start by size of the log: medians and tails, in processor time.
+#![expect(clippy::print_stdout, reason = "a program prints its findings")]
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use mnemal_benches::figure::{Figure, table};
+use mnemal_benches::latency::{Bed, fresh, fresh_here, in_process, one_shot, start, store_alone};
+
+/// Calls that are measured for each quantile. Source: own choice; p99 is the third worst.
+const SAMPLES: usize = 200;
+
+/// Measures what calls cost by size of the log, on SQLite with the default settings.
+#[derive(Debug, Parser)]
+#[command(name = "bench-latency", max_term_width = 100)]
+struct Args {
+    /// Sizes of the log, in events.
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
+    sizes: Vec<usize>,
+    /// Calls that are measured for each quantile.
+    #[arg(long, default_value_t = SAMPLES)]
+    samples: usize,
+    /// Keep the spaces in this new folder, on the disk that shall be measured.
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// The program whose commands are timed; without it one is built.
+    #[arg(long, value_name = "PATH")]
+    cli: Option<PathBuf>,
+    /// Time no commands.
+    #[arg(long)]
+    no_cli: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Be the fresh process that opens this space and asks.
+    #[arg(long, hide = true, num_args = 1.., value_names = ["SPACE", "QUESTION"])]
+    fresh: Option<Vec<String>>,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if let Some((space, questions)) = args.fresh.as_deref().and_then(<[String]>::split_first) {
+        let said = runtime.block_on(fresh_here(space.as_ref(), questions))?;
+        println!("{}", serde_json::to_string(&said)?);
+        return Ok(());
+    }
+    let figures = measure(&args, &runtime)?;
+    if args.json {
+        println!("{:#}", figures.iter().map(Figure::json).collect::<serde_json::Value>());
+    } else {
+        print!("{}", table(&figures));
+    }
+    Ok(())
+}
+
+fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>> {
+    let temporary = tempfile::tempdir()?;
+    let folder = args.dir.as_deref().unwrap_or(temporary.path());
+    let program = if args.no_cli { None } else { Some(program(args)?) };
+    let mut figures = start()?;
+    for (size, is_first) in args.sizes.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
+        let bed = Bed::make(folder, *size, args.samples)?;
+        ensure!(!bed.space().exists(), "{} holds a space already", folder.display());
+        if is_first {
+            figures.push(runtime.block_on(store_alone(&bed))?);
+        }
+        figures.extend(runtime.block_on(in_process(&bed))?);
+        figures.extend(fresh(&bed)?);
+        if let Some(program) = &program {
+            figures.extend(one_shot(&bed, program)?);
+        }
+    }
+    Ok(figures)
+}
+
+/// Returns the program `mnemal`, built beside this one.
+fn program(args: &Args) -> Result<PathBuf> {
+    if let Some(given) = &args.cli {
+        return Ok(given.clone());
+    }
+    let build = ["build", "--release", "--quiet", "-p", "mnemal-cli"];
+    let status = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).status()?;
+    ensure!(status.success(), "`cargo {}` failed", build.join(" "));
+    let folder = std::env::current_exe()?.parent().context("a program lies in a folder")?.to_owned();
+    Ok(folder.join("mnemal"))
+}

@@ -1,0 +1,107 @@
+//! Recall and nDCG of retrieval over labelled conversations.
+#![expect(clippy::print_stdout, reason = "a program prints its findings")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::{Parser, ValueEnum};
+use mnemal::RecallMode;
+use mnemal_benches::neutral::{DataSet, Row};
+use mnemal_benches::score::score;
+use mnemal_benches::shown;
+use mnemal_benches::spaces::{Asking, Layout, Spaces};
+
+/// Turns that are ranked for a question. Source: the deepest published depth.
+const LIMIT: usize = 50;
+
+/// Measures recall over a data set in the neutral layout: `corpus.jsonl` and `questions.jsonl` in one folder.
+#[derive(Debug, Parser)]
+#[command(name = "bench-recall", max_term_width = 100)]
+struct Args {
+    /// The folder of the data set.
+    #[arg(long)]
+    data: PathBuf,
+    /// Put all conversations into one space instead of one space each.
+    #[arg(long)]
+    pooled: bool,
+    /// Write what was ranked, one question a line.
+    #[arg(long, value_name = "FILE")]
+    run: Option<PathBuf>,
+    /// The file of the questions, within the folder.
+    #[arg(long, default_value = "questions.jsonl")]
+    questions: String,
+    /// Most turns that are ranked for a question.
+    #[arg(long, default_value_t = LIMIT)]
+    limit: usize,
+    /// The arms that search.
+    #[arg(long, value_enum, default_value_t = Arms::Hybrid)]
+    mode: Arms,
+    /// The field of a question that makes groups.
+    #[arg(long, default_value = "category")]
+    by: String,
+    /// Assemble contexts of this many tokens too, and say how much of the evidence they hold.
+    #[arg(long, value_name = "TOKENS")]
+    context: Option<u32>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Arms {
+    Hybrid,
+    Lexical,
+    Vector,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(run(&args))
+}
+
+async fn run(args: &Args) -> Result<()> {
+    let data = DataSet::read(&args.data, &args.questions)?;
+    let layout = if args.pooled { Layout::Pooled } else { Layout::Apart };
+    let spaces = Spaces::import(&data, layout).await?;
+    let mode = match args.mode {
+        Arms::Hybrid => RecallMode::Auto,
+        Arms::Lexical => RecallMode::Lexical,
+        Arms::Vector => RecallMode::Vector,
+    };
+    let answers = spaces.recall(&data.questions, Asking { limit: args.limit, mode }).await?;
+    if let Some(file) = &args.run {
+        write(file, &answers.rows)?;
+    }
+    let report = score(&data, &answers.rows, &args.by);
+    let contexts = match args.context {
+        Some(budget) => Some(spaces.contexts(&data.questions, budget).await?),
+        None => None,
+    };
+    let held = contexts.as_ref().map(|contexts| shown::shown(&data, &contexts.rows, &args.by));
+    let degraded = answers.degraded + contexts.map_or(0, |contexts| contexts.degraded);
+    if args.json {
+        let mut document = report.json();
+        let held = held.as_ref().map(|held| ("context".to_owned(), shown::json(held)));
+        if let Some(fields) = document.as_object_mut() {
+            fields.extend([("degraded".to_owned(), degraded.into())].into_iter().chain(held));
+        }
+        println!("{document:#}");
+    } else {
+        print!("{}", report.table());
+        print!("{}", held.as_ref().map(shown::table).unwrap_or_default());
+        println!("\nanswers that lacked something: {degraded}");
+    }
+    Ok(())
+}
+
+fn write(file: &Path, rows: &[Row]) -> Result<()> {
+    let out = std::fs::File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+    let mut out = std::io::BufWriter::new(out);
+    for row in rows {
+        serde_json::to_writer(&mut out, row)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,122 @@
+//! What a piece of work costs: processor time of all threads, time on the wall, memory that is resident.
+//!
+//! Processor time is what the machine's load does not change much, so it is what targets are about.
+//! It is read from Linux's `/proc`; elsewhere it is an error, because a time on the wall must not pass for it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+/// Ticks of a second in `/proc/PID/stat`. Source: Linux shows 100 on every architecture that it runs on today.
+const TICKS: u64 = 100;
+
+/// Processor time and time on the wall of one piece of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Processor time of all threads of this process.
+    pub cpu: Duration,
+    /// Time on the wall.
+    pub wall: Duration,
+}
+
+/// A piece of work that is being measured.
+#[derive(Debug)]
+pub struct Watch {
+    cpu: Duration,
+    wall: Instant,
+}
+
+impl Watch {
+    /// Starts.
+    ///
+    /// # Errors
+    /// Where there is no `/proc/self/task/*/schedstat`.
+    pub fn start() -> Result<Self> {
+        let cpu = process_cpu()?;
+        #[expect(clippy::disallowed_methods, reason = "the time of this machine is what is measured")]
+        let wall = Instant::now();
+        Ok(Self { cpu, wall })
+    }
+
+    /// Stops, and returns what was used since the start. Looking costs some 30 µs, which are in the result.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn stop(self) -> Result<Cost> {
+        let wall = self.wall.elapsed();
+        Ok(Cost { cpu: process_cpu()?.saturating_sub(self.cpu), wall })
+    }
+}
+
+/// Returns the processor time of the threads that live in this process.
+fn process_cpu() -> Result<Duration> {
+    // A thread's account is brought up to date when it is scheduled.
+    std::thread::yield_now();
+    let mut nanos = 0;
+    for task in std::fs::read_dir("/proc/self/task").context("processor time needs Linux's /proc")? {
+        // A thread may end meanwhile.
+        let Ok(account) = std::fs::read_to_string(task?.path().join("schedstat")) else { continue };
+        nanos += account.split(' ').next().and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();
+    }
+    Ok(Duration::from_nanos(nanos))
+}
+
+/// Returns the processor time of all children that have ended, in steps of 10 ms.
+///
+/// # Errors
+/// Where there is no `/proc/self/stat`.
+pub fn children_cpu() -> Result<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("processor time needs Linux's /proc")?;
+    // The name of the program, which may hold spaces, ends with the last bracket; user and system time of children are
+    // fields 16 and 17, counted from the number of the process.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks * 1_000 / TICKS))
+}
+
+/// Returns the resident memory of this process in bytes.
+///
+/// # Errors
+/// Where there is no `/proc/self/status`.
+pub fn resident_bytes() -> Result<u64> {
+    let status =
+        std::fs::read_to_string("/proc/self/status").context("resident memory needs Linux's /proc")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kibibytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    Ok(kibibytes.context("no VmRSS in /proc/self/status")? * 1_024)
+}
+
+/// Returns the value below which this share of the values lies (nearest rank); zero for no values.
+pub fn quantile(values: &[Duration], share: f64) -> Duration {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
+    let rank = (sorted.len() as f64 * share.clamp(0.0, 1.0)).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_is_one_of_the_values() {
+        let values: Vec<Duration> = (1..=100).rev().map(Duration::from_millis).collect();
+        assert_eq!(quantile(&values, 0.5), Duration::from_millis(50));
+        assert_eq!(quantile(&values, 0.99), Duration::from_millis(99));
+        assert_eq!(quantile(&values, 1.0), Duration::from_millis(100));
+        assert_eq!(quantile(&values[..1], 0.01), Duration::from_millis(100));
+        assert_eq!(quantile(&[], 0.5), Duration::ZERO);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_costs_processor_time_and_an_idle_process_has_memory() {
+        let watch = Watch::start().unwrap();
+        let sum = (0..3_000_000_u64).fold(0, |sum, number| std::hint::black_box(sum ^ number));
+        let cost = watch.stop().unwrap();
+        assert!(std::hint::black_box(sum) < u64::MAX && cost.cpu > Duration::from_micros(100), "{cost:?}");
+        assert!(resident_bytes().unwrap() > 100_000);
+        assert!(children_cpu().is_ok());
+    }
+}

@@ -1,0 +1,107 @@
+//! One measured number beside the number that was asked for.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Asked {
+    /// Not more than this.
+    AtMost(f64),
+    /// Not less than this.
+    AtLeast(f64),
+    /// Nothing; the number is shown.
+    Nothing,
+}
+
+/// One measured number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What was measured.
+    pub name: String,
+    /// Events in the space.
+    pub size: usize,
+    /// The number.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What was asked for at this size.
+    pub asked: Asked,
+}
+
+impl Figure {
+    /// Makes a figure that nothing is asked of.
+    pub fn new(name: impl Into<String>, size: usize, value: f64, unit: &'static str) -> Self {
+        Self { name: name.into(), size, value, unit, asked: Asked::Nothing }
+    }
+
+    /// Makes a figure of a duration, in milliseconds.
+    pub fn time(name: impl Into<String>, size: usize, value: Duration) -> Self {
+        Self::new(name, size, value.as_secs_f64() * 1_000.0, "ms")
+    }
+
+    /// Sets what is asked for, where `here` holds.
+    #[must_use]
+    pub fn asked_if(mut self, asked: Asked, here: impl FnOnce(usize) -> bool) -> Self {
+        if here(self.size) {
+            self.asked = asked;
+        }
+        self
+    }
+
+    /// Whether the number is as asked; `None` when nothing was asked.
+    pub fn is_met(&self) -> Option<bool> {
+        match self.asked {
+            Asked::AtMost(most) => Some(self.value <= most),
+            Asked::AtLeast(least) => Some(self.value >= least),
+            Asked::Nothing => None,
+        }
+    }
+
+    /// Returns the figure as a JSON object.
+    pub fn json(&self) -> Value {
+        let asked = match self.asked {
+            Asked::AtMost(most) => json!({"at_most": most}),
+            Asked::AtLeast(least) => json!({"at_least": least}),
+            Asked::Nothing => Value::Null,
+        };
+        let Self { name, size, value, unit, .. } = self;
+        json!({"name": name, "size": size, "value": value, "unit": unit, "asked": asked, "met": self.is_met()})
+    }
+}
+
+/// Returns a table for people.
+pub fn table(figures: &[Figure]) -> String {
+    let mut text =
+        format!("{:44}{:>9}{:>12}  {:12}{:>12}  met\n", "figure", "events", "measured", "unit", "asked");
+    for figure in figures {
+        let asked = match figure.asked {
+            Asked::AtMost(most) => format!("≤ {most}"),
+            Asked::AtLeast(least) => format!("≥ {least}"),
+            Asked::Nothing => String::new(),
+        };
+        let met = figure.is_met().map_or("", |met| if met { "yes" } else { "NO" });
+        let Figure { name, size, value, unit, .. } = figure;
+        let value = if *value >= 1_000.0 { format!("{value:.0}") } else { format!("{value:.3}") };
+        let _ = writeln!(text, "{name:44}{size:9}{value:>12}  {unit:12}{asked:>12}  {met}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_met_only_where_something_is_asked() {
+        let figure = |value| Figure::new("speed", 10, value, "1/s");
+        assert_eq!(figure(5.0).is_met(), None);
+        assert_eq!(figure(5.0).asked_if(Asked::AtLeast(5.0), |size| size == 10).is_met(), Some(true));
+        assert_eq!(figure(4.0).asked_if(Asked::AtLeast(5.0), |size| size == 10).is_met(), Some(false));
+        assert_eq!(figure(4.0).asked_if(Asked::AtLeast(5.0), |size| size > 10).is_met(), None);
+        assert_eq!(figure(6.0).asked_if(Asked::AtMost(5.0), |_| true).is_met(), Some(false));
+        assert!(table(&[figure(1_234.5).asked_if(Asked::AtMost(5.0), |_| true)]).contains("NO"));
+    }
+}

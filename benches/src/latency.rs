@@ -1,0 +1,95 @@
+//! What calls cost by size of the log, on SQLite with the default settings: full durability, every layer.
+
+mod answer;
+mod append;
+mod import;
+mod process;
+mod start;
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use mnemal::Memory;
+
+use crate::chat;
+use crate::figure::Figure;
+
+pub use answer::{context, recall};
+pub use append::{entries, flush, log_one, store_alone};
+pub use import::import;
+pub use process::{Fresh, fresh, fresh_here, one_shot};
+pub use start::start;
+
+/// The seed of the conversations.
+pub(crate) const SEED: u64 = 20_260_301;
+
+/// One space on disk with its corpus.
+#[derive(Clone, Debug)]
+pub struct Bed {
+    folder: PathBuf,
+    size: usize,
+    /// Calls that are measured for each quantile.
+    pub samples: usize,
+}
+
+impl Bed {
+    /// Writes a corpus of this many turns into a folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn make(folder: &Path, size: usize, samples: usize) -> Result<Self> {
+        let folder = folder.join(format!("events-{size}"));
+        std::fs::create_dir_all(&folder)?;
+        let bed = Self { folder, size, samples };
+        let mut out = BufWriter::new(File::create(bed.corpus())?);
+        chat::write_corpus(SEED, size, &mut out)?;
+        out.flush()?;
+        Ok(bed)
+    }
+
+    /// Returns the number of turns.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Returns the file of the space.
+    pub fn space(&self) -> PathBuf {
+        self.folder.join("space.db")
+    }
+
+    pub(crate) fn corpus(&self) -> PathBuf {
+        self.folder.join("corpus.jsonl")
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn questions(&self) -> Vec<String> {
+        chat::questions(SEED, self.size, self.samples)
+    }
+
+    /// Opens the space as a host would.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub async fn open(&self) -> Result<Memory> {
+        Ok(Memory::open(self.space()).await?)
+    }
+}
+
+/// Measures what one process can measure of itself: import, writes and reads.
+///
+/// # Errors
+/// Any call that fails; a measurement of failures would be none.
+pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
+    let mut figures = import(bed).await?;
+    let memory = bed.open().await?;
+    figures.extend(recall(bed, &memory).await?);
+    figures.extend(context(bed, &memory).await?);
+    figures.extend(log_one(bed, &memory).await?);
+    figures.push(flush(bed)?);
+    Ok(figures)
+}

@@ -1,0 +1,89 @@
+//! Reads: recall and contexts, one question after the other in a process that stays.
+
+use anyhow::{Result, ensure};
+use mnemal::{Gap, GapCause, Memory};
+
+use super::Bed;
+use crate::cpu::{Cost, Watch, quantile};
+use crate::figure::{Asked, Figure};
+
+/// Calls before the first one that counts; they load the index.
+const WARM_UP: usize = 10;
+/// Hits of a recall.
+const HITS: usize = 10;
+/// Tokens of a context.
+const TOKENS: u32 = 4_000;
+/// The size at which times are asked for.
+const ASKED_AT: usize = 100_000;
+/// Processor time of a recall, p50 and p99, in milliseconds.
+const ASKED_RECALL: (f64, f64) = (3.0, 10.0);
+/// Processor time of a context, p50 and p99, in milliseconds.
+const ASKED_CONTEXT: (f64, f64) = (5.0, 15.0);
+
+/// Asks one question after the other for ten hits, words and vectors.
+///
+/// # Errors
+/// A recall that fails, or of which an arm does.
+pub async fn recall(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+    let questions = bed.questions();
+    let mut costs = Vec::with_capacity(questions.len());
+    let mut stale = 0;
+    for question in warmed(&questions) {
+        let watch = Watch::start()?;
+        let found = memory.recall(question).limit(HITS).await?;
+        costs.push(watch.stop()?);
+        let is_stale = |gap: &Gap| matches!(gap.cause, GapCause::Stale { .. });
+        ensure!(found.gaps.iter().all(is_stale), "a recall lacks an arm: {:?}", found.gaps);
+        stale += usize::from(!found.gaps.is_empty());
+    }
+    let mut figures = figures(&format!("recall of {HITS}"), bed.size(), counted(&costs), ASKED_RECALL);
+    figures.push(Figure::new(
+        "recall, answers with a layer that is behind",
+        bed.size(),
+        stale as f64,
+        "answers",
+    ));
+    Ok(figures)
+}
+
+/// Assembles a context of 4,000 tokens for one question after the other.
+///
+/// # Errors
+/// A context that fails.
+pub async fn context(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+    let questions = bed.questions();
+    let mut costs = Vec::with_capacity(questions.len());
+    let mut tokens = 0.0;
+    for question in warmed(&questions) {
+        let watch = Watch::start()?;
+        let context = memory.context(question).budget(TOKENS).await?;
+        costs.push(watch.stop()?);
+        tokens += f64::from(context.tokens.0);
+    }
+    let mut figures =
+        figures(&format!("context of {TOKENS} tokens"), bed.size(), counted(&costs), ASKED_CONTEXT);
+    figures.push(Figure::new("context, mean size", bed.size(), tokens / costs.len().max(1) as f64, "tokens"));
+    Ok(figures)
+}
+
+/// Some of the questions, then all of them.
+fn warmed(questions: &[String]) -> impl Iterator<Item = &str> {
+    questions.iter().take(WARM_UP).chain(questions).map(String::as_str)
+}
+
+fn counted(costs: &[Cost]) -> &[Cost] {
+    costs.get(WARM_UP.min(costs.len())..).unwrap_or_default()
+}
+
+fn figures(name: &str, size: usize, costs: &[Cost], (p50, p99): (f64, f64)) -> Vec<Figure> {
+    let cpu: Vec<_> = costs.iter().map(|cost| cost.cpu).collect();
+    let wall: Vec<_> = costs.iter().map(|cost| cost.wall).collect();
+    let here = |size: usize| size == ASKED_AT;
+    vec![
+        Figure::time(format!("{name}, CPU p50"), size, quantile(&cpu, 0.5))
+            .asked_if(Asked::AtMost(p50), here),
+        Figure::time(format!("{name}, CPU p99"), size, quantile(&cpu, 0.99))
+            .asked_if(Asked::AtMost(p99), here),
+        Figure::time(format!("{name}, wall p50"), size, quantile(&wall, 0.5)),
+    ]
+}

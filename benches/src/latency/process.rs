@@ -1,0 +1,111 @@
+//! Processes that start anew: the first answer, what they hold in memory, and one command from its start to its end.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use mnemal::Memory;
+use serde::{Deserialize, Serialize};
+
+use super::Bed;
+use crate::cpu::{Watch, children_cpu, quantile, resident_bytes};
+use crate::figure::{Asked, Figure};
+
+/// Questions that a fresh process answers before its memory is looked at.
+const QUESTIONS: usize = 20;
+/// Commands of one round; processor time of children is counted in steps of 10 ms.
+const COMMANDS: usize = 20;
+/// Rounds; the median counts.
+const ROUNDS: usize = 5;
+/// The size at which the memory of a process is asked for.
+const MEMORY_AT: usize = 100_000;
+/// Resident memory, in MB.
+const ASKED_MEMORY: f64 = 150.0;
+/// The size at which the time of one command is asked for.
+const COMMAND_AT: usize = 10_000;
+/// Processor time of one command, in milliseconds.
+const ASKED_COMMAND: f64 = 30.0;
+
+/// What a fresh process says of itself.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct Fresh {
+    /// Milliseconds of processor time from opening to the first answer.
+    pub first_cpu: f64,
+    /// The same on the wall.
+    pub first_wall: f64,
+    /// Resident bytes after some questions.
+    pub resident: u64,
+}
+
+/// Opens a space in this process, asks, and says what that took; to be called in a process that did nothing else.
+///
+/// # Errors
+/// A space that cannot be opened, or a recall that fails.
+pub async fn fresh_here(space: &Path, questions: &[String]) -> Result<Fresh> {
+    let watch = Watch::start()?;
+    let memory = Memory::open(space).await?;
+    let mut questions = questions.iter();
+    let found = memory.recall(questions.next().context("no question")?).await?;
+    let first = watch.stop()?;
+    ensure!(!found.hits.is_empty(), "a fresh process found nothing");
+    for question in questions {
+        drop(memory.recall(question).await?);
+    }
+    let millis = |time: std::time::Duration| time.as_secs_f64() * 1_000.0;
+    Ok(Fresh { first_cpu: millis(first.cpu), first_wall: millis(first.wall), resident: resident_bytes()? })
+}
+
+/// Starts this program anew with `--fresh SPACE QUESTION…` and reads what it says of itself.
+///
+/// # Errors
+/// A process that fails.
+pub fn fresh(bed: &Bed) -> Result<Vec<Figure>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("--fresh").arg(bed.space()).args(bed.questions().iter().take(QUESTIONS));
+    let output = command.stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the fresh process failed: {}", output.status);
+    let said: Fresh = serde_json::from_slice(&output.stdout)?;
+    let resident = said.resident as f64 / 1e6;
+    Ok(vec![
+        Figure::new("open to the first answer, CPU", bed.size(), said.first_cpu, "ms"),
+        Figure::new("open to the first answer, wall", bed.size(), said.first_wall, "ms"),
+        Figure::new("resident memory of a process that recalls", bed.size(), resident, "MB")
+            .asked_if(Asked::AtMost(ASKED_MEMORY), |size| size == MEMORY_AT),
+    ])
+}
+
+/// Runs the program `mnemal recall` again and again on the space, each time as a new process.
+///
+/// # Errors
+/// A command that fails.
+pub fn one_shot(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
+    let questions = bed.questions();
+    let (mut cpu, mut wall) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let before = children_cpu()?;
+        for question in questions.iter().cycle().take(COMMANDS) {
+            let watch = Watch::start()?;
+            run(bed, program, question)?;
+            wall.push(watch.stop()?.wall);
+        }
+        let count = u32::try_from(COMMANDS).unwrap_or(u32::MAX);
+        cpu.push(children_cpu()?.saturating_sub(before) / count);
+    }
+    Ok(vec![
+        Figure::time("one command `mnemal recall`, CPU median", bed.size(), quantile(&cpu, 0.5))
+            .asked_if(Asked::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
+        Figure::time("one command `mnemal recall`, wall p50", bed.size(), quantile(&wall, 0.5)),
+    ])
+}
+
+fn run(bed: &Bed, program: &Path, question: &str) -> Result<()> {
+    let mut command = Command::new(program);
+    command.arg("--db").arg(bed.space()).args(["--quiet", "recall", question]);
+    // The user's own configuration must not count.
+    command.env("HOME", bed.folder()).env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
+    let output = command.output().with_context(|| format!("cannot start {}", program.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    bail!("`mnemal recall` failed: {} {}", output.status, String::from_utf8_lossy(&output.stderr))
+}

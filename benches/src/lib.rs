@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+pub mod neutral;
+
+pub mod metric;
+pub mod paired;
+pub mod score;
+pub mod shown;
+
+pub mod spaces;
+
+pub mod chat;
+pub mod words;
+
+pub mod cpu;
+pub mod figure;
+pub mod latency;

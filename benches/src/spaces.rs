@@ -1,0 +1,171 @@
+//! A data set in spaces: imported as a person would import his own history, asked as a host would ask.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::num::NonZeroUsize;
+
+use anyhow::{Context as _, Result, bail};
+use mnemal::{
+    Builder, Clock as _, Cursor, Engine, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey,
+    Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
+};
+
+use crate::neutral::{DataSet, Question, Row};
+
+/// Ids of imported events follow from the key; a fixed one makes two runs equal, ties included.
+const KEY: [u8; 32] = [0x5a; 32];
+/// Most time for one part, in milliseconds; quality is measured, so nothing may be cut off on a busy machine.
+const PART_DEADLINE_MS: u64 = 60_000;
+/// Events that are read at once while the ids are collected.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+/// Which conversations share a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One space for each conversation, the standard setting.
+    Apart,
+    /// One space for all of them, which is harder.
+    Pooled,
+}
+
+/// How answers are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    /// Most turns that are ranked.
+    pub limit: usize,
+    /// The arms.
+    pub mode: RecallMode,
+}
+
+/// Answers to all questions of a data set.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// One row a question, in the order of the data set.
+    pub rows: Vec<Row>,
+    /// Answers that lacked something.
+    pub degraded: usize,
+}
+
+/// The spaces of one data set.
+#[derive(Debug)]
+pub struct Spaces {
+    /// The name of each conversation with its space.
+    spaces: HashMap<String, Space>,
+}
+
+#[derive(Clone, Debug)]
+struct Space {
+    memory: Memory,
+    sources: std::sync::Arc<HashMap<EventId, String>>,
+}
+
+impl Spaces {
+    /// Imports the corpus into memory, with the turns of human speakers as the owner's own history.
+    ///
+    /// # Errors
+    /// A corpus that is not read in full: a broken line, a turn that could not be stored.
+    pub async fn import(data: &DataSet, layout: Layout) -> Result<Self> {
+        let mut spaces = HashMap::new();
+        match layout {
+            Layout::Pooled => {
+                let space = Space::import(data, Within::All).await?;
+                spaces.extend(data.conversations.iter().map(|conv| (conv.clone(), space.clone())));
+            }
+            Layout::Apart => {
+                for conv in &data.conversations {
+                    spaces.insert(conv.clone(), Space::import(data, Within::Only(conv.clone())).await?);
+                }
+            }
+        }
+        Ok(Self { spaces })
+    }
+
+    /// Asks every question and ranks the turns that were found.
+    ///
+    /// # Errors
+    /// A question of a conversation that is not in the corpus, or a recall that fails.
+    pub async fn recall(&self, questions: &[Question], asking: Asking) -> Result<Answers> {
+        let mut answers = Answers::default();
+        for question in questions {
+            let Space { memory, sources } = self.of(question)?;
+            let found = memory.recall(&question.question).limit(asking.limit).mode(asking.mode).await?;
+            let ranked = found.hits.iter().filter_map(|hit| sources.get(&hit.event.id)).cloned().collect();
+            answers.degraded += usize::from(!found.gaps.is_empty());
+            answers.add(question, ranked);
+        }
+        Ok(answers)
+    }
+
+    /// Assembles a context for every question and lists the turns that its lines stand on.
+    ///
+    /// # Errors
+    /// As [`recall`](Self::recall).
+    pub async fn contexts(&self, questions: &[Question], budget: u32) -> Result<Answers> {
+        let mut answers = Answers::default();
+        for question in questions {
+            let Space { memory, sources } = self.of(question)?;
+            let context = memory.context(&question.question).budget(budget).await?;
+            let stands_on = context.receipt.lines.iter().flat_map(|line| &line.sources);
+            let ranked = stands_on.filter_map(|source| sources.get(&source.event)).cloned().collect();
+            // Layers that this build does not have lack in every context.
+            let is_gap = |gap: &mnemal::Gap| gap.cause != mnemal::GapCause::NotConfigured;
+            answers.degraded += usize::from(context.gaps.iter().any(is_gap));
+            answers.add(question, ranked);
+        }
+        Ok(answers)
+    }
+
+    fn of(&self, question: &Question) -> Result<&Space> {
+        let space = self.spaces.get(&question.conv);
+        space.with_context(|| format!("question {}: no conversation {}", question.id, question.conv))
+    }
+}
+
+impl Answers {
+    fn add(&mut self, question: &Question, ranked: Vec<String>) {
+        self.rows.push(Row { id: question.id.clone(), ranked });
+    }
+}
+
+impl Space {
+    async fn import(data: &DataSet, conv: Within<String>) -> Result<Self> {
+        let memory = memory(Engine::builder())?;
+        let file = BufReader::new(File::open(&data.corpus)?);
+        let options = own_history(conv);
+        let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
+        if report.skipped_total > 0 || !report.taken.refused.is_empty() || !report.gaps.is_empty() {
+            bail!("the corpus was not imported in full: {report:?}");
+        }
+        let mut sources = HashMap::new();
+        let mut after = Cursor::START;
+        loop {
+            let page = memory.scan(&EventFilter::all(), after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            let named = page
+                .iter()
+                .filter_map(|event| Some((event.id, event.kept()?.metadata.get("source_id")?.clone())));
+            sources.extend(named);
+        }
+        Ok(Self { memory, sources: std::sync::Arc::new(sources) })
+    }
+}
+
+/// Returns the options of an import whose human speakers the owner vouches for.
+pub fn own_history(conv: Within<String>) -> ImportOptions {
+    let now = SystemClock::default().now();
+    ImportOptions { origin: OwnHistory::Yes, conv, ..ImportOptions::new("corpus.jsonl", now) }
+}
+
+/// Builds a space in memory that answers the same in every run and is never cut off.
+///
+/// # Errors
+/// None with these settings.
+pub fn memory(builder: Builder) -> Result<Memory> {
+    let mut settings = Settings::default();
+    settings.recall.part_deadline_ms = PART_DEADLINE_MS;
+    let builder = builder.with_key(InstallationKey::new(KEY)).with_settings(settings);
+    let engine = builder.in_memory()?;
+    Ok(engine.memory(Scope::whole(SpaceId::new("bench")?)))
+}
