@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mnemal_core::{Event, EventFilter, EventId, Result, Score, TokenCount, TokenCounter, Within};
+use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, TokenCount, TokenCounter, Within};
 use mnemal_text::fold;
 
 use crate::fuse::Fused;
@@ -11,6 +11,7 @@ use crate::question::Query;
 use crate::recall::Recall;
 use crate::request::{Expand, Hit, RecallRequest, Recalled};
 use crate::search::Search;
+use crate::standing;
 
 /// Fetches the best rows and makes hits of those that the log still shows.
 pub(crate) async fn answer(
@@ -18,8 +19,9 @@ pub(crate) async fn answer(
     request: &RecallRequest,
     query: &Query,
     search: &Search,
+    gaps: &mut Gaps,
 ) -> Result<Recalled> {
-    let mut hits: Vec<Hit> = Vec::new();
+    let (mut hits, mut withheld) = (Vec::new(), Vec::new());
     let mut ranked =
         search.ranked.iter().filter(|fused| request.min_score.is_none_or(|least| fused.score >= least));
     while hits.len() < request.limit.get() {
@@ -29,12 +31,16 @@ pub(crate) async fn answer(
         }
         let ids = ids(search, &wanted, request.expand);
         let mut events = recall.fetch(&ids).await?;
-        hits.extend(wanted.into_iter().filter_map(|fused| hit(request, query, search, fused, &mut events)));
+        let found = wanted.into_iter().filter_map(|fused| hit(request, query, search, fused, &mut events));
+        let (holds, ended) = standing::part(recall, found.collect(), request.as_of, gaps).await;
+        hits.extend(holds);
+        withheld.extend(ended);
     }
     cut(&mut hits, request.max_tokens, recall.parts.counter.part().ok());
     Ok(Recalled {
-        evidence: hits.iter().fold(0.0, |largest, hit| hit.evidence.max(largest)),
+        evidence: hits.iter().fold(0.0, |largest, hit: &Hit| hit.evidence.max(largest)),
         hits,
+        withheld,
         used: search.used(),
         head: search.snapshot.head,
         model: search.asked().map(|asked| asked.model.clone()),

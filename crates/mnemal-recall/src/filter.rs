@@ -1,17 +1,17 @@
 //! The rows that a request may find, read from the blocks' columns.
 
-use mnemal_core::{EventFilter, IndexBlock, Labels, Within};
+use mnemal_core::{EventFilter, IndexBlock, Labels, Role, SessionId, Within};
 
 use crate::lexical::LexicalIndex as _;
 use crate::memory::MemoryIndex;
 use crate::rows::RowSet;
 
 /// Returns the rows that pass; what the filter says of erased and quarantined events is void, because no block holds them.
-pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter) -> RowSet {
-    if is_open(filter) {
+pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&SessionId>) -> RowSet {
+    if except.is_none() && is_open(filter) {
         return RowSet::all(index.rows());
     }
-    let mut blocks = index.blocks.iter().map(|placed| (placed, Narrowed::new(&placed.block, filter)));
+    let mut blocks = index.blocks.iter().map(|placed| (placed, Narrowed::new(&placed.block, filter, except)));
     let mut now = blocks.next();
     RowSet::of(index.rows(), |row| {
         while now
@@ -39,13 +39,16 @@ struct Narrowed<'a> {
     filter: &'a EventFilter,
     /// Each asked name with the column it is asked of.
     codes: Vec<(&'a Labels, u16)>,
+    /// The conversation whose turns do not pass.
+    except: Option<u16>,
     is_void: bool,
 }
 
 impl<'a> Narrowed<'a> {
-    fn new(block: &'a IndexBlock, filter: &'a EventFilter) -> Self {
-        let mut narrowed = Self { block, filter, codes: Vec::new(), is_void: false };
-        narrowed.ask(&block.sessions, name(&filter.session, mnemal_core::SessionId::as_str));
+    fn new(block: &'a IndexBlock, filter: &'a EventFilter, except: Option<&SessionId>) -> Self {
+        let except = except.and_then(|session| code(&block.sessions, session.as_str()));
+        let mut narrowed = Self { block, filter, codes: Vec::new(), except, is_void: false };
+        narrowed.ask(&block.sessions, name(&filter.session, SessionId::as_str));
         narrowed.ask(&block.channels, name(&filter.channel, mnemal_core::ChannelId::as_str));
         narrowed.ask(&block.speakers, name(&filter.speaker, mnemal_core::Speaker::as_str));
         narrowed.ask(&block.users, name(&filter.user, mnemal_core::UserId::as_str));
@@ -55,8 +58,7 @@ impl<'a> Narrowed<'a> {
 
     fn ask(&mut self, labels: &'a Labels, name: Option<&str>) {
         let Some(name) = name else { return };
-        let place = labels.names.iter().position(|known| known == name);
-        match place.and_then(|place| u16::try_from(place + 1).ok()) {
+        match code(labels, name) {
             Some(code) => self.codes.push((labels, code)),
             None => self.is_void = true,
         }
@@ -67,11 +69,21 @@ impl<'a> Narrowed<'a> {
             return false;
         }
         let role = self.block.roles.get(place);
+        let own = self.except.is_some() && self.block.sessions.rows.get(place).copied() == self.except;
+        if own && role != Some(&Role::Decision) {
+            return false;
+        }
         let at = self.block.occurred_at.get(place);
         self.filter.roles.only().is_none_or(|roles| role.is_some_and(|role| roles.contains(role)))
             && self.filter.since.is_none_or(|since| at.is_some_and(|at| *at >= since))
             && self.filter.until.is_none_or(|until| at.is_some_and(|at| *at < until))
     }
+}
+
+/// The code that a block's column has for a name.
+fn code(labels: &Labels, name: &str) -> Option<u16> {
+    let place = labels.names.iter().position(|known| known == name)?;
+    u16::try_from(place + 1).ok()
 }
 
 fn name<T>(within: &Within<T>, text: impl Fn(&T) -> &str) -> Option<&str> {

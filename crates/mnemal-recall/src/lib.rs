@@ -24,6 +24,7 @@ mod recall;
 mod request;
 mod search;
 mod source;
+mod standing;
 mod state;
 mod substring;
 
@@ -37,7 +38,9 @@ pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
 pub use crate::memory::Columns;
 pub use crate::recall::{NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
-pub use crate::request::{DEFAULT_LIMIT, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, UsedMode};
+pub use crate::request::{
+    DEFAULT_LIMIT, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, UsedMode, Withheld,
+};
 pub use crate::rows::RowSet;
 pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 pub use crate::source::{INJECT_LIMIT, RecallSource};

@@ -24,7 +24,7 @@ pub(crate) struct Placed {
     pub(crate) block: Arc<IndexBlock>,
 }
 
-/// What a row belongs to and stands beside; one value a row, [`NONE`] for nothing.
+/// What a row belongs to and stands beside; one value a row, `u32::MAX` for nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     /// Number of terms.

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Degraded, Embedder, Error, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer, ModelId,
-    Result, Role, Slot, TokenCounter,
+    Degraded, Embedder, Error, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer,
+    LearningStore, ModelId, Result, Role, Slot, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
 
@@ -17,6 +17,7 @@ use crate::question::Query;
 use crate::request::{Mode, RecallRequest, Recalled, UsedMode};
 use crate::rows::RowSet;
 use crate::search::{Arms, Search};
+use crate::standing;
 use crate::state::{Shared, Snapshot};
 use crate::vector::{QueryVector, VectorIndex};
 use crate::{answer, filter, substring};
@@ -33,6 +34,8 @@ pub struct RecallParts {
     pub index: Slot<dyn IndexStore>,
     /// Where texts come from.
     pub events: Arc<dyn EventStore>,
+    /// What tells which version of a note holds.
+    pub learnings: Slot<dyn LearningStore>,
     /// What makes a query's vector.
     pub embedder: Slot<dyn Embedder>,
     /// What counts the tokens of hits; without it a token is taken to have two bytes.
@@ -90,7 +93,7 @@ impl Recall {
             if request.mode != Mode::Lexical {
                 gaps.keep(Layer::Vector, self.parts.embedder.part().map(|_| ()));
             }
-            let found = self.scan(request, &query).await?;
+            let found = self.scan(request, &query, &mut gaps).await?;
             return Ok(gaps.attach(found));
         };
         let vector = match request.mode {
@@ -102,12 +105,12 @@ impl Recall {
             gaps.add(Gap { layer: Layer::Vector, cause: GapCause::Stale { behind } });
         }
         if search.ranked.is_empty() && query.asks_something && request.mode != Mode::Vector {
-            let scanned = self.scan(request, &query).await?;
+            let scanned = self.scan(request, &query, &mut gaps).await?;
             if !scanned.hits.is_empty() {
                 return Ok(gaps.attach(scanned));
             }
         }
-        let found = answer::answer(self, request, &query, &search).await?;
+        let found = answer::answer(self, request, &query, &search, &mut gaps).await?;
         Ok(gaps.attach(found))
     }
 
@@ -162,7 +165,7 @@ impl Recall {
         vector: Option<AskedVector>,
     ) -> Search {
         let index = Arc::clone(&snapshot.index);
-        let filter = filter::rows(&index, &request.filter);
+        let filter = filter::rows(&index, &request.filter, request.except_session.as_ref());
         let candidates = CANDIDATES.max(request.limit.get());
         pause().await;
         let words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
@@ -184,7 +187,7 @@ impl Recall {
         Search::rank(snapshot, query, arms, &rows)
     }
 
-    async fn scan(&self, request: &RecallRequest, query: &Query) -> Result<Recalled> {
+    async fn scan(&self, request: &RecallRequest, query: &Query, gaps: &mut Gaps) -> Result<Recalled> {
         let live = mnemal_core::EventFilter {
             quarantined: mnemal_core::Within::Only(false),
             erased: mnemal_core::Within::Only(false),
@@ -194,7 +197,9 @@ impl Recall {
             return Ok(nothing());
         }
         let events = self.parts.events.latest(&live, self.settings.scanned).await?;
-        Ok(substring::scan(request, self.analyzer, events))
+        let mut found = substring::scan(request, self.analyzer, events);
+        (found.hits, found.withheld) = standing::part(self, found.hits, request.as_of, gaps).await;
+        Ok(found)
     }
 
     /// Fetches events by id, leaving out what the log does not know.
@@ -236,6 +241,7 @@ fn nearest(vectors: &dyn VectorIndex, query: &QueryVector, filter: &RowSet, limi
 pub(crate) fn nothing() -> Recalled {
     Recalled {
         hits: Vec::new(),
+        withheld: Vec::new(),
         used: UsedMode::Nothing,
         evidence: 0.0,
         head: mnemal_core::Cursor::START,

@@ -2,7 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use mnemal_core::{Cursor, Event, EventFilter, ModelId, Score, ScorePart, TokenCount};
+use mnemal_core::{
+    AsOf, Cursor, Event, EventFilter, ModelId, OmittedReason, Score, ScorePart, SessionId, TokenCount,
+};
 
 /// Hits of a request that does not say how many. Source: CF-09, explicit search.
 pub const DEFAULT_LIMIT: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
@@ -38,6 +40,8 @@ pub struct RecallRequest {
     pub query_vector: Option<(ModelId, Vec<f32>)>,
     /// Which events may be found. Erased and quarantined ones never are, whatever the filter says of them.
     pub filter: EventFilter,
+    /// A conversation whose turns are not found: they stand in the asker's window already. Its notes are found.
+    pub except_session: Option<SessionId>,
     /// Most hits.
     pub limit: NonZeroUsize,
     /// Which arms search.
@@ -50,6 +54,8 @@ pub struct RecallRequest {
     pub min_evidence: Option<f32>,
     /// What comes along with each hit.
     pub expand: Expand,
+    /// What held of the notes, as known when; without it a note holds until it is superseded or put away.
+    pub as_of: Option<AsOf>,
 }
 
 impl RecallRequest {
@@ -59,12 +65,14 @@ impl RecallRequest {
             query: query.into(),
             query_vector: None,
             filter: EventFilter::live(),
+            except_session: None,
             limit: DEFAULT_LIMIT,
             mode: Mode::Auto,
             max_tokens: None,
             min_score: None,
             min_evidence: None,
             expand: Expand::Nothing,
+            as_of: None,
         }
     }
 }
@@ -143,11 +151,22 @@ pub struct Hit {
     pub after: Option<Event>,
 }
 
+/// A hit that is no answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Withheld {
+    /// The hit.
+    pub hit: Hit,
+    /// Why it is none.
+    pub reason: OmittedReason,
+}
+
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recalled {
     /// Best first.
     pub hits: Vec<Hit>,
+    /// Notes that match and are no answer, best first: a newer version holds, or they no longer do.
+    pub withheld: Vec<Withheld>,
     /// The rung that answered.
     pub used: UsedMode,
     /// The largest evidence of all hits, 0 without hits; below [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) "nothing

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Because, ContextRequest, ContextSource, Degraded, EventFilter, Fragment, Importance, Label, Layer,
-    OmittedReason, RecordRef, Result, Role, Section, Source, Span,
+    OmittedReason, RecordRef, Result, Section, Source, Span,
 };
 
 use crate::evidence::EVIDENCE_FLOOR;
@@ -15,13 +15,14 @@ use crate::request::{Hit, RecallRequest};
 
 /// Hits that a context is offered. Source: CF-09, recall section of a context.
 pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
-/// How many more are asked for, because those of the asking conversation are not offered. Source: own choice.
-const MARGIN: usize = 3;
+/// Evidence that each hit must have beside the best one, which must reach [`EVIDENCE_FLOOR`]: half of it. Source: own
+/// choice; a question of several parts is covered by several hits, each of which answers one part.
+const SHARE_FLOOR: f32 = EVIDENCE_FLOOR / 2.0;
 
 /// Offers what matches the query of a context, best first.
 ///
-/// Turns of the asking conversation are never offered: they stand in its window already, which its notes need not. A hit below
-/// [`EVIDENCE_FLOOR`] is offered as withheld, so that the receipt names it.
+/// Turns of the asking conversation are never offered: they stand in its window already, which its notes need not. What has too
+/// little evidence, or is no longer true, is offered as withheld, so that the receipt names it.
 #[derive(Clone, Debug)]
 pub struct RecallSource {
     recall: Arc<Recall>,
@@ -63,23 +64,27 @@ impl ContextSource for RecallSource {
                 until: (!request.as_of.is_present()).then_some(known),
                 ..EventFilter::live()
             },
-            limit: self.most.saturating_mul(NonZeroUsize::MIN.saturating_add(MARGIN - 1)),
+            except_session: Some(request.session.clone()),
+            limit: self.most,
+            as_of: Some(request.as_of),
             ..RecallRequest::new(query.clone())
         };
         let recalled = self.recall.recall(&asked).await?;
         Ok(recalled.map(|recalled| {
-            let offered = recalled.hits.iter().filter(|hit| is_elsewhere(hit, request));
-            offered.take(self.most.get()).filter_map(fragment).collect()
+            let floor = if recalled.evidence < EVIDENCE_FLOOR { EVIDENCE_FLOOR } else { SHARE_FLOOR };
+            let below = |hit: &Hit| (hit.evidence < floor).then_some(OmittedReason::BelowFloor);
+            let hits = recalled.hits.iter().map(|hit| (hit, below(hit)));
+            let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
+            let offered = hits.chain(ended).filter(|(hit, _)| is_known(hit, request));
+            offered.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(hit)? })).collect()
         }))
     }
 }
 
-fn is_elsewhere(hit: &Hit, request: &ContextRequest) -> bool {
-    hit.event.recorded_at <= request.as_of.belief
-        && hit.event.kept().is_some_and(|kept| {
-            let own = kept.session == request.session && hit.event.role != Role::Decision;
-            !own && !kept.content.trim().is_empty()
-        })
+/// Whether the event was known then, and has words to show.
+fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
+    let has_words = hit.event.kept().is_some_and(|kept| !kept.content.trim().is_empty());
+    has_words && hit.event.recorded_at <= request.as_of.belief
 }
 
 fn fragment(hit: &Hit) -> Option<Fragment> {
@@ -102,6 +107,6 @@ fn fragment(hit: &Hit) -> Option<Fragment> {
         score: hit.score,
         parts: hit.parts.clone(),
         because: Because::Query,
-        withheld: (hit.evidence < EVIDENCE_FLOOR).then_some(OmittedReason::BelowFloor),
+        withheld: None,
     })
 }

@@ -29,7 +29,7 @@ pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Even
     let mut hits: Vec<Hit> = found.into_iter().map(|(share, event)| hit(share, event)).collect();
     cut(&mut hits, request.max_tokens, None);
     let evidence = hits.first().map_or(0.0, |hit| hit.evidence);
-    Recalled { hits, used: UsedMode::Substring, evidence, head, model: None }
+    Recalled { hits, withheld: Vec::new(), used: UsedMode::Substring, evidence, head, model: None }
 }
 
 fn least(request: &RecallRequest) -> f32 {

@@ -1,6 +1,6 @@
 //! What an event can be found by: its terms, its marks, and the text that is embedded.
 
-use mnemal_core::{Marks, NewEvent, Role, TermHash, Terms};
+use mnemal_core::{Decision, EventKind, Marks, NewEvent, NoteKey, Role, Tag, TermHash, Terms};
 use mnemal_extract::turn_marks;
 use mnemal_text::{Analyzer, date_terms, term_hash};
 
@@ -44,7 +44,15 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
     if event.content.trim().is_empty() && !event.metadata.contains_key("caption") {
         return Terms::default();
     }
-    let text = indexed_text(event);
+    let mut text = indexed_text(event);
+    if let EventKind::Decision(Decision::Remember(note)) = &event.kind {
+        // A note is found by what it is called and filed under, too.
+        let tags = note.tags.iter().map(Tag::as_str);
+        for name in note.key.iter().map(NoteKey::as_str).chain([note.category.as_str()]).chain(tags) {
+            text.push('\n');
+            text.push_str(name);
+        }
+    }
     let mut hashes = Vec::with_capacity(text.len() / 4);
     analyzer.for_each_term(&text, &mut |term, _| hashes.push(term_hash(term)));
     let day = event.occurred_at.civil(&event.zone);

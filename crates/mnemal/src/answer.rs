@@ -64,17 +64,24 @@ impl RecallCall {
         self
     }
 
+    /// Says what of the notes counts, as known when.
+    pub fn as_of(mut self, as_of: AsOf) -> Self {
+        self.request.as_of = Some(as_of);
+        self
+    }
+
     /// Brings the messages before and after each hit along, outside the ranking.
     pub fn with_neighbours(mut self) -> Self {
         self.request.expand = Expand::Neighbours;
         self
     }
 
-    async fn run(self) -> Result<Degraded<Recalled>> {
+    async fn run(mut self) -> Result<Degraded<Recalled>> {
+        self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
         let Some(recall) = self.memory.engine.parts().recall.clone() else {
             let gap = Gap { layer: Layer::Events, cause: GapCause::NotConfigured };
             let (hits, used, head) = (Vec::new(), UsedMode::Nothing, Cursor::START);
-            let value = Recalled { hits, used, evidence: 0.0, head, model: None };
+            let value = Recalled { hits, withheld: Vec::new(), used, evidence: 0.0, head, model: None };
             return Ok(Degraded { value, gaps: vec![gap] });
         };
         let mut answer = recall.recall(&self.request).await?;

@@ -256,6 +256,7 @@ impl Builder {
         let parts = RecallParts {
             index: guarded.index.clone(),
             events: Arc::clone(events),
+            learnings: guarded.learnings.clone(),
             embedder: guarded.embedder.clone(),
             counter: Slot::Filled(
                 self.counter.clone().unwrap_or_else(|| counter(self.settings.context.tokenizer)),

@@ -26,6 +26,7 @@ impl TokenCounter for EstimateCounter {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unused_async, reason = "a fixture of the suite is async")]
     async fn fresh() -> EstimateCounter {
         EstimateCounter
     }

@@ -55,7 +55,13 @@ fn recall(store: &MemoryStore) -> Recall {
 }
 
 fn over(store: &MemoryStore, index: Slot<dyn IndexStore>, embedder: Slot<dyn Embedder>) -> Recall {
-    let parts = RecallParts { index, events: Arc::new(store.clone()), embedder, counter: Slot::Empty };
+    let parts = RecallParts {
+        index,
+        events: Arc::new(store.clone()),
+        learnings: Slot::Empty,
+        embedder,
+        counter: Slot::Empty,
+    };
     Recall::new(parts, RecallSettings::default())
 }
 

@@ -114,6 +114,7 @@ pub(crate) fn space(events: &[NewEvent], embedder: Slot<dyn Embedder>) -> Space 
 pub(crate) fn parts(store: &Arc<MemoryStore>, embedder: Slot<dyn Embedder>) -> RecallParts {
     RecallParts {
         index: Slot::Filled(Arc::clone(store) as Arc<dyn mnemal_core::IndexStore>),
+        learnings: Slot::Filled(Arc::clone(store) as Arc<dyn mnemal_core::LearningStore>),
         events: Arc::clone(store) as Arc<dyn mnemal_core::EventStore>,
         embedder,
         counter: Slot::Empty,

@@ -60,7 +60,8 @@ mod tests {
         }
         for pause in [30, 60, 120, 240, 480, 600, 600] {
             breaker.failed(now);
-            assert!(!breaker.admits(now + Duration::from_secs(pause) - Duration::from_millis(1)));
+            let almost = Duration::from_millis(pause * 1_000 - 1);
+            assert!(!breaker.admits(now + almost));
             now += Duration::from_secs(pause);
             assert!(breaker.admits(now));
         }

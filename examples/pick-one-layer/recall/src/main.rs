@@ -60,7 +60,7 @@ async fn find() -> Result<()> {
 
     let (index, events) = (Slot::Filled(Arc::clone(&store) as _), store);
     let recall =
-        Recall::new(RecallParts { index, events, embedder: Slot::Empty, counter: Slot::Empty }, settings);
+        Recall::new(RecallParts { index, events, learnings: Slot::Empty, embedder: Slot::Empty, counter: Slot::Empty }, settings);
     let found = recall.recall(&RecallRequest::new("Where did Ada move?")).await?;
     assert_eq!(found.hits[0].event.id, EventId(1));
     for hit in &found.hits {

@@ -1,0 +1,67 @@
+//! Notes among the hits: only the version that holds is an answer.
+
+use mnemal_core::{
+    AsOf, EventId, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus, OmittedReason, Role,
+    Within,
+};
+
+use crate::recall::Recall;
+use crate::request::{Hit, Withheld};
+
+/// Takes out the hits whose note was superseded or put away, or no longer holds.
+///
+/// A note that is not folded yet counts as holding: it was just said.
+pub(crate) async fn part(
+    recall: &Recall,
+    hits: Vec<Hit>,
+    as_of: Option<AsOf>,
+    gaps: &mut Gaps,
+) -> (Vec<Hit>, Vec<Withheld>) {
+    let notes: Vec<EventId> =
+        hits.iter().filter(|hit| hit.event.role == Role::Decision).map(|hit| hit.event.id).collect();
+    if notes.is_empty() {
+        return (hits, Vec::new());
+    }
+    let filter = LearningFilter { sources: Within::Only(notes), ..LearningFilter::all() };
+    let known = match recall.parts.learnings.part() {
+        Ok(learnings) => learnings.all(&filter).await.map_err(GapCause::from),
+        Err(cause) => Err(cause),
+    };
+    let known = gaps.keep(Layer::Learnings, known);
+    let (mut shown, mut withheld) = (Vec::with_capacity(hits.len()), Vec::new());
+    for hit in hits {
+        match reason(&known, hit.event.id, as_of) {
+            Some(reason) => withheld.push(Withheld { hit, reason }),
+            None => shown.push(hit),
+        }
+    }
+    (shown, withheld)
+}
+
+fn reason(known: &[Learning], event: EventId, as_of: Option<AsOf>) -> Option<OmittedReason> {
+    let mut versions =
+        known.iter().filter(|note| note.sources.iter().any(|source| source.event == event)).peekable();
+    versions.peek()?;
+    let mut reason = None;
+    for note in versions {
+        match standing(note, as_of) {
+            None => return None,
+            Some(why) => reason = Some(why),
+        }
+    }
+    reason
+}
+
+/// Why a version is no answer; `None` when it holds.
+fn standing(note: &Learning, as_of: Option<AsOf>) -> Option<OmittedReason> {
+    let ended = as_of.is_some_and(|as_of| note.expires_at.is_some_and(|at| at <= as_of.world));
+    let replaced = match as_of {
+        Some(as_of) => note.expired_at.is_some_and(|at| at <= as_of.belief),
+        None => note.status != LearningStatus::Active,
+    };
+    match note.status {
+        LearningStatus::Archived if replaced => Some(OmittedReason::Archived),
+        _ if replaced => Some(OmittedReason::Superseded),
+        _ => ended.then_some(OmittedReason::Expired),
+    }
+}
