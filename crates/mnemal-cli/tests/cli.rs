@@ -297,9 +297,13 @@ fn init_status_and_doctor_say_where_things_are() {
     assert!(doctor.code == 0 && !doctor.out.contains("FAIL"), "{}", doctor.out);
     let database = home.path().join("data/spaces/default.db");
     std::fs::write(&database, b"this is not a database, and never was one").unwrap();
+    // What the write-ahead log holds would mend the file.
+    for side in ["-wal", "-shm"] {
+        let _absent = std::fs::remove_file(format!("{}{side}", database.display()));
+    }
     let broken = home.run(&["doctor"]);
     assert!(broken.code == 1 && broken.out.contains("FAIL"), "{}", broken.out);
-    assert_eq!(home.run(&["recall", "x"]).code, 1, "a file that is no database is refused as corrupt");
+    assert_eq!(home.run(&["recall", "x"]).code, 2, "a file that is no space is refused");
 }
 
 #[test]

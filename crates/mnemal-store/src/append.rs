@@ -216,12 +216,12 @@ async fn write(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result
         }
     }
     for step in statement::INSERT_EVENTS.steps(rows) {
-        transaction.run(step).await?;
+        transaction.later(step.sql, step.args);
     }
     for chunk in index.chunks(BLOCK_ROWS) {
         let (from, to) = (chunk.first().map_or(0, |row| row.seq.0), chunk.last().map_or(0, |row| row.seq.0));
         let args = vec![from.into(), to.into(), chunk.len().into(), encode(&pack(chunk)).into()];
-        transaction.run(Step::new(statement::INSERT_BLOCK, args)).await?;
+        transaction.later(statement::INSERT_BLOCK, args);
     }
     Ok((seqs, index.len() as u64))
 }

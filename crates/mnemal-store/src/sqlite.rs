@@ -3,9 +3,12 @@
 mod driver;
 mod file;
 mod open;
+mod open_transaction;
 mod ports;
+mod readers;
 mod schema;
 mod search;
+mod trip;
 mod upkeep;
 mod writer;
 

@@ -101,7 +101,7 @@ pub(crate) const BLOCK_OF: &str =
     "select first_seq, last_seq, bytes from block where first_seq <= $1 order by first_seq desc limit 1";
 pub(crate) const SMALL_ROWS: &str = "select coalesce(sum(n_rows), 0) from block where n_rows < $1";
 pub(crate) const INSERT_BLOCK: &str =
-    "insert into block (first_seq, last_seq, n_rows, bytes) values ($1, $2, $3, $4)";
+    "insert into block (first_seq, last_seq, n_rows, bytes) values (?, ?, ?, ?)";
 pub(crate) const MODELS: &str = "select model, dimensions from vector_model";
 pub(crate) const INSERT_MODEL: &str =
     "insert into vector_model (model, dimensions) values ($1, $2) on conflict (model) do nothing";
@@ -164,10 +164,10 @@ pub(crate) static INSERT_SEEN_SOURCES: Many = many!(
     "(?,?,?)",
     " on conflict (event, session, record) do nothing"
 );
-pub(crate) const SEEN: &str =
-    "select record, content_hash, sources from seen where session = $1 order by record";
-pub(crate) const SEEN_ERASED: &str = "select distinct s.event from seen_source s join event e on e.id = s.event \
-     where s.session = $1 and e.erased_at is not null";
+/// What a session was shown; then, with 1 in the first column, the erased events among what that rests on.
+pub(crate) const SEEN: &str = "select 0, record, content_hash, sources from seen where session = $1 \
+     union all select 1, event, null, null from seen_source where session = $1 \
+     and exists (select 1 from event e where e.id = seen_source.event and e.erased_at is not null) order by 1, 2";
 pub(crate) static SEEN_OF: Many = many!(
     "select distinct s.session, s.record, s.sources from seen s \
      join seen_source o on o.session = s.session and o.record = s.record where o.event in (",
@@ -227,7 +227,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         RECEIPT,
         RECEIPT_ERASED,
         SEEN,
-        SEEN_ERASED,
     ];
     many.into_iter().flat_map(Many::texts).chain(single).collect()
 }

@@ -18,9 +18,9 @@ const QUESTIONS: &str = include_str!("../../demo/questions.jsonl");
 /// How many of them the demo asks.
 const ASKED: usize = 4;
 /// Budget of the context that is shown. Source: own choice, one screen.
-const BUDGET: u32 = 700;
+const BUDGET: u32 = 1_000;
 /// What the context is assembled for.
-const TURN: &str = "Jonas is coming for dinner on deploy day. What should I cook, and which day is that?";
+const TURN: &str = "Jonas comes for dinner on our deploy day. Which day is that, and what must not be in the cake?";
 
 #[derive(Deserialize)]
 struct Asked {

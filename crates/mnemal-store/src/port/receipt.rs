@@ -60,14 +60,16 @@ pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
 }
 
 pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
-    let key = || vec![session.as_str().into()];
-    let mut items = Vec::new();
-    for mut row in sql.rows(statement::SEEN, key()).await? {
+    let (mut items, mut gone) = (Vec::new(), HashSet::new());
+    for mut row in sql.rows(statement::SEEN, vec![session.as_str().into()]).await? {
+        if row.int()? == 1 {
+            gone.insert(EventId(row.id()?));
+            continue;
+        }
         let record = record(&row.blob()?)?;
         let hash = <[u8; 16]>::try_from(row.blob()?).map_err(|_| corrupt("a hash has the wrong length"))?;
         items.push(SeenItem { record, content_hash: hash, sources: sources(&row.blob()?)? });
     }
-    let gone = events(sql.rows(statement::SEEN_ERASED, key()).await?)?;
     items.retain(|item| !serve::rests_on(&item.sources, |event| gone.contains(&event)));
     Ok(Seen { items })
 }

@@ -2,21 +2,22 @@
 
 use async_trait::async_trait;
 use mnemal_core::{Appended, Error, ErrorKind, IndexBlock, Result};
-use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool, SqliteRow};
-use sqlx::{Arguments as _, Decode, Row as _, Sqlite, TypeInfo as _, ValueRef as _};
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
+use sqlx::{Arguments as _, Decode, Row as _, SqlSafeStr, Sqlite, TypeInfo as _, ValueRef as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::closed;
+use super::readers::Readers;
 use super::writer::Job;
 use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
-use crate::sql::{Row, Sql, Step, Transaction, Value, Work};
+use crate::sql::{Row, Sql, Value, Work};
 
 /// The writer's queue and the readers.
 #[derive(Debug)]
 pub(super) struct SqliteDriver {
     pub(super) jobs: mpsc::Sender<Job>,
-    pub(super) readers: SqlitePool,
+    pub(super) readers: Readers,
 }
 
 impl SqliteDriver {
@@ -36,14 +37,16 @@ impl SqliteDriver {
 #[async_trait]
 impl Sql for SqliteDriver {
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
-        let mut reader = self.readers.acquire().await.map_err(failed)?;
-        rows(&mut reader, sql, args).await
+        let mut reader = self.readers.take().await?;
+        let answer = rows(reader.connection()?, sql, args).await;
+        reader.told(answer)
     }
 
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>> {
-        let mut reader = self.readers.acquire().await.map_err(failed)?;
+        let mut reader = self.readers.take().await?;
         let query = sqlx::query_with(sql, arguments(args)?);
-        let rows = query.fetch_all(&mut *reader).await.map_err(failed)?;
+        let answer = query.fetch_all(reader.connection()?).await.map_err(failed);
+        let rows = reader.told(answer)?;
         let block = |row: SqliteRow| decode(row.try_get::<&[u8], _>(0).map_err(failed)?);
         rows.into_iter().map(block).collect()
     }
@@ -57,26 +60,20 @@ impl Sql for SqliteDriver {
     }
 }
 
-/// The transaction that is open on a connection.
-pub(super) struct Open<'c>(pub(super) &'c mut SqliteConnection);
-
-#[async_trait]
-impl Transaction for Open<'_> {
-    async fn rows(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
-        rows(self.0, sql, args).await
-    }
-
-    async fn run(&mut self, mut step: Step) -> Result<u64> {
-        let args = arguments(std::mem::take(&mut step.args))?;
-        let done = sqlx::query_with(step.sql, args).execute(&mut *self.0).await.map_err(failed)?;
-        step.judge(done.rows_affected())
-    }
+/// Runs one text without asking for rows; returns how many it touched.
+pub(super) async fn execute(
+    connection: &mut SqliteConnection,
+    sql: &'static str,
+    args: Vec<Value>,
+) -> Result<u64> {
+    let done = sqlx::query_with(sql, arguments(args)?).execute(connection).await.map_err(failed)?;
+    Ok(done.rows_affected())
 }
 
 /// Runs one text and returns all its rows.
 pub(super) async fn rows(
     connection: &mut SqliteConnection,
-    sql: &'static str,
+    sql: impl SqlSafeStr + Send,
     args: Vec<Value>,
 ) -> Result<Vec<Row>> {
     let rows = sqlx::query_with(sql, arguments(args)?).fetch_all(connection).await.map_err(failed)?;
@@ -107,8 +104,8 @@ fn row(row: SqliteRow) -> Result<Row> {
         if raw.is_null() {
             return Ok(Value::Null);
         }
-        let name = raw.type_info().name().to_owned();
-        match name.as_str() {
+        let name = raw.type_info().into_owned();
+        match name.name() {
             "INTEGER" => <i64 as Decode<Sqlite>>::decode(raw).map(Value::Int).map_err(unreadable),
             "TEXT" => <String as Decode<Sqlite>>::decode(raw).map(Value::Text).map_err(unreadable),
             "BLOB" => <Vec<u8> as Decode<Sqlite>>::decode(raw).map(Value::Blob).map_err(unreadable),

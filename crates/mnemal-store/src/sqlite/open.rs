@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use mnemal_core::{Error, ErrorKind, Result};
 use sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous,
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteSynchronous,
 };
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, rows};
+use super::open_transaction::Open;
+use super::readers::Readers;
 use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use super::writer::{self, Writer};
 use super::{Durability, Options, file};
@@ -72,16 +74,10 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
             return Err(named(error, path));
         }
     }
-    let models = stored_models(&mut super::driver::Open(&mut connection)).await?;
+    let models = stored_models(&mut Open::as_it_is(&mut connection)).await?;
     let small = rows(&mut connection, statement::SMALL_ROWS, vec![SMALL.into()]).await?;
     let small = small.into_iter().next().map(|mut row| row.count()).transpose()?.unwrap_or_default();
-    let readers = SqlitePoolOptions::new()
-        .max_connections(options.readers.max(1))
-        .test_before_acquire(false)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .acquire_timeout(BUSY_TIMEOUT)
-        .connect_lazy_with(connect.pragma("query_only", "on"));
+    let readers = Readers::new(connect.pragma("query_only", "on"), options.readers.max(1));
     let (jobs, queue) = mpsc::channel(QUEUE);
     let writer = writer::start(Writer::new(connection, models, small), queue);
     Ok((SqliteDriver { jobs, readers }, writer))
@@ -241,9 +237,9 @@ mod tests {
             "explain query plan select bytes from block where first_seq <= $1 order by first_seq desc limit 1",
             "explain query plan select session, count(*), min(seq) from event where session is not null group by session",
         ];
-        let mut reader = store.inner.driver.readers.acquire().await.unwrap();
+        let mut reader = store.inner.driver.readers.take().await.unwrap();
         for sql in explained {
-            for mut row in rows(&mut reader, sql, Vec::new()).await.unwrap() {
+            for mut row in rows(reader.connection().unwrap(), sql, Vec::new()).await.unwrap() {
                 let (_, _, _, plan) = (row.int(), row.int(), row.int(), row.text().unwrap());
                 assert!(plan.contains("USING") && !plan.contains("TEMP B-TREE"), "{sql}: {plan}");
             }
@@ -254,8 +250,8 @@ mod tests {
     #[tokio::test]
     async fn a_reader_cannot_write() {
         let (_folder, store) = store().await;
-        let mut reader = store.inner.driver.readers.acquire().await.unwrap();
-        let refused = rows(&mut reader, "update space set head = 7", Vec::new()).await.unwrap_err();
+        let mut reader = store.inner.driver.readers.take().await.unwrap();
+        let refused = rows(reader.connection().unwrap(), "update space set head = 7", Vec::new()).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unavailable);
         assert_eq!(store.head().await.unwrap(), mnemal_core::Cursor::START);
     }

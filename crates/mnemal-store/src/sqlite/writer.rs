@@ -8,7 +8,8 @@ use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::driver::{Open, rows};
+use super::driver::rows;
+use super::open_transaction::Open;
 use crate::admit::Dimensions;
 use crate::append;
 use crate::entry::Prepared;
@@ -26,10 +27,10 @@ const GROUP_BYTES: usize = 1 << 20;
 /// Attempts to get the write lock, each of at most the busy timeout.
 ///
 /// Source: own default; three times 5 s is the deadline of a write.
-const ATTEMPTS: usize = 3;
+pub(super) const ATTEMPTS: usize = 3;
 
-const BEGIN: &str = "begin immediate";
-const COMMIT: &str = "commit";
+pub(super) const BEGIN: &str = "begin immediate";
+pub(super) const COMMIT: &str = "commit";
 const ROLLBACK: &str = "rollback";
 const CHECKPOINT: &str =
     "pragma busy_timeout = 0; pragma wal_checkpoint(truncate); pragma busy_timeout = 5000";
@@ -160,11 +161,11 @@ impl Writer {
 
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
-        begin(&mut self.connection).await?;
         let mut models = mem::take(&mut self.models);
-        match append::append(&batches, &mut models, &mut Open(&mut self.connection)).await {
+        let mut open = Open::new(&mut self.connection);
+        match append::append(&batches, &mut models, &mut open).await {
             Ok(outcome) if outcome.wrote => {
-                commit(&mut self.connection).await?;
+                open.commit().await?;
                 self.models = models;
                 if outcome.indexed < SMALL as u64 {
                     self.small_rows += outcome.indexed;
@@ -172,22 +173,22 @@ impl Writer {
                 Ok(outcome.answers)
             }
             Ok(outcome) => {
-                rollback(&mut self.connection).await;
+                open.give_up().await;
                 Ok(outcome.answers)
             }
             Err(error) => {
-                rollback(&mut self.connection).await;
+                open.give_up().await;
                 Err(error)
             }
         }
     }
 
     async fn work(&mut self, work: &mut dyn Work) -> Result<u64> {
-        begin(&mut self.connection).await?;
-        match work.run(&mut Open(&mut self.connection)).await {
-            Ok(answer) => commit(&mut self.connection).await.map(|()| answer),
+        let mut open = Open::new(&mut self.connection);
+        match work.run(&mut open).await {
+            Ok(answer) => open.commit().await.map(|()| answer),
             Err(error) => {
-                rollback(&mut self.connection).await;
+                open.give_up().await;
                 Err(error)
             }
         }

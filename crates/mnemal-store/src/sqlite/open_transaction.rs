@@ -1,0 +1,110 @@
+//! The write transaction on a connection: it begins with its first statement, and what need not answer waits for company.
+
+use async_trait::async_trait;
+use mnemal_core::{Error, ErrorKind, Result};
+use sqlx::sqlite::SqliteConnection;
+
+use super::driver::execute;
+use super::trip::Trip;
+use super::writer::{ATTEMPTS, BEGIN, COMMIT, rollback};
+use crate::sql::{Row, Step, Transaction, Value};
+
+/// A transaction that is open, or will be with the first statement.
+pub(super) struct Open<'c> {
+    connection: &'c mut SqliteConnection,
+    begun: bool,
+    waiting: Vec<(&'static str, Vec<Value>)>,
+}
+
+impl<'c> Open<'c> {
+    /// Begins with the first statement.
+    pub(super) fn new(connection: &'c mut SqliteConnection) -> Self {
+        Self { connection, begun: false, waiting: Vec::new() }
+    }
+
+    /// Runs statements on a connection as it is.
+    pub(super) fn as_it_is(connection: &'c mut SqliteConnection) -> Self {
+        Self { connection, begun: true, waiting: Vec::new() }
+    }
+
+    /// Commits, together with what waits; after an error nothing of the transaction is open.
+    pub(super) async fn commit(mut self) -> Result<()> {
+        if !self.begun && self.waiting.is_empty() {
+            return Ok(());
+        }
+        let done = self.send(Some((COMMIT, Vec::new()))).await;
+        match done {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                rollback(self.connection).await;
+                if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Internal | ErrorKind::Corrupt) {
+                    return Err(error);
+                }
+                let what = "the outcome of a commit is unknown, retry with the same key";
+                Err(Error::new(ErrorKind::Unavailable, what).because(error))
+            }
+        }
+    }
+
+    /// Gives the transaction up.
+    pub(super) async fn give_up(self) {
+        if self.begun {
+            rollback(self.connection).await;
+        }
+    }
+
+    /// Sends what waits, then `last`, in as few trips as it takes; returns the rows of the last trip.
+    async fn send(&mut self, last: Option<(&'static str, Vec<Value>)>) -> Result<Vec<Row>> {
+        let mut trip = Trip::default();
+        if !self.begun {
+            trip.add(BEGIN, Vec::new());
+        }
+        for (sql, values) in std::mem::take(&mut self.waiting).into_iter().chain(last) {
+            if !trip.takes(sql, &values) {
+                self.travel(std::mem::take(&mut trip)).await?;
+            }
+            trip.add(sql, values);
+        }
+        if trip.is_empty() { Ok(Vec::new()) } else { self.travel(trip).await }
+    }
+
+    /// Runs one trip; where it takes the write lock, it is tried again while another process holds it.
+    async fn travel(&mut self, trip: Trip) -> Result<Vec<Row>> {
+        if self.begun {
+            return trip.run(self.connection).await;
+        }
+        let mut attempt = 1;
+        loop {
+            match trip.clone().run(self.connection).await {
+                Ok(rows) => {
+                    self.begun = true;
+                    return Ok(rows);
+                }
+                Err(error) => {
+                    rollback(self.connection).await;
+                    if error.kind() != ErrorKind::Unavailable || attempt == ATTEMPTS {
+                        return Err(error);
+                    }
+                    attempt += 1;
+                }
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Transaction for Open<'_> {
+    async fn rows(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
+        self.send(Some((sql, args))).await
+    }
+
+    async fn run(&mut self, mut step: Step) -> Result<u64> {
+        self.send(None).await?;
+        let touched = execute(self.connection, step.sql, std::mem::take(&mut step.args)).await?;
+        step.judge(touched)
+    }
+
+    fn later(&mut self, sql: &'static str, args: Vec<Value>) {
+        self.waiting.push((sql, args));
+    }
+}

@@ -1,0 +1,90 @@
+//! Statements that go to the connection's thread together: a trip there and back costs more than most statements.
+
+use sqlx::AssertSqlSafe;
+use sqlx::sqlite::SqliteConnection;
+
+use mnemal_core::Result;
+
+use super::driver::rows;
+use crate::sql::{Row, Value};
+
+/// Most values of statements that share a trip; a statement with more goes alone, so that no large text is kept twice.
+///
+/// Source: own default, two events with their index rows.
+const MOST_VALUES: usize = 64;
+/// Most statements of a trip; bounds how many texts there are.
+///
+/// Source: own default, twice those that write one event.
+const MOST_STATEMENTS: usize = 6;
+
+/// Statements that run one after the other, up to the first that fails.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trip {
+    texts: Vec<&'static str>,
+    values: Vec<Value>,
+    /// Whether values are named by their number, which counts from the beginning of the trip.
+    numbered: bool,
+}
+
+impl Trip {
+    /// Whether a statement may go along.
+    pub(super) fn takes(&self, sql: &str, values: &[Value]) -> bool {
+        let room = self.texts.len() < MOST_STATEMENTS && self.values.len() + values.len() <= MOST_VALUES;
+        let in_order = if sql.contains('$') { self.values.is_empty() } else { !self.numbered };
+        self.texts.is_empty() || (room && (values.is_empty() || in_order))
+    }
+
+    /// Adds a statement that the trip takes.
+    pub(super) fn add(&mut self, sql: &'static str, values: Vec<Value>) {
+        self.numbered |= !values.is_empty() && sql.contains('$');
+        self.texts.push(sql);
+        if self.values.is_empty() {
+            self.values = values;
+        } else {
+            self.values.extend(values);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Runs the statements and returns all their rows.
+    pub(super) async fn run(self, connection: &mut SqliteConnection) -> Result<Vec<Row>> {
+        match self.texts.as_slice() {
+            [] => Ok(Vec::new()),
+            [one] => rows(connection, *one, self.values).await,
+            texts => rows(connection, AssertSqlSafe(texts.join("; ")), self.values).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trip(statements: &[(&'static str, usize)]) -> Trip {
+        let mut trip = Trip::default();
+        for (sql, count) in statements {
+            trip.add(sql, vec![Value::Null; *count]);
+        }
+        trip
+    }
+
+    #[test]
+    fn numbered_values_are_the_only_ones_of_their_trip() {
+        let none = |count| vec![Value::Null; count];
+        assert!(trip(&[("begin", 0)]).takes("a $1", &none(1)));
+        assert!(trip(&[("begin", 0), ("a $1", 1)]).takes("commit", &[]));
+        assert!(!trip(&[("a $1", 1)]).takes("b ?", &none(1)));
+        assert!(!trip(&[("b ?", 1)]).takes("a $1", &none(1)));
+        assert!(trip(&[("b ?", 1)]).takes("b ?", &none(1)));
+    }
+
+    #[test]
+    fn a_large_statement_goes_alone() {
+        assert!(trip(&[]).takes("a ?", &vec![Value::Null; MOST_VALUES + 1]));
+        assert!(!trip(&[("a ?", MOST_VALUES)]).takes("a ?", &[Value::Null]));
+        assert!(!trip(&[("a", 0); MOST_STATEMENTS]).takes("commit", &[]));
+    }
+}
