@@ -30,11 +30,20 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     match command {
         Command::Init => init::run(&global, output).await,
         Command::Demo => demo::run(output).await,
-        Command::Remember(call) => remember::run(&open(&global, output).await?, &global, call, output).await,
+        Command::Remember(call) => {
+            let memory = open(&global, output).await?;
+            settled(&memory, remember::run(&memory, &global, call, output).await).await
+        }
         Command::Recall(call) => recall::run(&open(&global, output).await?, &global, &call, output).await,
         Command::Context(call) => context::run(&open(&global, output).await?, &global, &call, output).await,
-        Command::Forget(call) => forget::run(&open(&global, output).await?, &global, call, output).await,
-        Command::Log(call) => log::run(&open(&global, output).await?, &global, call, output).await,
+        Command::Forget(call) => {
+            let memory = open(&global, output).await?;
+            settled(&memory, forget::run(&memory, &global, call, output).await).await
+        }
+        Command::Log(call) => {
+            let memory = open(&global, output).await?;
+            settled(&memory, log::run(&memory, &global, call, output).await).await
+        }
         Command::Import(call) => import::run(&global, &call, output).await,
         Command::Export(call) => export::run(&open(&global, output).await?, call, output).await,
         Command::Status => status::run(&global, output).await,
@@ -53,6 +62,14 @@ pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
     let engine =
         engine.with_context(|| format!("cannot open space {} in {}", place.space, place.file.display()))?;
     Ok(engine.memory(Scope::whole(place.space)))
+}
+
+/// Moves what was written out of the write-ahead log, so that the database is one file again.
+///
+/// A reader in another process can keep it from that; then it is done by whoever closes last, and nothing is lost.
+pub(crate) async fn settled(memory: &Memory, done: Result<u8>) -> Result<u8> {
+    let _later = memory.engine().close().await;
+    done
 }
 
 /// Tells people of gaps, and returns the exit code that they earn.

@@ -1,5 +1,7 @@
 //! The program as its users run it: every command from an empty home, with its exit code and both streams.
 
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

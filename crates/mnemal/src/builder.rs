@@ -1,8 +1,7 @@
 //! Puts an engine together: components, settings, and the wiring in the order of the picture.
 
 #[cfg(feature = "sqlite")]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -34,6 +33,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     key: Option<InstallationKey>,
+    #[cfg(feature = "sqlite")]
     key_file: Option<PathBuf>,
     settings: Settings,
     without: Vec<Layer>,
@@ -55,6 +55,7 @@ impl Default for Builder {
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(RandomIds::default()),
             key: None,
+            #[cfg(feature = "sqlite")]
             key_file: None,
             settings: Settings::default(),
             without: Vec::new(),
@@ -102,6 +103,7 @@ impl Builder {
     }
 
     /// Sets the file of the installation's key, which is made if it is not there.
+    #[cfg(feature = "sqlite")]
     pub fn with_key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.key_file = Some(path.into());
         self
@@ -140,7 +142,7 @@ impl Builder {
             self.key = Some(crate::key_file::read_or_make(&file)?);
         }
         let engine = self.with_stores(store).build()?;
-        engine.resume_forgets().await?;
+        engine.finish_forgets().await?;
         let _behind = engine.fold().await;
         Ok(engine)
     }

@@ -23,9 +23,9 @@ use crate::settings::Settings;
 pub(crate) const RECENT_DECISIONS: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 /// Most rows of a count. Source: own default.
 pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Events after which an append folds though none of them is a decision. Source: own default, below the 20 events of a
-/// stale layer, so that one process alone never leaves a layer that far behind.
-const FOLD_EVERY: u64 = 16;
+/// Events after which an append folds though none of them is a decision, which only moves the cursor. Source: own default;
+/// a fold is a transaction with a flush of its own, and what stands behind the cursor is looked through by every answer.
+const FOLD_EVERY: u64 = 256;
 /// How long a call that stores a decision may wait for the fold. Source: ARCHITECTURE 6.
 const FOLD_WAIT: Duration = Duration::from_millis(200);
 
@@ -170,7 +170,7 @@ impl Engine {
     }
 }
 
-fn missing(what: &str) -> Error {
+pub(crate) fn missing(what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("this engine was built without {what}"))
 }
 

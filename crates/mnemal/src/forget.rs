@@ -154,8 +154,11 @@ impl Engine {
         Ok(texts.filter(|text| text.len() >= TELLING).collect())
     }
 
-    /// Finishes forgets that a crash interrupted, before anything is served.
-    pub(crate) async fn resume_forgets(&self) -> Result<()> {
+    /// Finishes forgets that a crash interrupted; [`Builder::open`](crate::Builder) does it before anything is served.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer; call it again.
+    pub async fn finish_forgets(&self) -> Result<()> {
         let Ok(events) = self.events() else { return Ok(()) };
         let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
         for decision in events.latest(&filter, crate::engine::RECENT_DECISIONS).await? {

@@ -7,6 +7,7 @@ mod counter;
 mod engine;
 mod forget;
 mod guard;
+#[cfg(feature = "sqlite")]
 mod key_file;
 mod memory;
 mod message;

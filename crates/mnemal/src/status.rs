@@ -1,8 +1,10 @@
 //! What a space holds and how its parts are.
 
+use std::num::NonZeroUsize;
+
 use mnemal_core::{
-    Cursor, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter, Result,
-    Status,
+    Cursor, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter, Result, Role,
+    Seq, Status, Within,
 };
 
 use crate::engine::Engine;
@@ -33,7 +35,7 @@ impl Engine {
     pub async fn stats(&self) -> Result<Stats> {
         let events = self.events()?;
         let limit = crate::engine::MANY;
-        let held_back = EventFilter { quarantined: mnemal_core::Within::Only(true), ..EventFilter::all() };
+        let held_back = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
         let notes = match self.notes(&LearningFilter::all()).await {
             Ok(notes) => notes.len() as u64,
             Err(_) => 0,
@@ -62,7 +64,7 @@ impl Engine {
             Err(cause) => Err(cause),
         };
         let notes = match self.guarded().learnings.part() {
-            Ok(notes) => notes.cursor().await.map_err(GapCause::from),
+            Ok(_) => self.folded(at).await.map_err(GapCause::from),
             Err(cause) => Err(cause),
         };
         let slot = |filled: bool| if filled { Ok(at) } else { Err(GapCause::NotConfigured) };
@@ -103,7 +105,7 @@ impl Engine {
             Err(_) => None,
         };
         let notes = match self.guarded().learnings.part() {
-            Ok(notes) => notes.cursor().await.ok(),
+            Ok(_) => self.folded(head).await.ok(),
             Err(_) => None,
         };
         let behind = |cursor: Option<Cursor>| cursor.map_or(0, |cursor| cursor.behind(head));
@@ -112,6 +114,22 @@ impl Engine {
             .filter(|(_, behind)| *behind > STALE_EVENTS)
             .map(|(layer, behind)| Gap { layer, cause: GapCause::Stale { behind } })
             .collect()
+    }
+
+    /// Returns the position up to which the notes are what the log makes of them: the last one before the first decision
+    /// behind their cursor, because nothing else changes a note. Looks only where the cursor is far behind.
+    async fn folded(&self, head: Cursor) -> Result<Cursor> {
+        let parts = self.guarded();
+        let notes = parts.learnings.part().map_err(|_| crate::engine::missing("notes"))?;
+        let cursor = notes.cursor().await?;
+        if cursor.behind(head) <= STALE_EVENTS {
+            return Ok(cursor);
+        }
+        let events = parts.events.part().map_err(|_| crate::engine::missing("a log"))?;
+        let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
+        let waiting = events.scan(&decisions, cursor, NonZeroUsize::MIN).await?;
+        let before = |event: &mnemal_core::Event| event.seq.0.checked_sub(1).filter(|seq| *seq > 0);
+        Ok(waiting.first().map_or(head.max(cursor), |event| Cursor(before(event).map(Seq)).max(cursor)))
     }
 
     /// Reads everything and compares it with its checksums and with each other.

@@ -1,5 +1,7 @@
 //! What is forgotten is in no layer, in no byte, and does not come back.
 
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
 use std::io::Cursor;
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! A secret of every kind, put through every way in, is found nowhere in the bytes on disk.
 
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
 use std::io::Cursor;
 use std::path::Path;
 

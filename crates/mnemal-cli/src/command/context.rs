@@ -58,7 +58,7 @@ pub(super) async fn run(
         request = request.skip_injected();
     }
     let context = request.await?;
-    output.answer(&answer(&context), || human(&context, call.explain))?;
+    output.answer(&answer(&context), || human(&context, call))?;
     if context.text.is_empty() {
         output.say("nothing relevant");
     }
@@ -83,8 +83,8 @@ fn answer(context: &Degraded<Context>) -> Answer<'_> {
     }
 }
 
-fn human(context: &Context, explain: bool) -> String {
-    if explain {
+fn human(context: &Context, call: &args::Context) -> String {
+    if call.explain {
         format!("{}\n{}\n{}", context.text, bars(context), account(context))
     } else {
         context.text.clone()
@@ -114,7 +114,7 @@ pub(super) fn account(context: &Context) -> String {
         let _written = writeln!(text, "  {}", source(line));
     }
     if !receipt.omitted_counts.is_empty() {
-        let counts: Vec<String> = receipt.omitted_counts.iter().map(reason).collect();
+        let counts: Vec<String> = receipt.omitted_counts.iter().copied().map(reason).collect();
         let _written = writeln!(text, "  left out: {}", counts.join(", "));
     }
     text
@@ -135,6 +135,6 @@ fn source(line: &ReceiptLine) -> String {
     )
 }
 
-fn reason((reason, count): &(OmittedReason, u32)) -> String {
+fn reason((reason, count): (OmittedReason, u32)) -> String {
     format!("{count} {}", reason.as_str())
 }

@@ -1,5 +1,6 @@
 //! `mnemal demo`: what mnemal is, in 30 seconds.
 
+use std::fmt::Write as _;
 use std::io::Cursor;
 
 use anyhow::{Context as _, Result};
@@ -20,7 +21,8 @@ const ASKED: usize = 4;
 /// Budget of the context that is shown. Source: own choice, one screen.
 const BUDGET: u32 = 1_000;
 /// What the context is assembled for.
-const TURN: &str = "Jonas comes for dinner on our deploy day. Which day is that, and what must not be in the cake?";
+const TURN: &str =
+    "Jonas comes for dinner on our deploy day. Which day is that, and what must not be in the cake?";
 
 #[derive(Deserialize)]
 struct Asked {
@@ -79,7 +81,8 @@ async fn ask(memory: &Memory, asked: &Asked, output: &Output) -> Result<()> {
     for (rank, hit) in (1..).zip(&hits.hits) {
         let evidence = hit.event.kept().and_then(|event| event.metadata.get("source_id"));
         let mark = if evidence.is_some_and(|id| asked.evidence.contains(id)) { "✓" } else { " " };
-        text.push_str(&format!("{mark} {rank}  {}\n", recall::line(hit)));
+        // Writing into a string cannot fail.
+        let _written = writeln!(text, "{mark} {rank}  {}", recall::line(hit));
     }
     output.print(&text)?;
     output.print(" ")

@@ -12,11 +12,16 @@ use crate::place::{self, Place};
 struct Finding {
     check: &'static str,
     result: &'static str,
-    finding: String,
+    #[serde(rename = "finding")]
+    text: String,
 }
 
-fn finding(check: &'static str, well: bool, finding: impl Into<String>) -> Finding {
-    Finding { check, result: if well { "ok" } else { "FAIL" }, finding: finding.into() }
+/// The two results that a check can have.
+const OK: &str = "ok";
+const FAIL: &str = "FAIL";
+
+fn finding(check: &'static str, result: &'static str, text: impl Into<String>) -> Finding {
+    Finding { check, result, text: text.into() }
 }
 
 /// Runs every check; a failed one makes the exit code 1.
@@ -25,7 +30,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
     let mut findings = vec![settings(global)];
     match super::open(global, output).await {
         Ok(memory) => {
-            findings.push(finding("open", true, place.file.display().to_string()));
+            findings.push(finding("open", OK, place.file.display().to_string()));
             findings.push(permissions(&place));
             findings.push(bytes(&memory).await);
             findings.push(layers(&memory).await);
@@ -34,11 +39,11 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
                 findings.push(erased(&memory, text).await);
             }
         }
-        Err(error) => findings.push(finding("open", false, format!("{error:#}"))),
+        Err(error) => findings.push(finding("open", FAIL, format!("{error:#}"))),
     }
-    let failed = findings.iter().any(|one| one.result == "FAIL");
+    let failed = findings.iter().any(|one| one.result == FAIL);
     output.list(&findings, &findings, || {
-        let line = |one: &Finding| format!("{:<4}  {:<12}  {}", one.result, one.check, one.finding);
+        let line = |one: &Finding| format!("{:<4}  {:<12}  {}", one.result, one.check, one.text);
         findings.iter().map(line).collect::<Vec<_>>().join("\n")
     })?;
     Ok(u8::from(failed))
@@ -47,8 +52,8 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
 fn settings(global: &Global) -> Finding {
     let path = place::configuration(global).map(|path| path.display().to_string()).unwrap_or_default();
     match crate::config::read(global) {
-        Ok(_) => finding("settings", true, path),
-        Err(error) => finding("settings", false, format!("{error:#}")),
+        Ok(_) => finding("settings", OK, path),
+        Err(error) => finding("settings", FAIL, format!("{error:#}")),
     }
 }
 
@@ -64,25 +69,25 @@ fn permissions(place: &Place) -> Finding {
     let well = open.is_empty();
     finding(
         "permissions",
-        well,
+        if well { OK } else { FAIL },
         if well { "only you can read the files".to_owned() } else { open.join("; ") },
     )
 }
 
 #[cfg(not(unix))]
 fn permissions(_place: &Place) -> Finding {
-    finding("permissions", true, "not checked on this system")
+    finding("permissions", OK, "not checked on this system")
 }
 
 async fn bytes(memory: &Memory) -> Finding {
     match memory.engine().check().await {
         Ok(found) if found.findings.is_empty() => finding(
             "integrity",
-            true,
+            OK,
             format!("{} events and {} index rows match", found.events, found.index_rows),
         ),
-        Ok(found) => finding("integrity", false, format!("{}; restore a backup", found.findings.join("; "))),
-        Err(error) => finding("integrity", false, error.to_string()),
+        Ok(found) => finding("integrity", FAIL, format!("{}; restore a backup", found.findings.join("; "))),
+        Err(error) => finding("integrity", FAIL, error.to_string()),
     }
 }
 
@@ -95,11 +100,11 @@ async fn layers(memory: &Memory) -> Finding {
             let well = bad.is_empty();
             finding(
                 "layers",
-                well,
+                if well { OK } else { FAIL },
                 if well { "all answer and are up to date".to_owned() } else { bad.join(", ") },
             )
         }
-        Err(error) => finding("layers", false, error.to_string()),
+        Err(error) => finding("layers", FAIL, error.to_string()),
     }
 }
 
@@ -111,20 +116,20 @@ async fn probe(memory: &Memory) -> Finding {
             Ok(answer) if answer.gaps.is_empty() => {}
             Ok(answer) => {
                 let gaps: Vec<String> = answer.gaps.iter().map(ToString::to_string).collect();
-                return finding("recall", false, gaps.join("; "));
+                return finding("recall", FAIL, gaps.join("; "));
             }
-            Err(error) => return finding("recall", false, error.to_string()),
+            Err(error) => return finding("recall", FAIL, error.to_string()),
         }
     }
-    finding("recall", true, "answers in Latin, CJK and Cyrillic script")
+    finding("recall", OK, "answers in Latin, CJK and Cyrillic script")
 }
 
 async fn erased(memory: &Memory, text: &str) -> Finding {
     match memory.engine().search_bytes(text).await {
         Ok(places) if places.is_empty() => {
-            finding("erased", true, "the text is nowhere in the files of the space")
+            finding("erased", OK, "the text is nowhere in the files of the space")
         }
-        Ok(places) => finding("erased", false, places.join("; ")),
-        Err(error) => finding("erased", false, error.to_string()),
+        Ok(places) => finding("erased", FAIL, places.join("; ")),
+        Err(error) => finding("erased", FAIL, error.to_string()),
     }
 }

@@ -17,7 +17,7 @@ use crate::{config, wire};
 
 /// Reads a file into the space, or with `--dry-run` into a space that is thrown away.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
-    let memory = if call.dry_run { rehearsal(global).await? } else { super::open(global, output).await? };
+    let memory = if call.dry_run { rehearsal(global)? } else { super::open(global, output).await? };
     let options = ImportOptions {
         origin: if call.own_history { OwnHistory::Yes } else { OwnHistory::No },
         lenient: if call.lenient { Lenient::Yes } else { Lenient::No },
@@ -38,7 +38,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     bar.finish_and_clear();
     let report = report?;
     tell(&report, call.dry_run.then_some("would have "), output)?;
-    Ok(super::gaps(&report.gaps, global, output))
+    super::settled(&memory, Ok(super::gaps(&report.gaps, global, output))).await
 }
 
 /// Reads messages from stdin into one conversation.
@@ -56,7 +56,7 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
 }
 
 /// A space in memory with the user's settings.
-async fn rehearsal(global: &Global) -> Result<Memory> {
+fn rehearsal(global: &Global) -> Result<Memory> {
     let place = Place::find(global)?;
     let engine = Engine::builder().with_settings(config::read(global)?).in_memory()?;
     Ok(engine.memory(Scope::whole(place.space)))

@@ -40,8 +40,8 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
         request = request.min_score(score);
     }
     let found = request.await?;
-    let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call.explain)).collect();
-    let text = human(&found, call.explain);
+    let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call)).collect();
+    let text = human(&found, call);
     let answer = Answer { hits: forms, used: found.used.as_str(), gaps: wire::gaps(&found.gaps) };
     output.list(&answer.hits, &answer, || text)?;
     if found.hits.is_empty() {
@@ -70,23 +70,23 @@ fn key(hit: &Hit) -> Option<String> {
     }
 }
 
-fn form(hit: &Hit, explain: bool) -> HitForm {
+fn form(hit: &Hit, call: &Recall) -> HitForm {
     HitForm {
         event: EventForm::from(&hit.event),
         score: hit.score.get(),
         evidence: hit.evidence,
         found_by: hit.found_by.as_str(),
         key: key(hit),
-        explain: if explain { hit.parts.iter().map(PartForm::from).collect() } else { Vec::new() },
+        explain: if call.explain { hit.parts.iter().map(PartForm::from).collect() } else { Vec::new() },
     }
 }
 
-fn human(found: &Recalled, explain: bool) -> String {
+fn human(found: &Recalled, call: &Recall) -> String {
     let mut text = String::new();
     for (rank, hit) in (1..).zip(&found.hits) {
         // Writing into a string cannot fail.
         let _written = writeln!(text, "{rank:<2} {}", line(hit));
-        if explain {
+        if call.explain {
             let _written = writeln!(text, "     {} · {} · {}", hit.event.id, hit.found_by.as_str(), sum(hit));
         }
     }

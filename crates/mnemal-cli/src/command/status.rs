@@ -1,5 +1,7 @@
 //! `mnemal status`.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Result;
 use mnemal::{GapCause, Health, Status};
 use serde::Serialize;
@@ -35,7 +37,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let (stats, health) = (memory.stats().await?, memory.health().await?);
     let report = Report {
         space: place.space.to_string(),
-        bytes: place.file.metadata().map_or(0, |file| file.len()),
+        bytes: size(&place.file),
         database: place.file.display().to_string(),
         events: stats.head.count(),
         sessions: stats.sessions,
@@ -46,6 +48,12 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     };
     output.answer(&report, || text(&report))?;
     Ok(u8::from(health.status() == Status::Down))
+}
+
+/// Bytes of the database and of its write-ahead log.
+fn size(file: &Path) -> u64 {
+    let log = PathBuf::from(format!("{}-wal", file.display()));
+    [file, &log].into_iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
 
 fn layer(part: &Health) -> LayerReport {
