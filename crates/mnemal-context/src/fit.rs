@@ -1,6 +1,6 @@
 //! The hard limit: what was chosen is rendered, counted for real, and loses its least important lines until it fits.
 
-use mnemal_core::{BlockKind, OmittedReason, TokenCount};
+use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
 
 use crate::block::{Block, Fence};
 use crate::candidate::Candidate;
@@ -85,7 +85,7 @@ fn is_in(candidates: &[Candidate], place: usize, kind: BlockKind) -> bool {
 }
 
 /// Orders lines for rendering: by block and section; in the stable and the session block then by first appearance and id,
-/// in the volatile one best first; evidence of others at the end of its block.
+/// in the volatile one best first, but what is recent oldest first; evidence of others at the end of its block.
 fn in_order(candidates: &[Candidate], taken: &[usize]) -> Vec<usize> {
     let mut lines = taken.to_vec();
     lines.sort_by_key(|place| {
@@ -93,7 +93,9 @@ fn in_order(candidates: &[Candidate], taken: &[usize]) -> Vec<usize> {
             let fragment = &candidate.fragment;
             let appeared =
                 (candidate.block() != BlockKind::Volatile).then_some((fragment.label.at, fragment.record));
-            (candidate.block(), candidate.is_external(), fragment.section, appeared, *place)
+            // What was said just now is chosen newest first and reads oldest first.
+            let place = if fragment.section == Section::Recent { usize::MAX - *place } else { *place };
+            (candidate.block(), candidate.is_external(), fragment.section, appeared, place)
         })
     });
     lines
