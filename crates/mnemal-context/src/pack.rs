@@ -33,6 +33,7 @@ pub(crate) struct Packer<'a> {
     left: u32,
     external_left: u32,
     external_cost: u32,
+    fence_costs: [(BlockKind, u32); 3],
     taken: Vec<usize>,
 }
 
@@ -60,6 +61,8 @@ impl<'a> Packer<'a> {
         let external_left =
             (f64::from(budget.0) * f64::from(settings.low_trust_share.clamp(0.0, 1.0))) as u32;
         let external_cost = fence.external_cost().0;
+        let fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
+            .map(|kind| (kind, fence.cost(kind).0));
         let budget = budget.0;
         Self {
             candidates,
@@ -70,6 +73,7 @@ impl<'a> Packer<'a> {
             left: budget,
             external_left,
             external_cost,
+            fence_costs,
             taken: Vec::new(),
         }
     }
@@ -163,9 +167,13 @@ impl<'a> Packer<'a> {
         let Some(candidate) = self.candidates.get(place) else { return 0 };
         let block = candidate.block();
         let mut in_block = self.lines().filter(|line| line.block() == block).peekable();
-        let fence = if in_block.peek().is_none() { self.fence.cost(block).0 } else { 0 };
+        let fence = if in_block.peek().is_none() { self.fence_cost(block) } else { 0 };
         let apart = candidate.is_external() && !in_block.any(Candidate::is_external);
         fence.saturating_add(if apart { self.external_cost } else { 0 })
+    }
+
+    fn fence_cost(&self, block: BlockKind) -> u32 {
+        self.fence_costs.iter().find(|(kind, _)| *kind == block).map_or(0, |(_, cost)| *cost)
     }
 
     fn lines(&self) -> impl Iterator<Item = &Candidate> {

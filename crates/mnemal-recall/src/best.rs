@@ -47,9 +47,10 @@ impl Best {
         let ranked = Ranked { score, row };
         if self.heap.len() < self.limit {
             self.heap.push(Reverse(ranked));
-        } else if self.heap.peek().is_some_and(|worst| ranked > worst.0) {
-            self.heap.pop();
-            self.heap.push(Reverse(ranked));
+        } else if let Some(mut worst) = self.heap.peek_mut().filter(|worst| score >= worst.0.score)
+            && ranked > worst.0
+        {
+            worst.0 = ranked;
         }
     }
 

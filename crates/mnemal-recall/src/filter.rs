@@ -8,9 +8,13 @@ use crate::rows::RowSet;
 
 /// Returns the rows that pass; what the filter says of erased and quarantined events is void, because no block holds them.
 pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&SessionId>) -> RowSet {
-    if except.is_none() && is_open(filter) {
-        return RowSet::all(index.rows());
+    let except = except.and_then(|session| Some((session, index.session_number(session.as_str())?)));
+    match except {
+        None if is_open(filter) => return RowSet::all(index.rows()),
+        Some((_, number)) if is_open(filter) => return all_but(index, number),
+        _ => {}
     }
+    let except = except.map(|(session, _)| session);
     let mut blocks = index.blocks.iter().map(|placed| (placed, Narrowed::new(&placed.block, filter, except)));
     let mut now = blocks.next();
     RowSet::of(index.rows(), |row| {
@@ -21,6 +25,14 @@ pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&Se
             now = blocks.next();
         }
         now.as_ref().is_some_and(|(placed, narrowed)| narrowed.passes((row - placed.first) as usize))
+    })
+}
+
+/// All rows but those of one conversation; its decisions pass.
+fn all_but(index: &MemoryIndex, session: u32) -> RowSet {
+    let sessions = &index.columns.sessions;
+    RowSet::of(index.rows(), |row| {
+        sessions.get(row as usize) != Some(&session) || index.role(row) == Some(Role::Decision)
     })
 }
 

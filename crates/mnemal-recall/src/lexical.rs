@@ -1,5 +1,7 @@
 //! The arm of words: BM25, smoothed over neighbouring messages, with the score of the whole conversation beside it.
 
+mod table;
+
 use std::fmt::Debug;
 
 use mnemal_core::{Posting, TermHash};
@@ -8,6 +10,8 @@ use mnemal_text::{B, K1, bm25, idf};
 use crate::best::{Best, Ranked};
 use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
+
+use self::table::{RowScore, Table};
 
 /// Most terms of a query that are used: those of the lowest frequency, of equals the first. Source: AD-02.
 pub const MOST_TERMS: usize = 16;
@@ -28,7 +32,7 @@ pub trait LexicalIndex: Debug + Send + Sync {
     fn frequency(&self, term: TermHash) -> u32;
 
     /// Shows the postings of a term in runs; a posting's row counts from the first argument.
-    fn visit(&self, term: TermHash, run: &mut dyn FnMut(u32, &[Posting]));
+    fn visit<'a>(&'a self, term: TermHash, run: &mut dyn FnMut(u32, &'a [Posting]));
 }
 
 /// The analysed terms of a query, distinct, in order of appearance.
@@ -38,12 +42,8 @@ pub struct TermQuery(pub Vec<TermHash>);
 /// What the words of a query say about each row.
 #[derive(Clone, Debug)]
 pub struct LexicalScores {
-    /// BM25 of each row.
-    raw: Vec<f32>,
-    /// BM25 with the neighbours' share.
-    smooth: Vec<f32>,
-    /// Which of the query's terms each row holds, one bit a term.
-    held: Vec<u16>,
+    /// What was found of each row.
+    rows: Table,
     /// BM25 of each conversation as one text.
     sessions: Vec<f32>,
     /// Weight of each term that speakers' names do not explain; 0 for a name.
@@ -59,12 +59,12 @@ impl LexicalScores {
 
     /// Returns the BM25 score of a row.
     pub fn raw(&self, row: u32) -> f32 {
-        self.raw.get(row as usize).copied().unwrap_or_default()
+        self.rows.get(row).raw
     }
 
     /// Returns the BM25 score of a row with its neighbours' share.
     pub fn smooth(&self, row: u32) -> f32 {
-        self.smooth.get(row as usize).copied().unwrap_or_default()
+        self.rows.get(row).smooth
     }
 
     /// Returns the BM25 score of the row's conversation.
@@ -79,13 +79,9 @@ impl LexicalScores {
         if total <= 0.0 {
             return 0.0;
         }
-        let held = around(row, columns).fold(0, |held, near| held | self.held_by(near));
+        let held = around(row, columns).fold(0, |held, near| held | self.rows.get(near).held);
         let found = self.weights.iter().enumerate().filter(|(bit, _)| held >> bit & 1 == 1);
         (found.map(|(_, weight)| weight).sum::<f32>() / total).min(1.0)
-    }
-
-    fn held_by(&self, row: u32) -> u16 {
-        self.held.get(row as usize).copied().unwrap_or_default()
     }
 }
 
@@ -111,41 +107,44 @@ pub fn score(
     let rows = index.rows();
     let terms = rarest(index, query);
     let mut words = Words::new(rows, columns);
-    for (bit, (term, frequency)) in terms.iter().enumerate() {
-        words.add(index, *term, (1 << bit, idf(rows, *frequency)));
+    for (bit, term) in terms.iter().enumerate() {
+        words.add(&term.runs, (1 << bit, idf(rows, term.frequency)));
     }
-    let smooth = words.smoothed();
+    words.smooth();
     let mut best = Best::new(candidates);
-    for row in &smooth.touched {
-        let score = smooth.scores.get(*row as usize).copied().unwrap_or_default();
-        if filter.has(*row) {
-            best.offer(score, *row);
-        }
+    for (row, score) in words.rows.met().filter(|(row, _)| filter.has(*row)) {
+        best.offer(score.smooth, row);
     }
-    let weight =
-        |(term, frequency): &(TermHash, u32)| idf(rows, *frequency) * f32::from(u8::from(!is_name(*term)));
+    let weight = |term: &Found<'_>| idf(rows, term.frequency) * f32::from(u8::from(!is_name(term.hash)));
     let mut weights: Vec<f32> = terms.iter().map(weight).collect();
     if weights.iter().all(|weight| *weight <= 0.0) {
-        weights = terms.iter().map(|(_, frequency)| idf(rows, *frequency)).collect();
+        weights = terms.iter().map(|term| idf(rows, term.frequency)).collect();
     }
-    LexicalScores {
-        raw: words.scores,
-        smooth: smooth.scores,
-        held: words.held,
-        sessions: words.sessions,
-        weights,
-        best: best.into_sorted(),
-    }
+    LexicalScores { rows: words.rows, sessions: words.sessions, weights, best: best.into_sorted() }
 }
 
-/// The terms that are used, in the order of the query, with their frequencies.
-fn rarest(index: &dyn LexicalIndex, query: &TermQuery) -> Vec<(TermHash, u32)> {
-    let mut terms: Vec<(usize, TermHash, u32)> =
-        query.0.iter().enumerate().map(|(place, term)| (place, *term, index.frequency(*term))).collect();
-    terms.sort_by_key(|(place, _, frequency)| (*frequency, *place));
+/// A term of the query with its postings, looked up once.
+#[derive(Debug)]
+struct Found<'a> {
+    hash: TermHash,
+    place: usize,
+    frequency: u32,
+    runs: Vec<(u32, &'a [Posting])>,
+}
+
+/// The terms that are used, in the order of the query.
+fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> {
+    let found = |(place, hash): (usize, &TermHash)| {
+        let mut runs = Vec::new();
+        index.visit(*hash, &mut |first, postings| runs.push((first, postings)));
+        let rows: usize = runs.iter().map(|(_, postings)| postings.len()).sum();
+        Found { hash: *hash, place, frequency: u32::try_from(rows).unwrap_or(u32::MAX), runs }
+    };
+    let mut terms: Vec<Found<'a>> = query.0.iter().enumerate().map(found).collect();
+    terms.sort_by_key(|term| (term.frequency, term.place));
     terms.truncate(MOST_TERMS);
-    terms.sort_by_key(|(place, ..)| *place);
-    terms.into_iter().map(|(_, term, frequency)| (term, frequency)).collect()
+    terms.sort_by_key(|term| term.place);
+    terms
 }
 
 /// Accumulators, one value a row or a conversation.
@@ -153,9 +152,7 @@ struct Words<'a> {
     columns: &'a Columns,
     average: f32,
     session_average: f32,
-    scores: Vec<f32>,
-    held: Vec<u16>,
-    touched: Vec<u32>,
+    rows: Table,
     sessions: Vec<f32>,
     counts: Vec<u32>,
 }
@@ -167,35 +164,26 @@ impl<'a> Words<'a> {
             columns,
             average: columns.total_length as f32 / rows.max(1) as f32,
             session_average: columns.total_length as f32 / sessions.max(1) as f32,
-            scores: vec![0.0; rows as usize],
-            held: vec![0; rows as usize],
-            touched: Vec::new(),
+            rows: Table::of(rows),
             sessions: vec![0.0; sessions],
             counts: vec![0; sessions],
         }
     }
 
-    fn add(&mut self, index: &dyn LexicalIndex, term: TermHash, (bit, weight): (u16, f32)) {
-        let Self { columns, average, scores, held, touched, counts, .. } = self;
+    fn add(&mut self, runs: &[(u32, &[Posting])], (bit, weight): (u16, f32)) {
+        let Self { columns, average, rows, counts, .. } = self;
         let (slope, base) = (K1 * B / average.max(f32::MIN_POSITIVE), K1 * (1.0 - B));
         let mut met: Vec<u32> = Vec::new();
-        index.visit(term, &mut |first, postings| {
-            for posting in postings {
-                let row = first as usize + usize::from(posting.row);
-                let (Some(score), Some(held), Some(length), Some(session)) = (
-                    scores.get_mut(row),
-                    held.get_mut(row),
-                    columns.lengths.get(row),
-                    columns.sessions.get(row),
-                ) else {
+        for (first, postings) in runs {
+            for posting in *postings {
+                let row = first.saturating_add(u32::from(posting.row));
+                let (Some(length), Some(session)) =
+                    (columns.lengths.get(row as usize), columns.sessions.get(row as usize))
+                else {
                     continue;
                 };
                 let count = f32::from(posting.count);
-                *score += weight * count / (count + base + slope * *length as f32);
-                if *held == 0 {
-                    touched.push(first + u32::from(posting.row));
-                }
-                *held |= bit;
+                rows.add_word(row, bit, weight * count / (count + base + slope * *length as f32));
                 if let Some(sum) = counts.get_mut(*session as usize) {
                     if *sum == 0 {
                         met.push(*session);
@@ -203,7 +191,7 @@ impl<'a> Words<'a> {
                     *sum = sum.saturating_add(u32::from(posting.count));
                 }
             }
-        });
+        }
         self.add_sessions(&met);
     }
 
@@ -224,37 +212,18 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Lends each row's score to its neighbours, over all rows that were met.
-    fn smoothed(&self) -> Smoothed {
-        let mut smooth = Smoothed { scores: vec![0.0; self.scores.len()], touched: Vec::new() };
+    /// Lends each row's score to its neighbours, over all rows that hold a word.
+    fn smooth(&mut self) {
         let Columns { previous, next, .. } = self.columns;
-        for row in &self.touched {
-            let score = self.scores.get(*row as usize).copied().unwrap_or_default();
-            smooth.add(*row, score);
+        for place in 0..self.rows.met_len() {
+            let Some((row, RowScore { raw, .. })) = self.rows.met_at(place) else { break };
+            self.rows.lend(row, raw);
             for column in [previous, next] {
-                let near = column.get(*row as usize).copied().unwrap_or(NONE);
+                let near = column.get(row as usize).copied().unwrap_or(NONE);
                 let far = column.get(near as usize).copied().unwrap_or(NONE);
-                smooth.add(near, NEAR * score);
-                smooth.add(far, FAR * score);
+                self.rows.lend(near, NEAR * raw);
+                self.rows.lend(far, FAR * raw);
             }
-        }
-        smooth
-    }
-}
-
-struct Smoothed {
-    scores: Vec<f32>,
-    touched: Vec<u32>,
-}
-
-impl Smoothed {
-    #[inline]
-    fn add(&mut self, row: u32, score: f32) {
-        if let Some(sum) = self.scores.get_mut(row as usize) {
-            if *sum == 0.0 {
-                self.touched.push(row);
-            }
-            *sum += score;
         }
     }
 }
@@ -314,6 +283,6 @@ mod tests {
         let many: Vec<String> = (0..40).map(|n| format!("word{n}")).collect();
         let used = rarest(&index, &query(&format!("the I telescope {}", many.join(" "))));
         assert_eq!(used.len(), MOST_TERMS);
-        assert!(used.iter().all(|(_, frequency)| *frequency == 0));
+        assert!(used.iter().all(|term| term.frequency == 0));
     }
 }

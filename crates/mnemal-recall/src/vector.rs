@@ -8,6 +8,11 @@ use crate::best::{Best, Ranked};
 use crate::memory::{MemoryIndex, Placed};
 use crate::rows::RowSet;
 
+/// Rows that are fetched from memory at once. Source: measured, 100,000 rows of 128 dimensions; 8 and 32 are no better.
+const TOGETHER: usize = 16;
+/// Bytes of a cache line. Source: what x86-64 and most ARM have; a longer line only makes some reads needless.
+const CACHE_LINE: usize = 64;
+
 /// A row with its cosine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
@@ -98,15 +103,27 @@ impl FlatIndex {
     }
 
     /// Shows the cosine of each of these rows, ascending, that has a vector.
-    pub(crate) fn for_each_cosine(&self, query: &QueryVector, rows: &[u32], mut show: impl FnMut(u32, f32)) {
-        let mut rows = rows.iter().copied().peekable();
+    ///
+    /// The rows lie far apart, so a few of them are fetched from memory at once before they are computed.
+    pub(crate) fn for_each_cosine(
+        &self,
+        query: &QueryVector,
+        mut rows: &[u32],
+        mut show: impl FnMut(u32, f32),
+    ) {
         for (first, column) in self.columns().filter(|(_, column)| column.dimensions == query.dimensions()) {
-            while rows.next_if(|row| *row < first).is_some() {}
-            while let Some(row) = rows.next_if(|row| ((row - first) as usize) < column.scales.len()) {
-                if let Some(cosine) = cosine_in(column, (row - first) as usize, query) {
-                    show(row, cosine);
+            let end = u32::try_from(column.scales.len()).map_or(u32::MAX, |len| first.saturating_add(len));
+            let before = rows.partition_point(|row| *row < first);
+            let behind = rows.partition_point(|row| *row < end);
+            for some in rows.get(before..behind).unwrap_or_default().chunks(TOGETHER) {
+                fetch(column, some, first);
+                for row in some {
+                    if let Some(cosine) = cosine_in(column, (row - first) as usize, query) {
+                        show(*row, cosine);
+                    }
                 }
             }
+            rows = rows.get(behind..).unwrap_or_default();
         }
     }
 
@@ -154,6 +171,17 @@ impl VectorIndex for FlatIndex {
         let column = self.column(placed).filter(|column| column.dimensions == query.dimensions())?;
         cosine_in(column, (row - placed.first) as usize, query)
     }
+}
+
+/// Reads one byte of each cache line of these rows, so that the memory answers all of them at the same time.
+fn fetch(column: &VectorColumn, rows: &[u32], first: u32) {
+    let codes = |row: &u32| {
+        let place = (row - first) as usize * column.dimensions;
+        column.codes.get(place..place + column.dimensions).unwrap_or_default()
+    };
+    let met =
+        rows.iter().flat_map(|row| codes(row).iter().step_by(CACHE_LINE)).fold(0, |met, code| met ^ code);
+    std::hint::black_box(met);
 }
 
 fn cosine_in(column: &VectorColumn, place: usize, query: &QueryVector) -> Option<f32> {

@@ -34,8 +34,10 @@ pub(crate) async fn append(
     let mut plan = Plan { known, ..Plan::default() };
     let mut planned = Vec::with_capacity(group.len());
     for batch in group {
-        let dimensions = new_models(batch, models, transaction).await;
-        let answer = dimensions.and_then(|dimensions| Ok((plan.take(batch)?, dimensions)));
+        let answer = match new_models(batch, models, transaction).await {
+            Ok(dimensions) => take(&mut plan, batch, transaction).await.map(|places| (places, dimensions)),
+            Err(error) => Err(error),
+        };
         planned.push(match answer {
             Ok((places, dimensions)) => {
                 for (model, values) in &dimensions {
@@ -66,6 +68,24 @@ fn refuses(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Invalid)
 }
 
+/// Plans a batch; where it is refused, the first of its entries that must be refused says why.
+async fn take<'a>(
+    plan: &mut Plan<'a>,
+    batch: &'a [Prepared],
+    transaction: &mut dyn Transaction,
+) -> Result<Vec<Place>> {
+    match plan.take(batch) {
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            // An earlier entry may have an id that is stored, which else only the insert would tell.
+            plan.known.ids = stored(batch.iter().map(|prepared| prepared.entry.id), transaction).await?;
+            let again = plan.take(batch);
+            plan.known.ids.clear();
+            again
+        }
+        answer => answer,
+    }
+}
+
 /// What became of one entry.
 #[derive(Clone, Copy, Debug)]
 enum Place {
@@ -82,6 +102,8 @@ type Key = (Place, Option<Vec<u8>>);
 struct Known {
     keys: HashMap<String, Key>,
     parents: HashSet<EventId>,
+    /// Stored ids of a batch that is refused anyway.
+    ids: HashSet<EventId>,
 }
 
 /// Decides batch by batch what is new.
@@ -116,7 +138,7 @@ impl<'a> Plan<'a> {
                 });
                 continue;
             }
-            if ids.contains(&entry.id) {
+            if ids.contains(&entry.id) || self.known.ids.contains(&entry.id) {
                 return Err(refusal(ErrorKind::Conflict, entry.id, "the id is known"));
             }
             let there = |id: &EventId| ids.contains(id) || self.known.parents.contains(id);
@@ -154,13 +176,22 @@ async fn look_up(group: &[&[Prepared]], transaction: &mut dyn Transaction) -> Re
             known.keys.insert(key, (place, row.opt_blob()?));
         }
     }
-    let parents = events().filter_map(|event| event.parent).map(Value::from).collect();
-    for (sql, args) in statement::PLACES_BY_ID.lookups(parents) {
+    known.parents = stored(events().filter_map(|event| event.parent), transaction).await?;
+    Ok(known)
+}
+
+/// Returns those of some ids that are stored.
+async fn stored(
+    ids: impl Iterator<Item = EventId>,
+    transaction: &mut dyn Transaction,
+) -> Result<HashSet<EventId>> {
+    let mut stored = HashSet::new();
+    for (sql, args) in statement::PLACES_BY_ID.lookups(ids.map(Value::from).collect()) {
         for mut row in transaction.rows(sql, args).await? {
-            known.parents.insert(EventId(row.id()?));
+            stored.insert(EventId(row.id()?));
         }
     }
-    Ok(known)
+    Ok(stored)
 }
 
 /// Returns the models that the batch brings along; refuses vectors of another length than their model has.

@@ -3,6 +3,7 @@
 use crate::Language;
 use crate::fold::{lower_into, strip_accents};
 use crate::irregular::base_form;
+use crate::known_stems::{KnownStems, Short};
 use crate::script::Script;
 use crate::stop;
 use crate::words::{Word, for_each_chunk, push_words, separates_parts};
@@ -313,6 +314,18 @@ fn stem_into(language: Option<Language>, word: &str, term: &mut String) {
         strip_accents(term);
         return;
     };
+    let Some(short) = Short::of(word) else {
+        stem_anew(language, word, term);
+        return;
+    };
+    if !KnownStems::append(language, short, term) {
+        let start = term.len();
+        stem_anew(language, word, term);
+        KnownStems::keep(language, short, term.get(start..).unwrap_or_default());
+    }
+}
+
+fn stem_anew(language: Language, word: &str, term: &mut String) {
     let stemmer = Stemmer::create(language.algorithm());
     if word.is_ascii() || !matches!(language, Language::English | Language::Russian) {
         stem_with(&stemmer, language, word, term);

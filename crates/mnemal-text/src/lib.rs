@@ -8,6 +8,7 @@ mod condense;
 mod fold;
 mod hash;
 mod irregular;
+mod known_stems;
 mod language;
 mod ngrams;
 mod script;

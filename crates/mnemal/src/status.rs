@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     Cursor, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter, Result, Role,
-    Seq, Status, Within,
+    Status, Within,
 };
 
 use crate::engine::Engine;
@@ -116,8 +116,8 @@ impl Engine {
             .collect()
     }
 
-    /// Returns the position up to which the notes are what the log makes of them: the last one before the first decision
-    /// behind their cursor, because nothing else changes a note. Looks only where the cursor is far behind.
+    /// Returns the position up to which the notes are what the log makes of them: that of their cursor, or `head` where no
+    /// decision waits behind the cursor, because nothing else changes a note. Looks only where the cursor is far behind.
     async fn folded(&self, head: Cursor) -> Result<Cursor> {
         let parts = self.guarded();
         let notes = parts.learnings.part().map_err(|_| crate::engine::missing("notes"))?;
@@ -128,8 +128,7 @@ impl Engine {
         let events = parts.events.part().map_err(|_| crate::engine::missing("a log"))?;
         let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
         let waiting = events.scan(&decisions, cursor, NonZeroUsize::MIN).await?;
-        let before = |event: &mnemal_core::Event| event.seq.0.checked_sub(1).filter(|seq| *seq > 0);
-        Ok(waiting.first().map_or(head.max(cursor), |event| Cursor(before(event).map(Seq)).max(cursor)))
+        Ok(if waiting.is_empty() { cursor.max(head) } else { cursor })
     }
 
     /// Reads everything and compares it with its checksums and with each other.
@@ -146,5 +145,22 @@ impl Engine {
     /// `Unsupported` without a store, `Unavailable` when a file cannot be read.
     pub async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
         self.upkeep()?.search_bytes(text).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Memory, Message};
+
+    #[tokio::test]
+    async fn notes_are_not_behind_a_log_without_decisions() {
+        let memory = Memory::in_memory().await.unwrap();
+        for number in 0..STALE_EVENTS * 2 {
+            assert!(!memory.log(Message::user(format!("turn {number}"))).await.unwrap().value.duplicate);
+        }
+        assert_eq!(memory.engine().staleness().await, []);
+        let health = memory.engine().health().await.unwrap();
+        assert!(health.parts.iter().all(|part| part.behind == 0), "{health:?}");
     }
 }

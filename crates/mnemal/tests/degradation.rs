@@ -187,7 +187,7 @@ async fn every_combination_of_absent_layers_answers() {
     let layers = [Layer::Lexical, Layer::Vector, Layer::Learnings, Layer::Receipts];
     for set in 0_u32..16 {
         let absent: Vec<Layer> =
-            (0..4).filter(|bit| set & (1 << bit) != 0).map(|bit| layers[bit as usize]).collect();
+            (0_usize..4).filter(|bit| set & (1 << bit) != 0).map(|bit| layers[bit]).collect();
         let builder = absent.iter().fold(builder(), |builder, layer| builder.without(*layer));
         let (recalled, context) = ask(&memory(builder, filled().await)).await;
         for layer in layers {

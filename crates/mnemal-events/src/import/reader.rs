@@ -19,8 +19,9 @@ use crate::log::{Exact, ExactRecord};
 const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
 const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;
-/// Events in a batch. Source: own choice, half of what one append takes.
-const BATCH: usize = 500;
+/// Events in a batch, with more only where one line gives them. Source: what one append takes; it fills an index block,
+/// which then is never merged, and each page of an index is written half as often as with 500.
+const BATCH: usize = crate::limit::LARGEST_BATCH;
 /// Bytes of text after which a batch ends. Source: half of what one append takes.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Lines after which a batch ends. Source: own choice; a file without events still reports now and then.

@@ -88,7 +88,13 @@ impl EventLog {
             self.restore(exact, &mut taken, &mut gaps).await?;
         }
         if !batch.events.is_empty() {
-            self.take_new(batch.events, &mut taken, &mut gaps).await?;
+            let most = limit::LARGEST_BATCH.min(self.parts.store.capabilities().largest_batch).max(1);
+            let mut rest = batch.events;
+            while !rest.is_empty() {
+                let later = rest.split_off(most.min(rest.len()));
+                self.take_new(rest, &mut taken, &mut gaps).await?;
+                rest = later;
+            }
         }
         Ok(gaps.attach(taken))
     }

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read};
 
 use mnemal_core::{ErrorKind, EventKind, Origin, Role, SessionId, Within, Zone};
-use mnemal_events::{Format, ImportOptions, Importer, Lenient, OwnHistory, Why, detect};
+use mnemal_events::{Format, ImportOptions, Importer, LARGEST_BATCH, Lenient, OwnHistory, Why, detect};
 use proptest::prelude::*;
 
 use crate::desk::{MANY, batches, desk, fixture, key, options};
@@ -326,7 +326,7 @@ fn a_long_file_is_read_in_batches_of_bounded_size() {
     let mut importer = Importer::new(reader, Format::Neutral, lenient(), key()).unwrap();
     let (mut events, mut next) = (0, 1);
     while let Some(batch) = importer.next_batch().unwrap() {
-        assert!(batch.events.len() <= 500);
+        assert!(batch.events.len() <= LARGEST_BATCH);
         assert_eq!(batch.lines.start, next);
         next = batch.lines.end;
         events += batch.events.len();

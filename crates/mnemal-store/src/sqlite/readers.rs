@@ -109,3 +109,44 @@ impl Drop for Reader<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mnemal_core::EventStore as _;
+
+    use crate::SqliteStore;
+    use crate::sqlite::driver::rows;
+
+    const ENDLESS: &str = "with recursive n (i) as (select 1 union all select i + 1 from n) select i from n";
+
+    #[tokio::test]
+    async fn readers_of_callers_that_went_away_serve_the_next_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        for _ in 0..8 {
+            let mut reader = store.inner.driver.readers.take().await.unwrap();
+            let question = rows(reader.connection().unwrap(), ENDLESS, Vec::new());
+            let waited = tokio::time::timeout(std::time::Duration::from_millis(5), question).await;
+            assert!(waited.is_err());
+        }
+        assert_eq!(store.head().await.unwrap(), mnemal_core::Cursor::START);
+        store.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_failed_is_replaced_and_a_closed_store_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        let readers = &store.inner.driver.readers;
+        for _ in 0..8 {
+            let mut reader = readers.take().await.unwrap();
+            let answer = rows(reader.connection().unwrap(), "select nothing from nowhere", Vec::new()).await;
+            assert!(reader.told(answer).is_err());
+        }
+        assert!(readers.idle.lock().unwrap().is_empty());
+        store.head().await.unwrap();
+        assert_eq!(readers.idle.lock().unwrap().len(), 1);
+        store.close().await.unwrap();
+        assert_eq!(store.head().await.unwrap_err().kind(), mnemal_core::ErrorKind::Unavailable);
+    }
+}

@@ -1,0 +1,120 @@
+//! Stems that a thread has made already: a few thousand words are most of what people write, and stemming one costs
+//! more than all the rest of its analysis.
+
+use crate::Language;
+use std::cell::RefCell;
+
+/// Longest word that is remembered, in bytes. Source: own choice; nine of ten English words in running text are shorter.
+const LONGEST: usize = 15;
+
+/// Places for words, two to this power; a word has one place and takes it from the one before it.
+///
+/// Source: own choice; 35 bytes each, so some 140 KiB for a thread that analyses.
+const BITS: u32 = 12;
+
+thread_local! {
+    static KNOWN: RefCell<Vec<Option<Known>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A short ASCII text without an allocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Short {
+    bytes: [u8; LONGEST],
+    len: u8,
+}
+
+impl Short {
+    /// Returns nothing for a text that is long or not ASCII.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let mut bytes = [0; LONGEST];
+        bytes.get_mut(..text.len()).filter(|_| text.is_ascii())?.copy_from_slice(text.as_bytes());
+        Some(Self { bytes, len: u8::try_from(text.len()).ok()? })
+    }
+
+    fn text(&self) -> &str {
+        let bytes = self.bytes.get(..usize::from(self.len)).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    fn place(&self) -> usize {
+        let mut all = [0; LONGEST + 1];
+        all.iter_mut().zip(self.bytes).for_each(|(to, from)| *to = from);
+        let number = u128::from_le_bytes(all);
+        #[expect(clippy::cast_possible_truncation, reason = "both halves are mixed")]
+        let halves = number as u64 ^ ((number >> 64) as u64).rotate_left(29);
+        let mixed = halves.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        usize::try_from(mixed >> (u64::BITS - BITS)).unwrap_or_default()
+    }
+}
+
+/// A word with its stem.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    language: Language,
+    word: Short,
+    stem: Short,
+}
+
+/// What this thread remembers.
+pub(crate) struct KnownStems;
+
+impl KnownStems {
+    /// Appends the stem of a word, if it is known.
+    pub(crate) fn append(language: Language, word: Short, term: &mut String) -> bool {
+        KNOWN.with(|known| {
+            let Ok(known) = known.try_borrow() else { return false };
+            let found = known.get(word.place()).and_then(Option::as_ref);
+            let found = found.filter(|known| known.word == word && known.language == language);
+            found.inspect(|known| term.push_str(known.stem.text())).is_some()
+        })
+    }
+
+    /// Remembers the stem of a word.
+    pub(crate) fn keep(language: Language, word: Short, stem: &str) {
+        let Some(stem) = Short::of(stem) else { return };
+        KNOWN.with(|known| {
+            let Ok(mut known) = known.try_borrow_mut() else { return };
+            if known.is_empty() {
+                known.resize(1 << BITS, None);
+            }
+            if let Some(place) = known.get_mut(word.place()) {
+                *place = Some(Known { language, word, stem });
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(language: Language, word: &str) -> Option<String> {
+        let mut term = String::new();
+        KnownStems::append(language, Short::of(word)?, &mut term).then_some(term)
+    }
+
+    #[test]
+    fn a_stem_is_known_for_its_word_and_language_only() {
+        assert_eq!(known(Language::English, "houses"), None);
+        KnownStems::keep(Language::English, Short::of("houses").unwrap(), "hous");
+        assert_eq!(known(Language::English, "houses").as_deref(), Some("hous"));
+        assert_eq!(known(Language::German, "houses"), None);
+        assert_eq!(known(Language::English, "house"), None);
+    }
+
+    #[test]
+    fn words_that_share_a_place_are_not_mixed_up() {
+        let words: Vec<String> = (0..20_000).map(|n| format!("w{n:x}")).collect();
+        for word in &words {
+            KnownStems::keep(Language::English, Short::of(word).unwrap(), word);
+            assert_eq!(known(Language::English, word).as_deref(), Some(word.as_str()));
+        }
+        assert!(words.iter().all(|word| known(Language::English, word).is_none_or(|stem| stem == *word)));
+    }
+
+    #[test]
+    fn long_and_foreign_words_are_left_alone() {
+        assert!(Short::of("straße").is_none() && Short::of("incomprehensible").is_none());
+        assert_eq!(Short::of("comprehensible!").unwrap().text(), "comprehensible!");
+    }
+}
