@@ -85,7 +85,8 @@ impl RecallCall {
             return Ok(Degraded { value, gaps: vec![gap] });
         };
         let mut answer = recall.recall(&self.request).await?;
-        for gap in self.memory.engine.staleness().await {
+        let searched = !matches!(answer.used, UsedMode::Substring | UsedMode::Nothing);
+        for gap in self.memory.engine.staleness(searched.then_some(answer.head)).await {
             if !answer.gaps.contains(&gap) {
                 answer.gaps.push(gap);
             }
@@ -222,7 +223,7 @@ impl ContextCall {
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
         let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
-        for gap in engine.staleness().await {
+        for gap in engine.stale_notes(head).await {
             gaps.add(gap);
         }
         let stored = match engine.guarded().receipts.part() {

@@ -96,24 +96,27 @@ impl Engine {
         Health { layer, status, cause, behind, at: self.now() }
     }
 
-    /// Returns the gaps of parts that are too far behind the log to be silent about.
-    pub(crate) async fn staleness(&self) -> Vec<Gap> {
+    /// Returns the gaps of parts that are too far behind the log to be silent about; `index` is how far an answer's index
+    /// went, where that is known already.
+    pub(crate) async fn staleness(&self, index: Option<Cursor>) -> Vec<Gap> {
         let Ok(events) = self.guarded().events.part() else { return Vec::new() };
         let Ok(head) = events.head().await else { return Vec::new() };
-        let index = match self.guarded().index.part() {
-            Ok(index) => index.mark().await.ok().map(|mark| mark.head),
-            Err(_) => None,
+        let index = match (index, self.guarded().index.part()) {
+            (None, Ok(index)) => index.mark().await.ok().map(|mark| mark.head),
+            (index, _) => index,
         };
+        let mut gaps = self.stale_notes(head).await;
+        gaps.extend(stale(Layer::Lexical, index, head));
+        gaps
+    }
+
+    /// Returns the gap of notes that are too far behind `head` to be silent about.
+    pub(crate) async fn stale_notes(&self, head: Cursor) -> Vec<Gap> {
         let notes = match self.guarded().learnings.part() {
             Ok(_) => self.folded(head).await.ok(),
             Err(_) => None,
         };
-        let behind = |cursor: Option<Cursor>| cursor.map_or(0, |cursor| cursor.behind(head));
-        [(Layer::Learnings, behind(notes)), (Layer::Lexical, behind(index))]
-            .into_iter()
-            .filter(|(_, behind)| *behind > STALE_EVENTS)
-            .map(|(layer, behind)| Gap { layer, cause: GapCause::Stale { behind } })
-            .collect()
+        stale(Layer::Learnings, notes, head).into_iter().collect()
     }
 
     /// Returns the position up to which the notes are what the log makes of them: that of their cursor, or `head` where no
@@ -148,6 +151,12 @@ impl Engine {
     }
 }
 
+/// The gap of a layer whose cursor is too far behind.
+fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
+    let behind = cursor?.behind(head);
+    (behind > STALE_EVENTS).then_some(Gap { layer, cause: GapCause::Stale { behind } })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +168,7 @@ mod tests {
         for number in 0..STALE_EVENTS * 2 {
             assert!(!memory.log(Message::user(format!("turn {number}"))).await.unwrap().value.duplicate);
         }
-        assert_eq!(memory.engine().staleness().await, []);
+        assert_eq!(memory.engine().staleness(None).await, []);
         let health = memory.engine().health().await.unwrap();
         assert!(health.parts.iter().all(|part| part.behind == 0), "{health:?}");
     }
