@@ -115,7 +115,7 @@ impl Builder {
         self
     }
 
-    /// Takes a layer out; answers then have its gap.
+    /// Takes out `Lexical`, `Vector`, `Learnings` or `Receipts`; answers then have its gap. Other layers stay.
     pub fn without(mut self, layer: Layer) -> Self {
         self.without.push(layer);
         self

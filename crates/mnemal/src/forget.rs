@@ -4,8 +4,8 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
 use mnemal_core::{
-    Decision, Error, ErrorKind, EventFilter, EventId, EventKind, Forget, Layer, Origin, Result, Role,
-    Selector, Within,
+    Decision, Error, ErrorKind, EventFilter, EventId, EventKind, Forget, GapCause, Layer, Origin, Result,
+    Role, Selector, Within,
 };
 
 use crate::engine::Engine;
@@ -83,7 +83,16 @@ impl ForgetCall {
         if ids.is_empty() {
             return Err(Error::not_found("nothing matches what should be forgotten"));
         }
-        let learnings = engine.notes_of(&ids).await.map_or(0, |notes| notes.len() as u64);
+        let learnings = match engine.notes_of(&ids).await {
+            Ok(notes) => notes.len() as u64,
+            Err(GapCause::NotConfigured) => 0,
+            Err(_) => {
+                return Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "cannot forget: the notes do not answer; retry",
+                ));
+            }
+        };
         if self.preview {
             let events = ids.len() as u64;
             let status = ErasureStatus::Preview;
@@ -129,8 +138,10 @@ impl Engine {
             Err(_) => 0,
         };
         let mut residual = Vec::new();
-        let (mut truncated, mut verified) = (true, true);
+        // Without upkeep nobody looked, so nothing is claimed.
+        let (mut truncated, mut verified) = (false, false);
         if let Ok(upkeep) = self.stores().upkeep.part() {
+            verified = true;
             let scrub = upkeep.scrub().await?;
             truncated = scrub.truncated;
             residual = scrub.residual;

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter, Result, Role,
-    Status, Within,
+    Cursor, ErrorKind, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter,
+    Result, Role, Status, Within,
 };
 
 use crate::engine::Engine;
@@ -38,7 +38,8 @@ impl Engine {
         let held_back = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
         let notes = match self.notes(&LearningFilter::all()).await {
             Ok(notes) => notes.len() as u64,
-            Err(_) => 0,
+            Err(error) if error.kind() == ErrorKind::Unsupported => 0,
+            Err(error) => return Err(error),
         };
         Ok(Stats {
             head: events.head().await?,
