@@ -2,7 +2,7 @@
 
 use crate::{
     AgentId, AsOf, Because, ChannelId, Importance, Level, ModelId, OmittedReason, Producer, RecordRef, Score,
-    ScorePart, SessionId, Source, Speaker, Timestamp, TokenCount, Trust, UserId, Within, Zone,
+    ScorePart, SessionId, Source, SpaceId, Speaker, Timestamp, TokenCount, Trust, UserId, Within, Zone,
 };
 
 /// A part of a context with a minimum share; the order is the order of rendering within a block.
@@ -100,6 +100,9 @@ pub struct ContextRequest {
     pub as_of: AsOf,
     /// What to do with what the session was shown.
     pub injected: Injected,
+    /// Most lines of the part that changes with the question, of which none is much weaker than the best; `None` for as many
+    /// as the budget takes.
+    pub lines: Option<usize>,
 }
 
 /// What stands before the text on a line.
@@ -113,6 +116,8 @@ pub struct Label {
     pub zone: Zone,
     /// Who said it.
     pub speaker: Option<Speaker>,
+    /// The space that it comes from; `None` for the one that was asked, whose lines do not name it.
+    pub space: Option<SpaceId>,
 }
 
 /// Text that a layer offers for a context.

@@ -18,6 +18,7 @@ mod receipt;
 mod context;
 mod forget;
 mod key;
+mod lease;
 pub mod marker;
 
 mod port;
@@ -37,14 +38,15 @@ pub use crate::index::{
 };
 pub use crate::key::InstallationKey;
 pub use crate::learning::{Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus};
+pub use crate::lease::{Lease, Turn};
 pub use crate::name::{
-    AgentId, Category, ChannelId, ModelId, NoteKey, RuleId, SessionId, SpaceId, Speaker, Tag, ToolName,
-    UserId,
+    AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, RuleId, SessionId, SpaceId, Speaker,
+    Tag, ToolName, UserId,
 };
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
     Clock, ContextSource, Embedder, EventStore, IdSource, IndexStore, Indexer, Integrity, LearningStore,
-    Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
+    LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{

@@ -87,6 +87,14 @@ name!(
     ModelId, "a model", check
 );
 name!(
+    /// Work that one process at a time is enough for.
+    LeaseName, "a lease", check
+);
+name!(
+    /// A process, or a part of one, that takes turns with others; made anew at every start.
+    OwnerId, "an owner", check
+);
+name!(
     /// The stable name of a note, unique in its space.
     NoteKey, "a key", check
 );
@@ -108,7 +116,7 @@ fn check_space(what: &str, text: &str) -> Result<()> {
     }
     let stem = text.split('.').next().unwrap_or_default();
     let numbered =
-        |prefix| stem.strip_prefix(prefix).is_some_and(|rest| rest.len() == 1 && rest.as_bytes() >= b"1");
+        |prefix| stem.strip_prefix(prefix).is_some_and(|rest| matches!(rest.as_bytes(), [b'0'..=b'9']));
     if matches!(stem, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt") {
         return Err(Error::invalid(format!("{what} must not have a name that an operating system reserves")));
     }
@@ -148,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_space_is_a_safe_file_name() {
-        for good in ["default", "a", "web-1f2e3d4c", "a.b_c-d"] {
+        for good in ["default", "a", "web-1f2e3d4c", "a.b_c-d", "coma", "console", "com10"] {
             assert!(SpaceId::new(good).is_ok(), "{good}");
         }
         let long = "a".repeat(64);

@@ -3,11 +3,13 @@
 //! Every port is `Debug + Send + Sync + 'static`, takes `&self`, has plain data in and out, and at most ten methods.
 //! A storage port object is bound to exactly one space when it is made: no method takes a space, so none can forget it.
 
+mod lease;
 mod log;
 mod projection;
 mod reading;
 mod source;
 
+pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Indexer, TokenCounter};

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use mnemal_core::{Appended, BLOCK_ROWS, Error, ErrorKind, EventId, Result, Seq, Timestamp};
+use mnemal_core::{
+    Appended, BLOCK_ROWS, Decision, Error, ErrorKind, EventId, EventKind, Result, Seq, Timestamp,
+};
 
 use crate::admit::{self, Dimensions};
 use crate::block::{IndexRow, pack};
@@ -248,6 +250,11 @@ async fn write(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result
     }
     for step in statement::INSERT_EVENTS.steps(rows) {
         transaction.later(step.sql, step.args);
+    }
+    let forgets =
+        |prepared: &&&Prepared| matches!(prepared.entry.event.kind, EventKind::Decision(Decision::Forget(_)));
+    for prepared in fresh.iter().filter(forgets) {
+        transaction.later(statement::START_FORGETTING, vec![prepared.entry.id.into()]);
     }
     for chunk in index.chunks(BLOCK_ROWS) {
         let (from, to) = (chunk.first().map_or(0, |row| row.seq.0), chunk.last().map_or(0, |row| row.seq.0));

@@ -99,8 +99,8 @@ pub(crate) fn event(row: Row) -> Result<Event> {
         Some(Value::Blob(bytes)) => <[u8; 16]>::try_from(bytes.as_slice()).map(u128::from_be_bytes).ok(),
         _ => None,
     };
-    let sum = row.rest().get(..COVERED).map(checksum);
-    read(row, sum).map_err(|error| match id {
+    let sums = (row.rest().get(..COVERED).map(checksum), checksum_of_erased(&row));
+    read(row, sums).map_err(|error| match id {
         Some(id) => {
             Error::new(ErrorKind::Corrupt, format!("event {} is damaged", EventId(id))).because(error)
         }
@@ -108,7 +108,14 @@ pub(crate) fn event(row: Row) -> Result<Event> {
     })
 }
 
-fn read(mut row: Row, sum: Option<i64>) -> Result<Event> {
+/// Returns the checksum of what is left of an erased event, which covers when it was erased too.
+pub(crate) fn checksum_of_erased(row: &Row) -> i64 {
+    let mut columns = row.rest().get(..COVERED).unwrap_or_default().to_vec();
+    columns.extend(row.rest().get(COVERED + 1).cloned());
+    checksum(&columns)
+}
+
+fn read(mut row: Row, (sum, erased): (Option<i64>, i64)) -> Result<Event> {
     let (seq, id, recorded_at) = (Seq(row.count()?), EventId(row.id()?), row.time()?);
     let (kind, role, origin) = (row.code()?, codec::role(row.code()?)?, origin(row.code()?)?);
     let (trust, level) = (trust(row.code()?)?, codec::level(row.code()?)?);
@@ -117,6 +124,10 @@ fn read(mut row: Row, sum: Option<i64>) -> Result<Event> {
     let echo = echo(&row.opt_blob()?.unwrap_or_default())?;
     let stored = row.opt_int()?;
     let body = match row.opt_time()? {
+        // What the first version erased has no checksum.
+        Some(_) if columns.content.is_some() || stored.is_some_and(|stored| stored != erased) => {
+            return Err(corrupt("what is left of the row does not match its checksum"));
+        }
         Some(at) => Body::Erased { at },
         None if stored != sum => return Err(corrupt("the row does not match its checksum")),
         None => Body::Kept(Box::new(columns.event()?)),

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use mnemal_core::{Error, EventId, Result, Seq, Timestamp, Tombstone};
 
 use crate::block::retain;
-use crate::codec::{decode, encode};
+use crate::codec::{checksum, decode, encode};
 use crate::sql::{Row, Step, Transaction, Value, Work};
-use crate::{removal, statement};
+use crate::{entry, removal, statement};
 
 /// Where an event stands.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +60,7 @@ impl Work for Erase {
         for (stone, _) in fresh.values() {
             let args = vec![stone.event.into(), stone.at.into()];
             transaction.run(Step::rows(removal::ERASE_EVENT, args, 1)).await?;
+            seal(stone.event, transaction).await?;
         }
         let indexed = fresh.values().filter(|(_, spot)| spot.indexed).map(|(_, spot)| spot.seq).collect();
         clear_index(&indexed, transaction).await?;
@@ -70,6 +71,35 @@ impl Work for Erase {
         }
         transaction.run(Step::rows(statement::MORE_FORGETS, Vec::new(), 1)).await?;
         Ok(fresh.len() as u64)
+    }
+}
+
+/// Gives what is left of an event its checksum.
+async fn seal(event: EventId, transaction: &mut dyn Transaction) -> Result<()> {
+    for (sql, args) in statement::EVENTS_BY_ID.lookups(vec![event.into()]) {
+        for row in transaction.rows(sql, args).await? {
+            let args = vec![event.into(), entry::checksum_of_erased(&row).into()];
+            transaction.run(Step::rows(removal::SEAL_ERASED, args, 1)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes over tombstones that are not known.
+#[derive(Debug)]
+pub(crate) struct Adopt(pub(crate) Vec<Tombstone>);
+
+#[async_trait]
+impl Work for Adopt {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let mut adopted = 0;
+        for step in statement::ADOPT_TOMBSTONES.steps(self.0.iter().map(tombstone_row).collect()) {
+            adopted += transaction.run(step).await?;
+        }
+        if adopted > 0 {
+            transaction.run(Step::rows(statement::MORE_FORGETS, Vec::new(), 1)).await?;
+        }
+        Ok(adopted)
     }
 }
 
@@ -114,8 +144,18 @@ async fn clear_learnings(
     Ok(())
 }
 
+/// Returns the checksum of a tombstone, which stands behind the hashes of its sentences.
+pub(crate) fn tombstone_sum(stone: &Tombstone) -> [u8; 8] {
+    let mut bytes = stone.event.0.to_be_bytes().to_vec();
+    bytes.extend(stone.body.0);
+    bytes.extend(stone.sentences.iter().flat_map(|hash| hash.0));
+    bytes.extend(stone.at.as_micros().to_be_bytes());
+    checksum(&bytes)
+}
+
 /// Returns the columns of a tombstone.
-pub(crate) fn tombstone_row(stone: &Tombstone) -> Vec<Value> {
-    let sentences: Vec<u8> = stone.sentences.iter().flat_map(|hash| hash.0).collect();
+fn tombstone_row(stone: &Tombstone) -> Vec<Value> {
+    let mut sentences: Vec<u8> = stone.sentences.iter().flat_map(|hash| hash.0).collect();
+    sentences.extend(tombstone_sum(stone));
     vec![stone.event.into(), stone.body.0.to_vec().into(), sentences.into(), Timestamp::into(stone.at)]
 }

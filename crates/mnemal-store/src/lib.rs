@@ -35,6 +35,8 @@ mod erase;
 #[cfg(feature = "sqlite")]
 mod port;
 #[cfg(feature = "sqlite")]
+mod reindex;
+#[cfg(feature = "sqlite")]
 mod seal;
 #[cfg(feature = "sqlite")]
 mod vectors;
@@ -45,5 +47,5 @@ mod sqlite;
 #[cfg(feature = "memory")]
 pub use crate::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use crate::sqlite::{Durability, Options, SqliteStore};
+pub use crate::sqlite::{Digest, Durability, Manifest, Options, Salvage, SqliteStore, Stretch};
 pub use crate::stores::Stores;

@@ -2,6 +2,7 @@
 
 mod index;
 mod learning;
+mod lease;
 mod log;
 mod receipt;
 mod upkeep;
@@ -10,8 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::{
-    Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, Receipt, ReceiptId, SeenItem, Seq,
-    SessionId, Timestamp, Tombstone,
+    Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, LeaseName, Receipt, ReceiptId,
+    SeenItem, Seq, SessionId, Timestamp, Tombstone,
 };
 
 use crate::Stores;
@@ -70,6 +71,9 @@ struct State {
     dead: BTreeMap<EventId, DeadLetter>,
     receipts: BTreeMap<ReceiptId, Receipt>,
     seen: BTreeMap<SessionId, BTreeMap<mnemal_core::RecordRef, Shown>>,
+    leases: BTreeMap<LeaseName, lease::Slip>,
+    /// Decisions to forget that are not finished, oldest first.
+    forgetting: Vec<EventId>,
 }
 
 impl State {

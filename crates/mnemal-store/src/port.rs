@@ -2,5 +2,7 @@
 
 pub(crate) mod index;
 pub(crate) mod learning;
+pub(crate) mod lease;
 pub(crate) mod log;
 pub(crate) mod receipt;
+pub(crate) mod upkeep;

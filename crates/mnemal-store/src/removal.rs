@@ -6,6 +6,8 @@ pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel =
      user_name = null, agent_name = null, occurred_at = null, zone = null, zone_offset = null, tool = null, \
      content = null, metadata = null, decision = null, echo = null, checksum = null, body_hash = null, indexed = 0, \
      erased_at = $2 where id = $1 and erased_at is null";
+/// Gives what is left of an erased event its checksum.
+pub(crate) const SEAL_ERASED: &str = "update event set checksum = $2 where id = $1 and erased_at is not null";
 /// Puts a block without its erased rows, or with more vectors, in the place of the block.
 pub(crate) const REWRITE_BLOCK: &str =
     "update block set last_seq = $2, n_rows = $3, bytes = $4 where first_seq = $1";
@@ -56,12 +58,16 @@ pub(crate) const CLEAR_SEEN_SOURCES: &str = "delete from seen_source where sessi
 /// Forgets what was shown that rests on an event.
 pub(crate) const DELETE_SEEN_SOURCES: &str = "delete from seen_source where event = $1";
 
+/// Notes that a decision to forget is done.
+pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decision = $1";
+
 /// Every statement here, for the test that prepares them.
 #[cfg(test)]
 pub(crate) fn all() -> Vec<&'static str> {
     let [sources, learnings] = RESET_LEARNINGS;
     vec![
         ERASE_EVENT,
+        SEAL_ERASED,
         REWRITE_BLOCK,
         DELETE_BLOCK,
         DELETE_BLOCKS,
@@ -83,5 +89,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         CLEAR_SEEN,
         CLEAR_SEEN_SOURCES,
         DELETE_SEEN_SOURCES,
+        FINISH_FORGETTING,
     ]
 }

@@ -8,7 +8,7 @@ use mnemal_core::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::codec::corrupt;
+use crate::codec::{checksum, corrupt};
 
 fn write<T: Serialize>(row: &T) -> Result<String> {
     serde_json::to_string(row).map_err(|error| Error::internal("cannot write a row as JSON").because(error))
@@ -16,6 +16,27 @@ fn write<T: Serialize>(row: &T) -> Result<String> {
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
     serde_json::from_str(json).map_err(|error| corrupt("a row is not the JSON it should be").because(error))
+}
+
+/// Hexadecimal digits of a checksum.
+const DIGITS: usize = 16;
+
+/// Writes a row behind the checksum of its JSON.
+fn write_sealed<T: Serialize>(row: &T) -> Result<String> {
+    let json = write(row)?;
+    Ok(format!("{:016x}{json}", u64::from_be_bytes(checksum(json.as_bytes()))))
+}
+
+/// Reads a row and compares it with its checksum; rows of the first version have none and begin with their JSON.
+fn read_sealed<T: DeserializeOwned>(stored: &str) -> Result<T> {
+    if stored.starts_with('{') {
+        return read(stored);
+    }
+    let (sum, json) = stored.split_at_checked(DIGITS).ok_or_else(|| corrupt("a row ends too early"))?;
+    if sum != format!("{:016x}", u64::from_be_bytes(checksum(json.as_bytes()))) {
+        return Err(corrupt("a row does not match its checksum"));
+    }
+    read(json)
 }
 
 /// Turns a name that was checked before it was stored back into its type.

@@ -1,13 +1,20 @@
 //! One file a space: SQLite, one writer, a few readers.
 
+mod backup;
+mod budget;
+mod damage;
 mod driver;
 mod file;
+mod migrate;
 mod open;
 mod open_transaction;
 mod ports;
 mod readers;
+mod ready;
+mod recover;
 mod schema;
 mod search;
+mod tie;
 mod trip;
 mod upkeep;
 mod writer;
@@ -18,7 +25,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mnemal_core::{Error, ErrorKind, Result};
 use tokio::task::JoinHandle;
 
+pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
+pub use self::recover::{Salvage, Stretch};
 use crate::Stores;
 
 /// What an acknowledged event survives.
@@ -38,11 +47,14 @@ pub struct Options {
     pub durability: Durability,
     /// Most connections that read at the same time; each is opened when it is first needed.
     pub readers: u32,
+    /// Name of a registered SQLite VFS that takes the place of the file system, for tests that inject faults. With one,
+    /// the store itself touches no file: no mode is set, no folder made or flushed.
+    pub vfs: Option<&'static str>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { durability: Durability::default(), readers: READERS }
+        Self { durability: Durability::default(), readers: READERS, vfs: None }
     }
 }
 
@@ -61,7 +73,7 @@ pub struct SqliteStore {
 struct Inner {
     driver: SqliteDriver,
     path: PathBuf,
-    durability: Durability,
+    options: Options,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -84,7 +96,7 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let (driver, writer) = open::open(&path, options).await?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self { inner: Arc::new(Inner { driver, path, durability: options.durability, writer }) })
+        Ok(Self { inner: Arc::new(Inner { driver, path, options, writer }) })
     }
 
     /// Empties the write-ahead log and closes all connections; every later call answers `Unavailable`.
@@ -98,6 +110,12 @@ impl SqliteStore {
             writer.await.map_err(|error| Error::internal("the writer did not end").because(error))?;
         }
         closed
+    }
+
+    /// Returns what this process found damaged, as a sentence. From then on every write answers `Corrupt`, and reads answer what
+    /// can still be read.
+    pub fn damage(&self) -> Option<&str> {
+        self.inner.driver.damage.found()
     }
 
     /// Returns the file.

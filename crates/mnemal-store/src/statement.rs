@@ -21,7 +21,9 @@ macro_rules! passes {
     };
 }
 
-pub(crate) const MARK: &str = "select head, forgets, vectors from space";
+/// The mark, with the position of the last event, which must be the head.
+pub(crate) const MARK: &str =
+    "select head, forgets, vectors, (select coalesce(max(seq), 0) from event) from space";
 pub(crate) const ADVANCE: &str = "update space set prior_at = recorded_at, \
      recorded_at = case when recorded_at + $1 > $2 then recorded_at + $1 else $2 end, head = head + $1 \
      returning head, prior_at";
@@ -35,6 +37,14 @@ pub(crate) static INSERT_EVENTS: Many = many!(
 );
 pub(crate) static EVENTS_BY_ID: Many =
     many!(concat!("select ", event_columns!(), ", checksum, erased_at from event where id in ("), "?", ")");
+/// The same by a walk over the whole log, which needs no index.
+pub(crate) static EVENTS_BY_WALK: Many = many!(
+    concat!("select ", event_columns!(), ", checksum, erased_at from event not indexed where id in ("),
+    "?",
+    ")"
+);
+pub(crate) static EVENTS_AT: Many =
+    many!(concat!("select ", event_columns!(), ", checksum, erased_at from event where seq in ("), "?", ")");
 pub(crate) static PLACES_BY_ID: Many =
     many!("select id, seq, erased_at, indexed from event where id in (", "?", ")");
 pub(crate) static EVENTS_BY_KEY: Many =
@@ -68,11 +78,8 @@ pub(crate) const LATEST_SESSION: &str = concat!(
     passes!(),
     "order by seq desc limit $2"
 );
-pub(crate) const SESSIONS: &str = "select first.session, last.channel, s.events, first.occurred_at, last.occurred_at \
-     from (select session, count(*) as events, min(seq) as first_seq, max(seq) as last_seq from event \
-           where session is not null group by session) s \
-     join event first on first.seq = s.first_seq join event last on last.seq = s.last_seq \
-     order by s.last_seq desc limit $1";
+pub(crate) const SESSIONS: &str = "select session, count(*), min(seq), max(seq) as last_seq from event \
+     where session is not null group by session order by last_seq desc limit $1";
 pub(crate) const INDEXED: &str =
     "select seq, id from event where indexed = 1 and seq > $1 order by seq limit $2";
 
@@ -131,15 +138,15 @@ pub(crate) static INSERT_LEARNING_SOURCES: Many = many!(
 );
 pub(crate) static LEARNINGS_OF: Many =
     many!("select distinct learning from learning_source where event in (", "?", ")");
-pub(crate) const LEARNINGS: &str = "select body from learning order by id";
-/// Learnings that are known at `$1` and rest on no erased event.
-pub(crate) const LEARNINGS_AT: &str = "select body from learning l where created_at <= $1 \
-     and (expired_at is null or expired_at > $1) and not exists (select 1 from learning_source s \
-     join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by id";
-/// Versions of a key that rest on no erased event.
-pub(crate) const LEARNING_VERSIONS: &str = "select body from learning l where note_key = $1 \
-     and not exists (select 1 from learning_source s \
-     join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null)";
+/// First a row of counts, of learnings and of those that sources name; then the learnings. What a row says of itself stands
+/// in its body, which has a checksum, so no other column is asked.
+pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from learning), \
+     (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1";
+/// The same without learnings that rest on an erased event.
+pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
+     (select count(distinct learning) from learning_source) union all \
+     select id, body, null, null from learning l where not exists (select 1 from learning_source s \
+     join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
 
 pub(crate) const INSERT_RECEIPT: &str =
     "insert into receipt (id, session, at, body) values ($1, $2, $3, $4) on conflict (id) do nothing";
@@ -175,12 +182,34 @@ pub(crate) static SEEN_OF: Many = many!(
     ")"
 );
 
+/// Takes a lease that nobody has, that was released, that has run out at `$4`, or that ends later than any can (`$5`).
+pub(crate) const TAKE_LEASE: &str = "insert into lease (name, owner, turn, until, released, left_by) \
+     values ($1, $2, 1, $3, 0, null) on conflict (name) do update set \
+     left_by = case when lease.released = 1 then null else lease.owner end, \
+     owner = excluded.owner, turn = lease.turn + 1, until = excluded.until, released = 0 \
+     where lease.released = 1 or lease.until <= $4 or lease.until > $5 returning turn, left_by";
+pub(crate) const RENEW_LEASE: &str = "update lease set until = $4 where name = $1 and owner = $2 and turn = $3 \
+     and released = 0 and until > $5 and until <= $6";
+pub(crate) const RELEASE_LEASE: &str =
+    "update lease set released = 1 where name = $1 and owner = $2 and turn = $3 and released = 0";
+pub(crate) const LEASE_HELD: &str =
+    "select name, owner from lease where released = 0 order by until desc limit 1";
+pub(crate) const LEASE: &str = "select owner, turn, until from lease where name = $1 and released = 0";
+
+/// Marks a decision to forget as not finished; whoever finishes it removes the mark.
+pub(crate) const START_FORGETTING: &str =
+    "insert into forgetting (decision) values (?) on conflict (decision) do nothing";
+pub(crate) const FORGETTING: &str = "select f.decision from forgetting f left join event e on e.id = f.decision \
+     order by coalesce(e.seq, 0), f.decision";
+
 /// Every statement here, for the test that prepares them.
 #[cfg(test)]
 pub(crate) fn all() -> Vec<&'static str> {
     let many = [
         &INSERT_EVENTS,
         &EVENTS_BY_ID,
+        &EVENTS_BY_WALK,
+        &EVENTS_AT,
         &PLACES_BY_ID,
         &EVENTS_BY_KEY,
         &INSERT_TOMBSTONES,
@@ -221,12 +250,18 @@ pub(crate) fn all() -> Vec<&'static str> {
         MOVE_CURSOR,
         DEAD,
         LEARNINGS,
-        LEARNINGS_AT,
-        LEARNING_VERSIONS,
+        LIVING_LEARNINGS,
         INSERT_RECEIPT,
         RECEIPT,
         RECEIPT_ERASED,
         SEEN,
+        TAKE_LEASE,
+        RENEW_LEASE,
+        RELEASE_LEASE,
+        LEASE,
+        LEASE_HELD,
+        START_FORGETTING,
+        FORGETTING,
     ];
     many.into_iter().flat_map(Many::texts).chain(single).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{EventStore, IndexStore, LearningStore, ReceiptStore, Slot, Upkeep};
+use mnemal_core::{EventStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Slot, Upkeep};
 
 /// One slot a storage port; a store fills what it has.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Stores {
     pub learnings: Slot<dyn LearningStore>,
     /// What was shown to whom.
     pub receipts: Slot<dyn ReceiptStore>,
+    /// Whose turn background work is.
+    pub leases: Slot<dyn LeaseStore>,
     /// Checks, scrubbing, backup.
     pub upkeep: Slot<dyn Upkeep>,
 }
@@ -27,6 +29,7 @@ impl Stores {
             index: Slot::Empty,
             learnings: Slot::Empty,
             receipts: Slot::Empty,
+            leases: Slot::Empty,
             upkeep: Slot::Empty,
         }
     }
@@ -34,13 +37,14 @@ impl Stores {
     /// Fills every slot with one store that has all ports.
     pub fn all<S>(store: Arc<S>) -> Self
     where
-        S: EventStore + IndexStore + LearningStore + ReceiptStore + Upkeep,
+        S: EventStore + IndexStore + LearningStore + ReceiptStore + LeaseStore + Upkeep,
     {
         Self {
             events: Slot::Filled(Arc::<S>::clone(&store)),
             index: Slot::Filled(Arc::<S>::clone(&store)),
             learnings: Slot::Filled(Arc::<S>::clone(&store)),
             receipts: Slot::Filled(Arc::<S>::clone(&store)),
+            leases: Slot::Filled(Arc::<S>::clone(&store)),
             upkeep: Slot::Filled(store),
         }
     }

@@ -23,6 +23,7 @@ mod memory {
             index: Arc::<MemoryStore>::clone(&store),
             learnings: Arc::<MemoryStore>::clone(&store),
             receipts: Arc::<MemoryStore>::clone(&store),
+            leases: Arc::<MemoryStore>::clone(&store),
             upkeep: store,
             keep: Box::new(()),
         }
@@ -32,6 +33,7 @@ mod memory {
     mnemal_testkit::index_store_conformance!(fixture);
     mnemal_testkit::learning_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
+    mnemal_testkit::lease_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
 }
 
@@ -51,6 +53,7 @@ mod sqlite {
             index: Arc::<SqliteStore>::clone(&store),
             learnings: Arc::<SqliteStore>::clone(&store),
             receipts: Arc::<SqliteStore>::clone(&store),
+            leases: Arc::<SqliteStore>::clone(&store),
             upkeep: store,
             keep: Box::new(folder),
         }
@@ -60,5 +63,6 @@ mod sqlite {
     mnemal_testkit::index_store_conformance!(fixture);
     mnemal_testkit::learning_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
+    mnemal_testkit::lease_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
 }

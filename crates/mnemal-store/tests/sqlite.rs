@@ -408,7 +408,7 @@ async fn imports_and_single_turns_end_in_packed_blocks() -> Result<()> {
 async fn the_acknowledgement_says_what_it_survives() -> Result<()> {
     let (folder, store) = fresh().await;
     assert!(store.capabilities().durable && store.capabilities().shared);
-    let options = Options { durability: Durability::Process, readers: 1 };
+    let options = Options { durability: Durability::Process, readers: 1, ..Options::default() };
     let process = SqliteStore::open_with(folder.path().join("other.db"), options).await?;
     assert!(!process.capabilities().durable);
     let stores = Stores::from(process);

@@ -4,11 +4,13 @@ mod fake;
 mod fault;
 mod record;
 mod suite;
+#[cfg(feature = "faulty-vfs")]
+pub mod vfs;
 
 pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter};
 pub use crate::fault::{Fault, Faulty};
 pub use crate::record::{Records, learning, receipt, tombstone};
 pub use crate::suite::{
-    Storage, block_on, context_source, counter, embedder, event, index, learning as learning_suite,
+    Storage, block_on, context_source, counter, embedder, event, index, learning as learning_suite, lease,
     receipt as receipt_suite, source, upkeep,
 };

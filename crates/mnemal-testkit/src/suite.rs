@@ -9,6 +9,7 @@ pub mod embedder;
 pub mod event;
 pub mod index;
 pub mod learning;
+pub mod lease;
 pub mod receipt;
 pub mod source;
 pub mod upkeep;
@@ -17,7 +18,7 @@ use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
 
-use mnemal_core::{Error, EventStore, IndexStore, LearningStore, ReceiptStore, Result, Upkeep};
+use mnemal_core::{Error, EventStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Result, Upkeep};
 
 /// A fresh, empty space as its ports.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct Storage {
     pub learnings: Arc<dyn LearningStore>,
     /// The receipts.
     pub receipts: Arc<dyn ReceiptStore>,
+    /// The leases.
+    pub leases: Arc<dyn LeaseStore>,
     /// The upkeep.
     pub upkeep: Arc<dyn Upkeep>,
     /// What must live as long as the space, such as its folder.
@@ -157,13 +160,33 @@ macro_rules! receipt_store_conformance {
     };
 }
 
+/// Runs the cases of `LeaseStore` over `fixture: async fn() -> Storage`.
+#[macro_export]
+macro_rules! lease_store_conformance {
+    ($fixture:expr) => {
+        mod lease_store {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                lease: one_at_a_time_has_a_lease,
+                a_released_lease_is_free_at_once,
+                a_lease_that_ran_out_is_taken_over,
+                a_stale_lease_cannot_be_renewed,
+                a_clock_that_went_back_holds_no_lease_for_ever,
+                a_time_to_live_has_bounds,
+            );
+        }
+    };
+}
+
 /// Runs the cases of `Upkeep` over `fixture: async fn() -> Storage`.
 #[macro_export]
 macro_rules! upkeep_conformance {
     ($fixture:expr) => {
         mod upkeep_port {
             use super::*;
-            $crate::__cases!($fixture, upkeep: a_healthy_space_has_no_findings, sealing_is_idempotent, scrubbing_answers,);
+            $crate::__cases!($fixture, upkeep: a_healthy_space_has_no_findings, sealing_is_idempotent, scrubbing_answers,
+                an_index_made_anew_is_the_same, a_forget_is_unfinished_until_it_is_reported,);
         }
     };
 }

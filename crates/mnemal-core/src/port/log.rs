@@ -7,8 +7,8 @@ use std::path::Path;
 use async_trait::async_trait;
 
 use crate::{
-    Appended, Cursor, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexMark, LogEntry, ModelId,
-    Result, SessionSummary, Tombstone, Vector,
+    Appended, Cursor, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry, IndexMark, LogEntry,
+    ModelId, Result, Seq, SessionSummary, Tombstone, Vector,
 };
 
 /// The log of one space.
@@ -75,7 +75,8 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     /// `Unavailable` when the database does not answer.
     async fn tombstones(&self) -> Result<Vec<Tombstone>>;
 
-    /// Takes over tombstones of another installation or an older copy, for events that this log need not know.
+    /// Takes over tombstones of another installation or an older copy, for events that this log need not know; raises the
+    /// forget generation if one of them was new.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -163,4 +164,30 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn seal(&self) -> Result<u64>;
+
+    /// Returns the stretches of the log, first and last position, whose index rows cannot be read or are not those of its
+    /// living events, ascending; each is at most a block long, and [`reindex`](Self::reindex) makes it anew.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer; damage is the answer, not an error.
+    async fn damaged_index(&self) -> Result<Vec<(Seq, Seq)>>;
+
+    /// Puts index rows of these events in the place of whatever the index holds of a stretch. Events that were erased in
+    /// between are left out. Returns how many rows were written.
+    ///
+    /// # Errors
+    /// `Invalid` for an event outside the stretch; `Conflict` when the index was sealed in between: look again.
+    async fn reindex(&self, stretch: (Seq, Seq), rows: &[(Event, IndexEntry)]) -> Result<u64>;
+
+    /// Returns the decisions to forget that were stored and not reported as finished, oldest first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn unfinished_forgets(&self) -> Result<Vec<EventId>>;
+
+    /// Notes that everything these decisions ask for is done.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn forgets_finished(&self, decisions: &[EventId]) -> Result<()>;
 }

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Appended, Body, Cursor, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, LogEntry,
-    Result, SessionId, SessionSummary, Tombstone,
+    Appended, Body, Cursor, Decision, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventKind,
+    EventStore, LogEntry, Result, SessionId, SessionSummary, Tombstone,
 };
 
 use super::{MemoryStore, State, Stored};
@@ -98,9 +98,11 @@ impl EventStore for MemoryStore {
 
     async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()> {
         let mut state = self.state();
+        let known = state.tombstones.len();
         for stone in tombstones {
             state.tombstones.entry(stone.event).or_insert_with(|| stone.clone());
         }
+        state.forgets += u64::from(state.tombstones.len() > known);
         Ok(())
     }
 }
@@ -167,6 +169,9 @@ impl State {
         let index = entry.index.clone().filter(|_| entry.quarantined.is_none());
         self.events.push(Stored { event, index, body_hash: Some(entry.body_hash) });
         self.places.insert(entry.id, place);
+        if matches!(entry.event.kind, EventKind::Decision(Decision::Forget(_))) {
+            self.forgetting.push(entry.id);
+        }
         if let Some(key) = &entry.event.idempotency_key {
             self.keys.insert(key.clone(), place);
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use mnemal_core::{Error, ErrorKind, Event, Integrity, Result, Scrub, Upkeep};
+use mnemal_core::{Error, ErrorKind, Event, EventId, IndexEntry, Integrity, Result, Scrub, Seq, Upkeep};
 
 use super::MemoryStore;
 
@@ -40,5 +40,37 @@ impl Upkeep for MemoryStore {
 
     async fn seal(&self) -> Result<u64> {
         Ok(0)
+    }
+
+    async fn damaged_index(&self) -> Result<Vec<(Seq, Seq)>> {
+        Ok(Vec::new())
+    }
+
+    async fn reindex(&self, stretch: (Seq, Seq), rows: &[(Event, IndexEntry)]) -> Result<u64> {
+        let inside = |row: &(Event, IndexEntry)| (stretch.0..=stretch.1).contains(&row.0.seq);
+        if !rows.iter().all(inside) {
+            return Err(Error::invalid(format!("cannot index {} events anew", rows.len())));
+        }
+        let mut state = self.state();
+        let mut written = 0;
+        for (event, index) in rows {
+            let place = state.places.get(&event.id).copied();
+            let stored = place.and_then(|place| state.events.get_mut(place));
+            if let Some(stored) = stored.filter(|stored| stored.index.is_some()) {
+                stored.index = Some(index.clone());
+                written += 1;
+            }
+        }
+        state.vectors += 1;
+        Ok(written)
+    }
+
+    async fn unfinished_forgets(&self) -> Result<Vec<EventId>> {
+        Ok(self.state().forgetting.clone())
+    }
+
+    async fn forgets_finished(&self, decisions: &[EventId]) -> Result<()> {
+        self.state().forgetting.retain(|decision| !decisions.contains(decision));
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use mnemal_core::{BLOCK_ROWS, Cursor, EventId, IndexBlock, IndexMark, ModelId, R
 
 use crate::block::retain;
 use crate::codec::corrupt;
-use crate::sql::Sql;
+use crate::sql::{Row, Sql};
 use crate::statement;
 use crate::vectors::PutVectors;
 
@@ -17,13 +17,22 @@ const STEP: usize = 16 * BLOCK_ROWS;
 
 pub(crate) async fn mark(sql: &dyn Sql) -> Result<IndexMark> {
     let mut rows = sql.rows(statement::MARK, Vec::new()).await?;
-    let row = rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    read_mark(rows.first_mut())
+}
+
+/// Reads the mark and compares the head with the last event.
+pub(crate) fn read_mark(row: Option<&mut Row>) -> Result<IndexMark> {
+    let row = row.ok_or_else(|| corrupt("the space has no row"))?;
     let head = row.count()?;
-    Ok(IndexMark {
+    let mark = IndexMark {
         head: Cursor((head > 0).then_some(Seq(head))),
         forgets: row.count()?,
         vectors: row.count()?,
-    })
+    };
+    if row.count()? != head {
+        return Err(corrupt("the last event is not the head of the log"));
+    }
+    Ok(mark)
 }
 
 pub(crate) async fn load(sql: &dyn Sql, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {

@@ -7,6 +7,7 @@ use mnemal_core::{
     NoteKey, Result, Seq,
 };
 
+use crate::codec::corrupt;
 use crate::row::learning;
 use crate::sql::{Batch, Row, Sql, Step, Value};
 use crate::{codec, entry, removal, serve, statement};
@@ -80,21 +81,36 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
 }
 
 pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
-    let known = read(sql, statement::LEARNINGS_AT, vec![as_of.belief.into()]).await?;
+    let known = read(sql, statement::LIVING_LEARNINGS).await?;
     Ok(serve::active(known.into_iter().filter(|learning| filter.accepts(learning)).collect(), as_of))
 }
 
 pub(crate) async fn all(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
-    let mut learnings = read(sql, statement::LEARNINGS, Vec::new()).await?;
+    let mut learnings = read(sql, statement::LEARNINGS).await?;
     learnings.retain(|learning| filter.accepts(learning));
     Ok(learnings)
 }
 
 pub(crate) async fn history(sql: &dyn Sql, key: &NoteKey) -> Result<Vec<Learning>> {
-    serve::history(key, read(sql, statement::LEARNING_VERSIONS, vec![key.as_str().into()]).await?)
+    let mut versions = read(sql, statement::LIVING_LEARNINGS).await?;
+    versions.retain(|learning| learning.key.as_ref() == Some(key));
+    serve::history(key, versions)
 }
 
-async fn read(sql: &dyn Sql, text: &'static str, args: Vec<Value>) -> Result<Vec<Learning>> {
-    let rows = sql.rows(text, args).await?;
-    rows.into_iter().map(|mut row| learning::read(&row.text()?)).collect()
+/// Reads learnings; none is missing that a source names.
+async fn read(sql: &dyn Sql, text: &'static str) -> Result<Vec<Learning>> {
+    let mut rows = sql.rows(text, Vec::new()).await?.into_iter();
+    let mut counts = rows.next().ok_or_else(|| corrupt("learnings are not counted"))?;
+    counts.opt_blob()?;
+    counts.opt_text()?;
+    if counts.count()? < counts.count()? {
+        return Err(corrupt("there are fewer learnings than their sources say"));
+    }
+    rows.map(one).collect()
+}
+
+fn one(mut row: Row) -> Result<Learning> {
+    let (id, body) = (row.id()?, row.text()?);
+    let learning = learning::read(&body)?;
+    if learning.id.0 == id { Ok(learning) } else { Err(corrupt("a learning has another's place")) }
 }

@@ -10,8 +10,8 @@ use mnemal_core::{
 
 use crate::codec::{corrupt, role_code};
 use crate::entry::{self, Prepared};
-use crate::erase::{Erase, tombstone_row};
-use crate::sql::{Batch, Row, Sql, Value};
+use crate::erase::{Adopt, Erase, tombstone_sum};
+use crate::sql::{Row, Sql, Value};
 use crate::{admit, statement};
 
 pub(crate) async fn head(sql: &dyn Sql) -> Result<Cursor> {
@@ -34,8 +34,23 @@ pub(crate) async fn get(sql: &dyn Sql, ids: &[EventId]) -> Result<Vec<Event>> {
             found.insert(event.id, event);
         }
     }
+    if let [only] = ids
+        && found.is_empty()
+    {
+        return Err(absent(sql, *only).await?);
+    }
     let one = |id: &EventId| found.get(id).cloned().ok_or_else(|| Error::not_found(format!("no event {id}")));
     ids.iter().map(one).collect()
+}
+
+/// Says that an event is not there, after a look at the whole log: an index may be damaged.
+async fn absent(sql: &dyn Sql, id: EventId) -> Result<Error> {
+    for (text, args) in statement::EVENTS_BY_WALK.lookups(vec![id.into()]) {
+        if !sql.rows(text, args).await?.is_empty() {
+            return Err(corrupt("the index of ids lacks an event"));
+        }
+    }
+    Ok(Error::not_found(format!("no event {id}")))
 }
 
 pub(crate) async fn scan(
@@ -46,15 +61,36 @@ pub(crate) async fn scan(
 ) -> Result<Vec<Event>> {
     let by_session = filter.session.only().is_some();
     let text = if by_session { statement::SCAN_SESSION } else { statement::SCAN };
+    let whole = *filter == EventFilter::all();
+    let head = if whole { super::index::mark(sql).await?.head.count() } else { 0 };
     let rows = sql.rows(text, arguments(filter, after.count(), limit.get())).await?;
-    rows.into_iter().map(entry::event).collect()
+    let events: Vec<Event> = rows.into_iter().map(entry::event).collect::<Result<_>>()?;
+    if whole {
+        let reached = after.count() + events.len() as u64;
+        let dense = events.iter().zip(after.count() + 1..).all(|(event, seq)| event.seq.0 == seq);
+        if !dense || (events.len() < limit.get() && reached < head) {
+            return Err(corrupt("events are missing from the log"));
+        }
+    }
+    Ok(events)
 }
 
 pub(crate) async fn latest(sql: &dyn Sql, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
     let by_session = filter.session.only().is_some();
     let text = if by_session { statement::LATEST_SESSION } else { statement::LATEST };
+    let whole = *filter == EventFilter::all();
+    let head = if whole { super::index::mark(sql).await?.head.count() } else { 0 };
     let rows = sql.rows(text, arguments(filter, 0, limit.get())).await?;
-    rows.into_iter().map(entry::event).collect()
+    let events: Vec<Event> = rows.into_iter().map(entry::event).collect::<Result<_>>()?;
+    if whole {
+        let first = events.first().map_or(0, |event| event.seq.0);
+        let dense = events.iter().zip((1..=first).rev()).all(|(event, seq)| event.seq.0 == seq);
+        let ends = events.len() == limit.get() || events.len() as u64 == first;
+        if !dense || !ends || first < head {
+            return Err(corrupt("events are missing from the log"));
+        }
+    }
+    Ok(events)
 }
 
 /// Returns the arguments of the filtering statements; null asks nothing.
@@ -76,18 +112,38 @@ pub(crate) fn arguments(filter: &EventFilter, after: u64, limit: usize) -> Vec<V
     ]
 }
 
+/// Lists conversations; the names and times are those of the first and the last event, whose checksums cover them.
 pub(crate) async fn sessions(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
-    let rows = sql.rows(statement::SESSIONS, vec![limit.get().into()]).await?;
-    rows.into_iter().map(summary).collect()
+    let mut groups = Vec::new();
+    for mut row in sql.rows(statement::SESSIONS, vec![limit.get().into()]).await? {
+        groups.push((row.text()?, row.count()?, row.count()?, row.count()?));
+    }
+    let mut ends = HashMap::with_capacity(groups.len() * 2);
+    let seqs = groups.iter().flat_map(|(_, _, first, last)| [Value::from(*first), Value::from(*last)]);
+    for (text, args) in statement::EVENTS_AT.lookups(seqs.collect()) {
+        for row in sql.rows(text, args).await? {
+            let event = entry::event(row)?;
+            ends.insert(event.seq.0, event);
+        }
+    }
+    groups.into_iter().map(|group| summary(group, &ends)).collect()
 }
 
-fn summary(mut row: Row) -> Result<SessionSummary> {
+/// A conversation as its index has it: name, events, first and last position.
+type Group = (String, u64, u64, u64);
+
+fn summary((name, events, first, last): Group, ends: &HashMap<u64, Event>) -> Result<SessionSummary> {
+    let end = |seq: u64| {
+        let kept = ends.get(&seq).and_then(Event::kept).filter(|kept| kept.session.as_str() == name);
+        kept.ok_or_else(|| corrupt("a conversation is not the one of its events"))
+    };
+    let (first, last) = (end(first)?, end(last)?);
     Ok(SessionSummary {
-        session: SessionId::new(row.text()?).map_err(|_| corrupt("a session has no name"))?,
-        channel: ChannelId::new(row.text()?).map_err(|_| corrupt("a channel has no name"))?,
-        events: row.count()?,
-        first_at: row.time()?,
-        last_at: row.time()?,
+        session: first.session.clone(),
+        channel: last.channel.clone(),
+        events,
+        first_at: first.occurred_at,
+        last_at: last.occurred_at,
     })
 }
 
@@ -100,21 +156,24 @@ pub(crate) async fn tombstones(sql: &dyn Sql) -> Result<Vec<Tombstone>> {
     rows.into_iter().map(tombstone).collect()
 }
 
-fn tombstone(mut row: Row) -> Result<Tombstone> {
+/// Reads a tombstone and compares it with its checksum.
+pub(crate) fn tombstone(mut row: Row) -> Result<Tombstone> {
     let event = EventId(row.id()?);
     let body = <[u8; 16]>::try_from(row.blob()?).map_err(|_| corrupt("a tombstone has the wrong length"))?;
     let sentences = row.blob()?;
-    let (hashes, rest) = sentences.as_chunks::<16>();
-    if !rest.is_empty() {
-        return Err(corrupt("a tombstone has the wrong length"));
-    }
+    let (hashes, sum) = sentences.as_chunks::<16>();
     let sentences = hashes.iter().map(|hash| TombstoneHash(*hash)).collect();
-    Ok(Tombstone { event, body: TombstoneHash(body), sentences, at: row.time()? })
+    let stone = Tombstone { event, body: TombstoneHash(body), sentences, at: row.time()? };
+    // Those of the first version have no checksum.
+    if sum.is_empty() || sum == tombstone_sum(&stone) {
+        Ok(stone)
+    } else {
+        Err(corrupt("a tombstone does not match its checksum"))
+    }
 }
 
 pub(crate) async fn adopt(sql: &dyn Sql, tombstones: &[Tombstone]) -> Result<()> {
-    let steps = statement::ADOPT_TOMBSTONES.steps(tombstones.iter().map(tombstone_row).collect());
-    sql.commit(Box::new(Batch(steps))).await.map(drop)
+    sql.commit(Box::new(Adopt(tombstones.to_vec()))).await.map(drop)
 }
 
 /// Returns up to `limit` indexed events behind a position: what the index must hold.

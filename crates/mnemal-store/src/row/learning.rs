@@ -36,7 +36,7 @@ struct LearningRow {
 /// Writes a learning.
 pub(crate) fn write(learning: &Learning) -> Result<String> {
     let text = |name: &str| name.to_owned();
-    super::write(&LearningRow {
+    super::write_sealed(&LearningRow {
         id: learning.id.to_string(),
         kind: text(learning.kind.as_str()),
         key: learning.key.as_ref().map(|key| text(key.as_str())),
@@ -63,8 +63,8 @@ pub(crate) fn write(learning: &Learning) -> Result<String> {
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
-pub(crate) fn read(json: &str) -> Result<Learning> {
-    let row: LearningRow = super::read(json)?;
+pub(crate) fn read(stored: &str) -> Result<Learning> {
+    let row: LearningRow = super::read_sealed(stored)?;
     let time = |micros: Option<i64>| named(micros.map(Timestamp::from_micros).transpose());
     let statuses = [LearningStatus::Active, LearningStatus::Superseded, LearningStatus::Archived];
     Ok(Learning {

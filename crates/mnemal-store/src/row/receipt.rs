@@ -76,7 +76,7 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
         (omitted.record.to_string(), section.to_owned(), reason.to_owned(), f64::from(omitted.score))
     };
     let gap = |gap: &Gap| Ok((gap.layer.as_str().to_owned(), cause_row(gap.cause)?));
-    super::write(&ReceiptRow {
+    super::write_sealed(&ReceiptRow {
         id: receipt.id.to_string(),
         session: receipt.session.as_str().to_owned(),
         at: receipt.at.as_micros(),
@@ -107,8 +107,8 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
-pub(crate) fn read(json: &str) -> Result<Receipt> {
-    let row: ReceiptRow = super::read(json)?;
+pub(crate) fn read(stored: &str) -> Result<Receipt> {
+    let row: ReceiptRow = super::read_sealed(stored)?;
     let block = |(kind, tokens, hash): (String, u32, [u8; 32])| {
         Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash })
     };

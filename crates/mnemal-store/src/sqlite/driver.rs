@@ -7,8 +7,9 @@ use sqlx::{Arguments as _, Decode, Row as _, SqlSafeStr, Sqlite, TypeInfo as _, 
 use tokio::sync::{mpsc, oneshot};
 
 use super::closed;
+use super::damage::Damage;
 use super::readers::Readers;
-use super::writer::Job;
+use super::writer::{ATTEMPTS, Job};
 use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
 use crate::sql::{Row, Sql, Value, Work};
@@ -18,6 +19,7 @@ use crate::sql::{Row, Sql, Value, Work};
 pub(super) struct SqliteDriver {
     pub(super) jobs: mpsc::Sender<Job>,
     pub(super) readers: Readers,
+    pub(super) damage: Damage,
 }
 
 impl SqliteDriver {
@@ -37,25 +39,39 @@ impl SqliteDriver {
 #[async_trait]
 impl Sql for SqliteDriver {
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
-        let mut reader = self.readers.take().await?;
-        let answer = rows(reader.connection()?, sql, args).await;
-        reader.told(answer)
+        let mut attempt = 1;
+        loop {
+            let mut reader = self.readers.take().await?;
+            let answer = rows(reader.connection()?, sql, args.clone()).await;
+            match reader.told(answer) {
+                Err(error) if is_busy(&error) && attempt < ATTEMPTS => attempt += 1,
+                answer => return self.damage.noted(answer),
+            }
+        }
     }
 
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>> {
-        let mut reader = self.readers.take().await?;
-        let query = sqlx::query_with(sql, arguments(args)?);
-        let answer = query.fetch_all(reader.connection()?).await.map_err(failed);
-        let rows = reader.told(answer)?;
+        let mut attempt = 1;
+        let rows = loop {
+            let mut reader = self.readers.take().await?;
+            let query = sqlx::query_with(sql, arguments(args.clone())?);
+            let answer = query.fetch_all(reader.connection()?).await.map_err(failed);
+            match reader.told(answer) {
+                Err(error) if is_busy(&error) && attempt < ATTEMPTS => attempt += 1,
+                answer => break self.damage.noted(answer)?,
+            }
+        };
         let block = |row: SqliteRow| decode(row.try_get::<&[u8], _>(0).map_err(failed)?);
         rows.into_iter().map(block).collect()
     }
 
     async fn commit(&self, work: Box<dyn Work>) -> Result<u64> {
+        self.damage.admits_writes()?;
         self.ask(|answer| Job::Work { work, answer }).await
     }
 
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>> {
+        self.damage.admits_writes()?;
         self.ask(|answer| Job::append(entries, answer)).await
     }
 }
@@ -119,11 +135,27 @@ fn row(row: SqliteRow) -> Result<Row> {
 /// Says that a file does not begin as a database does.
 pub(super) const NOT_A_DATABASE: &str = "the file is damaged or not a database";
 
+/// Says that somebody else has what a statement needs; to be tried again.
+pub(super) const BUSY: &str = "another process holds the write lock";
+
+/// Says that something did not fit.
+pub(super) const FULL: &str = "the disk is full";
+
+/// Whether another try may succeed because somebody else is done.
+pub(super) fn is_busy(error: &Error) -> bool {
+    error.what() == BUSY
+}
+
 /// Names of SQLite's primary result codes; the low byte of the extended ones.
 mod code {
     pub(super) const BUSY: i32 = 5;
     pub(super) const LOCKED: i32 = 6;
+    pub(super) const READ_ONLY: i32 = 8;
+    pub(super) const IO: i32 = 10;
     pub(super) const CORRUPT: i32 = 11;
+    pub(super) const FULL: i32 = 13;
+    /// Locks of the write-ahead log changed hands too often.
+    pub(super) const PROTOCOL: i32 = 15;
     pub(super) const CONSTRAINT: i32 = 19;
     pub(super) const NOT_A_DATABASE: i32 = 26;
 }
@@ -147,7 +179,10 @@ pub(super) fn failed(error: sqlx::Error) -> Error {
 
 fn judged(code: i32) -> (ErrorKind, &'static str) {
     match code {
-        code::BUSY | code::LOCKED => (ErrorKind::Unavailable, "another process holds the write lock"),
+        code::BUSY | code::LOCKED | code::PROTOCOL => (ErrorKind::Unavailable, BUSY),
+        code::FULL => (ErrorKind::Unavailable, FULL),
+        code::IO => (ErrorKind::Unavailable, "the disk cannot be read or written"),
+        code::READ_ONLY => (ErrorKind::Unavailable, "the database file cannot be written"),
         code::CORRUPT => (ErrorKind::Corrupt, "the database file is damaged"),
         code::NOT_A_DATABASE => (ErrorKind::Corrupt, NOT_A_DATABASE),
         code::CONSTRAINT => (ErrorKind::Conflict, "an id or a key is known"),

@@ -38,6 +38,22 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Returns the folder in which a file stands.
+pub(super) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a file that is no database begins, or began, as a space does: with SQLite's name, or with our mark behind it.
+pub(super) fn may_be_ours(path: &Path, mark: i64) -> bool {
+    use std::io::Read as _;
+    let mut head = [0; 100];
+    if File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_err() {
+        return false;
+    }
+    let [.., a, b, c, d] = *head.first_chunk::<72>().unwrap_or(&[0; 72]);
+    head.starts_with(b"SQLite format 3\0") || i64::from(u32::from_be_bytes([a, b, c, d])) == mark
+}
+
 /// Creates an empty private file; fails when there is one.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

@@ -5,20 +5,20 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 use mnemal_core::{Error, ErrorKind, Result};
-use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, rows};
-use super::open_transaction::Open;
+use super::budget::Budget;
+use super::damage::Damage;
+use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, is_busy, rows};
 use super::readers::Readers;
-use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::writer::{self, Writer};
-use super::{Durability, Options, file};
-use crate::append::stored_models;
+use super::{Durability, Options, file, migrate, tie};
 use crate::codec::corrupt;
-use crate::seal::SMALL;
+use crate::port::index;
 use crate::sql::Row;
 use crate::statement;
 
@@ -51,8 +51,9 @@ const VERSION: &str = "select sqlite_version()";
 /// One statement, so that all three are of one moment, also while another process makes the space.
 const NATURE: &str = "select (select application_id from pragma_application_id), \
      (select user_version from pragma_user_version), (select count(*) from sqlite_schema)";
-const USER_VERSION: &str = "pragma user_version";
-const CLAIM: &str = "pragma application_id = 1835953516";
+/// Only for a new file: on one that has tables, to set `auto_vacuum` is a write with a flush of its own.
+const CLAIM: &str = "pragma auto_vacuum = incremental; pragma application_id = 1835953516";
+const READ_ONLY: &str = "pragma query_only = on";
 const USE_WAL: &str = "pragma journal_mode = wal";
 /// Read in this order, and compared with [`SETTINGS`].
 const READ_SETTINGS: &str = "pragma busy_timeout; pragma foreign_keys; pragma secure_delete; pragma auto_vacuum; \
@@ -74,38 +75,57 @@ const SETTINGS: [(&str, i64); 10] = [
     ("application_id", APPLICATION_ID),
 ];
 
-/// Opens a file and starts its writer.
+/// Opens a file and starts its writer, which opens a connection of its own with its first job; the connection that made the
+/// file ready becomes the first reader.
 pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver, JoinHandle<()>)> {
-    file::prepare(path)?;
-    let connect = connect_options(path, options.durability);
-    let for_writes = connect.clone().pragma("cache_size", WRITER_CACHE);
-    let mut connection = for_writes.connect().await.map_err(failed).map_err(|error| named(error, path))?;
-    match prepare_in_turn(&mut connection, options.durability).await {
-        Ok(()) => {}
-        Err(error) => {
-            connection.close().await.map_err(failed)?;
-            return Err(named(error, path));
-        }
+    if options.vfs.is_none() {
+        file::prepare(path)?;
+        tie::check(path).await.map_err(|error| named(error, path))?;
     }
-    let models = stored_models(&mut Open::as_it_is(&mut connection)).await?;
-    let small = rows(&mut connection, statement::SMALL_ROWS, vec![SMALL.into()]).await?;
-    let small = small.into_iter().next().map(|mut row| row.count()).transpose()?.unwrap_or_default();
-    let readers = Readers::new(connect.pragma("query_only", "on"), options.readers.max(1));
+    let connect = connect_options(path, options);
+    let budget = Budget::of_the_process();
+    let mut first = budget
+        .open(async { connect.connect().await.map_err(failed) })
+        .await
+        .map_err(|error| named(error, path))?;
+    if let Err(error) = prepare_in_turn(&mut first.connection, path, options).await {
+        first.connection.close().await.map_err(failed)?;
+        return Err(named(error, path));
+    }
+    let damage = Damage::default();
+    // What can be read of a damaged file is read.
+    match damage.noted(check_head(&mut first.connection).await) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {}
+        known => known?,
+    }
+    let for_writes = connect.clone().pragma("cache_size", WRITER_CACHE);
+    let readers = Readers::new(connect.pragma("query_only", "on"), options.readers.max(1), budget);
+    readers.adopt(first);
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let writer = writer::start(Writer::new(connection, models, small), queue);
-    Ok((SqliteDriver { jobs, readers }, writer))
+    let writer = writer::start(Writer::new(for_writes), queue);
+    Ok((SqliteDriver { jobs, readers, damage }, writer))
+}
+
+/// Compares the head with the last event, so that a file without its newest pages is known as damaged before anybody writes.
+async fn check_head(connection: &mut SqliteConnection) -> Result<()> {
+    let mut mark = rows(connection, statement::MARK, Vec::new()).await?;
+    index::read_mark(mark.first_mut()).map(drop)
 }
 
 /// Returns the settings of every connection.
-pub(super) fn connect_options(path: &Path, durability: Durability) -> SqliteConnectOptions {
-    let synchronous = match durability {
+pub(super) fn connect_options(path: &Path, options: Options) -> SqliteConnectOptions {
+    let synchronous = match options.durability {
         Durability::Disk => SqliteSynchronous::Full,
         Durability::Process => SqliteSynchronous::Normal,
     };
-    SqliteConnectOptions::new()
-        .filename(path)
+    let base = SqliteConnectOptions::new();
+    // Without a VFS the file is made beforehand, private from its first moment.
+    let base = match options.vfs {
+        Some(name) => base.vfs(name).create_if_missing(true),
+        None => base,
+    };
+    base.filename(path)
         .busy_timeout(BUSY_TIMEOUT)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .foreign_keys(true)
         .synchronous(synchronous)
         .pragma("secure_delete", "on")
@@ -122,33 +142,38 @@ pub(super) fn connect_options(path: &Path, durability: Durability) -> SqliteConn
 
 /// Prepares, and tries again while another process prepares the same new file: to change its journal mode SQLite wants the
 /// file alone, and of two that want it one is turned away at once, whatever its busy timeout.
-async fn prepare_in_turn(connection: &mut SqliteConnection, durability: Durability) -> Result<()> {
+async fn prepare_in_turn(connection: &mut SqliteConnection, path: &Path, options: Options) -> Result<()> {
     for _ in 0..OPEN_TRIES {
-        match prepare(connection, durability).await {
-            Err(error) if error.kind() == ErrorKind::Unavailable => {}
+        match prepare(connection, path, options).await {
+            Err(error) if is_busy(&error) => {}
             done => return done,
         }
         #[expect(clippy::disallowed_methods, reason = "the other process must have time to finish")]
         tokio::time::sleep(OPEN_PAUSE).await;
     }
-    prepare(connection, durability).await
+    prepare(connection, path, options).await
 }
 
-async fn prepare(connection: &mut SqliteConnection, durability: Durability) -> Result<()> {
+async fn prepare(connection: &mut SqliteConnection, path: &Path, options: Options) -> Result<()> {
     check_version(connection).await?;
     claim(connection).await?;
     let mode = rows(connection, USE_WAL, Vec::new()).await?;
     if mode.into_iter().next().map(|mut row| row.text()).transpose()?.as_deref() != Some("wal") {
         return Err(Error::new(ErrorKind::Unsupported, "the file system cannot keep a write-ahead log"));
     }
-    migrate(connection).await?;
-    check_settings(connection, durability).await
+    migrate::migrate(connection, path, options).await?;
+    check_settings(connection, options.durability).await?;
+    rows(connection, READ_ONLY, Vec::new()).await.map(drop)
 }
 
 async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
     let mut answer = rows(connection, VERSION, Vec::new()).await?;
-    let text = answer.first_mut().map(Row::text).transpose()?.unwrap_or_default();
-    let numbers: Vec<u32> = text.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
+    admit_version(&answer.first_mut().map(Row::text).transpose()?.unwrap_or_default())
+}
+
+/// Refuses a SQLite that can lose commits, by its version's text; one that says nothing readable is refused too.
+fn admit_version(text: &str) -> Result<()> {
+    let numbers: Vec<u32> = text.split('.').map_while(|part| u32::from_str(part).ok()).collect();
     if numbers.as_slice() < OLDEST_SQLITE.as_slice() {
         return Err(Error::new(
             ErrorKind::Unsupported,
@@ -173,32 +198,6 @@ async fn claim(connection: &mut SqliteConnection) -> Result<()> {
     }
 }
 
-async fn migrate(connection: &mut SqliteConnection) -> Result<()> {
-    for (from, steps) in (0_i64..).zip(MIGRATIONS) {
-        if version(connection).await? > from {
-            continue;
-        }
-        writer::begin(connection).await?;
-        if version(connection).await? > from {
-            writer::rollback(connection).await;
-            continue;
-        }
-        match rows(connection, steps, Vec::new()).await {
-            Ok(_) => writer::commit(connection).await?,
-            Err(error) => {
-                writer::rollback(connection).await;
-                return Err(error);
-            }
-        }
-    }
-    Ok(())
-}
-
-async fn version(connection: &mut SqliteConnection) -> Result<i64> {
-    let mut answer = rows(connection, USER_VERSION, Vec::new()).await?;
-    answer.first_mut().ok_or_else(|| corrupt("the file has no version"))?.int()
-}
-
 async fn check_settings(connection: &mut SqliteConnection, durability: Durability) -> Result<()> {
     let synchronous = match durability {
         Durability::Disk => 2,
@@ -220,8 +219,10 @@ async fn check_settings(connection: &mut SqliteConnection, durability: Durabilit
 
 /// Puts the file's name before what went wrong with it; a file that is no database at all is the caller's mistake.
 fn named(error: Error, path: &Path) -> Error {
-    let kind = if error.what() == NOT_A_DATABASE { ErrorKind::Invalid } else { error.kind() };
-    Error::new(kind, format!("cannot open {}: {}", path.display(), error.what())).because(error)
+    let foreign = error.what() == NOT_A_DATABASE && !file::may_be_ours(path, APPLICATION_ID);
+    let kind = if foreign { ErrorKind::Invalid } else { error.kind() };
+    let advice = if kind == ErrorKind::Corrupt { "; `mnemal recover` saves what is left of it" } else { "" };
+    Error::new(kind, format!("cannot open {}: {}{advice}", path.display(), error.what())).because(error)
 }
 
 #[cfg(test)]
@@ -243,7 +244,7 @@ mod tests {
     #[tokio::test]
     async fn every_statement_is_understood_by_the_newest_schema() {
         let (_folder, store) = store().await;
-        let mut connection = connect_options(store.path(), Durability::Disk).connect().await.unwrap();
+        let mut connection = connect_options(store.path(), Options::default()).connect().await.unwrap();
         for sql in statement::all().into_iter().chain(removal::all()) {
             let prepared = connection.prepare(sqlx::SqlStr::from_static(sql)).await;
             assert!(prepared.is_ok(), "{sql}: {prepared:?}");
@@ -285,7 +286,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_scrub_waits_for_a_reader_and_says_what_is_left() {
         let (_folder, store) = store().await;
-        let mut reader = connect_options(store.path(), Durability::Disk).connect().await.unwrap();
+        let mut reader = connect_options(store.path(), Options::default()).connect().await.unwrap();
         rows(&mut reader, "begin", Vec::new()).await.unwrap();
         rows(&mut reader, statement::MARK, Vec::new()).await.unwrap();
         store
@@ -323,6 +324,17 @@ mod tests {
         let foreign = spoil("foreign.db", "pragma application_id = 99").await;
         assert_eq!(foreign.kind(), ErrorKind::Invalid);
         assert_eq!(spoil("unmarked.db", "pragma application_id = 0").await.kind(), ErrorKind::Invalid);
+    }
+
+    // proves: DF-76, D6 (the version check)
+    #[test]
+    fn an_older_sqlite_is_refused() {
+        for old in ["3.7.0", "3.51.2", "3.51", "3", "2.99.99", "", "unknown", "x.51.3"] {
+            assert_eq!(admit_version(old).unwrap_err().kind(), ErrorKind::Unsupported, "{old}");
+        }
+        for new in ["3.51.3", "3.51.10", "3.52.0", "4.0", "3.51.3.1"] {
+            assert!(admit_version(new).is_ok(), "{new}");
+        }
     }
 
     #[tokio::test]

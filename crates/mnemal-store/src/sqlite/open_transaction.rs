@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mnemal_core::{Error, ErrorKind, Result};
 use sqlx::sqlite::SqliteConnection;
 
-use super::driver::execute;
+use super::driver::{FULL, execute, is_busy};
 use super::trip::Trip;
 use super::writer::{ATTEMPTS, BEGIN, COMMIT, rollback};
 use crate::sql::{Row, Step, Transaction, Value};
@@ -37,7 +37,10 @@ impl<'c> Open<'c> {
             Ok(_) => Ok(()),
             Err(error) => {
                 rollback(self.connection).await;
-                if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Internal | ErrorKind::Corrupt) {
+                let refused =
+                    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Internal | ErrorKind::Corrupt);
+                // What did not fit cannot be committed.
+                if refused || error.what() == FULL {
                     return Err(error);
                 }
                 let what = "the outcome of a commit is unknown, retry with the same key";
@@ -82,7 +85,7 @@ impl<'c> Open<'c> {
                 }
                 Err(error) => {
                     rollback(self.connection).await;
-                    if error.kind() != ErrorKind::Unavailable || attempt == ATTEMPTS {
+                    if !is_busy(&error) || attempt == ATTEMPTS {
                         return Err(error);
                     }
                     attempt += 1;

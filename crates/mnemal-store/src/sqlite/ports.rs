@@ -1,18 +1,19 @@
 //! The ports of a file: each call goes to the one implementation over [`Sql`](crate::sql::Sql).
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, Cursor, DeadLetter, Event, EventCaps, EventFilter, EventId, EventStore,
-    IndexBlock, IndexMark, IndexStore, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry,
-    ModelId, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary,
-    Timestamp, Tombstone, Vector,
+    IndexBlock, IndexMark, IndexStore, Learning, LearningDelta, LearningFilter, LearningStore, Lease,
+    LeaseName, LeaseStore, LogEntry, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId, ReceiptStore,
+    Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector,
 };
 
 use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
-use crate::port::{index, learning, log, receipt};
+use crate::port::{index, learning, lease, log, receipt};
 use crate::sql::Sql;
 
 impl SqliteStore {
@@ -24,12 +25,12 @@ impl SqliteStore {
 #[async_trait]
 impl EventStore for SqliteStore {
     fn capabilities(&self) -> EventCaps {
-        let durable = self.inner.durability == Durability::Disk;
+        let durable = self.inner.options.durability == Durability::Disk;
         EventCaps { durable, shared: true, largest_batch: LARGEST_BATCH }
     }
 
     async fn head(&self) -> Result<Cursor> {
-        log::head(self.sql()).await
+        self.inner.driver.damage.noted(log::head(self.sql()).await)
     }
 
     async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
@@ -37,19 +38,19 @@ impl EventStore for SqliteStore {
     }
 
     async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
-        log::get(self.sql(), ids).await
+        self.inner.driver.damage.noted(log::get(self.sql(), ids).await)
     }
 
     async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        log::scan(self.sql(), filter, after, limit).await
+        self.inner.driver.damage.noted(log::scan(self.sql(), filter, after, limit).await)
     }
 
     async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        log::latest(self.sql(), filter, limit).await
+        self.inner.driver.damage.noted(log::latest(self.sql(), filter, limit).await)
     }
 
     async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
-        log::sessions(self.sql(), limit).await
+        self.inner.driver.damage.noted(log::sessions(self.sql(), limit).await)
     }
 
     async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
@@ -57,7 +58,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn tombstones(&self) -> Result<Vec<Tombstone>> {
-        log::tombstones(self.sql()).await
+        self.inner.driver.damage.noted(log::tombstones(self.sql()).await)
     }
 
     async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()> {
@@ -68,7 +69,7 @@ impl EventStore for SqliteStore {
 #[async_trait]
 impl IndexStore for SqliteStore {
     async fn mark(&self) -> Result<IndexMark> {
-        index::mark(self.sql()).await
+        self.inner.driver.damage.noted(index::mark(self.sql()).await)
     }
 
     async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
@@ -140,5 +141,24 @@ impl ReceiptStore for SqliteStore {
 
     async fn erase(&self, sources: &[EventId]) -> Result<u64> {
         receipt::erase(self.sql(), sources).await
+    }
+}
+
+#[async_trait]
+impl LeaseStore for SqliteStore {
+    async fn acquire(&self, name: &LeaseName, owner: &OwnerId, at: Timestamp, ttl: Duration) -> Result<Turn> {
+        lease::acquire(self.sql(), name, owner, at, ttl).await
+    }
+
+    async fn renew(&self, lease: &Lease, at: Timestamp, ttl: Duration) -> Result<Lease> {
+        lease::renew(self.sql(), lease, at, ttl).await
+    }
+
+    async fn release(&self, lease: Lease) -> Result<()> {
+        lease::release(self.sql(), &lease).await
+    }
+
+    async fn holder(&self, name: &LeaseName) -> Result<Option<Lease>> {
+        lease::holder(self.sql(), name).await
     }
 }

@@ -1,34 +1,36 @@
-//! The connections that read: each is opened when it is first needed and kept until the end.
+//! The connections that read: each is opened when it is first needed and kept until the end, or until
+//! another space needs its place.
 //!
 //! A connection is handed on without a question to it, because a question is a trip to its thread and back, which costs
 //! more than most reads.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use mnemal_core::{Error, ErrorKind, Result};
+use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::budget::{Budget, Kept, Shelf};
 use super::closed;
 use super::driver::failed;
 use super::open::BUSY_TIMEOUT;
 
-/// A fixed number of readers.
+/// The readers of one space: at most a fixed number, out of the budget of the process.
 #[derive(Debug)]
 pub(super) struct Readers {
     connect: SqliteConnectOptions,
     most: u32,
     permits: Semaphore,
-    /// Connections that nobody uses; the last one is taken first.
-    idle: Mutex<Vec<SqliteConnection>>,
+    budget: Arc<Budget>,
+    shelf: Arc<Shelf>,
 }
 
 /// A connection that one caller uses; it goes back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Reader<'r> {
     readers: &'r Readers,
-    connection: Option<SqliteConnection>,
+    kept: Option<Kept>,
     state: State,
     /// Given back last, so that a permit always finds what it permits.
     _permit: SemaphorePermit<'r>,
@@ -47,9 +49,15 @@ enum State {
 
 impl Readers {
     /// Opens nothing yet.
-    pub(super) fn new(connect: SqliteConnectOptions, most: u32) -> Self {
+    pub(super) fn new(connect: SqliteConnectOptions, most: u32, budget: Arc<Budget>) -> Self {
         let permits = Semaphore::new(most as usize);
-        Self { connect, most, permits, idle: Mutex::default() }
+        let shelf = budget.shelf();
+        Self { connect, most, permits, budget, shelf }
+    }
+
+    /// Takes over a connection that is open already.
+    pub(super) fn adopt(&self, kept: Kept) {
+        self.budget.put_back(&self.shelf, kept);
     }
 
     /// Waits for a connection that is free; opens one where none is.
@@ -58,12 +66,11 @@ impl Readers {
             Ok(permit) => permit,
             Err(_) => self.wait().await?,
         };
-        let known = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match known {
-            Some(connection) => connection,
-            None => self.connect.connect().await.map_err(failed)?,
+        let kept = match self.budget.take(&self.shelf) {
+            Some(kept) => kept,
+            None => self.budget.open(async { self.connect.connect().await.map_err(failed) }).await?,
         };
-        Ok(Reader { readers: self, connection: Some(connection), state: State::Busy, _permit: permit })
+        Ok(Reader { readers: self, kept: Some(kept), state: State::Busy, _permit: permit })
     }
 
     async fn wait(&self) -> Result<SemaphorePermit<'_>> {
@@ -77,18 +84,19 @@ impl Readers {
         // Closed already where there are none.
         drop(self.permits.acquire_many(self.most).await);
         self.permits.close();
-        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
-        for connection in idle {
-            // A reader has nothing to lose.
-            drop(connection.close().await);
-        }
+        self.shelf.clear().await;
+    }
+
+    #[cfg(test)]
+    pub(super) fn idle(&self) -> usize {
+        self.shelf.len()
     }
 }
 
 impl Reader<'_> {
     /// Returns the connection for one question, whose answer goes to [`told`](Self::told).
     pub(super) fn connection(&mut self) -> Result<&mut SqliteConnection> {
-        self.connection.as_mut().ok_or_else(closed)
+        self.kept.as_mut().map(|kept| &mut kept.connection).ok_or_else(closed)
     }
 
     /// Decides by an answer what becomes of the connection, and passes the answer on.
@@ -100,11 +108,11 @@ impl Reader<'_> {
 
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
-        let mut idle = self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(kept) = self.kept.take() else { return };
+        let Readers { budget, shelf, .. } = self.readers;
         match self.state {
-            State::Idle => idle.push(connection),
-            State::Busy => idle.insert(0, connection),
+            State::Idle => budget.put_back(shelf, kept),
+            State::Busy => budget.put_aside(shelf, kept),
             State::Failed => {}
         }
     }
@@ -143,9 +151,9 @@ mod tests {
             let answer = rows(reader.connection().unwrap(), "select nothing from nowhere", Vec::new()).await;
             assert!(reader.told(answer).is_err());
         }
-        assert!(readers.idle.lock().unwrap().is_empty());
+        assert_eq!(readers.idle(), 0);
         store.head().await.unwrap();
-        assert_eq!(readers.idle.lock().unwrap().len(), 1);
+        assert_eq!(readers.idle(), 1);
         store.close().await.unwrap();
         assert_eq!(store.head().await.unwrap_err().kind(), mnemal_core::ErrorKind::Unavailable);
     }

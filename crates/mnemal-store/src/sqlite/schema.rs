@@ -3,10 +3,14 @@
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
-pub(super) const SCHEMA_VERSION: i64 = 1;
+pub(super) const SCHEMA_VERSION: i64 = 2;
 
-/// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction.
-pub(super) const MIGRATIONS: [&str; 1] = ["
+/// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
+/// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
+pub(super) const MIGRATIONS: [&str; 2] = [LOG, LEASES];
+
+/// The log and everything that stands beside it.
+const LOG: &str = "
 create table space (
   one integer primary key check (one = 1),
   head bigint not null check (head >= 0),
@@ -129,4 +133,25 @@ create table seen_source (
 create index seen_source_session on seen_source (session, record);
 
 pragma user_version = 1;
-"];
+";
+
+/// Leases, and which decisions to forget are not finished. Whether those of an older file are is not known: all are taken
+/// for unfinished, and the next open finds out.
+const LEASES: &str = "
+create table lease (
+  name text primary key,
+  owner text not null,
+  turn bigint not null check (turn > 0),
+  until bigint not null,
+  released bigint not null check (released in (0, 1)),
+  left_by text
+) without rowid;
+
+create table forgetting (
+  decision blob primary key check (length(decision) = 16)
+) without rowid;
+insert into forgetting (decision)
+  select id from event where kind = 7 and decision like '{\"do\":\"forget\"%';
+
+pragma user_version = 2;
+";

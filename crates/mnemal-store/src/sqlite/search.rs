@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Read as _;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use mnemal_core::{Error, ErrorKind, IndexBlock, Result};
 
@@ -29,10 +30,11 @@ pub(super) async fn search(store: &SqliteStore, text: &str) -> Result<Vec<String
     if forms.is_empty() {
         return Ok(places);
     }
-    for end in ["", "-wal", "-shm"] {
-        let path = beside(&store.inner.path, end);
+    // The shared memory beside them holds numbers of pages and no words, and must not be opened: see `kept`.
+    let files = [(store.inner.path.clone(), kept as Open), (beside(&store.inner.path, "-wal"), fresh)];
+    for (path, open) in files {
         if path.exists() {
-            places.extend(search_file(&path, &forms)?);
+            places.extend(search_file(&path, open, &forms)?);
         }
     }
     let mut after = 0_i64;
@@ -92,16 +94,69 @@ fn ascii_only(text: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn search_file(path: &Path, forms: &[Form]) -> Result<Vec<String>> {
+/// How a file is opened for reading.
+type Open = fn(&Path) -> io::Result<Arc<File>>;
+
+/// Opens a file that nobody locks.
+fn fresh(path: &Path) -> io::Result<Arc<File>> {
+    File::open(path).map(Arc::new)
+}
+
+/// Opens a file that SQLite locks, and keeps it open until the process ends.
+///
+/// On Unix a process that closes any handle of a file loses all its locks on that file. SQLite's would be among them, and
+/// another process that closes the space would then remove the write-ahead log while it is in use here.
+#[cfg(unix)]
+fn kept(path: &Path) -> io::Result<Arc<File>> {
+    use std::os::unix::fs::MetadataExt as _;
+    use std::sync::{Mutex, PoisonError};
+
+    static KEPT: Mutex<Vec<Arc<File>>> = Mutex::new(Vec::new());
+
+    let is = |file: &File, it: &std::fs::Metadata| {
+        file.metadata().is_ok_and(|file| (file.dev(), file.ino()) == (it.dev(), it.ino()))
+    };
+    let wanted = std::fs::metadata(path)?;
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(file) = kept.iter().find(|file| is(file, &wanted)) {
+        return Ok(Arc::clone(file));
+    }
+    let file = fresh(path)?;
+    kept.push(Arc::clone(&file));
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn kept(path: &Path) -> io::Result<Arc<File>> {
+    fresh(path)
+}
+
+/// Reads from a place on, into a window; the handle has no place of its own, because several may read.
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, place)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, place)
+}
+
+fn search_file(path: &Path, open: Open, forms: &[Form]) -> Result<Vec<String>> {
     let unreadable =
         |error| Error::new(ErrorKind::Unavailable, format!("cannot read {}", path.display())).because(error);
-    let mut file = File::open(path).map_err(unreadable)?;
+    let file = open(path).map_err(unreadable)?;
+    let mut place = 0;
     let overlap = forms.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or_default();
     let mut window: Vec<u8> = Vec::with_capacity(CHUNK + overlap);
     let mut hits = BTreeSet::new();
     loop {
         let old = window.len();
-        let read = file.by_ref().take(CHUNK as u64).read_to_end(&mut window).map_err(unreadable)?;
+        window.resize(old + CHUNK, 0);
+        let more = window.get_mut(old..).unwrap_or_default();
+        let read = read_at(&file, more, place).map_err(unreadable)?;
+        window.truncate(old + read);
+        place += read as u64;
         for (name, bytes) in forms {
             if !hits.contains(name) && holds(&window, bytes) {
                 hits.insert(*name);
@@ -145,12 +200,37 @@ mod tests {
                 content.extend_from_slice(&bytes);
                 content.extend_from_slice(&[b'.'; 9]);
                 std::fs::write(&path, content).unwrap();
-                let hits = search_file(&path, &forms(text)).unwrap();
+                let hits = search_file(&path, fresh, &forms(text)).unwrap();
                 assert!(hits.iter().any(|hit| hit.ends_with(name)), "{name} at {before}: {hits:?}");
             }
         }
         std::fs::write(&path, "Gruesse").unwrap();
-        assert_eq!(search_file(&path, &forms(text)).unwrap(), Vec::<String>::new());
+        assert_eq!(search_file(&path, fresh, &forms(text)).unwrap(), Vec::<String>::new());
         assert!(forms("").is_empty());
+    }
+
+    // proves: D4, D1
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_search_leaves_the_locks_of_the_file_alone() {
+        use std::os::unix::fs::MetadataExt as _;
+
+        use mnemal_core::EventStore as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("space.db");
+        let store = SqliteStore::open(&path).await.unwrap();
+        store.head().await.unwrap();
+        let locks = |end: &str| {
+            let inode = format!(":{} ", std::fs::metadata(beside(&path, end)).unwrap().ino());
+            let all = std::fs::read_to_string("/proc/locks").unwrap();
+            all.lines().filter(|line| line.contains(&inode)).count()
+        };
+        let before = (locks(""), locks("-shm"));
+        assert!(before.0 > 0 && before.1 > 0, "{before:?}");
+        for _ in 0..2 {
+            assert_eq!(search(&store, "nothing of the kind").await.unwrap(), Vec::<String>::new());
+        }
+        assert_eq!((locks(""), locks("-shm")), before);
     }
 }

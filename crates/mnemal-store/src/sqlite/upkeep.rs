@@ -1,25 +1,22 @@
-//! Upkeep of a file: checking, scrubbing, copying, sealing.
+//! Upkeep of a file: checking, scrubbing, sealing.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{Error, ErrorKind, EventFilter, EventId, Integrity, Result, Scrub, Seq, Upkeep};
-use sqlx::{ConnectOptions as _, Connection as _};
+use mnemal_core::{
+    Error, Event, EventFilter, EventId, IndexEntry, Integrity, LearningFilter, Result, Scrub, Seq, Upkeep,
+};
 
-use super::driver::{failed, rows};
-use super::open::connect_options;
+use super::SqliteStore;
 use super::writer::Job;
-use super::{SqliteStore, file};
-use crate::port::{index, log};
+use crate::port::{index, learning, log, upkeep};
 use crate::seal::Seal;
 use crate::sql::Sql;
 use crate::{codec, entry, statement};
 
 const QUICK_CHECK: &str = "pragma quick_check";
-const COPY: &str = "vacuum into $1";
 /// Rows read at once by a check.
 ///
 /// Source: own default, about a megabyte.
@@ -57,6 +54,9 @@ impl Upkeep for SqliteStore {
         events(sql, head, &mut found).await;
         let rows = index_rows(sql, head, &mut found).await;
         compare(sql, head, rows, &mut found).await;
+        if let Err(error) = learning::all(sql, &LearningFilter::all()).await {
+            note(&mut found, "the notes", &error);
+        }
         if !found.findings.is_empty() && index::mark(sql).await?.forgets != mark.forgets {
             found.findings.push("events were erased during the check; run it again".to_owned());
         }
@@ -85,16 +85,7 @@ impl Upkeep for SqliteStore {
     }
 
     async fn backup(&self, to: &Path) -> Result<()> {
-        if to.exists() {
-            return Err(Error::new(ErrorKind::Conflict, format!("{} exists", to.display())));
-        }
-        let partial = file::beside(to, ".partial");
-        let copied = self.copy(&partial, to).await;
-        if copied.is_err() && partial.exists() {
-            // What stays of a failed copy must not be taken for a backup.
-            drop(fs::remove_file(&partial));
-        }
-        copied
+        self.copy(to).await
     }
 
     async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
@@ -104,28 +95,21 @@ impl Upkeep for SqliteStore {
     async fn seal(&self) -> Result<u64> {
         self.inner.driver.commit(Box::new(Seal)).await
     }
-}
 
-impl SqliteStore {
-    async fn copy(&self, partial: &Path, to: &Path) -> Result<()> {
-        let unwritable = |error| {
-            Error::new(ErrorKind::Unavailable, format!("cannot write {}", to.display())).because(error)
-        };
-        if partial.exists() {
-            fs::remove_file(partial).map_err(unwritable)?;
-        }
-        drop(file::create(partial).map_err(unwritable)?);
-        let name = partial.to_str().ok_or_else(|| Error::invalid("the name of a backup must be text"))?;
-        let options = connect_options(&self.inner.path, self.inner.durability);
-        let mut connection = options.connect().await.map_err(failed)?;
-        let copied = rows(&mut connection, COPY, vec![name.into()]).await;
-        connection.close().await.map_err(failed)?;
-        copied?;
-        let flush = |path: &Path| fs::File::open(path)?.sync_all();
-        flush(partial).map_err(unwritable)?;
-        fs::rename(partial, to).map_err(unwritable)?;
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-        file::flush_folder(folder.unwrap_or(Path::new("."))).map_err(unwritable)
+    async fn damaged_index(&self) -> Result<Vec<(Seq, Seq)>> {
+        upkeep::damaged_index(&self.inner.driver).await
+    }
+
+    async fn reindex(&self, stretch: (Seq, Seq), rows: &[(Event, IndexEntry)]) -> Result<u64> {
+        upkeep::reindex(&self.inner.driver, stretch, rows).await
+    }
+
+    async fn unfinished_forgets(&self) -> Result<Vec<EventId>> {
+        upkeep::unfinished_forgets(&self.inner.driver).await
+    }
+
+    async fn forgets_finished(&self, decisions: &[EventId]) -> Result<()> {
+        upkeep::forgets_finished(&self.inner.driver, decisions).await
     }
 }
 

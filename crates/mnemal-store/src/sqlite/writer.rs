@@ -1,19 +1,14 @@
 //! The one task that writes: it takes what is queued, commits once, and answers every caller.
 
-use std::mem;
-
-use mnemal_core::{Appended, BLOCK_ROWS, Error, ErrorKind, Result};
-use sqlx::Connection as _;
-use sqlx::sqlite::SqliteConnection;
+use mnemal_core::{Appended, Error, ErrorKind, Result};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::driver::rows;
-use super::open_transaction::Open;
-use crate::admit::Dimensions;
-use crate::append;
+use super::driver::{is_busy, rows};
+use super::ready::Ready;
 use crate::entry::Prepared;
-use crate::seal::{SMALL, Seal};
+use crate::seal::Seal;
 use crate::sql::Work;
 
 /// Events that close a group.
@@ -32,8 +27,6 @@ pub(super) const ATTEMPTS: usize = 3;
 pub(super) const BEGIN: &str = "begin immediate";
 pub(super) const COMMIT: &str = "commit";
 const ROLLBACK: &str = "rollback";
-const CHECKPOINT: &str =
-    "pragma busy_timeout = 0; pragma wal_checkpoint(truncate); pragma busy_timeout = 5000";
 
 type Answer<T> = oneshot::Sender<Result<T>>;
 
@@ -65,12 +58,11 @@ impl Job {
     }
 }
 
-/// The write connection and what is known of the file.
+/// The way to the write connection, which is opened with the first job and again after it has failed.
 #[derive(Debug)]
 pub(super) struct Writer {
-    connection: SqliteConnection,
-    models: Dimensions,
-    small_rows: u64,
+    connect: SqliteConnectOptions,
+    ready: Option<Ready>,
 }
 
 /// Starts the writer; it ends with [`Job::Close`], or when nobody can ask any more.
@@ -126,8 +118,31 @@ fn reply<T>(answer: Answer<T>, result: Result<T>) {
 }
 
 impl Writer {
-    pub(super) fn new(connection: SqliteConnection, models: Dimensions, small_rows: u64) -> Self {
-        Self { connection, models, small_rows }
+    /// Opens nothing yet.
+    pub(super) fn new(connect: SqliteConnectOptions) -> Self {
+        Self { connect, ready: None }
+    }
+
+    /// Returns the connection; opens it where there is none.
+    async fn ready(&mut self) -> Result<&mut Ready> {
+        let ready = match self.ready.take() {
+            Some(ready) => ready,
+            None => Ready::open(&self.connect).await?,
+        };
+        Ok(self.ready.insert(ready))
+    }
+
+    /// Closes a connection whose state is not known after an error; the next job opens another.
+    async fn settle<T>(&mut self, done: Result<T>) -> Result<T> {
+        let error = match done {
+            Err(error) if is_failure(&error) => error,
+            done => return done,
+        };
+        let Some(mut ready) = self.ready.take() else { return Err(error) };
+        let error = if is_busy(&error) { ready.held(error).await } else { error };
+        // With it goes whatever it has left open.
+        drop(ready.close().await);
+        Err(error)
     }
 
     /// Writes a group; where one caller's entries make the database refuse, each is tried alone.
@@ -152,8 +167,7 @@ impl Writer {
                 }
             }
         }
-        if self.small_rows >= BLOCK_ROWS as u64 {
-            self.small_rows = 0;
+        if self.ready.as_mut().is_some_and(Ready::may_seal) {
             // A block that cannot be merged stays as it is; `check` says why.
             drop(self.work(&mut Seal).await);
         }
@@ -161,53 +175,41 @@ impl Writer {
 
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
-        let mut models = mem::take(&mut self.models);
-        let mut open = Open::new(&mut self.connection);
-        match append::append(&batches, &mut models, &mut open).await {
-            Ok(outcome) if outcome.wrote => {
-                open.commit().await?;
-                self.models = models;
-                if outcome.indexed < SMALL as u64 {
-                    self.small_rows += outcome.indexed;
-                }
-                Ok(outcome.answers)
-            }
-            Ok(outcome) => {
-                open.give_up().await;
-                Ok(outcome.answers)
-            }
-            Err(error) => {
-                open.give_up().await;
-                Err(error)
-            }
-        }
+        let done = match self.ready().await {
+            Ok(ready) => ready.append(&batches).await,
+            Err(error) => Err(error),
+        };
+        self.settle(done).await
     }
 
     async fn work(&mut self, work: &mut dyn Work) -> Result<u64> {
-        let mut open = Open::new(&mut self.connection);
-        match work.run(&mut open).await {
-            Ok(answer) => open.commit().await.map(|()| answer),
-            Err(error) => {
-                open.give_up().await;
-                Err(error)
-            }
-        }
+        let done = match self.ready().await {
+            Ok(ready) => ready.work(work).await,
+            Err(error) => Err(error),
+        };
+        self.settle(done).await
     }
 
     async fn checkpoint(&mut self) -> Result<bool> {
-        for mut row in rows(&mut self.connection, CHECKPOINT, Vec::new()).await? {
-            if row.rest().len() == 3 {
-                return Ok(row.int()? == 0);
-            }
-        }
-        Ok(false)
+        let done = match self.ready().await {
+            Ok(ready) => ready.checkpoint().await,
+            Err(error) => Err(error),
+        };
+        self.settle(done).await
     }
 
+    /// Empties the write-ahead log and closes the connection, if there was a job for it.
     async fn close(mut self) -> Result<()> {
-        let emptied = self.checkpoint().await;
-        self.connection.close().await.map_err(super::driver::failed)?;
+        let Some(mut ready) = self.ready.take() else { return Ok(()) };
+        let emptied = ready.checkpoint().await;
+        ready.close().await?;
         emptied.map(drop)
     }
+}
+
+/// Whether an error tells of the connection rather than of what was asked.
+fn is_failure(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Corrupt | ErrorKind::Internal)
 }
 
 /// Takes the write lock.
@@ -216,7 +218,7 @@ pub(super) async fn begin(connection: &mut SqliteConnection) -> Result<()> {
     loop {
         match rows(connection, BEGIN, Vec::new()).await {
             Ok(_) => return Ok(()),
-            Err(error) if error.kind() == ErrorKind::Unavailable && attempt < ATTEMPTS => attempt += 1,
+            Err(error) if is_busy(&error) && attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),
         }
     }
@@ -237,4 +239,98 @@ pub(super) async fn commit(connection: &mut SqliteConnection) -> Result<()> {
 /// Gives a transaction up; that there is none any more is no error.
 pub(super) async fn rollback(connection: &mut SqliteConnection) {
     drop(rows(connection, ROLLBACK, Vec::new()).await);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mnemal_core::{
+        Cursor, EventFilter, EventStore as _, LeaseName, LeaseStore as _, OwnerId, Timestamp, Upkeep as _,
+    };
+    use mnemal_testkit::Records;
+    use sqlx::ConnectOptions as _;
+
+    use super::*;
+    use crate::SqliteStore;
+    use crate::sql::{Batch, Step};
+    use crate::sqlite::Options;
+    use crate::sqlite::open::connect_options;
+    use crate::statement;
+
+    async fn store() -> (tempfile::TempDir, SqliteStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        (folder, store)
+    }
+
+    fn batch() -> Batch {
+        Batch(vec![Step::rows(statement::MORE_VECTORS, Vec::new(), 1)])
+    }
+
+    // proves: D4, DF-74 (the deadline of a write, and who may be in the way)
+    #[tokio::test]
+    async fn a_lock_that_is_never_released_is_unavailable_and_names_who_has_the_lease() {
+        let (_folder, store) = store().await;
+        let (name, owner) = (LeaseName::new("background").unwrap(), OwnerId::new("server-7").unwrap());
+        let _turn = store.acquire(&name, &owner, Timestamp::EPOCH, Duration::from_secs(30)).await.unwrap();
+        let mut holder = connect_options(store.path(), Options::default()).connect().await.unwrap();
+        begin(&mut holder).await.unwrap();
+        let impatient =
+            connect_options(store.path(), Options::default()).busy_timeout(Duration::from_millis(1));
+        let mut writer = Writer::new(impatient);
+        let refused = writer.work(&mut batch()).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unavailable);
+        assert!(refused.what().contains("server-7 has the lease background"), "{refused}");
+        assert!(!refused.what().contains("database is locked"));
+        assert_eq!(store.head().await.unwrap(), Cursor::START, "a reader does not wait for the lock");
+        let other = SqliteStore::open(store.path()).await.unwrap();
+        assert_eq!(other.head().await.unwrap(), Cursor::START, "opening does not wait for it either");
+        other.close().await.unwrap();
+        rollback(&mut holder).await;
+        assert_eq!(writer.work(&mut batch()).await.unwrap(), 1);
+        writer.close().await.unwrap();
+    }
+
+    // proves: D3 (a full disk)
+    #[tokio::test]
+    async fn a_full_disk_is_unavailable_and_what_comes_later_is_written() {
+        let (_folder, store) = store().await;
+        let mut records = Records::new(1);
+        let first = records.turn("s", "small").unwrap();
+        store.append(std::slice::from_ref(&first)).await.unwrap();
+        let full = connect_options(store.path(), Options::default()).pragma("max_page_count", "40");
+        let mut writer = Writer::new(full);
+        let large = records.keyed("s", &"large ".repeat(40_000), "k").unwrap();
+        let (answer, answered) = oneshot::channel();
+        let Job::Append(append) = Job::append(vec![Prepared::new(&large).unwrap()], answer) else {
+            panic!("an append is an append");
+        };
+        writer.append(vec![append]).await;
+        let refused = answered.await.unwrap().unwrap_err();
+        assert_eq!((refused.kind(), refused.what()), (ErrorKind::Unavailable, "the disk is full"));
+        assert!(writer.ready.is_none(), "the next job opens a connection anew");
+        assert_eq!(writer.work(&mut batch()).await.unwrap(), 1, "what fits is written");
+        writer.close().await.unwrap();
+        let everything = EventFilter::all();
+        let all = || store.scan(&everything, Cursor::START, std::num::NonZeroUsize::MAX);
+        assert_eq!(all().await.unwrap().len(), 1, "nothing of the refused event is there");
+        store.append(std::slice::from_ref(&large)).await.unwrap();
+        assert!(
+            !store.append(std::slice::from_ref(&large)).await.unwrap()[0].fresh,
+            "the retry has one effect"
+        );
+        assert_eq!(all().await.unwrap().len(), 2);
+        assert_eq!(store.check().await.unwrap().findings, Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn reading_opens_no_write_connection() {
+        let (_folder, store) = store().await;
+        let mut writer = Writer::new(connect_options(store.path(), Options::default()));
+        assert!(writer.ready.is_none());
+        assert!(writer.checkpoint().await.unwrap());
+        assert!(writer.ready.is_some());
+        writer.close().await.unwrap();
+    }
 }

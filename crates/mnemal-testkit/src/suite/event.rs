@@ -326,8 +326,12 @@ pub async fn erasing_twice_is_no_change(storage: &Storage) -> Result<()> {
 /// Tombstones of another installation are kept beside our own.
 pub async fn adopted_tombstones_are_listed(storage: &Storage) -> Result<()> {
     let (one, two) = (tombstone(EventId(1), Timestamp::EPOCH), tombstone(EventId(2), Timestamp::EPOCH));
+    let before = storage.index.mark().await?.forgets;
     storage.events.adopt(&[two.clone(), one.clone()]).await?;
+    let after = storage.index.mark().await?.forgets;
+    assert!(after > before, "a new tombstone raises the forget generation");
     storage.events.adopt(std::slice::from_ref(&one)).await?;
+    assert_eq!(storage.index.mark().await?.forgets, after);
     assert_eq!(storage.other.tombstones().await?, [one, two]);
     Ok(())
 }

@@ -1,0 +1,242 @@
+//! One number of reading connections for the whole process, however many spaces are open.
+//!
+//! A space that needs a connection while all places are taken gets the place of an idle one of another space, the one that
+//! was used least recently; only where none is idle does it wait.
+
+use std::mem;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use mnemal_core::{Error, ErrorKind, Result};
+use sqlx::Connection as _;
+use sqlx::sqlite::SqliteConnection;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::closed;
+use super::open::BUSY_TIMEOUT;
+
+/// Reading connections of one process.
+///
+/// Source: DECISIONS 5; one connection costs a thread and about a megabyte.
+const PLACES: usize = 32;
+
+static PROCESS: LazyLock<Arc<Budget>> = LazyLock::new(|| Arc::new(Budget::new(PLACES)));
+
+/// Places for connections, and where idle ones are.
+#[derive(Debug)]
+pub(super) struct Budget {
+    places: Arc<Semaphore>,
+    /// Callers for whom there was no place: a connection that becomes idle meanwhile is closed for them.
+    waiting: AtomicUsize,
+    /// Counts up with every use of a shelf.
+    uses: AtomicU64,
+    shelves: Mutex<Vec<Weak<Shelf>>>,
+}
+
+/// The idle connections of one space; the last one is taken first.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    idle: Mutex<Vec<Kept>>,
+    used: AtomicU64,
+}
+
+/// A connection with its place.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) connection: SqliteConnection,
+    /// Given back behind the connection.
+    place: OwnedSemaphorePermit,
+}
+
+impl Budget {
+    /// Returns the budget of this process.
+    pub(super) fn of_the_process() -> Arc<Self> {
+        Arc::clone(&PROCESS)
+    }
+
+    pub(super) fn new(places: usize) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            waiting: AtomicUsize::new(0),
+            uses: AtomicU64::new(0),
+            shelves: Mutex::default(),
+        }
+    }
+
+    /// Returns a shelf for one more space; it is forgotten with its last handle.
+    pub(super) fn shelf(&self) -> Arc<Shelf> {
+        let made = Arc::new(Shelf::default());
+        let mut known = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| known.strong_count() > 0);
+        known.push(Arc::downgrade(&made));
+        made
+    }
+
+    /// Opens a connection in a place of its own.
+    pub(super) async fn open<F>(&self, connect: F) -> Result<Kept>
+    where
+        F: Future<Output = Result<SqliteConnection>>,
+    {
+        let place = self.place().await?;
+        Ok(Kept { connection: connect.await?, place })
+    }
+
+    async fn place(&self) -> Result<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let _waiting = Waiting::new(&self.waiting);
+        if let Some(idle) = self.least_recently_used() {
+            let Kept { connection, place } = idle;
+            // A reader has nothing to lose. Its thread is gone before another takes its place, unless a statement of a
+            // caller that walked away runs on it for long.
+            drop(tokio::time::timeout(BUSY_TIMEOUT, connection.close()).await);
+            return Ok(place);
+        }
+        let waited = tokio::time::timeout(BUSY_TIMEOUT, Arc::clone(&self.places).acquire_owned()).await;
+        let late = |_| Error::new(ErrorKind::Unavailable, "all readers of this process are busy");
+        waited.map_err(late)?.map_err(|_| closed())
+    }
+
+    /// Takes an idle connection from the shelf that was used least recently.
+    fn least_recently_used(&self) -> Option<Kept> {
+        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known: Vec<Arc<Shelf>> = shelves.iter().filter_map(Weak::upgrade).collect();
+        drop(shelves);
+        known.sort_by_key(|shelf| shelf.used.load(Ordering::Relaxed));
+        known.iter().find_map(|shelf| shelf.idle().pop())
+    }
+
+    /// Takes the newest idle connection of a space.
+    pub(super) fn take(&self, from: &Shelf) -> Option<Kept> {
+        from.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        from.idle().pop()
+    }
+
+    /// Puts a connection back that has answered: it is taken next.
+    pub(super) fn put_back(&self, to: &Shelf, kept: Kept) {
+        to.idle().push(kept);
+        self.give_way(to);
+    }
+
+    /// Puts a connection back on which a statement may still run: it is taken last.
+    pub(super) fn put_aside(&self, to: &Shelf, kept: Kept) {
+        to.idle().insert(0, kept);
+        self.give_way(to);
+    }
+
+    /// Closes a connection for whoever waits for its place. Whoever counted itself in before this looks at the shelves
+    /// afterwards; whoever does so later finds the connection there.
+    fn give_way(&self, of: &Shelf) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            drop(of.idle().pop());
+        }
+    }
+}
+
+impl Shelf {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes what is idle.
+    pub(super) async fn clear(&self) {
+        let idle = mem::take(&mut *self.idle());
+        for kept in idle {
+            // A reader has nothing to lose.
+            drop(kept.connection.close().await);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.idle().len()
+    }
+}
+
+/// Counts a caller as waiting as long as it lives.
+struct Waiting<'b>(&'b AtomicUsize);
+
+impl<'b> Waiting<'b> {
+    fn new(count: &'b AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mnemal_core::EventStore as _;
+
+    use super::*;
+    use crate::SqliteStore;
+    use crate::sqlite::readers::Readers;
+
+    async fn spaces(count: usize, budget: &Arc<Budget>) -> (tempfile::TempDir, Vec<Readers>) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut readers = Vec::new();
+        for number in 0..count {
+            let path = folder.path().join(format!("space-{number}.db"));
+            let store = SqliteStore::open(&path).await.unwrap();
+            assert_eq!(store.head().await.unwrap(), mnemal_core::Cursor::START);
+            store.close().await.unwrap();
+            let connect = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+            readers.push(Readers::new(connect, 4, Arc::clone(budget)));
+        }
+        (folder, readers)
+    }
+
+    #[tokio::test]
+    async fn many_spaces_share_few_connections_and_each_reads_its_own_file() {
+        let budget = Arc::new(Budget::new(3));
+        let (_folder, spaces) = spaces(10, &budget).await;
+        for round in 0..30 {
+            let number = round * 7 % 10;
+            let mut reader = spaces[number].take().await.unwrap();
+            let sql = "select file from pragma_database_list where name = 'main'";
+            let rows = crate::sqlite::driver::rows(reader.connection().unwrap(), sql, Vec::new()).await;
+            let file = reader.told(rows).unwrap().remove(0).text().unwrap();
+            assert!(file.ends_with(&format!("space-{number}.db")), "{file}");
+            let open = spaces.iter().map(Readers::idle).sum::<usize>();
+            assert!(open <= 3, "{open} connections are open");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_space_waits_where_no_connection_is_idle_and_gets_the_next_one() {
+        let budget = Arc::new(Budget::new(1));
+        let (_folder, spaces) = spaces(2, &budget).await;
+        let reader = spaces[0].take().await.unwrap();
+        let mut waiting = Box::pin(spaces[1].take());
+        for _ in 0..10 {
+            assert!(futures_now(&mut waiting).is_none());
+            tokio::task::yield_now().await;
+        }
+        drop(reader.told(Ok(())));
+        assert!(waiting.await.is_ok());
+        assert_eq!(spaces[0].idle(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_for_a_place_ends_with_the_busy_timeout() {
+        let budget = Arc::new(Budget::new(0));
+        let (_folder, spaces) = spaces(1, &budget).await;
+        let refused = spaces[0].take().await.err().unwrap();
+        assert_eq!(refused.kind(), ErrorKind::Unavailable);
+        assert!(refused.what().contains("busy"), "{refused}");
+    }
+
+    fn futures_now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::Pin::new(future).poll(&mut context) {
+            std::task::Poll::Ready(output) => Some(output),
+            std::task::Poll::Pending => None,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What is known of damage to the file: from the first sign on nothing is written, and what can be read is read.
+
+use std::sync::OnceLock;
+
+use mnemal_core::{Error, ErrorKind, Result};
+
+/// The first sign of damage that this process met.
+#[derive(Debug, Default)]
+pub(super) struct Damage(OnceLock<String>);
+
+impl Damage {
+    /// Notes an answer that tells of damage, and passes it on.
+    pub(super) fn noted<T>(&self, answer: Result<T>) -> Result<T> {
+        if let Err(error) = &answer
+            && error.kind() == ErrorKind::Corrupt
+        {
+            self.0.get_or_init(|| error.what().to_owned());
+        }
+        answer
+    }
+
+    /// Returns what was found, as a sentence.
+    pub(super) fn found(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
+
+    /// Refuses to write to a damaged file: what is written into broken pages may be lost, or break more.
+    pub(super) fn admits_writes(&self) -> Result<()> {
+        self.found().map_or(Ok(()), |what| {
+            let what = format!("the space is damaged and can only be read: {what}; run `mnemal recover`");
+            Err(Error::new(ErrorKind::Corrupt, what))
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! The write connection, and what is known of the file as long as it is open.
+
+use std::mem;
+
+use mnemal_core::{Appended, BLOCK_ROWS, Error, Result};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _};
+
+use super::driver::{BUSY, failed, rows};
+use super::open_transaction::Open;
+use crate::admit::Dimensions;
+use crate::append::{self, stored_models};
+use crate::entry::Prepared;
+use crate::seal::SMALL;
+use crate::sql::Work;
+use crate::statement;
+
+const CHECKPOINT: &str =
+    "pragma busy_timeout = 0; pragma wal_checkpoint(truncate); pragma busy_timeout = 5000";
+
+/// An open write connection.
+#[derive(Debug)]
+pub(super) struct Ready {
+    connection: SqliteConnection,
+    models: Dimensions,
+    small_rows: u64,
+}
+
+impl Ready {
+    pub(super) async fn open(connect: &SqliteConnectOptions) -> Result<Self> {
+        let mut connection = connect.connect().await.map_err(failed)?;
+        let models = stored_models(&mut Open::as_it_is(&mut connection)).await?;
+        let small = rows(&mut connection, statement::SMALL_ROWS, vec![SMALL.into()]).await?;
+        let small_rows = small.into_iter().next().map(|mut row| row.count()).transpose()?.unwrap_or_default();
+        Ok(Self { connection, models, small_rows })
+    }
+
+    /// Appends the batches of several callers in one transaction; after an error nothing of it is open.
+    pub(super) async fn append(&mut self, batches: &[&[Prepared]]) -> Result<Vec<Result<Vec<Appended>>>> {
+        let mut models = mem::take(&mut self.models);
+        let mut open = Open::new(&mut self.connection);
+        match append::append(batches, &mut models, &mut open).await {
+            Ok(outcome) if outcome.wrote => {
+                open.commit().await?;
+                self.models = models;
+                if outcome.indexed < SMALL as u64 {
+                    self.small_rows += outcome.indexed;
+                }
+                Ok(outcome.answers)
+            }
+            Ok(outcome) => {
+                open.give_up().await;
+                Ok(outcome.answers)
+            }
+            Err(error) => {
+                open.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs work in a transaction of its own; after an error nothing of it is open.
+    pub(super) async fn work(&mut self, work: &mut dyn Work) -> Result<u64> {
+        let mut open = Open::new(&mut self.connection);
+        match work.run(&mut open).await {
+            Ok(answer) => open.commit().await.map(|()| answer),
+            Err(error) => {
+                open.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Tries once to empty the write-ahead log; answers whether that worked.
+    pub(super) async fn checkpoint(&mut self) -> Result<bool> {
+        for mut row in rows(&mut self.connection, CHECKPOINT, Vec::new()).await? {
+            if row.rest().len() == 3 {
+                return Ok(row.int()? == 0);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether there are small blocks enough for a full one; counts from the start afterwards.
+    pub(super) fn may_seal(&mut self) -> bool {
+        let enough = self.small_rows >= BLOCK_ROWS as u64;
+        if enough {
+            self.small_rows = 0;
+        }
+        enough
+    }
+
+    /// Names in an error who may hold the write lock: whoever has a lease.
+    pub(super) async fn held(&mut self, error: Error) -> Error {
+        let leases = rows(&mut self.connection, statement::LEASE_HELD, Vec::new()).await;
+        let held = leases.ok().and_then(|rows| {
+            let mut row = rows.into_iter().next()?;
+            Some((row.text().ok()?, row.text().ok()?))
+        });
+        match held {
+            None => error,
+            Some((name, owner)) => {
+                let what = format!("{BUSY}; {owner} has the lease {name}");
+                Error::new(error.kind(), what).because(error)
+            }
+        }
+    }
+
+    /// Closes the connection, and gives up what is open on it.
+    pub(super) async fn close(self) -> Result<()> {
+        self.connection.close().await.map_err(failed)
+    }
+}

@@ -1,0 +1,41 @@
+//! A file system for SQLite, in memory, that fails as it is told and forgets what was not flushed.
+//!
+//! Of each file there are two images: the live one, which every reader sees, and the durable one, which the last flush made.
+//! A power cut takes the live image away and leaves the durable one, with as much of the writes in between as chance wants:
+//! nothing, a prefix with a torn end, or some of their sectors in any order. The names of files have the same two states. The
+//! design, live against durable, is that of redb's crash tests.
+//!
+//! It keeps write-ahead logs with several connections of one process, as SQLite's own file system does: shared memory has
+//! stable addresses, locks exclude. It promises no atomic write; only that a write leaves the bytes beside it alone.
+//!
+//! ```
+//! use mnemal_testkit::vfs::{DiskFault, FaultyDisk, Keep, VFS};
+//!
+//! let disk = FaultyDisk::new(7);
+//! disk.fail_at(100, DiskFault::IoError); // the hundredth operation fails, once
+//! let (_name, _path) = (VFS, disk.path("space.db")); // what a connection is opened with
+//! disk.power_cut(); // from now on everything fails …
+//! disk.reboot(Keep::Drawn); // … until here, where what was not flushed is gone, or torn
+//! ```
+
+mod callbacks;
+mod dice;
+mod disk;
+mod fault;
+mod image;
+mod lock;
+mod open_file;
+mod shared_memory;
+
+#[cfg(test)]
+mod connection;
+#[cfg(test)]
+mod tests;
+
+pub use self::dice::Dice;
+pub use self::disk::FaultyDisk;
+pub use self::fault::{DiskFault, Operation};
+pub use self::image::Keep;
+
+/// Name of the file system; it is registered with the first disk, and never the default.
+pub const VFS: &str = "mnemal-faulty";
