@@ -173,8 +173,9 @@ impl Assembler {
             .collect();
         let reserve = if request.query.is_some() { settings.shares.unclaimed() } else { TokenCount(0) };
         let claims = claims(&settings.shares, request.budget, &offered, reserve);
-        let packed =
-            Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence).pack(&claims);
+        let packed = Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence)
+            .at_most(request.lines)
+            .pack(&claims);
         let fitted = fit(&sifted.candidates, packed, request.budget, &fence);
         let account = Account { request, claims: &claims, sifted: &sifted, fitted: &fitted };
         let receipt = Receipt {

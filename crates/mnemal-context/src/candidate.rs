@@ -127,6 +127,11 @@ impl Candidate {
         self.fragment.label.level == Level::External
     }
 
+    /// Whether it comes from another space than the one that was asked.
+    pub(crate) fn is_secondary(&self) -> bool {
+        self.fragment.label.space.is_some()
+    }
+
     /// Whether it is a learning, and not an event.
     pub(crate) fn is_learning(&self) -> bool {
         matches!(self.fragment.record, RecordRef::Learning(_))

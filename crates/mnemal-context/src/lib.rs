@@ -18,6 +18,7 @@ mod pack;
 
 mod account;
 mod assemble;
+mod quote;
 
 pub use crate::account::SectionUse;
 pub use crate::assemble::{Assembler, AssemblerParts, Context};

@@ -13,21 +13,28 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     let date = label.at.civil(&label.zone).day_text();
     let id = fragment.record;
     let speaker = label.speaker.as_ref().and_then(|speaker| clean_name(speaker.as_str()));
+    let space = label.space.as_ref();
     match format {
         Format::Markdown => {
+            let space = space.map(|space| format!(", {space}")).unwrap_or_default();
             let speaker = speaker.map(|speaker| format!(", {speaker}")).unwrap_or_default();
-            format!("- [{level}, {date}, {id}{speaker}] {}", json_string(text))
+            format!("- [{level}, {date}, {id}{space}{speaker}] {}", json_string(text))
         }
         Format::Xml => {
             let speaker =
                 speaker.map(|speaker| format!(" speaker=\"{}\"", xml_text(&speaker))).unwrap_or_default();
-            format!("<item level=\"{level}\" date=\"{date}\" id=\"{id}\"{speaker}>{}</item>", xml_text(text))
+            let space = space.map(|space| format!(" space=\"{space}\"")).unwrap_or_default();
+            let text = xml_text(text);
+            format!("<item level=\"{level}\" date=\"{date}\" id=\"{id}\"{space}{speaker}>{text}</item>")
         }
         Format::Json => {
             let speaker =
                 speaker.map(|speaker| format!("\"speaker\":{},", json_string(&speaker))).unwrap_or_default();
+            let space = space.map(|space| format!("\"space\":\"{space}\",")).unwrap_or_default();
             let text = json_string(text);
-            format!("{{\"level\":\"{level}\",\"date\":\"{date}\",\"id\":\"{id}\",{speaker}\"text\":{text}}}")
+            format!(
+                "{{\"level\":\"{level}\",\"date\":\"{date}\",\"id\":\"{id}\",{space}{speaker}\"text\":{text}}}"
+            )
         }
     }
 }

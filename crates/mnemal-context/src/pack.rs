@@ -31,7 +31,10 @@ pub(crate) struct Packer<'a> {
     fence: &'a Fence<'a>,
     budget: u32,
     left: u32,
+    /// Lines that the volatile block may still take.
+    lines_left: usize,
     external_left: u32,
+    secondary_left: u32,
     external_cost: u32,
     fence_costs: [(BlockKind, u32); 3],
     taken: Vec<usize>,
@@ -58,8 +61,9 @@ impl<'a> Packer<'a> {
             clippy::cast_sign_loss,
             reason = "a share of a u32 is one"
         )]
-        let external_left =
-            (f64::from(budget.0) * f64::from(settings.low_trust_share.clamp(0.0, 1.0))) as u32;
+        let of_budget = |share: f32| (f64::from(budget.0) * f64::from(share.clamp(0.0, 1.0))) as u32;
+        let external_left = of_budget(settings.low_trust_share);
+        let secondary_left = of_budget(settings.secondary_share);
         let external_cost = fence.external_cost().0;
         let fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
             .map(|kind| (kind, fence.cost(kind).0));
@@ -71,11 +75,19 @@ impl<'a> Packer<'a> {
             fence,
             budget,
             left: budget,
+            lines_left: usize::MAX,
             external_left,
+            secondary_left,
             external_cost,
             fence_costs,
             taken: Vec::new(),
         }
+    }
+
+    /// Sets the most lines of the volatile block.
+    pub(crate) fn at_most(mut self, lines: Option<usize>) -> Self {
+        self.lines_left = lines.unwrap_or(usize::MAX);
+        self
     }
 
     pub(crate) fn pack(mut self, claims: &[(Section, TokenCount)]) -> Packed {
@@ -139,6 +151,9 @@ impl<'a> Packer<'a> {
         if candidate.is_external() {
             limit = limit.min(self.external_left);
         }
+        if candidate.is_secondary() {
+            limit = limit.min(self.secondary_left);
+        }
         let limit = limit.saturating_sub(around);
         if candidate.shorten(limit, LEAST, self.settings, self.fence.counter) {
             self.take(place, room);
@@ -149,12 +164,25 @@ impl<'a> Packer<'a> {
         let around = self.around(place);
         let Some(candidate) = self.candidates.get(place) else { return false };
         let cost = candidate.tokens.0.saturating_add(around);
-        if cost > *room || cost > self.left || (candidate.is_external() && cost > self.external_left) {
+        let (is_external, is_secondary) = (candidate.is_external(), candidate.is_secondary());
+        let is_too_much = cost > *room
+            || cost > self.left
+            || (is_external && cost > self.external_left)
+            || (is_secondary && cost > self.secondary_left);
+        if is_too_much {
             return false;
         }
-        if candidate.is_external() {
+        let is_volatile = candidate.block() == BlockKind::Volatile;
+        if is_volatile && self.lines_left == 0 {
+            return false;
+        }
+        if is_external {
             self.external_left -= cost;
         }
+        if is_secondary {
+            self.secondary_left -= cost;
+        }
+        self.lines_left -= usize::from(is_volatile);
         *room -= cost;
         self.left -= cost;
         self.taken.push(place);
@@ -215,9 +243,10 @@ impl<'a> Packer<'a> {
     fn reason(&self, place: usize, candidate: &Candidate) -> OmittedReason {
         let cost = candidate.tokens.0.saturating_add(self.around(place));
         let limit = if FLOW.contains(&candidate.fragment.section) { self.left } else { self.budget };
+        let no_line_left = self.lines_left == 0 && candidate.block() == BlockKind::Volatile;
         if self.is_said(place) {
             OmittedReason::Duplicate
-        } else if cost > limit {
+        } else if cost > limit || no_line_left {
             OmittedReason::Budget
         } else {
             OmittedReason::SectionFull

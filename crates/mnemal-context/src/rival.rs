@@ -10,12 +10,13 @@ use crate::candidate::Candidate;
 /// For each candidate the stronger one that says the same; a winner has none, and every rival named here is a winner.
 ///
 /// The earlier block wins, so that the stable block does not depend on what is recalled; then higher trust; then a note
-/// over the event it was made from; then the order of the candidates.
+/// over the event it was made from; then what is of the space that was asked; then the order of the candidates.
 pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(|place| {
         candidates.get(*place).map(|candidate| {
-            (candidate.block(), Reverse(candidate.fragment.trust), Reverse(candidate.is_learning()), *place)
+            let trust = Reverse(candidate.fragment.trust);
+            (candidate.block(), trust, Reverse(candidate.is_learning()), candidate.is_secondary(), *place)
         })
     });
     let mut rivals = vec![None; candidates.len()];

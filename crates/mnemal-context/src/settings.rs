@@ -26,6 +26,8 @@ const STATE_SHARE: u32 = 150;
 const ITEM_TOKENS: TokenCount = TokenCount(500);
 /// Most of the budget that lines of level external may take, 0 to 1. Source: SURFACES 4.2, `context.low_trust_share`.
 const LOW_TRUST_SHARE: f32 = 0.25;
+/// Most of the budget that lines of other spaces may take, 0 to 1. Source: SURFACES 4.2, `context.secondary_share`.
+const SECONDARY_SHARE: f32 = 0.25;
 /// Jaccard index of word pairs from which two lines say the same. Source: own default; one changed word keeps two lines
 /// of up to 38 words apart.
 const NEAR_DUPLICATE: f32 = 0.9;
@@ -110,6 +112,8 @@ pub struct ContextSettings {
     pub item_tokens: TokenCount,
     /// Most of the budget that lines of level external may take, 0 to 1.
     pub low_trust_share: f32,
+    /// Most of the budget that lines of other spaces may take together, 0 to 1.
+    pub secondary_share: f32,
     /// Jaccard index of word pairs from which two lines say the same, 0 to 1.
     pub near_duplicate: f32,
     /// Zone of the clock line.
@@ -123,6 +127,7 @@ impl Default for ContextSettings {
             format: Format::default(),
             item_tokens: ITEM_TOKENS,
             low_trust_share: LOW_TRUST_SHARE,
+            secondary_share: SECONDARY_SHARE,
             near_duplicate: NEAR_DUPLICATE,
             zone: Zone::utc(),
         }
@@ -134,7 +139,7 @@ impl ContextSettings {
     pub fn hash(&self) -> [u8; 16] {
         let mut hash = blake3::Hasher::new();
         hash.update(self.format.as_str().as_bytes());
-        for number in [self.low_trust_share, self.near_duplicate] {
+        for number in [self.low_trust_share, self.secondary_share, self.near_duplicate] {
             hash.update(&number.to_bits().to_le_bytes());
         }
         for number in [self.item_tokens.0, self.shares.of.0] {
@@ -180,6 +185,7 @@ mod tests {
             ContextSettings { format: Format::Json, ..base.clone() },
             ContextSettings { item_tokens: TokenCount(499), ..base.clone() },
             ContextSettings { low_trust_share: 0.5, ..base.clone() },
+            ContextSettings { secondary_share: 0.5, ..base.clone() },
             ContextSettings { near_duplicate: 0.5, ..base.clone() },
             ContextSettings { zone: Zone { offset_seconds: 60, ..Zone::utc() }, ..base.clone() },
         ];

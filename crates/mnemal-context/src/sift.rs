@@ -9,6 +9,11 @@ use mnemal_core::{
 use crate::ContextSettings;
 use crate::candidate::Candidate;
 
+/// Share of the best score that a recalled line needs where few lines are wanted.
+///
+/// Source: own choice; in the story of the command line's test `fortnight` answers and their repetitions stand above it.
+const SHARE_OF_BEST: f32 = 0.7;
+
 /// Candidates, ordered by section and best first within, and what was set apart.
 #[derive(Debug, Default)]
 pub(crate) struct Sifted {
@@ -30,8 +35,11 @@ impl Sieve<'_> {
     pub(crate) fn sift(&self, fragments: Vec<Fragment>) -> Sifted {
         let seen: HashSet<[u8; 16]> = self.seen.items.iter().map(|item| item.content_hash).collect();
         let mut sifted = Sifted::default();
+        let least = if self.request.lines.is_some() { least_score(&fragments) } else { 0.0 };
+        let is_weak = |one: &Fragment| one.section == Section::Recall && one.score.get() < least;
         for fragment in once_each(fragments) {
-            if let Some(reason) = self.refusal(&fragment) {
+            let weak = is_weak(&fragment).then_some(OmittedReason::BelowFloor);
+            if let Some(reason) = self.refusal(&fragment).or(weak) {
                 sifted.omitted.push(omitted(&fragment, reason));
                 continue;
             }
@@ -50,9 +58,10 @@ impl Sieve<'_> {
                 None => sifted.candidates.push(candidate),
             }
         }
-        sifted.candidates.sort_by(|a, b| {
-            let (a, b) = (&a.fragment, &b.fragment);
-            a.section.cmp(&b.section).then(b.score.get().total_cmp(&a.score.get()))
+        sifted.candidates.sort_by(|one, other| {
+            let (a, b) = (&one.fragment, &other.fragment);
+            let by_score = b.score.get().total_cmp(&a.score.get());
+            a.section.cmp(&b.section).then(by_score).then(one.is_secondary().cmp(&other.is_secondary()))
         });
         sifted
     }
@@ -69,6 +78,17 @@ impl Sieve<'_> {
             None
         }
     }
+}
+
+/// Returns the score that a recalled line needs where few lines are wanted: there the surroundings of an answer are none.
+///
+/// The best counts also when the session was shown it, because what is weaker answers no better now; an earlier question does
+/// not, because it is like the query and answers nothing.
+fn least_score(fragments: &[Fragment]) -> f32 {
+    let answers = |one: &&Fragment| {
+        one.section == Section::Recall && one.withheld.is_none() && !one.text.trim_end().ends_with('?')
+    };
+    fragments.iter().filter(answers).map(|one| one.score.get()).fold(0.0, f32::max) * SHARE_OF_BEST
 }
 
 /// Returns the omission of a fragment.

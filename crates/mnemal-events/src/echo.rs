@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemal_core::{
-    Event, EventId, EventStore, GapCause, ReceiptStore, Result, Seen, SessionId, Source, Span,
+    ErrorKind, Event, EventId, EventStore, GapCause, ReceiptStore, Result, Seen, SessionId, Source, Span,
 };
 use mnemal_text::Ngrams;
 
@@ -21,37 +21,40 @@ pub(crate) struct Shown(Mutex<VecDeque<Known>>);
 struct Known {
     session: SessionId,
     seen: Seen,
+    /// How many other logs were looked into.
+    n_elsewhere: usize,
     runs: Arc<Ngrams>,
 }
 
 impl Shown {
-    /// Returns the runs of what a session was shown.
+    /// Returns the runs of what a session was shown, of this space and of others.
     pub(crate) async fn runs(
         &self,
         session: &SessionId,
         receipts: &dyn ReceiptStore,
-        store: &dyn EventStore,
+        logs: (&dyn EventStore, &[Arc<dyn EventStore>]),
     ) -> Result<Arc<Ngrams>, GapCause> {
         let seen = receipts.seen(session).await?;
-        if let Some(runs) = self.known(session, &seen) {
+        if let Some(runs) = self.known(session, &seen, logs.1.len()) {
             return Ok(runs);
         }
-        let runs = Arc::new(read(&seen, store).await?);
+        let runs = Arc::new(read(&seen, logs).await?);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|known| known.session != *session);
-        known.push_front(Known { session: session.clone(), seen, runs: Arc::clone(&runs) });
+        let (session, n_elsewhere) = (session.clone(), logs.1.len());
+        known.push_front(Known { session, seen, n_elsewhere, runs: Arc::clone(&runs) });
         known.truncate(KEPT);
         Ok(runs)
     }
 
-    fn known(&self, session: &SessionId, seen: &Seen) -> Option<Arc<Ngrams>> {
+    fn known(&self, session: &SessionId, seen: &Seen, n_elsewhere: usize) -> Option<Arc<Ngrams>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let hit = known.iter().find(|known| known.session == *session && known.seen == *seen)?;
-        Some(Arc::clone(&hit.runs))
+        let hit = known.iter().find(|known| known.session == *session && known.n_elsewhere == n_elsewhere)?;
+        (hit.seen == *seen).then(|| Arc::clone(&hit.runs))
     }
 }
 
-async fn read(seen: &Seen, store: &dyn EventStore) -> Result<Ngrams> {
+async fn read(seen: &Seen, (here, elsewhere): (&dyn EventStore, &[Arc<dyn EventStore>])) -> Result<Ngrams> {
     let mut sources: Vec<Source> = seen.items.iter().flat_map(|item| item.sources.iter().copied()).collect();
     sources.sort_unstable();
     sources.dedup();
@@ -59,7 +62,10 @@ async fn read(seen: &Seen, store: &dyn EventStore) -> Result<Ngrams> {
     for page in sources.chunks(PAGE) {
         let mut ids: Vec<EventId> = page.iter().map(|source| source.event).collect();
         ids.dedup();
-        let events = store.get(&ids).await?;
+        let events = match here.get(&ids).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => one_by_one(&ids, here, elsewhere).await,
+            answer => answer?,
+        };
         for source in page {
             if let Some(text) = text_of(source, &events) {
                 runs.add(text);
@@ -67,6 +73,20 @@ async fn read(seen: &Seen, store: &dyn EventStore) -> Result<Ngrams> {
         }
     }
     Ok(runs)
+}
+
+/// Reads events of several spaces; an id that none of them answers for has no text any more.
+async fn one_by_one(ids: &[EventId], here: &dyn EventStore, elsewhere: &[Arc<dyn EventStore>]) -> Vec<Event> {
+    let mut events = Vec::with_capacity(ids.len());
+    for id in ids {
+        for store in std::iter::once(here).chain(elsewhere.iter().map(AsRef::as_ref)) {
+            if let Ok(found) = store.get(std::slice::from_ref(id)).await {
+                events.extend(found);
+                break;
+            }
+        }
+    }
+    events
 }
 
 fn text_of<'t>(source: &Source, events: &'t [Event]) -> Option<&'t str> {

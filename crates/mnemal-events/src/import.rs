@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mnemal_core::{AgentId, ChannelId, NewEvent, SessionId, Timestamp, UserId, Within, Zone};
+use mnemal_core::{AgentId, ChannelId, NewEvent, Role, SessionId, Timestamp, UserId, Within, Zone};
 
 use crate::log::Exact;
 
@@ -14,10 +14,12 @@ pub(crate) mod moment;
 mod neutral;
 mod openai;
 mod own;
+mod position;
 mod reader;
 mod turn;
 
 pub use detect::{DETECT_BYTES, detect};
+pub use position::Position;
 pub use reader::Importer;
 
 /// Set on an event whose source gave no time.
@@ -66,6 +68,9 @@ pub enum OwnHistory {
     Yes,
     /// They are external evidence like everything else in the file (`import`).
     No,
+    /// The file is written by the host while its user talks: the user's words are its own (`user_direct`), the agent's are
+    /// the agent's, and what tools answer comes from outside.
+    Captured,
 }
 
 /// Whether a broken line ends the import.
@@ -88,6 +93,8 @@ pub struct ImportOptions {
     pub lenient: Lenient,
     /// Only events of this `conv` of the neutral layout.
     pub conv: Within<String>,
+    /// Only events of these roles; the others still link what they stand between.
+    pub roles: Within<Vec<Role>>,
     /// One conversation for all events, in place of those of the file.
     pub session: Option<SessionId>,
     /// Where the conversations took place, in place of the format's name.
@@ -112,6 +119,7 @@ impl ImportOptions {
             origin: OwnHistory::No,
             lenient: Lenient::No,
             conv: Within::All,
+            roles: Within::All,
             session: None,
             channel: None,
             user: None,
@@ -166,6 +174,6 @@ pub struct ImportBatch {
     pub lines: Range<u64>,
     /// Lines among them that gave no event.
     pub skipped: Vec<Skipped>,
-    /// Bytes of the file that are done.
+    /// Bytes of the file that are done; an unfinished last line is not.
     pub bytes_read: u64,
 }

@@ -17,7 +17,8 @@ mod import;
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter};
 pub use crate::grave::{tombstone_text, tombstones_for};
 pub use crate::import::{
-    DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Skipped, Why, detect,
+    DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Position, Skipped, Why,
+    detect,
 };
 pub use crate::limit::{
     LARGEST_BATCH, LONGEST_BATCH, LONGEST_CONTENT, LONGEST_INDEXED, LONGEST_KEY, LONGEST_METADATA, MOST_TAGS,

@@ -65,13 +65,18 @@ impl Default for LogSettings {
     }
 }
 
-/// The log of one space.
-#[derive(Debug)]
+/// What is erased, with the forget generation at which it was read.
+type Buried = Option<(u64, Arc<Graves>)>;
+
+/// The log of one space; clones share what they know.
+#[derive(Clone, Debug)]
 pub struct EventLog {
-    parts: EventLogParts,
-    cleaner: Cleaner,
-    shown: Shown,
-    graves: Mutex<Option<(u64, Arc<Graves>)>>,
+    parts: Arc<EventLogParts>,
+    cleaner: Arc<Cleaner>,
+    shown: Arc<Shown>,
+    graves: Arc<Mutex<Buried>>,
+    /// Logs of other spaces, whose events a session may have been shown.
+    elsewhere: Vec<Arc<dyn EventStore>>,
 }
 
 /// How safe an acknowledged event is.
@@ -104,8 +109,16 @@ impl EventLog {
     /// Puts a log together. Costs nothing: neither store nor rules are touched.
     pub fn new(parts: EventLogParts) -> Self {
         let LogSettings { secrets, private_tag } = parts.settings.clone();
-        let cleaner = Cleaner { secrets, private_tag, key: parts.key.clone() };
-        Self { parts, cleaner, shown: Shown::default(), graves: Mutex::default() }
+        let cleaner = Arc::new(Cleaner { secrets, private_tag, key: parts.key.clone() });
+        let (shown, graves) = (Arc::default(), Arc::default());
+        Self { parts: Arc::new(parts), cleaner, shown, graves, elsewhere: Vec::new() }
+    }
+
+    /// Returns the same log, which looks for what sessions were shown in these logs of other spaces too. They are read
+    /// for that alone; one that does not answer has shown nothing.
+    #[must_use]
+    pub fn with_elsewhere(&self, elsewhere: Vec<Arc<dyn EventStore>>) -> Self {
+        Self { elsewhere, ..self.clone() }
     }
 
     /// Stores what happened, all or none, and answers in the order of the call.

@@ -150,6 +150,7 @@ fn fragment(event: &Event, kept: &NewEvent, said: Said) -> Option<Fragment> {
             at: kept.occurred_at,
             zone: kept.zone.clone(),
             speaker: kept.speaker.clone(),
+            space: None,
         },
         trust: event.trust,
         importance: Importance::DEFAULT,

@@ -30,7 +30,7 @@ pub(crate) async fn answer(
             break;
         }
         let ids = ids(search, &wanted, request.expand);
-        let mut events = recall.fetch(&ids).await?;
+        let mut events = recall.fetch(&ids, gaps).await?;
         let found = wanted.into_iter().filter_map(|fused| hit(request, query, search, fused, &mut events));
         let (holds, ended) = standing::part(recall, found.collect(), request.as_of, gaps).await;
         hits.extend(holds);
@@ -109,6 +109,7 @@ fn hit(
         found_by,
         before,
         after,
+        space: None,
     })
 }
 

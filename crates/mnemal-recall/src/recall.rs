@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Degraded, Embedder, Error, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer,
+    Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer,
     LearningStore, ModelId, Result, Role, Slot, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
@@ -202,15 +202,19 @@ impl Recall {
         Ok(found)
     }
 
-    /// Fetches events by id, leaving out what the log does not know.
-    pub(crate) async fn fetch(&self, ids: &[EventId]) -> Result<HashMap<EventId, Event>> {
+    /// Fetches events by id, leaving out what the log does not know, and with a gap what is damaged.
+    pub(crate) async fn fetch(&self, ids: &[EventId], gaps: &mut Gaps) -> Result<HashMap<EventId, Event>> {
         let by_id = |events: Vec<Event>| events.into_iter().map(|event| (event.id, event));
         match self.parts.events.get(ids).await {
             Ok(events) => Ok(by_id(events).collect()),
-            Err(error) if error.kind() == mnemal_core::ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) => {
                 let mut found = HashMap::new();
                 for id in ids {
-                    found.extend(by_id(self.parts.events.get(&[*id]).await.unwrap_or_default()));
+                    match self.parts.events.get(&[*id]).await {
+                        Ok(events) => found.extend(by_id(events)),
+                        Err(error) if error.kind() == ErrorKind::NotFound => {}
+                        Err(error) => gaps.add(Gap { layer: Layer::Events, cause: error.into() }),
+                    }
                 }
                 Ok(found)
             }

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AsOf, Cursor, Event, EventFilter, ModelId, OmittedReason, Score, ScorePart, SessionId, TokenCount,
+    AsOf, Cursor, Event, EventFilter, ModelId, OmittedReason, Score, ScorePart, SessionId, SpaceId,
+    TokenCount,
 };
 
 /// Hits of a request that does not say how many. Source: CF-09, explicit search.
@@ -149,6 +150,25 @@ pub struct Hit {
     pub before: Option<Event>,
     /// The message after it in its conversation, if asked for.
     pub after: Option<Event>,
+    /// The space that it comes from, where several were asked; `None` for the one that the answer is of.
+    pub space: Option<SpaceId>,
+}
+
+impl Hit {
+    /// Returns the hit with its score, and each summand of it, times `weight`.
+    ///
+    /// A score is a share of the best among its own candidates, so two spaces give their best hits about the same one,
+    /// however little the second has to say. Times the evidence of its best hit, which is comparable, a space's ranking
+    /// keeps its order and finds its place among those of other spaces.
+    #[must_use]
+    pub fn weighed(&self, weight: f32) -> Self {
+        let parts = self.parts.iter().map(|part| ScorePart {
+            weight: part.weight * weight,
+            value: part.value * weight,
+            ..*part
+        });
+        Self { score: Score::new(self.score.get() * weight), parts: parts.collect(), ..self.clone() }
+    }
 }
 
 /// A hit that is no answer.

@@ -26,6 +26,7 @@ const SHARE_FLOOR: f32 = EVIDENCE_FLOOR / 2.0;
 ///
 /// Turns of the asking conversation are never offered: they stand in its window already, which its notes need not. What has too
 /// little evidence, or is no longer true, is offered as withheld, so that the receipt names it.
+/// A context may hold several spaces, so each score is weighed with the evidence of the best hit of its space.
 #[derive(Clone, Debug)]
 pub struct RecallSource {
     recall: Arc<Recall>,
@@ -79,15 +80,19 @@ impl ContextSource for RecallSource {
             let hits = recalled.hits.iter().map(|hit| (hit, below(hit)));
             let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
             let offered = hits.chain(ended).filter(|(hit, _)| is_known(hit, request));
-            offered.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(hit)? })).collect()
+            let weighed = offered.map(|(hit, withheld)| (hit.weighed(recalled.evidence), withheld));
+            weighed.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(&hit)? })).collect()
         }))
     }
 }
 
-/// Whether the event was known then, and has words to show.
+/// Whether the event was known then, has words to show, and is no turn of the asking conversation.
 fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
     let has_words = hit.event.kept().is_some_and(|kept| !kept.content.trim().is_empty());
-    has_words && hit.event.recorded_at <= request.as_of.belief
+    // The scan for a substring, which stands in where no words match, knows no asking conversation.
+    let is_turn = hit.event.role != mnemal_core::Role::Decision;
+    let is_own = is_turn && hit.event.kept().is_some_and(|kept| kept.session == request.session);
+    has_words && !is_own && hit.event.recorded_at <= request.as_of.belief
 }
 
 fn fragment(hit: &Hit) -> Option<Fragment> {
@@ -104,6 +109,7 @@ fn fragment(hit: &Hit) -> Option<Fragment> {
             at: kept.occurred_at,
             zone: kept.zone.clone(),
             speaker: kept.speaker.clone(),
+            space: None,
         },
         trust: event.trust,
         importance: Importance::DEFAULT,

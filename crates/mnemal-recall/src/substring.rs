@@ -56,5 +56,6 @@ fn hit(share: f32, event: Event) -> Hit {
         found_by: FoundBy::Substring,
         before: None,
         after: None,
+        space: None,
     }
 }

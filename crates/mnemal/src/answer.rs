@@ -4,6 +4,7 @@ use std::future::{Future, IntoFuture};
 use std::num::NonZeroUsize;
 use std::pin::Pin;
 
+use futures_util::future::join;
 use mnemal_context::{Assembler, Context, Format};
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
@@ -11,7 +12,9 @@ use mnemal_core::{
 };
 use mnemal_recall::{Expand, Mode, RecallRequest, Recalled, UsedMode};
 
+use crate::engine::Engine;
 use crate::memory::Memory;
+use crate::secondary::merged;
 
 /// A search on its way; awaiting it answers.
 #[derive(Debug)]
@@ -78,15 +81,27 @@ impl RecallCall {
 
     async fn run(mut self) -> Result<Degraded<Recalled>> {
         self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
-        let Some(recall) = self.memory.engine.parts().recall.clone() else {
+        let (own, others) =
+            join(self.memory.engine.recalled(&self.request), self.memory.secondary.recall(&self.request))
+                .await;
+        let mut gaps = Gaps::default();
+        let (own, others) = (gaps.merge(own?), gaps.merge(others));
+        Ok(gaps.attach(merged(own, others, &self.request)))
+    }
+}
+
+impl Engine {
+    /// Answers from this space alone.
+    pub(crate) async fn recalled(&self, request: &RecallRequest) -> Result<Degraded<Recalled>> {
+        let Some(recall) = self.parts().recall.clone() else {
             let gap = Gap { layer: Layer::Events, cause: GapCause::NotConfigured };
             let (hits, used, head) = (Vec::new(), UsedMode::Nothing, Cursor::START);
             let value = Recalled { hits, withheld: Vec::new(), used, evidence: 0.0, head, model: None };
             return Ok(Degraded { value, gaps: vec![gap] });
         };
-        let mut answer = recall.recall(&self.request).await?;
+        let mut answer = recall.recall(request).await?;
         let searched = !matches!(answer.used, UsedMode::Substring | UsedMode::Nothing);
-        for gap in self.memory.engine.staleness(searched.then_some(answer.head)).await {
+        for gap in self.staleness(searched.then_some(answer.head)).await {
             if !answer.gaps.contains(&gap) {
                 answer.gaps.push(gap);
             }
@@ -109,7 +124,7 @@ fn at_least_one(limit: usize) -> NonZeroUsize {
 }
 
 /// The conversation of a context that names none; nothing is ever logged to it, so nothing counts as its own.
-const NO_SESSION: &str = "(none)";
+pub(crate) const NO_SESSION: &str = "(none)";
 
 /// A context on its way; awaiting it assembles.
 #[derive(Debug)]
@@ -124,6 +139,8 @@ pub struct ContextCall {
     sections: Within<Vec<Section>>,
     as_of: Option<AsOf>,
     injected: Injected,
+    lines: Option<usize>,
+    line_tokens: Option<TokenCount>,
     format: Format,
 }
 
@@ -141,6 +158,8 @@ impl ContextCall {
             sections: Within::All,
             as_of: None,
             injected: Injected::Repeat,
+            lines: None,
+            line_tokens: None,
             format: Format::default(),
         }
     }
@@ -176,6 +195,18 @@ impl ContextCall {
         self
     }
 
+    /// Sets the most lines of what is recalled and what was said just now; what holds for every question is not counted.
+    pub fn lines(mut self, most: usize) -> Self {
+        self.lines = Some(most);
+        self
+    }
+
+    /// Sets the longest text of one line, in tokens.
+    pub fn line_tokens(mut self, most: u32) -> Self {
+        self.line_tokens = Some(TokenCount(most));
+        self
+    }
+
     /// Sets how lines are written.
     pub fn format(mut self, format: Format) -> Self {
         self.format = format;
@@ -207,6 +238,7 @@ impl ContextCall {
             sections: self.sections.clone(),
             as_of: self.as_of.unwrap_or_else(|| AsOf::present(self.memory.engine.now())),
             injected: self.injected,
+            lines: self.lines,
         })
     }
 
@@ -222,8 +254,13 @@ impl ContextCall {
         let head: Cursor = gaps.keep(Layer::Events, head);
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
+        parts.sources.extend(self.memory.secondary.sources());
+        for gap in self.memory.secondary.gaps() {
+            gaps.add(*gap);
+        }
+        parts.settings.item_tokens = self.line_tokens.unwrap_or(parts.settings.item_tokens);
         let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
-        for gap in engine.stale_notes(head).await {
+        for gap in engine.stale_notes(head).await.into_iter().chain(engine.damage()) {
             gaps.add(gap);
         }
         let stored = match engine.guarded().receipts.part() {

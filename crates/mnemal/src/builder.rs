@@ -24,7 +24,7 @@ use crate::guard::Guarded;
 use crate::settings::{SecretMode, Settings, Tokenizer};
 
 /// Collects what an engine is made of; every part that is not given has a default that works offline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "an engine is not there until it is built"]
 pub struct Builder {
     stores: Option<Stores>,
@@ -137,12 +137,15 @@ impl Builder {
         };
         let store = SqliteStore::open_with(path, Options { durability, ..Options::default() }).await?;
         self.file = Some(store.clone());
-        if self.key.is_none() {
-            let file = self.key_file.clone().unwrap_or_else(|| path.with_file_name(crate::key_file::NAME));
-            self.key = Some(crate::key_file::read_or_make(&file)?);
-        }
+        self.key = Some(self.installation_key(path)?);
         let engine = self.with_stores(store).build()?;
-        engine.finish_forgets().await?;
+        match engine.finish_forgets().await {
+            // A damaged space can only be read; `recover` finishes what was to be forgotten.
+            Err(error) if error.kind() == mnemal_core::ErrorKind::Corrupt => {
+                tracing::warn!(error = error.what(), "the space is damaged");
+            }
+            finished => finished?,
+        }
         let _behind = engine.fold().await;
         Ok(engine)
     }
@@ -168,7 +171,8 @@ impl Builder {
         let stores = self.stores();
         let guarded = self.guarded(&stores);
         let language = Language::from_code(&self.settings.recall.language).unwrap_or(Language::English);
-        let log = self.log(&stores, language, &key);
+        let indexer = self.indexer(language);
+        let log = self.log(&stores, &indexer, &key);
         let recall = self.recall(&guarded, language);
         let context = self.context(&guarded, recall.as_ref(), key.clone());
         let projectors = projectors(&stores);
@@ -181,11 +185,47 @@ impl Builder {
             stores,
             guarded,
             log,
+            indexer,
             projectors,
             recall,
             context,
             unfolded: AtomicU64::new(0),
         }))
+    }
+
+    /// Returns the key that was given, else that of its file, which stands beside `path` unless it was named.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn installation_key(&self, path: &Path) -> Result<InstallationKey> {
+        if let Some(key) = &self.key {
+            return Ok(key.clone());
+        }
+        crate::key_file::read_or_make(&self.key_path(path))
+    }
+
+    /// Returns the file of the installation's key.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn key_path(&self, path: &Path) -> PathBuf {
+        self.key_file.clone().unwrap_or_else(|| path.with_file_name(crate::key_file::NAME))
+    }
+
+    /// Returns the settings.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the clock.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
+    /// Sets the file of the installation's key where neither the key nor its file was given.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn with_key_file_unless_known(mut self, path: PathBuf) -> Self {
+        if self.key.is_none() {
+            self.key_file.get_or_insert(path);
+        }
+        self
     }
 
     fn has(&self, layer: Layer) -> bool {
@@ -231,20 +271,24 @@ impl Builder {
         }
     }
 
-    /// What writes: the log and the indexer that makes events findable.
-    fn log(&self, stores: &Stores, language: Language, key: &InstallationKey) -> Option<EventLog> {
-        let Slot::Filled(store) = &stores.events else { return None };
+    /// What makes events findable.
+    fn indexer(&self, language: Language) -> Slot<dyn Indexer> {
         let embedder = if self.has(Layer::Vector) { self.embedder.clone() } else { Slot::Empty };
         let embedder = guard(&embedder, |part| {
             Arc::new(Guarded::new(part, &self.clock, self.settings.recall.part_deadline()))
                 as Arc<dyn Embedder>
         });
         let indexer: Arc<dyn Indexer> = Arc::new(EventIndexer::new(language, embedder));
-        let indexer = if self.has(Layer::Lexical) { Slot::Filled(indexer) } else { Slot::Empty };
+        if self.has(Layer::Lexical) { Slot::Filled(indexer) } else { Slot::Empty }
+    }
+
+    /// What writes.
+    fn log(&self, stores: &Stores, indexer: &Slot<dyn Indexer>, key: &InstallationKey) -> Option<EventLog> {
+        let Slot::Filled(store) = &stores.events else { return None };
         Some(EventLog::new(EventLogParts {
             store: Arc::clone(store),
             marks: stores.index.clone(),
-            indexer,
+            indexer: indexer.clone(),
             receipts: stores.receipts.clone(),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
@@ -290,6 +334,7 @@ impl Builder {
             key,
             settings: ContextSettings {
                 low_trust_share: self.settings.context.low_trust_share,
+                secondary_share: self.settings.context.secondary_share,
                 ..ContextSettings::default()
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),

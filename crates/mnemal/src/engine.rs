@@ -8,8 +8,8 @@ use std::time::Duration;
 use mnemal_context::AssemblerParts;
 use mnemal_core::{
     AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Gap, GapCause, IndexStore,
-    InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey, Projector, Receipt,
-    ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
+    Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey, Projector,
+    Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_recall::Recall;
@@ -17,10 +17,9 @@ use mnemal_store::Stores;
 
 use crate::builder::Builder;
 use crate::memory::Memory;
+use crate::secondary::Secondary;
 use crate::settings::Settings;
 
-/// Decisions that are looked at for interrupted forgets. Source: own default; a forget is finished by the next open.
-pub(crate) const RECENT_DECISIONS: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 /// Most rows of a count. Source: own default.
 pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 /// Events after which an append folds though none of them is a decision, which only moves the cursor. Source: own default;
@@ -44,6 +43,7 @@ pub(crate) struct Wired {
     pub(crate) stores: Stores,
     pub(crate) guarded: Parts,
     pub(crate) log: Option<EventLog>,
+    pub(crate) indexer: Slot<dyn Indexer>,
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
@@ -73,7 +73,13 @@ impl Engine {
 
     /// Returns the handle for one scope; its space must be the one that the stores were opened for.
     pub fn memory(&self, scope: Scope) -> Memory {
-        Memory { engine: self.clone(), scope }
+        Memory { engine: self.clone(), scope, secondary: Secondary::default() }
+    }
+
+    /// Whether somebody else has it too.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     /// Empties the write-ahead log and closes the files; every later call fails. Without it nothing is lost either.
@@ -98,10 +104,19 @@ impl Engine {
         self.0.clock.now()
     }
 
-    /// Stores events, folds the notes if there is a decision among them, and answers in order.
+    /// Stores events, as [`append_to`](Self::append_to), where nothing of another space was shown.
     pub(crate) async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Ack>>> {
+        self.append_to(self.log()?, events).await
+    }
+
+    /// Stores events through a log of this engine, folds the notes if there is a decision among them, and answers in order.
+    pub(crate) async fn append_to(
+        &self,
+        log: &EventLog,
+        events: Vec<NewEvent>,
+    ) -> Result<Degraded<Vec<Ack>>> {
         let decided = events.iter().any(|event| event.kind.role() == mnemal_core::Role::Decision);
-        let answer = self.log()?.append(events).await?;
+        let answer = log.append(events).await?;
         let gaps = answer.gaps;
         let acks =
             answer.value.into_iter().map(|ack| ack.map_err(nothing_left)).collect::<Result<Vec<_>>>()?;

@@ -1,16 +1,19 @@
 //! Forgetting: the closure is computed, the decision logged, bodies erased, every layer told, the bytes scrubbed.
 
+use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
 use mnemal_core::{
-    Decision, Error, ErrorKind, EventFilter, EventId, EventKind, Forget, GapCause, Layer, Origin, Result,
-    Role, Selector, Within,
+    Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, GapCause, Layer, Origin, Result, Selector,
 };
 
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
+
+/// Shorter texts occur by chance in packed bytes. Source: own default, eight bytes meet by chance once in 2⁶⁴.
+pub(crate) const TELLING: usize = 8;
 
 /// What a forget did, or would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,9 +112,14 @@ impl ForgetCall {
                 residual,
             });
         }
+        // One that was interrupted comes first, because this one may name its decision.
+        engine.finish_forgets().await?;
         let decision = Decision::Forget(Forget { selector: self.selector, events: ids.clone() });
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), Origin::UserDirect, "")).await?;
         let done = engine.erase(&ids).await?;
+        if done.truncated {
+            engine.upkeep()?.forgets_finished(&[ack.id]).await?;
+        }
         Ok(Erasure { event: Some(ack.id), learnings, ..done })
     }
 }
@@ -158,8 +166,6 @@ impl Engine {
 
     /// Returns the texts that must not be found afterwards: bodies long enough to be nobody else's.
     async fn bodies(&self, ids: &[EventId]) -> Result<Vec<String>> {
-        /// Shorter texts occur by chance in packed bytes. Source: own default, eight bytes meet by chance once in 2⁶⁴.
-        const TELLING: usize = 8;
         let events = self.events()?.get(ids).await?;
         let texts = events.iter().filter_map(|event| event.kept()).map(|kept| kept.content.clone());
         Ok(texts.filter(|text| text.len() >= TELLING).collect())
@@ -170,27 +176,54 @@ impl Engine {
     /// # Errors
     /// `Unavailable` when the store does not answer; call it again.
     pub async fn finish_forgets(&self) -> Result<()> {
-        let Ok(events) = self.events() else { return Ok(()) };
-        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
-        for decision in events.latest(&filter, crate::engine::RECENT_DECISIONS).await? {
-            let Some(EventKind::Decision(Decision::Forget(forget))) = decision.kept().map(|kept| &kept.kind)
-            else {
-                continue;
-            };
-            let alive = match events.get(&forget.events).await {
-                Ok(found) => found.iter().any(|event| event.kept().is_some()),
-                Err(error) if error.kind() == ErrorKind::NotFound => false,
-                Err(error) => return Err(error),
-            };
-            if alive {
-                let _finished = self.erase(&forget.events).await?;
-                tracing::info!(
-                    layer = Layer::Events.as_str(),
-                    events = forget.events.len(),
-                    "finished an interrupted forget"
-                );
+        let Ok(upkeep) = self.upkeep() else { return Ok(()) };
+        let unfinished = upkeep.unfinished_forgets().await?;
+        if unfinished.is_empty() {
+            return Ok(());
+        }
+        let named = self.named_by(&unfinished).await?;
+        let mut done = true;
+        if !named.is_empty() {
+            let erasure = self.erase(&named).await?;
+            done = erasure.truncated;
+            tracing::info!(
+                layer = Layer::Events.as_str(),
+                events = erasure.events,
+                "finished an interrupted forget"
+            );
+        }
+        // With the write-ahead log still held, the next call goes on.
+        if done { upkeep.forgets_finished(&unfinished).await } else { Ok(()) }
+    }
+
+    /// Returns the events of this space that decisions to forget name, ascending.
+    async fn named_by(&self, decisions: &[EventId]) -> Result<Vec<EventId>> {
+        let mut named = BTreeSet::new();
+        for decision in self.known(decisions).await? {
+            if let Some(EventKind::Decision(Decision::Forget(forget))) =
+                decision.kept().map(|kept| &kept.kind)
+            {
+                named.extend(forget.events.iter().copied());
             }
         }
-        Ok(())
+        let named: Vec<_> = named.into_iter().collect();
+        Ok(self.known(&named).await?.into_iter().map(|event| event.id).collect())
+    }
+
+    /// Returns those of some events that this space has.
+    async fn known(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+        let events = self.events()?;
+        match events.get(ids).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            answer => return answer,
+        }
+        let mut known = Vec::new();
+        for id in ids {
+            match events.get(&[*id]).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                found => known.extend(found?),
+            }
+        }
+        Ok(known)
     }
 }

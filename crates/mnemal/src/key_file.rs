@@ -50,7 +50,11 @@ fn read(path: &Path) -> Result<InstallationKey> {
     let wrong = |bytes: Vec<u8>| {
         Error::new(
             ErrorKind::Corrupt,
-            format!("{} must hold 32 bytes, it has {}", path.display(), bytes.len()),
+            format!(
+                "{} must hold 32 bytes, it has {}; `mnemal recover` puts it aside",
+                path.display(),
+                bytes.len()
+            ),
         )
     };
     Ok(InstallationKey::new(bytes.try_into().map_err(wrong)?))

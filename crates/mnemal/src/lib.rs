@@ -1,44 +1,65 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+#[cfg(feature = "sqlite")]
+mod backup;
 mod builder;
 mod clock;
 mod counter;
 mod engine;
 mod forget;
+mod gate;
 mod guard;
 #[cfg(feature = "sqlite")]
 mod key_file;
 mod memory;
 mod message;
+mod quote;
+#[cfg(feature = "sqlite")]
+mod recover;
 mod remember;
+mod seal;
+mod secondary;
 mod settings;
+#[cfg(feature = "sqlite")]
+mod spaces;
 mod status;
+mod timeline;
 mod transfer;
+mod upkeep;
 
 pub use mnemal_context::{Block, Context, Format, SectionUse};
 pub use mnemal_core::*;
 pub use mnemal_events::{
-    Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Refused, Skipped,
-    Taken,
+    Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
+    Skipped, Taken,
 };
 pub use mnemal_recall::{Expand, FoundBy, Hit, Mode as RecallMode, Recalled, UsedMode};
 
 pub use crate::answer::{ContextCall, RecallCall};
+#[cfg(feature = "sqlite")]
+pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::counter::EstimateCounter;
 pub use crate::engine::Engine;
 pub use crate::forget::{Erasure, ErasureStatus, ForgetCall};
+pub use crate::gate::asks_something;
 pub use crate::memory::Memory;
 pub use crate::message::Message;
+pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
+#[cfg(feature = "sqlite")]
+pub use crate::recover::Recovered;
 pub use crate::remember::{RememberCall, Stored};
 pub use crate::settings::{
-    ContextShape, DurabilityMode, PrivacySettings, RecallSettings, SecretMode, Settings, StorageSettings,
-    Tokenizer,
+    ContextShape, DurabilityMode, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings,
+    SpacesSettings, StorageSettings, Tokenizer,
 };
+#[cfg(feature = "sqlite")]
+pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
 pub use crate::status::Stats;
 pub use crate::transfer::ImportReport;
+pub use crate::upkeep::Tended;
 
 /// Returns the first eight hexadecimal digits of BLAKE3 of a path, which tell two folders of one name apart.
 pub fn path_fingerprint(path: &str) -> String {

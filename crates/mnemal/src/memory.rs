@@ -15,15 +15,17 @@ use crate::engine::Engine;
 use crate::forget::ForgetCall;
 use crate::message::{Defaults, Message};
 use crate::remember::RememberCall;
+use crate::secondary::Secondary;
 use crate::status::Stats;
 
-/// One engine and one scope; cheap to clone.
+/// One engine and one scope, and what is read beside it; cheap to clone.
 ///
 /// Reads return [`Degraded`]: a part that is absent, failing, late or behind is a gap. Writes return `Err` when they fail.
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub(crate) engine: Engine,
     pub(crate) scope: Scope,
+    pub(crate) secondary: Secondary,
 }
 
 impl Memory {
@@ -59,25 +61,19 @@ impl Memory {
     /// Returns the same memory narrowed to one conversation, which new records join.
     #[must_use]
     pub fn for_session(&self, session: SessionId) -> Self {
-        Self {
-            engine: self.engine.clone(),
-            scope: Scope { session: Within::Only(session), ..self.scope.clone() },
-        }
+        Self { scope: Scope { session: Within::Only(session), ..self.scope.clone() }, ..self.clone() }
     }
 
     /// Returns the same memory narrowed to one person, whose records new ones become.
     #[must_use]
     pub fn for_user(&self, user: UserId) -> Self {
-        Self { engine: self.engine.clone(), scope: Scope { user: Within::Only(user), ..self.scope.clone() } }
+        Self { scope: Scope { user: Within::Only(user), ..self.scope.clone() }, ..self.clone() }
     }
 
     /// Returns the same memory narrowed to one agent, whose records new ones become.
     #[must_use]
     pub fn for_agent(&self, agent: AgentId) -> Self {
-        Self {
-            engine: self.engine.clone(),
-            scope: Scope { agent: Within::Only(agent), ..self.scope.clone() },
-        }
+        Self { scope: Scope { agent: Within::Only(agent), ..self.scope.clone() }, ..self.clone() }
     }
 
     /// Returns whose memory this is.
@@ -118,7 +114,7 @@ impl Memory {
         };
         let events =
             messages.into_iter().map(|message| message.into_event(&defaults)).collect::<Result<Vec<_>>>()?;
-        self.engine.append(events).await
+        self.engine.append_to(&self.event_log()?, events).await
     }
 
     /// Keeps a note; it is the agent's unless [`by_user`](RememberCall::by_user) says otherwise.

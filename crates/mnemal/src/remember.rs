@@ -12,6 +12,8 @@ use mnemal_events::Durability;
 use crate::memory::Memory;
 use crate::message::Message;
 
+mod once;
+
 /// Where a note is filed that names no category. Source: `general` in PB-01.
 const DEFAULT_CATEGORY: &str = "general";
 

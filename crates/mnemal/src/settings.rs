@@ -6,17 +6,31 @@ use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// All settings; every one has a default that most users never touch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// Whether the space `global` is read beside every other one.
+    pub read_global: bool,
     /// Storage of a space.
     pub storage: StorageSettings,
+    /// Many spaces in one process.
+    pub spaces: SpacesSettings,
     /// Recall.
     pub recall: RecallSettings,
     /// Assembly of contexts.
     pub context: ContextShape,
     /// What is never stored.
     pub privacy: PrivacySettings,
+    /// How long things are kept.
+    pub retention: RetentionSettings,
+}
+
+/// How long things are kept that are no memories.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetentionSettings {
+    /// Days for which the account of a context is kept, and what a session was shown.
+    pub recalls_days: u32,
 }
 
 /// How a space is stored.
@@ -36,6 +50,14 @@ pub enum DurabilityMode {
     Full,
     /// The event survives the end of the process; a power cut may lose the newest ones.
     Normal,
+}
+
+/// Many spaces in one process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpacesSettings {
+    /// Most spaces that are open at once.
+    pub max_open: usize,
 }
 
 /// How recall answers.
@@ -58,6 +80,8 @@ pub struct ContextShape {
     pub budget_tokens: u32,
     /// Most that level external may take of a context, 0 to 1.
     pub low_trust_share: f32,
+    /// Most that other spaces may take of a context together, 0 to 1.
+    pub secondary_share: f32,
     /// What counts tokens.
     pub tokenizer: Tokenizer,
 }
@@ -106,6 +130,48 @@ const PART_DEADLINE_MS: u64 = 200;
 const BUDGET_TOKENS: u32 = 4_000;
 /// Source: RELIABILITY 6.
 const LOW_TRUST_SHARE: f32 = 0.25;
+/// Source: SURFACES 4.2, `context.secondary_share`.
+const SECONDARY_SHARE: f32 = 0.25;
+/// Source: SURFACES 1.2, on by default.
+const READ_GLOBAL: bool = true;
+/// Source: DECISIONS 5.
+const MAX_OPEN: usize = 256;
+
+/// Source: SURFACES 4.2, `retention.recalls_days`.
+const RECALLS_DAYS: u32 = 30;
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self { recalls_days: RECALLS_DAYS }
+    }
+}
+
+impl RetentionSettings {
+    /// Returns for how long the account of a context is kept.
+    pub fn recalls(&self) -> Duration {
+        Duration::from_secs(u64::from(self.recalls_days) * 86_400)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            read_global: READ_GLOBAL,
+            storage: StorageSettings::default(),
+            spaces: SpacesSettings::default(),
+            recall: RecallSettings::default(),
+            context: ContextShape::default(),
+            privacy: PrivacySettings::default(),
+            retention: RetentionSettings::default(),
+        }
+    }
+}
+
+impl Default for SpacesSettings {
+    fn default() -> Self {
+        Self { max_open: MAX_OPEN }
+    }
+}
 
 impl Default for StorageSettings {
     fn default() -> Self {
@@ -128,7 +194,12 @@ impl RecallSettings {
 
 impl Default for ContextShape {
     fn default() -> Self {
-        Self { budget_tokens: BUDGET_TOKENS, low_trust_share: LOW_TRUST_SHARE, tokenizer: Tokenizer::Approx }
+        Self {
+            budget_tokens: BUDGET_TOKENS,
+            low_trust_share: LOW_TRUST_SHARE,
+            secondary_share: SECONDARY_SHARE,
+            tokenizer: Tokenizer::Approx,
+        }
     }
 }
 
@@ -144,9 +215,40 @@ impl Settings {
         if mnemal_text::Language::from_code(&self.recall.language).is_none() {
             return Err(Error::invalid(format!("recall.language: no language {:?}", self.recall.language)));
         }
-        if !(0.0..=1.0).contains(&self.context.low_trust_share) {
-            return Err(Error::invalid("context.low_trust_share must lie in 0 to 1"));
+        let shares = [
+            ("low_trust_share", self.context.low_trust_share),
+            ("secondary_share", self.context.secondary_share),
+        ];
+        if let Some((name, _)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+            return Err(Error::invalid(format!("context.{name} must lie in 0 to 1")));
+        }
+        if self.spaces.max_open == 0 {
+            return Err(Error::invalid("spaces.max_open must be at least 1"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_out_of_range_names_its_key() {
+        let refused = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            assert!(settings.check().is_ok());
+            change(&mut settings);
+            settings.check().unwrap_err().what().to_owned()
+        };
+        let rows: [(fn(&mut Settings), &str); 4] = [
+            (|settings| settings.context.secondary_share = 1.1, "context.secondary_share"),
+            (|settings| settings.context.low_trust_share = f32::NAN, "context.low_trust_share"),
+            (|settings| settings.spaces.max_open = 0, "spaces.max_open"),
+            (|settings| settings.recall.limit = 0, "recall.limit"),
+        ];
+        for (change, key) in rows {
+            assert!(refused(change).contains(key), "{key}");
+        }
     }
 }

@@ -79,8 +79,25 @@ impl Engine {
             (Layer::Summaries, slot(false)),
             (Layer::Working, slot(false)),
         ];
-        let parts = parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();
+        let mut parts: Vec<Health> =
+            parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();
+        // What answers of a damaged file is there, and can only be read.
+        let damage = self.damage();
+        for part in parts.iter_mut().filter(|part| part.layer == Layer::Events && part.cause.is_none()) {
+            if let Some(gap) = &damage {
+                (part.status, part.cause) = (Status::Degraded, Some(gap.cause));
+            }
+        }
         Ok(HealthReport { parts })
+    }
+
+    /// Returns the gap of a file that is known to be damaged: it can only be read.
+    pub(crate) fn damage(&self) -> Option<Gap> {
+        #[cfg(feature = "sqlite")]
+        if self.parts().file.as_ref().is_some_and(|file| file.damage().is_some()) {
+            return Some(Gap { layer: Layer::Events, cause: GapCause::Failed(ErrorKind::Corrupt) });
+        }
+        None
     }
 
     fn state(&self, layer: Layer, cursor: Result<Cursor, GapCause>, head: Cursor) -> Health {
@@ -107,6 +124,7 @@ impl Engine {
             (index, _) => index,
         };
         let mut gaps = self.stale_notes(head).await;
+        gaps.extend(self.damage());
         gaps.extend(stale(Layer::Lexical, index, head));
         gaps
     }

@@ -1,9 +1,11 @@
 //! Bringing histories in and taking everything out.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Seek, Write};
 
 use mnemal_core::{Degraded, Gaps, Result};
-use mnemal_events::{Exported, Exporter, Format, ImportOptions, Importer, Skipped, Taken};
+use mnemal_events::{
+    Exported, Exporter, Format, ImportBatch, ImportOptions, Importer, Position, Skipped, Taken, Why,
+};
 
 use crate::memory::Memory;
 
@@ -25,6 +27,20 @@ pub struct ImportReport {
     pub skipped: Vec<Skipped>,
     /// All lines that gave no event.
     pub skipped_total: u64,
+    /// Those of them that could not be understood.
+    pub broken: u64,
+}
+
+impl ImportReport {
+    fn read(&mut self, batch: &ImportBatch) {
+        self.lines = batch.lines.end.saturating_sub(1);
+        self.bytes = batch.bytes_read;
+        self.skipped_total += batch.skipped.len() as u64;
+        let is_broken = |skipped: &&Skipped| !matches!(skipped.why, Why::NotMemory(_));
+        self.broken += batch.skipped.iter().filter(is_broken).count() as u64;
+        let room = LISTED.saturating_sub(self.skipped.len());
+        self.skipped.extend(batch.skipped.iter().take(room).cloned());
+    }
 }
 
 impl Memory {
@@ -42,21 +58,46 @@ impl Memory {
         options: ImportOptions,
         watch: &mut (dyn FnMut(&ImportReport) + Send),
     ) -> Result<Degraded<ImportReport>> {
-        let log = self.engine.log()?;
+        let log = self.event_log()?;
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
         let mut report = ImportReport { format: Some(importer.format()), ..ImportReport::default() };
         let mut gaps = Gaps::default();
         while let Some(batch) = importer.next_batch()? {
-            report.lines = batch.lines.end.saturating_sub(1);
-            report.bytes = batch.bytes_read;
-            report.skipped_total += batch.skipped.len() as u64;
-            let room = LISTED.saturating_sub(report.skipped.len());
-            report.skipped.extend(batch.skipped.iter().take(room).cloned());
+            report.read(&batch);
             report.taken.add(gaps.merge(log.take(batch).await?));
             watch(&report);
         }
         for gap in self.engine.fold().await {
             gaps.add(gap);
+        }
+        Ok(gaps.attach(report))
+    }
+
+    /// Stores what a file that its host still writes holds behind a position; `watch` is handed the position to go on from
+    /// after each batch that is stored.
+    ///
+    /// The cost follows what is new, not the length of the file. A file that shrank, or is another one by now, is read from
+    /// its start: nothing is stored twice, so a lost position costs time and nothing else. Its last line is left for the next
+    /// call when it is not finished.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import).
+    pub async fn follow(
+        &self,
+        reader: impl BufRead + Seek + Send,
+        position: Position,
+        (format, options): (Format, ImportOptions),
+        watch: &mut (dyn FnMut(&ImportReport, Position) + Send),
+    ) -> Result<Degraded<ImportReport>> {
+        let log = self.event_log()?;
+        let key = self.engine.parts().key.clone();
+        let mut importer = Importer::behind(reader, position, format, options, key)?;
+        let mut report = ImportReport { format: Some(importer.format()), ..ImportReport::default() };
+        let mut gaps = Gaps::default();
+        while let Some(batch) = importer.next_batch()? {
+            report.read(&batch);
+            report.taken.add(gaps.merge(log.take(batch).await?));
+            watch(&report, importer.position(report.bytes)?);
         }
         Ok(gaps.attach(report))
     }

@@ -8,7 +8,8 @@ use mnemal_core::{Fragment, Level, RecordRef, Section, TokenCount, TokenCounter}
 use proptest::prelude::*;
 
 use crate::fakes::{
-    Estimate, Nasty, Thirds, assemble, context, external, fragment, left_out, note, offering, request, shown,
+    Estimate, Nasty, Thirds, assemble, context, external, fragment, left_out, note, offering, request,
+    secondary, shown,
 };
 
 fn any_fragment() -> impl Strategy<Value = Fragment> {
@@ -18,13 +19,16 @@ fn any_fragment() -> impl Strategy<Value = Fragment> {
         1 => "([a-zéß日本 .]{1,60}\\. ){1,60}",
         1 => Just("the very same words of everybody".to_owned()),
     ];
-    (0..10_usize, 0..1_000_u64, text, any::<(bool, bool, bool)>()).prop_map(
+    (0..10_usize, 0..1_000_u64, text, any::<(bool, bool, bool, bool)>()).prop_map(
         |(section, number, text, kind)| {
-            let (of_note, of_others, unscored) = kind;
+            let (of_note, of_others, unscored, elsewhere) = kind;
             let maker = if of_note { note } else { fragment };
             let mut made = maker(Section::ALL[section], number, &text);
             if of_others {
                 made = external(made);
+            }
+            if elsewhere {
+                made = secondary(made);
             }
             if unscored {
                 made.score = mnemal_core::Score::default();
@@ -64,6 +68,12 @@ fn check(context: &Context, offered: &[Fragment], counter: &dyn TokenCounter, bu
     let of_others: TokenCount =
         receipt.lines.iter().filter(|line| line.level == Level::External).map(|line| line.tokens).sum();
     assert!(of_others.0 * 4 <= budget);
+    let of_secondary = |record: RecordRef| {
+        let mut offered = offered.iter().filter(|fragment| fragment.record == record);
+        offered.all(|fragment| fragment.label.space.is_some())
+    };
+    let elsewhere = receipt.lines.iter().filter(|line| of_secondary(line.record));
+    assert!(elsewhere.map(|line| line.tokens).sum::<TokenCount>().0 * 4 <= budget);
     let used: TokenCount = context.sections.iter().map(|section| section.tokens).sum();
     assert_eq!(used, receipt.lines.iter().map(|line| line.tokens).sum::<TokenCount>());
 }
@@ -138,6 +148,30 @@ fn sections_keep_their_share_and_recall_gets_the_rest() {
     let reasons: Vec<&str> =
         context.receipt.omitted_counts.iter().map(|(reason, _)| reason.as_str()).collect();
     assert_eq!(reasons, ["budget", "section_full"]);
+}
+
+// proves: GB-15 (its share)
+#[test]
+fn other_spaces_take_a_quarter_and_what_they_say_too_is_said_once() {
+    let text = |number: u64| format!("{number} {}", "lorem ipsum dolor sit amet ".repeat(5));
+    let elsewhere = (0..80).map(|number| secondary(fragment(Section::Recall, number, &text(number))));
+    let own = (100..110).map(|number| fragment(Section::Recall, number, &text(number)));
+    let context = context(elsewhere.chain(own).collect());
+    let theirs = context.receipt.lines.iter().filter(|line| context_of_space(&context, line.record));
+    let theirs: u32 = theirs.map(|line| line.tokens.0).sum();
+    assert!((800..=1_000).contains(&theirs), "{theirs}");
+    assert_eq!(shown(&context).iter().filter(|number| **number >= 100).count(), 10);
+    assert!(left_out(&context).iter().all(|(number, reason)| *number < 100 && *reason == "section_full"));
+    let twice = [
+        secondary(note(Section::Preferences, 1, "short answers")),
+        note(Section::Preferences, 2, "short answers"),
+    ];
+    let context = crate::fakes::context(twice.to_vec());
+    assert_eq!((shown(&context), left_out(&context)), (vec![2], vec![(1, "duplicate")]));
+}
+
+fn context_of_space(context: &Context, record: RecordRef) -> bool {
+    context.text.lines().any(|line| line.contains(&format!("{record}, global]")))
 }
 
 // proves: NB-70

@@ -4,6 +4,25 @@ use mnemal_core::{OmittedReason, Section, Trust, Within};
 
 use crate::fakes::{assemble, context, external, fragment, left_out, note, offering, request, shown};
 
+#[test]
+fn where_few_lines_are_wanted_the_best_ones_are_taken_and_weak_ones_are_none() {
+    let offered: Vec<_> =
+        (1..=9).map(|number| fragment(Section::Recall, number, &format!("line number {number}"))).collect();
+    let mut offered = offered;
+    for (place, one) in offered.iter_mut().enumerate() {
+        one.score = mnemal_core::Score::new(if place < 6 { 0.9 - 0.01 * place as f32 } else { 0.5 });
+    }
+    offered.push(note(Section::Preferences, 10, "Answers are short."));
+    let few = mnemal_core::ContextRequest { lines: Some(4), ..request(Some("which line?"), 4_000) };
+    let context = assemble(offering(offered.clone()), &few).value;
+    assert_eq!(shown(&context).len(), 5, "the note is not counted: {}", context.text);
+    let reasons: Vec<_> = left_out(&context).into_iter().map(|(_, reason)| reason).collect();
+    assert_eq!(reasons.iter().filter(|reason| **reason == "budget").count(), 2, "{reasons:?}");
+    assert_eq!(reasons.iter().filter(|reason| **reason == "below_floor").count(), 3, "{reasons:?}");
+    let all = assemble(offering(offered), &request(Some("which line?"), 4_000)).value;
+    assert_eq!(shown(&all).len(), 10);
+}
+
 // proves: AD-17
 #[test]
 fn a_note_wins_over_the_event_it_was_made_from() {

@@ -11,7 +11,7 @@ use mnemal_core::{
     AsOf, Because, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, EventId,
     Fragment, IdSource, Importance, Injected, InstallationKey, Label, Layer, LearningId, Level, Receipt,
     ReceiptId, ReceiptStore, RecordRef, Result, Score, Section, Seen, SeenItem, Seq, SessionId, Slot, Source,
-    Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
+    SpaceId, Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
 };
 
 /// What a source does when it is asked.
@@ -169,7 +169,7 @@ pub(crate) fn fragment(section: Section, number: u64, text: &str) -> Fragment {
         producer: None,
         sources: vec![Source { event, span: Span { start: 0, end: u32::try_from(text.len()).unwrap() } }],
         text: text.to_owned(),
-        label: Label { level: Level::User, at: day(number), zone: Zone::utc(), speaker: None },
+        label: Label { level: Level::User, at: day(number), zone: Zone::utc(), speaker: None, space: None },
         trust: Trust::User,
         importance: Importance::DEFAULT,
         score: Score::new(1.0 / (1.0 + number as f32)),
@@ -192,6 +192,12 @@ pub(crate) fn external(fragment: Fragment) -> Fragment {
     Fragment { label: Label { level: Level::External, ..fragment.label }, trust: Trust::Document, ..fragment }
 }
 
+/// The same fragment, of another space.
+pub(crate) fn secondary(fragment: Fragment) -> Fragment {
+    let space = Some(SpaceId::new("global").unwrap());
+    Fragment { label: Label { space, ..fragment.label }, ..fragment }
+}
+
 /// So many days after 2026-01-01.
 pub(crate) fn day(number: u64) -> Timestamp {
     Timestamp::EPOCH
@@ -210,6 +216,7 @@ pub(crate) fn request(query: Option<&str>, budget: u32) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::at(Still.now()),
         injected: Injected::Repeat,
+        lines: None,
     }
 }
 

@@ -4,7 +4,9 @@ use mnemal_context::{ContextSettings, Format};
 use mnemal_core::{InstallationKey, Section, Speaker, Zone, marker};
 use proptest::prelude::*;
 
-use crate::fakes::{assemble, context, external, fragment, items, left_out, note, offering, request, shown};
+use crate::fakes::{
+    assemble, context, external, fragment, items, left_out, note, offering, request, secondary, shown,
+};
 
 // proves: PB-36, RB-11, NX-08.7, GA-16, GB-48 (each line is cited)
 #[test]
@@ -17,6 +19,33 @@ fn a_line_is_level_day_id_speaker_and_the_text_as_a_json_string() {
         items(&context),
         [r#"- [user, 2026-11-20, mem_000000000000000000000000a4, Ana] "we use \"pnpm\",\nnever npm""#]
     );
+}
+
+#[test]
+fn a_line_of_another_space_names_it_before_its_speaker() {
+    let id = "evt_00000000000000000000000001";
+    for (format, line) in [
+        (Format::Markdown, format!("- [user, 2026-01-02, {id}, global, Ana] \"tea\"")),
+        (
+            Format::Xml,
+            format!(
+                "<item level=\"user\" date=\"2026-01-02\" id=\"{id}\" space=\"global\" speaker=\"Ana\">tea</item>"
+            ),
+        ),
+        (
+            Format::Json,
+            format!(
+                "{{\"level\":\"user\",\"date\":\"2026-01-02\",\"id\":\"{id}\",\"space\":\"global\",\"speaker\":\"Ana\",\"text\":\"tea\"}}"
+            ),
+        ),
+    ] {
+        let mut made = secondary(fragment(Section::Recall, 1, "tea"));
+        made.label.speaker = Some(Speaker::new("Ana").unwrap());
+        let mut parts = offering(vec![made]);
+        parts.settings = ContextSettings { format, ..ContextSettings::default() };
+        let context = assemble(parts, &request(Some("q"), 4_000)).value;
+        assert!(context.text.lines().any(|found| found == line), "{}", context.text);
+    }
 }
 
 #[test]

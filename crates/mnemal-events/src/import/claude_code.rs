@@ -54,7 +54,7 @@ impl ClaudeCode {
         let named = json::maybe_text(record, "uuid")?;
         let parent = json::maybe_text(record, "parentUuid")?;
         let mut entry = Entry {
-            uuid: named.map_or_else(|| format!("{}:{}", turns.file(), turns.line), str::to_owned),
+            uuid: named.map_or_else(|| format!("{}:{}", turns.file(), turns.start), str::to_owned),
             session: json::maybe_text(record, "sessionId")?.map_or_else(|| turns.stem(), str::to_owned),
             at: moments.read(record.get("timestamp"))?,
             last: parent.and_then(|parent| self.entries.get(parent).copied().flatten()),

@@ -29,6 +29,17 @@ impl<R: BufRead> Lines<R> {
         Self { reader, longest, number: 0, offset: 0, cut_off: false }
     }
 
+    /// Says how many bytes of the file stand before what is read.
+    pub(super) fn starting_at(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Returns what the lines come from.
+    pub(super) fn reader(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
     /// Returns the next line without its break, `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<std::result::Result<String, Bad>>> {
         let start = self.offset;

@@ -1,7 +1,7 @@
 //! The importer: reads lines ahead, and hands out batches in the order of the file.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Chain, Cursor, Read};
+use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 
 use mnemal_core::{Error, ErrorKind, InstallationKey, Result};
 
@@ -12,7 +12,7 @@ use super::moment::Moments;
 use super::openai::OpenAi;
 use super::own::Own;
 use super::turn::{Turn, Turns};
-use super::{Format, ImportBatch, ImportOptions, Lenient, Skipped, Why, json, neutral};
+use super::{Format, ImportBatch, ImportOptions, Lenient, Position, Skipped, Why, json, neutral};
 use crate::log::{Exact, ExactRecord};
 
 /// Longest line of a foreign format. Source: SURFACES 9.1, a record over 1 MiB is skipped.
@@ -31,6 +31,10 @@ const AHEAD: usize = 2_000;
 /// Bytes that are read ahead. Source: a fraction of the 100 MB that an import may take.
 const AHEAD_BYTES: usize = 8 * 1024 * 1024;
 
+/// Bytes before a position that are read again to learn which entries the next ones answer. Source: the longest line and
+/// some short ones, so that the entry just before is always known.
+const LOOK_BACK: u64 = 1024 * 1024 + 64 * 1024;
+
 /// Reads a file into batches of events, in bounded memory.
 #[derive(Debug)]
 pub struct Importer<R> {
@@ -45,6 +49,10 @@ pub struct Importer<R> {
     skipped: VecDeque<Skipped>,
     /// The line after the last one that was handed out, and the bytes up to it.
     handed: Place,
+    /// Lines that start before this byte gave their events earlier: they are read for threads only.
+    fresh_from: u64,
+    /// Start of a last line that is still being written.
+    unfinished: Option<u64>,
     ended: bool,
     failure: Option<Error>,
 }
@@ -68,6 +76,43 @@ enum Dialect {
     Neutral,
     OpenAi(OpenAi),
     ClaudeCode(ClaudeCode),
+}
+
+impl<R: BufRead + Seek> Importer<R> {
+    /// Starts to read a file that grew behind a position; from its start when it shrank or became another file.
+    ///
+    /// A bounded part before the position is read again, so that new entries find what they answer. Numbers of lines count
+    /// from where reading starts.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn behind(
+        mut reader: R,
+        position: Position,
+        format: Format,
+        options: ImportOptions,
+        key: InstallationKey,
+    ) -> Result<Self> {
+        let same = Position::at(&mut reader, position.offset, &key).map_err(unreadable)?;
+        let fresh_from = if same == Some(position) { position.offset } else { 0 };
+        let base = fresh_from.saturating_sub(LOOK_BACK);
+        reader.seek(SeekFrom::Start(base)).map_err(unreadable)?;
+        let mut importer = Self::new(reader, format, options, key)?;
+        importer.lines = importer.lines.starting_at(base);
+        importer.handed.end = fresh_from;
+        importer.fresh_from = fresh_from;
+        Ok(importer)
+    }
+
+    /// Returns the position behind the batches that were handed out, of which the last one read up to `offset`.
+    ///
+    /// # Errors
+    /// `Unavailable` when the file cannot be read.
+    pub fn position(&mut self, offset: u64) -> Result<Position> {
+        let key = self.turns.key().clone();
+        let at = Position::at(self.lines.reader().get_mut().1, offset, &key).map_err(unreadable)?;
+        Ok(at.unwrap_or_default())
+    }
 }
 
 impl<R: BufRead> Importer<R> {
@@ -100,6 +145,8 @@ impl<R: BufRead> Importer<R> {
             ahead_bytes: 0,
             skipped: VecDeque::new(),
             handed: Place { line: 1, end: 0 },
+            fresh_from: 0,
+            unfinished: None,
             ended: false,
             failure: None,
         })
@@ -134,20 +181,29 @@ impl<R: BufRead> Importer<R> {
     }
 
     fn read_line(&mut self) -> Result<()> {
+        let start = self.lines.offset;
         let Some(line) = self.lines.next().map_err(unreadable)? else { return self.finish() };
         let place = Place { line: self.lines.number, end: self.lines.offset };
-        self.turns.line = place.line;
+        (self.turns.line, self.turns.start) = (place.line, start);
+        let is_fresh = start >= self.fresh_from;
         let read = line.and_then(|text| self.understand(&text).map_err(Bad::Broken));
         let why = match read {
-            Ok(exact) => {
+            Ok(exact) if is_fresh => {
                 self.keep(place, exact);
                 return Ok(());
             }
-            Err(Bad::TooLong(most)) => Why::TooLong(most),
+            _ if !is_fresh => {
+                self.turns.made.clear();
+                self.turns.remarks.clear();
+                return Ok(());
+            }
             // The last line of a transcript that is still being written is left for the next run.
-            Err(Bad::Broken(_)) if self.format == Format::ClaudeCode && self.lines.cut_off => {
+            Err(_) if self.format == Format::ClaudeCode && self.lines.cut_off => {
+                self.unfinished = Some(start);
                 Why::NotMemory("a last line that is not finished")
             }
+            Ok(_) => return Ok(()),
+            Err(Bad::TooLong(most)) => Why::TooLong(most),
             Err(Bad::Broken(why)) => {
                 let headless = matches!(&self.dialect, Dialect::Mnemal(own) if !own.has_header());
                 if headless || self.options.lenient == Lenient::No {
@@ -238,7 +294,7 @@ impl<R: BufRead> Importer<R> {
             },
             lines,
             skipped: self.skipped.drain(..n_skipped).collect(),
-            bytes_read: self.handed.end,
+            bytes_read: self.unfinished.map_or(self.handed.end, |start| self.handed.end.min(start)),
         }
     }
 }

@@ -61,6 +61,8 @@ pub(super) struct Turns {
     convs: HashMap<String, Timestamp>,
     /// Number of the line that is read.
     pub(super) line: u64,
+    /// Bytes of the file before it.
+    pub(super) start: u64,
     /// Events of the line that is read.
     pub(super) made: Vec<Turn>,
     /// Parts of the line that gave no event.
@@ -76,6 +78,7 @@ impl Turns {
             sessions: HashMap::new(),
             convs: HashMap::new(),
             line: 0,
+            start: 0,
             made: Vec::new(),
             remarks: Vec::new(),
         }
@@ -92,6 +95,11 @@ impl Turns {
     /// Returns what tells this file from others of its format.
     pub(super) fn file(&self) -> String {
         self.options.source.clone()
+    }
+
+    /// Returns what names records.
+    pub(super) fn key(&self) -> &InstallationKey {
+        &self.key
     }
 
     /// Whether a record of this `conv` is wanted.
@@ -145,11 +153,7 @@ impl Turns {
                 .map_err(|why| name("speaker", why))?,
             user: self.options.user.clone(),
             agent: self.options.agent.clone(),
-            origin: if said.human && self.options.origin == OwnHistory::Yes {
-                Origin::UserConfirmed
-            } else {
-                Origin::Import
-            },
+            origin: origin(self.options.origin, said),
             kind: said.kind.clone(),
             parent: said.parent,
             metadata: said.metadata.clone(),
@@ -163,12 +167,16 @@ impl Turns {
 
     fn pieces(&mut self, event: &NewEvent, said: &Said) -> EventId {
         let record = self.record(said);
+        let is_wanted = self.options.roles.only().is_none_or(|roles| roles.contains(&said.kind.role()));
         let mut parent = said.parent;
         let mut last = EventId(0);
         for (place, range) in split(&said.content).into_iter().enumerate() {
             let piece = if place == 0 { String::new() } else { format!("#{}", place + 1) };
             let key = format!("import:{}:{record}{piece}", self.format.as_str());
             last = imported_id(&self.key, &key);
+            if !is_wanted {
+                continue;
+            }
             self.made.push(Turn {
                 event: NewEvent {
                     content: said.content.get(range).unwrap_or_default().to_owned(),
@@ -223,6 +231,17 @@ impl Turns {
             event.metadata.insert(TIME_INFERRED.to_owned(), "true".to_owned());
         }
         event
+    }
+}
+
+/// Says whose words they are.
+fn origin(own: OwnHistory, said: &Said) -> Origin {
+    match (own, &said.kind) {
+        (OwnHistory::Yes, _) if said.human => Origin::UserConfirmed,
+        (OwnHistory::Captured, _) if said.human => Origin::UserDirect,
+        (OwnHistory::Captured, EventKind::AssistantMessage | EventKind::ToolCall { .. }) => Origin::Assistant,
+        (OwnHistory::Captured, EventKind::ToolResult { .. }) => Origin::ToolExternal,
+        _ => Origin::Import,
     }
 }
 

@@ -91,7 +91,8 @@ impl EventLog {
             if shown.contains_key(&event.session) {
                 continue;
             }
-            let runs = match self.shown.runs(&event.session, receipts, self.parts.store.as_ref()).await {
+            let (here, elsewhere) = (self.parts.store.as_ref(), self.elsewhere.as_slice());
+            let runs = match self.shown.runs(&event.session, receipts, (here, elsewhere)).await {
                 Ok(runs) => runs,
                 Err(cause) => {
                     gaps.add(Gap { layer: Layer::Receipts, cause });

@@ -1,9 +1,12 @@
 //! What a session was shown is known again when it comes back.
 
-use mnemal_core::{EventId, Gap, Layer, Origin, ReceiptStore, Source, Span};
-use mnemal_testkit::{block_on, receipt};
+use std::sync::Arc;
 
-use crate::desk::{Desk, at, by, desk, said};
+use mnemal_core::{EventId, EventStore, Origin, ReceiptStore, Source, Span};
+use mnemal_events::EventLog;
+use mnemal_testkit::{SeededIds, block_on, receipt};
+
+use crate::desk::{Desk, at, by, desk, desk_with, said};
 
 const FACT: &str = "The harbour master of Kiruna prefers green ink for every single form he signs.";
 
@@ -49,13 +52,27 @@ fn what_is_shown_later_is_known_too() {
 }
 
 #[test]
-fn receipts_that_do_not_answer_are_a_gap_and_the_event_is_stored() {
+fn what_was_shown_of_another_space_is_known_where_its_log_is_read_and_disturbs_nobody_where_it_is_not() {
     let desk = desk();
-    let fact = desk.one(said("old", FACT)).id;
-    let mut receipt = receipt(1, "new", fact, at(1_772_355_700)).unwrap();
-    receipt.lines[0].sources = vec![Source { event: EventId(99), span: Span { start: 0, end: 1 } }];
-    block_on(desk.store.put(&receipt)).unwrap();
-    let answer = desk.append(vec![by(Origin::Assistant, "new", FACT)]).unwrap();
-    assert!(matches!(answer.gaps[..], [Gap { layer: Layer::Receipts, .. }]), "{:?}", answer.gaps);
-    assert_eq!(desk.all().len(), 2);
+    let elsewhere = desk_with(|parts| parts.ids = Arc::new(SeededIds::new(99)));
+    let foreign = block_on(elsewhere.log.append(vec![said("old", FACT)])).unwrap();
+    let foreign = foreign.value[0].as_ref().unwrap().id;
+    let own = "Every Thursday the blue ferry brings seven crates of apples to the old fish market.";
+    let mut shown = receipt(1, "new", foreign, at(1_772_355_700)).unwrap();
+    shown.lines[0].sources = vec![
+        Source { event: EventId(u128::MAX), span: Span { start: 0, end: 1 } },
+        Source { event: foreign, span: Span::whole(FACT).unwrap() },
+        Source { event: desk.one(said("old", own)).id, span: Span::whole(own).unwrap() },
+    ];
+    block_on(desk.store.put(&shown)).unwrap();
+    let said_again = |text: &str| vec![by(Origin::Assistant, "new", text)];
+    let echo = |log: &EventLog, text: &str| {
+        let answer = block_on(log.append(said_again(text))).unwrap();
+        assert_eq!(answer.gaps, []);
+        desk.get(answer.value[0].as_ref().unwrap().id).echo.len()
+    };
+    assert_eq!((echo(&desk.log, FACT), echo(&desk.log, own)), (0, 1));
+    let store = Arc::clone(&elsewhere.store) as Arc<dyn EventStore>;
+    let beside = desk.log.with_elsewhere(vec![store]);
+    assert_eq!((echo(&beside, FACT), echo(&beside, own)), (1, 1));
 }

@@ -9,6 +9,8 @@ mod echo;
 #[cfg(test)]
 mod export;
 #[cfg(test)]
+mod follow;
+#[cfg(test)]
 mod forget;
 #[cfg(test)]
 mod import;

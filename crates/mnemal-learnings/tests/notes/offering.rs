@@ -33,6 +33,7 @@ fn offered(space: &Space, sections: Within<Vec<Section>>, moment: Timestamp) -> 
         sections,
         as_of: AsOf::at(moment),
         injected: Injected::Repeat,
+        lines: None,
     };
     now(NotesSource::new(space.store.clone()).fragments(&request)).unwrap().value
 }

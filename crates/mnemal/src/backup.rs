@@ -1,0 +1,314 @@
+//! Copies of a space with their manifests, and the way back: what was forgotten since stays forgotten.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mnemal_core::{
+    Cursor, Error, ErrorKind, EventFilter, EventId, InstallationKey, Result, SpaceId, Timestamp, Tombstone,
+    Upkeep as _,
+};
+use mnemal_events::Exporter;
+pub use mnemal_store::Manifest;
+use mnemal_store::{Digest, Options, Salvage, SqliteStore};
+
+use crate::builder::Builder;
+use crate::engine::{Engine, MANY};
+use crate::memory::Memory;
+use crate::settings::Settings;
+
+/// What stands beside a file under its name, its write-ahead log and what processes share.
+const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
+
+/// What a restore did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Events of the space as it is now, erased ones included.
+    pub events: u64,
+    /// Events of the backup that were forgotten since it was made, and are erased again.
+    pub forgotten_again: u64,
+    /// Tombstones that hold from now on.
+    pub tombstones: u64,
+    /// What the backup said of itself; `None` for a copy without a manifest.
+    pub manifest: Option<Manifest>,
+    /// Where the former file is, if there was one. It is an ordinary space, and a forget does not reach it.
+    pub aside: Option<PathBuf>,
+}
+
+impl Memory {
+    /// Copies the space, as it is at one moment, into a new file, while others may write; checks the copy, and describes it in
+    /// `NAME.manifest.json` beside it. The copy is an ordinary space. A later forget does not reach it.
+    ///
+    /// # Errors
+    /// `Conflict` when the file exists; `Corrupt` when the space is damaged; `Unsupported` without a file;
+    /// `Unavailable` when the copy cannot be written.
+    pub async fn backup(&self, to: &Path) -> Result<Manifest> {
+        let engine = &self.engine;
+        engine.upkeep()?.backup(to).await?;
+        let store = SqliteStore::open_with(to, Options { readers: 1, ..Options::default() }).await?;
+        let parts = engine.parts();
+        let exported = exported(&store, &self.scope.space, &parts.key, &parts.settings).await;
+        store.close().await?;
+        let (counted, hash) = exported?;
+        let manifest = Manifest {
+            last_seq: counted.events,
+            events: counted.events,
+            tombstones: counted.tombstones,
+            ..Manifest::new(self.scope.space.as_str(), env!("CARGO_PKG_VERSION"), engine.now(), &hash)
+        };
+        manifest.write(to)?;
+        let written = Manifest::read(to)?;
+        if written.as_ref() == Some(&manifest) {
+            return Ok(manifest);
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            "the manifest of the backup does not read back as it was written",
+        ))
+    }
+}
+
+/// Hashes the canonical export of a store.
+async fn exported(
+    store: &SqliteStore,
+    space: &SpaceId,
+    key: &InstallationKey,
+    settings: &Settings,
+) -> Result<(mnemal_events::Exported, Digest)> {
+    let mut hash = Digest::default();
+    let settings = crate::builder::log_settings(settings);
+    let exporter = Exporter::new(store, space.clone(), key.clone(), &settings);
+    let counted = exporter.write(&mut hash).await?;
+    Ok((counted, hash))
+}
+
+/// What the present file knows of forgetting, whether or not it can still be opened.
+#[derive(Debug, Default)]
+struct Present {
+    tombstones: HashMap<EventId, Tombstone>,
+    /// Events that a decision says are forgotten.
+    forgotten: HashSet<EventId>,
+    alive: HashSet<EventId>,
+}
+
+impl Present {
+    fn of(file: &Path) -> Result<Self> {
+        if !file.exists() {
+            return Ok(Self::default());
+        }
+        let salvage = Salvage::of(file)?;
+        Ok(Self {
+            tombstones: salvage.tombstones().map(|stone| (stone.event, stone.clone())).collect(),
+            forgotten: salvage.forgotten(),
+            alive: salvage.ids().filter(|(_, alive)| *alive).map(|(id, _)| id).collect(),
+        })
+    }
+
+    /// Returns the tombstone that an event of the backup gets, if it must not come back: its own, or one made now where only
+    /// its words or a decision are known.
+    fn buries(&self, own: Tombstone, words: &HashSet<mnemal_core::TombstoneHash>) -> Option<Tombstone> {
+        if let Some(known) = self.tombstones.get(&own.event) {
+            return Some(known.clone());
+        }
+        let said = words.contains(&own.body) && !self.alive.contains(&own.event);
+        (said || self.forgotten.contains(&own.event)).then_some(own)
+    }
+}
+
+/// Returns how many events the file of a space holds, damaged or not; 0 where there is none.
+///
+/// # Errors
+/// `Unavailable` when it cannot be read.
+pub fn events_in(file: &Path) -> Result<u64> {
+    if file.exists() { Ok(Salvage::of(file)?.len() as u64) } else { Ok(0) }
+}
+
+impl Builder {
+    /// Puts a backup in the place of a space's file. Everything that was forgotten in the file or in the backup is
+    /// forgotten in what is served then; the former file stays aside, unless it was never there.
+    ///
+    /// The backup is only read. Until it is checked, and everything is replayed, nothing of the space is changed.
+    ///
+    /// # Errors
+    /// `Conflict` when another process has the space open; `NotFound` without a backup; `Invalid` for a file that is no
+    /// space, `Unsupported` for one of a newer version, `Corrupt` for a damaged one or one that is not what its manifest
+    /// says; `Unavailable` when files cannot be written.
+    pub async fn restore(self, space: &SpaceId, backup: &Path, file: &Path) -> Result<Restored> {
+        if !backup.exists() {
+            return Err(Error::not_found(format!("no backup {}", backup.display())));
+        }
+        refuse_held(file)?;
+        let manifest = Manifest::read(backup)?;
+        let draft = beside(file, ".restoring");
+        clear(&draft)?;
+        let prepared = self.prepare(space, (backup, &draft), manifest.as_ref(), file).await;
+        let aside = file.exists().then(|| aside(file, "before-restore", self.clock().now()));
+        let done = match prepared {
+            Ok(prepared) => place(file, &draft, aside.as_deref()).await.map(|()| prepared),
+            Err(error) => Err(error),
+        };
+        let (events, forgotten_again, tombstones) = match done {
+            Ok(done) => done,
+            Err(error) => {
+                clear(&draft)?;
+                return Err(error);
+            }
+        };
+        Ok(Restored { events, forgotten_again, tombstones, manifest, aside })
+    }
+
+    /// Copies the backup, checks it, and erases in it what was forgotten since.
+    async fn prepare(
+        &self,
+        space: &SpaceId,
+        (backup, draft): (&Path, &Path),
+        manifest: Option<&Manifest>,
+        file: &Path,
+    ) -> Result<(u64, u64, u64)> {
+        copy(backup, draft)?;
+        let key = self.installation_key(file)?;
+        let store = SqliteStore::open_with(draft, Options { readers: 1, ..Options::default() }).await;
+        let store = store.map_err(|error| {
+            let what = format!("cannot restore {}: {}", backup.display(), error.what());
+            Error::new(error.kind(), what).because(error)
+        })?;
+        let checked = check(&store, backup, (space, &key, self.settings()), manifest).await;
+        store.close().await?;
+        checked?;
+        let engine = self.clone().with_key(key).open(draft).await?;
+        let replayed = replay(&engine, &Present::of(file)?).await;
+        let counts = match replayed {
+            Ok(forgotten_again) => {
+                let head = engine.events()?.head().await?.count();
+                Ok((head, forgotten_again, engine.events()?.tombstones().await?.len() as u64))
+            }
+            Err(error) => Err(error),
+        };
+        engine.close().await?;
+        counts
+    }
+}
+
+/// Compares a copy with its checksums and its manifest.
+async fn check(
+    store: &SqliteStore,
+    backup: &Path,
+    (space, key, settings): (&SpaceId, &InstallationKey, &Settings),
+    manifest: Option<&Manifest>,
+) -> Result<()> {
+    let damaged = |why: &str| {
+        Error::new(ErrorKind::Corrupt, format!("cannot restore {}: it is damaged: {why}", backup.display()))
+    };
+    let found = store.check().await?;
+    if !found.findings.is_empty() {
+        return Err(damaged(&found.findings.join("; ")));
+    }
+    let Some(manifest) = manifest else { return Ok(()) };
+    let named = SpaceId::new(manifest.space.clone()).unwrap_or_else(|_| space.clone());
+    let (_, hash) = exported(store, &named, key, settings).await?;
+    if hash.hash() == manifest.export_hash {
+        return Ok(());
+    }
+    Err(damaged("its content is not what its manifest says"))
+}
+
+/// Erases in an engine what the present file says is forgotten, and takes its tombstones over; returns how many events.
+async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
+    let (events, key) = (engine.events()?, &engine.parts().key);
+    let words: HashSet<_> = present.tombstones.values().map(|stone| stone.body).collect();
+    let (mut stones, mut bodies, mut after) = (Vec::new(), Vec::new(), Cursor::START);
+    loop {
+        let page = events.scan(&EventFilter::all(), after, MANY).await?;
+        let Some(last) = page.last() else { break };
+        after = Cursor(Some(last.seq));
+        let own = mnemal_events::tombstones_for(&page, key, engine.now());
+        for (stone, kept) in own.into_iter().zip(page.iter().filter_map(|event| event.kept())) {
+            if let Some(stone) = present.buries(stone, &words) {
+                stones.push(stone);
+                bodies.push(kept.content.clone());
+            }
+        }
+    }
+    if !stones.is_empty() {
+        events.erase(&stones).await?;
+        let ids: Vec<EventId> = stones.iter().map(|stone| stone.event).collect();
+        if let Ok(receipts) = engine.stores().receipts.part() {
+            receipts.erase(&ids).await?;
+        }
+    }
+    let all: Vec<Tombstone> = present.tombstones.values().cloned().collect();
+    engine.log()?.adopt(&all).await?;
+    let _gaps = engine.fold().await;
+    engine.upkeep()?.scrub().await?;
+    for body in bodies.iter().filter(|body| body.len() >= crate::forget::TELLING) {
+        if let Some(place) = engine.search_bytes(body).await?.first() {
+            return Err(Error::internal(format!("a forgotten text would come back: {place}")));
+        }
+    }
+    Ok(stones.len() as u64)
+}
+
+/// Puts the draft in the file's place once nobody has the file open.
+async fn place(file: &Path, draft: &Path, aside: Option<&Path>) -> Result<()> {
+    SqliteStore::alone(draft).await?;
+    SqliteStore::alone(file).await?;
+    SqliteStore::replace(file, draft, aside.unwrap_or(file))
+}
+
+/// Refuses while another process has a file open.
+pub(crate) fn refuse_held(file: &Path) -> Result<()> {
+    if SqliteStore::is_held(file) {
+        let what = format!("another process has {} open; end it and try again", file.display());
+        return Err(Error::new(ErrorKind::Conflict, what));
+    }
+    Ok(())
+}
+
+/// Returns the name under which a file stays: `NAME.db.WHY-20260301T120000Z`.
+pub(crate) fn aside(file: &Path, why: &str, at: Timestamp) -> PathBuf {
+    let date: String = at.to_string().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
+    let name = |number: u32| match number {
+        0 => beside(file, &format!(".{why}-{date}Z")),
+        number => beside(file, &format!(".{why}-{date}Z-{number}")),
+    };
+    (0..=u32::MAX).map(name).find(|name| !name.exists()).unwrap_or_else(|| name(0))
+}
+
+/// Returns the name of a file that stands beside another.
+pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Removes a draft that was not finished.
+pub(crate) fn clear(draft: &Path) -> Result<()> {
+    for path in BESIDE.map(|end| beside(draft, end)) {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let what = format!("cannot remove {}", path.display());
+                return Err(Error::new(ErrorKind::Unavailable, what).because(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file with the write-ahead log that may stand beside it.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let copied = || -> std::io::Result<()> {
+        if let Some(folder) = to.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder)?;
+        }
+        fs::copy(from, to)?;
+        let log = beside(from, "-wal");
+        if log.exists() {
+            fs::copy(log, beside(to, "-wal"))?;
+        }
+        Ok(())
+    };
+    copied().map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("cannot copy {}", from.display())).because(error)
+    })
+}

@@ -1,0 +1,256 @@
+//! What was found, as a block that a model may read: the rules of a context for the hits of a search.
+
+use std::collections::HashMap;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_context::{Assembler, Context, Format};
+use mnemal_core::{
+    AsOf, Because, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, GapCause, Gaps,
+    Importance, Injected, Label, Layer, Learning, LearningStatus, OmittedReason, ReceiptId, RecordRef,
+    Result, Role, Section, SessionId, Source, Span, TokenCount, Within,
+};
+use mnemal_recall::Hit;
+
+use crate::answer::NO_SESSION;
+use crate::memory::Memory;
+
+/// Hits as text for a model, with the account of what was shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quoted {
+    /// The receipt, which is stored.
+    pub id: ReceiptId,
+    /// One fenced block, or nothing when no line is in it.
+    pub text: String,
+    /// Its tokens, at most the budget.
+    pub tokens: TokenCount,
+    /// What the block shows, best first; each record once.
+    pub lines: Vec<QuotedLine>,
+    /// Hits that did not fit.
+    pub left_out: u32,
+}
+
+/// One line of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuotedLine {
+    /// The record that the line names.
+    pub record: RecordRef,
+    /// The text as it stands there: cleaned, cut, and with what a model may obey written as an escape.
+    pub text: String,
+    /// What led to it.
+    pub hit: Hit,
+    /// The note that the hit is; `None` for anything else, or for one that is not folded yet.
+    pub note: Option<Learning>,
+}
+
+/// A block on its way; awaiting it renders it and stores its receipt.
+#[derive(Debug)]
+#[must_use = "nothing is rendered until it is awaited"]
+pub struct QuoteCall {
+    memory: Memory,
+    query: String,
+    hits: Vec<Hit>,
+    budget: TokenCount,
+    session: Option<SessionId>,
+}
+
+impl Memory {
+    /// Renders hits of a search for `query` as a fenced block: escaped, dated, labelled, within a budget, with a receipt.
+    pub fn quote(&self, query: impl Into<String>, hits: Vec<Hit>) -> QuoteCall {
+        let budget = TokenCount(self.engine.settings().context.budget_tokens);
+        let session = self.scope.session.only().cloned();
+        QuoteCall { memory: self.clone(), query: query.into(), hits, budget, session }
+    }
+}
+
+impl QuoteCall {
+    /// Sets the hard limit, in tokens.
+    pub fn budget(mut self, tokens: u32) -> Self {
+        self.budget = TokenCount(tokens);
+        self
+    }
+
+    /// Sets the conversation that will be shown the block.
+    pub fn session(mut self, session: SessionId) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    async fn run(self) -> Result<Degraded<Quoted>> {
+        let engine = &self.memory.engine;
+        let mut gaps = Gaps::default();
+        let notes = self.notes(&mut gaps).await;
+        let offered: Vec<Fragment> = self.hits.iter().filter_map(|hit| fragment(hit, &notes)).collect();
+        let request = self.request()?;
+        let mut parts = engine.parts().context.clone();
+        parts.settings.format = Format::Markdown;
+        parts.sources = vec![Arc::new(Given(offered))];
+        let head = match engine.guarded().events.part() {
+            Ok(events) => events.head().await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        let head: Cursor = gaps.keep(Layer::Events, head);
+        let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
+        let stored = match engine.guarded().receipts.part() {
+            Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        gaps.keep(Layer::Receipts, stored);
+        Ok(gaps.attach(quoted(context, self.hits, notes)))
+    }
+
+    /// Returns the notes that hold among the hits, by the event that was found.
+    async fn notes(&self, gaps: &mut Gaps) -> HashMap<EventId, Learning> {
+        let decisions = self.hits.iter().filter(|hit| hit.event.role == Role::Decision);
+        let events: Vec<EventId> = decisions.map(|hit| hit.event.id).collect();
+        if events.is_empty() {
+            return HashMap::new();
+        }
+        let known = gaps.keep(Layer::Learnings, self.memory.notes_of(&events).await);
+        let active = known.into_iter().filter(|note| note.status == LearningStatus::Active);
+        let mut notes = HashMap::new();
+        for note in active {
+            for source in note.sources.iter().filter(|source| events.contains(&source.event)) {
+                notes.insert(source.event, note.clone());
+            }
+        }
+        notes
+    }
+
+    fn request(&self) -> Result<ContextRequest> {
+        Ok(ContextRequest {
+            query: Some(self.query.clone()),
+            query_vector: None,
+            session: self.session.clone().map_or_else(|| SessionId::new(NO_SESSION), Ok)?,
+            channel: Within::All,
+            user: self.memory.scope.user.clone(),
+            agent: self.memory.scope.agent.clone(),
+            budget: self.budget,
+            sections: Within::Only(vec![Section::Recall]),
+            as_of: AsOf::present(self.memory.engine.now()),
+            injected: Injected::Repeat,
+            lines: None,
+        })
+    }
+}
+
+impl IntoFuture for QuoteCall {
+    type Output = Result<Degraded<Quoted>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// Offers what it was given.
+#[derive(Debug)]
+struct Given(Vec<Fragment>);
+
+#[async_trait]
+impl ContextSource for Given {
+    fn layer(&self) -> Layer {
+        Layer::Lexical
+    }
+
+    async fn fragments(&self, _: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        Ok(Degraded::whole(self.0.clone()))
+    }
+}
+
+fn fragment(hit: &Hit, notes: &HashMap<EventId, Learning>) -> Option<Fragment> {
+    let event = &hit.event;
+    let kept = event.kept()?;
+    let note = notes.get(&event.id);
+    Some(Fragment {
+        section: Section::Recall,
+        record: record(hit, note),
+        producer: note.map(|note| note.producer.clone()),
+        sources: vec![Source { event: event.id, span: Span::whole(&kept.content).ok()? }],
+        text: kept.content.clone(),
+        label: Label {
+            level: note.map_or(event.level, |note| note.level),
+            at: kept.occurred_at,
+            zone: kept.zone.clone(),
+            speaker: kept.speaker.clone(),
+            space: hit.space.clone(),
+        },
+        trust: note.map_or(event.trust, |note| note.trust),
+        importance: note.map_or(Importance::DEFAULT, |note| note.importance),
+        score: hit.score,
+        parts: hit.parts.clone(),
+        because: Because::Query,
+        withheld: None,
+    })
+}
+
+fn record(hit: &Hit, note: Option<&Learning>) -> RecordRef {
+    note.map_or(RecordRef::Event(hit.event.id), |note| RecordRef::Learning(note.id))
+}
+
+fn quoted(context: Context, hits: Vec<Hit>, mut notes: HashMap<EventId, Learning>) -> Quoted {
+    let mut texts: HashMap<RecordRef, String> = context.quotes().into_iter().collect();
+    let mut lines = Vec::new();
+    for hit in hits {
+        let note = notes.remove(&hit.event.id);
+        let record = record(&hit, note.as_ref());
+        // A note that was found by two of its events is one line.
+        if let Some(text) = texts.remove(&record) {
+            lines.push(QuotedLine { record, text, hit, note });
+        }
+    }
+    let cut = |reason: &OmittedReason| matches!(reason, OmittedReason::Budget | OmittedReason::SectionFull);
+    let counts = context.receipt.omitted_counts.iter();
+    let left_out = counts.filter(|(reason, _)| cut(reason)).map(|(_, count)| count).sum();
+    Quoted { id: context.receipt.id, text: context.text, tokens: context.tokens, lines, left_out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+
+    async fn filled() -> Memory {
+        let memory = Memory::in_memory().await.unwrap();
+        assert!(memory.remember("Deploys happen on Tuesdays ```").await.unwrap().created);
+        for number in 0..20 {
+            let text = format!("deploy number {number} went well, said the {number} people who were there");
+            assert!(!memory.log(Message::user(text)).await.unwrap().duplicate);
+        }
+        memory
+    }
+
+    #[tokio::test]
+    async fn hits_become_one_marked_block_within_the_budget_with_a_stored_receipt() {
+        let memory = filled().await;
+        let found = memory.recall("when do deploys happen?").limit(20).await.unwrap();
+        let quoted = memory.quote("when do deploys happen?", found.value.hits).budget(300).await.unwrap();
+        assert!(quoted.tokens.0 <= 300, "{quoted:?}");
+        assert!(quoted.left_out > 0);
+        assert_eq!(quoted.text.matches("<mnemal-context").count(), 1);
+        assert_eq!(memory.receipt(quoted.id).await.unwrap().lines.len(), quoted.lines.len());
+        for line in &quoted.lines {
+            assert!(quoted.text.contains(&line.record.to_string()));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_note_is_named_by_its_own_id_and_its_text_obeys_the_rules_of_the_block() {
+        let memory = filled().await;
+        let found = memory.recall("Deploys happen on Tuesdays").limit(1).await.unwrap();
+        let quoted = memory.quote("x", found.value.hits).budget(1_000).await.unwrap();
+        let [line] = quoted.lines.as_slice() else { panic!("{quoted:?}") };
+        assert!(line.record.to_string().starts_with("mem_"));
+        assert_eq!(line.text, "Deploys happen on Tuesdays \\u0060``");
+        assert!(line.note.is_some());
+    }
+
+    #[tokio::test]
+    async fn without_hits_there_is_no_block() {
+        let memory = Memory::in_memory().await.unwrap();
+        let quoted = memory.quote("x", Vec::new()).await.unwrap();
+        assert_eq!((quoted.text.as_str(), quoted.left_out), ("", 0));
+    }
+}

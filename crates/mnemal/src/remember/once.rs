@@ -1,0 +1,261 @@
+//! A note that is told again: linked to the one that says it already, and never a copy.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use mnemal_core::{
+    AgentId, Category, Degraded, ErrorKind, EventFilter, Importance, Learning, LearningFilter, LearningKind,
+    Level, NoteKey, Result, Role, SessionId, Tag, Timestamp, UserId, Within,
+};
+use mnemal_events::Durability;
+use mnemal_recall::Mode;
+
+use super::{DEFAULT_CATEGORY, RememberCall, Stored};
+use crate::memory::Memory;
+
+/// Hits among which a note of the same words is looked for. Source: own default; the same words rank first, and a few
+/// versions of them may stand before the one that holds.
+const LOOK_AT: usize = 8;
+/// Longest part of a text that is searched for, in characters. Source: own default, more words than a query may have.
+const ASKED: usize = 4_096;
+
+impl RememberCall {
+    /// Stores the note unless it is known, and answers with the known one otherwise (`created` is false).
+    ///
+    /// With a key, known is the version that holds, when it says the same in all its fields. Without a key it is any note
+    /// that holds and has the same words; case, spaces and a final full stop do not count. A note of less standing, or one
+    /// that ends sooner than the new one by more than `window`, is not the same.
+    ///
+    /// The same call at the same time in two processes has one effect: unless the call was named, it is named by what it
+    /// says, the version that it finds, and the `window` of time in which it falls. A repetition behind the window's border
+    /// finds the note itself.
+    ///
+    /// # Errors
+    /// As [`log`](crate::Memory::log).
+    pub async fn once(mut self, window: Duration) -> Result<Degraded<Stored>> {
+        let told = Told::of(&self)?;
+        let holding = told.holding().await;
+        if let Some(known) = holding.iter().find(|note| told.is(note, window)) {
+            return Ok(Degraded::whole(stored(known)));
+        }
+        let unnamed = self.message.idempotency_key.is_none();
+        if unnamed {
+            self.message = self.message.idempotency_key(told.name(holding.first(), window));
+        }
+        match self.run().await {
+            // Somebody said the same a moment ago, with an end that differs by that moment.
+            Err(error) if unnamed && error.kind() == ErrorKind::Conflict => {
+                let holding = told.holding().await;
+                let known = holding.iter().find(|note| told.is(note, window));
+                known.map(|known| Degraded::whole(stored(known))).ok_or(error)
+            }
+            done => done,
+        }
+    }
+}
+
+/// What a call says.
+struct Told {
+    memory: Memory,
+    content: String,
+    key: Option<NoteKey>,
+    kind: LearningKind,
+    category: Category,
+    tags: Vec<Tag>,
+    importance: Importance,
+    expires_at: Option<Timestamp>,
+    session: Option<SessionId>,
+    user: Option<UserId>,
+    agent: Option<AgentId>,
+    level: Level,
+}
+
+impl Told {
+    fn of(call: &RememberCall) -> Result<Self> {
+        let (message, scope) = (&call.message, &call.memory.scope);
+        Ok(Self {
+            memory: call.memory.clone(),
+            content: message.content.clone(),
+            key: call.key.clone(),
+            kind: call.kind,
+            category: call.category.clone().map_or_else(|| Category::new(DEFAULT_CATEGORY), Ok)?,
+            tags: call.tags.clone(),
+            importance: call.importance,
+            expires_at: call.expires_at,
+            session: message.session.clone().or_else(|| scope.session.only().cloned()),
+            user: message.user.clone().or_else(|| scope.user.only().cloned()),
+            agent: message.agent.clone().or_else(|| scope.agent.only().cloned()),
+            level: message.origin.level(),
+        })
+    }
+
+    /// Returns the note that holds under the key, or those of the same words, newest first. A part that does not answer
+    /// knows nothing: then the call's name alone keeps repetitions apart.
+    async fn holding(&self) -> Vec<Learning> {
+        let mut notes = self.candidates().await.unwrap_or_default();
+        notes.sort_by_key(|note| std::cmp::Reverse((note.created_at, note.id)));
+        notes
+    }
+
+    async fn candidates(&self) -> Option<Vec<Learning>> {
+        if let Some(key) = &self.key {
+            let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
+            return self.memory.notes(&filter).await.ok();
+        }
+        let asked: String = self.content.chars().take(ASKED).collect();
+        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+        let found = self.memory.recall(asked).filter(filter).mode(Mode::Lexical).limit(LOOK_AT).await.ok()?;
+        let events = found.hits.iter().map(|hit| hit.event.id).collect();
+        let filter = LearningFilter { sources: Within::Only(events), ..LearningFilter::all() };
+        let words = words(&self.content);
+        let mut notes = self.memory.notes(&filter).await.ok()?;
+        notes.retain(|note| self::words(&note.content) == words);
+        Some(notes)
+    }
+
+    /// Whether a note says this already.
+    fn is(&self, note: &Learning, window: Duration) -> bool {
+        let same_kind = self.level < Level::User || note.kind == self.kind;
+        let same_text = match &self.key {
+            Some(_) => {
+                note.content == self.content
+                    && note.category == self.category
+                    && note.tags == self.tags
+                    && note.importance == self.importance
+            }
+            None => words(&note.content) == words(&self.content),
+        };
+        let same_people = note.user == self.user && note.agent == self.agent;
+        same_text && same_kind && same_people && note.level >= self.level && self.ends_like(note, window)
+    }
+
+    fn ends_like(&self, note: &Learning, window: Duration) -> bool {
+        match (note.expires_at, self.expires_at) {
+            (None, None) => true,
+            (None, Some(_)) => self.key.is_none(),
+            (Some(_), None) => false,
+            (Some(held), Some(wanted)) => wanted <= held.plus_micros(micros(window)),
+        }
+    }
+
+    /// Names the call.
+    fn name(&self, holding: Option<&Learning>, window: Duration) -> String {
+        let slot = (self.memory.engine.now().as_micros() / micros(window)).to_le_bytes();
+        let held = holding.map(|note| note.id.to_string()).unwrap_or_default();
+        let importance = self.importance.get().to_bits().to_le_bytes();
+        // Ends within one slot are alike, so that a call of the same name is one that `is` finds.
+        let end = self.expires_at.map_or(-1, |at| at.as_micros() / micros(window)).to_le_bytes();
+        let mut parts: Vec<&[u8]> = vec![
+            &slot,
+            &end,
+            &importance,
+            held.as_bytes(),
+            self.content.as_bytes(),
+            self.key.as_ref().map_or("", NoteKey::as_str).as_bytes(),
+            self.category.as_str().as_bytes(),
+            self.kind.as_str().as_bytes(),
+            self.session.as_ref().map_or("", SessionId::as_str).as_bytes(),
+        ];
+        parts.extend(self.tags.iter().map(|tag| tag.as_str().as_bytes()));
+        let seal = self.memory.engine.seal("note", &parts);
+        seal.iter().take(16).fold("once:".to_owned(), |mut text, byte| {
+            // Writing into a string cannot fail.
+            let _written = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+fn micros(window: Duration) -> i64 {
+    i64::try_from(window.as_micros()).unwrap_or(i64::MAX).max(1)
+}
+
+/// A text without what does not change its meaning: case, runs of space, a final full stop.
+fn words(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.join(" ").trim_end_matches(['.', '。']).to_owned()
+}
+
+/// The answer for a note that was there.
+fn stored(note: &Learning) -> Stored {
+    Stored {
+        event: note.sources.first().map_or(mnemal_core::EventId(0), |source| source.event),
+        id: Some(note.id),
+        version: note.version,
+        created: false,
+        // It was acknowledged when it was made, and nothing is written now.
+        durability: Durability::Disk,
+        redactions: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: SURFACES 6.4.
+    const WINDOW: Duration = Duration::from_mins(10);
+
+    async fn tell(memory: &Memory, key: Option<&str>, text: &str) -> Stored {
+        let mut call = memory.remember(text);
+        if let Some(key) = key {
+            call = call.key(NoteKey::new(key).unwrap());
+        }
+        call.once(WINDOW).await.unwrap().value
+    }
+
+    async fn events(memory: &Memory) -> u64 {
+        memory.stats().await.unwrap().head.count()
+    }
+
+    #[tokio::test]
+    async fn a_note_of_the_same_words_is_linked_and_another_one_is_stored() {
+        let memory = Memory::in_memory().await.unwrap();
+        let first = tell(&memory, None, "We use pnpm, never npm.").await;
+        assert!(first.created);
+        for same in ["We use pnpm, never npm.", "we use  pnpm, never npm", "We use pnpm,\nnever npm"] {
+            let again = tell(&memory, None, same).await;
+            assert_eq!((again.id, again.created), (first.id, false), "{same}");
+        }
+        assert_eq!(events(&memory).await, 1);
+        for other in ["We use npm, never pnpm.", "We use pnpm, never npm!?", "We use pnpm"] {
+            assert!(tell(&memory, None, other).await.created, "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_takes_a_new_version_for_every_change_and_none_for_a_repetition() {
+        let memory = Memory::in_memory().await.unwrap();
+        let versions =
+            [("Tuesday", 1, true), ("Tuesday", 1, false), ("Monday", 2, true), ("Tuesday", 3, true)];
+        for (text, version, created) in versions {
+            let stored = tell(&memory, Some("deploy_day"), text).await;
+            assert_eq!((stored.version, stored.created), (version, created), "{text}");
+        }
+        let call = memory.remember("Tuesday").key(NoteKey::new("deploy_day").unwrap());
+        let tagged = call.tag(Tag::new("ops").unwrap()).once(WINDOW).await.unwrap();
+        assert_eq!((tagged.version, tagged.created), (4, true));
+    }
+
+    #[tokio::test]
+    async fn the_users_own_words_are_not_swallowed_by_the_agents_note() {
+        let memory = Memory::in_memory().await.unwrap();
+        assert!(tell(&memory, None, "prefers short answers").await.created);
+        let said = memory.remember("prefers short answers").by_user().kind(LearningKind::Preference);
+        assert!(said.once(WINDOW).await.unwrap().created);
+        assert!(!tell(&memory, None, "prefers short answers").await.created);
+    }
+
+    #[tokio::test]
+    async fn a_lasting_note_is_not_linked_to_one_that_ends() {
+        let memory = Memory::in_memory().await.unwrap();
+        let until = |minutes: i64| memory.engine().now().plus_micros(minutes * 60_000_000);
+        let short = |minutes| memory.remember("the build is red").expires_at(until(minutes)).once(WINDOW);
+        assert!(short(30).await.unwrap().created);
+        assert!(!short(30).await.unwrap().created);
+        assert!(short(90).await.unwrap().created);
+        assert!(tell(&memory, None, "the build is red").await.created);
+        assert!(!short(30).await.unwrap().created);
+    }
+}

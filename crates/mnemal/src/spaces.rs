@@ -1,0 +1,267 @@
+//! All spaces of one installation: found by name, opened when they are asked for, closed when others need their place.
+
+mod folder;
+mod pool;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mnemal_core::{Error, ErrorKind, EventFilter, Gap, Layer, Result, Scope, SpaceId, Timestamp};
+use mnemal_store::SqliteStore;
+
+use self::folder::Folder;
+use self::pool::{Entry, Pool};
+use crate::builder::Builder;
+use crate::engine::Engine;
+use crate::memory::Memory;
+use crate::status::Stats;
+
+/// The space that is read beside every other one, unless the setting `read_global` says no: what holds for the user
+/// wherever he works.
+pub const GLOBAL: &str = "global";
+/// Folder of the databases in a data directory. Source: RELIABILITY 3.6.
+const FOLDER: &str = "spaces";
+
+/// Whether a space is read beside every other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlwaysOn {
+    /// It is read when it is named.
+    No,
+    /// It is read whatever space is named.
+    Yes,
+}
+
+/// A space as a list shows it, without opening it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpaceEntry {
+    /// Its name.
+    pub space: SpaceId,
+    /// Bytes of its database and of what is written ahead of it.
+    pub bytes: u64,
+    /// Whether it is read beside every other one.
+    pub always_on: AlwaysOn,
+}
+
+/// What is known of one space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpaceReport {
+    /// What a list shows of it.
+    pub entry: SpaceEntry,
+    /// Its database.
+    pub file: PathBuf,
+    /// Counts.
+    pub stats: Stats,
+    /// When its newest event was recorded; `None` for an empty space.
+    pub last_at: Option<Timestamp>,
+}
+
+/// All spaces of one data directory; cheap to clone.
+///
+/// Each is one SQLite file, `spaces/NAME.db`. At most `spaces.max_open` of them are open: when another one is asked for, the
+/// one that was not asked for longest is closed first, and those that were not for 60 seconds. A space that somebody holds a
+/// [`Memory`] of is never closed. An empty file `spaces/NAME.always-on` marks a space that is read beside every other one;
+/// there is no other register.
+#[derive(Clone, Debug)]
+pub struct Spaces(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    folder: Folder,
+    template: Builder,
+    pool: Pool,
+}
+
+impl Spaces {
+    /// Takes a data directory, which need not exist, and what every engine is made of.
+    ///
+    /// Without a key of the template's own the installation's key is kept in `installation.key` in that directory.
+    ///
+    /// # Errors
+    /// `Invalid` for settings out of range.
+    pub fn new(data: impl Into<PathBuf>, template: Builder) -> Result<Self> {
+        template.settings().check()?;
+        let data = data.into();
+        let pool = Pool::new(template.settings().spaces.max_open, template.clock());
+        let template = template.with_key_file_unless_known(data.join(crate::key_file::NAME));
+        Ok(Self(Arc::new(Inner { folder: Folder::new(data.join(FOLDER)), template, pool })))
+    }
+
+    /// Opens a space that is there.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this name, `Conflict` when it is being removed, `Unavailable` when
+    /// `spaces.max_open` spaces are open and held; and as [`Builder::open`].
+    pub async fn open(&self, space: &SpaceId) -> Result<Memory> {
+        if !self.0.folder.has(space) {
+            return Err(Error::not_found(format!("no space {space}")));
+        }
+        self.open_or_create(space).await
+    }
+
+    /// Opens a space, which is made if it is not there.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), without `NotFound`.
+    pub async fn open_or_create(&self, space: &SpaceId) -> Result<Memory> {
+        Ok(self.engine(space).await?.memory(Scope::whole(space.clone())))
+    }
+
+    /// Makes a space.
+    ///
+    /// # Errors
+    /// `Conflict` when there is one of this name; and as [`open`](Self::open).
+    pub async fn create(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<Memory> {
+        if self.0.folder.has(space) {
+            return Err(Error::new(ErrorKind::Conflict, format!("there is a space {space}")));
+        }
+        let memory = self.open_or_create(space).await?;
+        self.set_always_on(space, always_on)?;
+        Ok(memory)
+    }
+
+    /// Returns all spaces by name, without opening any.
+    ///
+    /// # Errors
+    /// `Unavailable` when the folder cannot be read.
+    pub fn list(&self) -> Result<Vec<SpaceEntry>> {
+        Ok(self.0.folder.names()?.into_iter().map(|space| self.entry(space)).collect())
+    }
+
+    /// Returns what is known of a space.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn show(&self, space: &SpaceId) -> Result<SpaceReport> {
+        let memory = self.open(space).await?;
+        let newest = memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
+        Ok(SpaceReport {
+            entry: self.entry(space.clone()),
+            file: self.0.folder.file(space),
+            stats: memory.stats().await?,
+            last_at: newest.first().map(|event| event.recorded_at),
+        })
+    }
+
+    /// Says whether a space is read beside every other one, from the next opening on.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this name, `Unavailable` when its marker cannot be written.
+    pub fn set_always_on(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<()> {
+        let folder = &self.0.folder;
+        match always_on {
+            _ if !folder.has(space) => Err(Error::not_found(format!("no space {space}"))),
+            AlwaysOn::Yes => folder.mark(space),
+            AlwaysOn::No => folder.unmark(space),
+        }
+    }
+
+    /// Removes a space for good: its database with all that stands beside it, its marker, and the copies that migrations,
+    /// repairs and restorations left in the folder. There is no undo; backups that were made elsewhere stay.
+    ///
+    /// A process that opens the file between the check and its end writes into a file that has no name any more.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this name; `Conflict` when it is open, here or in another process; `Invalid` for a
+    /// file that is no space; `Unavailable` when a file cannot be unlinked.
+    pub async fn remove(&self, space: &SpaceId) -> Result<()> {
+        let folder = &self.0.folder;
+        if !folder.has(space) {
+            return Err(Error::not_found(format!("no space {space}")));
+        }
+        let mut barred = self.0.pool.bar(space)?;
+        if let Some(engine) = barred.engine.take() {
+            engine.close().await?;
+        }
+        self.is_ours_alone(space).await?;
+        folder.remove(space)
+    }
+
+    /// Returns the memory, which from now on is read together with the spaces that are named, with `global` if there is one
+    /// and the settings say so, and with every always-on space. None is made by this.
+    ///
+    /// One of the latter that cannot be opened is a gap of every answer.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), for one that is named; `Unavailable` when the folder cannot be read.
+    pub async fn beside(&self, primary: &Memory, named: &[SpaceId]) -> Result<Memory> {
+        let mut memories = Vec::new();
+        for space in named.iter().filter(|space| *space != &primary.scope.space) {
+            memories.push(self.open(space).await?);
+        }
+        let mut gaps = Vec::new();
+        for space in self.standing()? {
+            if space == primary.scope.space || named.contains(&space) {
+                continue;
+            }
+            match self.open(&space).await {
+                Ok(memory) => memories.push(memory),
+                Err(error) => gaps.push(Gap { layer: Layer::Events, cause: error.into() }),
+            }
+        }
+        Ok(primary.reading_beside(memories, gaps))
+    }
+
+    /// Closes every space that nobody holds.
+    ///
+    /// # Errors
+    /// `Unavailable` when a write-ahead log could not be emptied; what was acknowledged is safe nevertheless.
+    pub async fn close(&self) -> Result<()> {
+        let mut closed = Ok(());
+        for engine in self.0.pool.unused() {
+            closed = closed.and(engine.close().await);
+        }
+        closed
+    }
+
+    /// Returns how many spaces are open.
+    pub fn n_open(&self) -> usize {
+        self.0.pool.n_open()
+    }
+
+    /// Returns the spaces that are read without being named.
+    fn standing(&self) -> Result<Vec<SpaceId>> {
+        let mut standing = self.0.folder.always_on()?;
+        let global = SpaceId::new(GLOBAL)?;
+        if self.0.template.settings().read_global && self.0.folder.has(&global) {
+            standing.retain(|space| *space != global);
+            standing.insert(0, global);
+        }
+        Ok(standing)
+    }
+
+    async fn engine(&self, space: &SpaceId) -> Result<Engine> {
+        let (entry, leaving) = self.0.pool.enter(space)?;
+        for engine in leaving {
+            // What it could not move out of its write-ahead log, the next opening does.
+            let _later = engine.close().await;
+        }
+        let seat = match entry {
+            Entry::Engine(engine) => return Ok(engine),
+            Entry::Seat(seat) => seat,
+        };
+        let engine = self.0.template.clone().open(self.0.folder.file(space)).await?;
+        let (engine, twin) = seat.take(engine);
+        if let Some(twin) = twin {
+            let _later = twin.close().await;
+        }
+        Ok(engine)
+    }
+
+    /// Makes sure that the file is a space, though it may be a damaged one, and that no other process has it open.
+    async fn is_ours_alone(&self, space: &SpaceId) -> Result<()> {
+        let file = self.0.folder.file(space);
+        match SqliteStore::open(&file).await {
+            Ok(store) => store.close().await?,
+            Err(error) if error.kind() == ErrorKind::Corrupt => {}
+            Err(error) => return Err(error),
+        }
+        SqliteStore::alone(&file).await
+    }
+
+    fn entry(&self, space: SpaceId) -> SpaceEntry {
+        let folder = &self.0.folder;
+        let always_on = if folder.is_always_on(&space) { AlwaysOn::Yes } else { AlwaysOn::No };
+        SpaceEntry { bytes: folder.bytes(&space), always_on, space }
+    }
+}

@@ -1,0 +1,179 @@
+//! The files of spaces: a database by name, an empty file beside it that marks an always-on space, copies of migrations.
+
+use std::fs;
+use std::io::{ErrorKind as Io, Result as IoResult};
+use std::path::{Path, PathBuf};
+
+use mnemal_core::{Error, ErrorKind, Result, SpaceId};
+
+/// What a database's name ends with.
+const DATABASE: &str = ".db";
+/// What the name of a marker ends with.
+const ALWAYS_ON: &str = ".always-on";
+/// What SQLite keeps beside a database that somebody has open, or had when he was killed.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+/// What follows the name of a database in those of its copies: of migrations, repairs and restorations.
+const COPIES: [&str; 6] = [".v", ".before-restore", ".damaged", ".restoring", ".recovering", ".partial"];
+
+/// The folder of all spaces.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Returns the database of a space.
+    pub(crate) fn file(&self, space: &SpaceId) -> PathBuf {
+        self.0.join(format!("{space}{DATABASE}"))
+    }
+
+    /// Whether there is a database of this name.
+    pub(crate) fn has(&self, space: &SpaceId) -> bool {
+        self.file(space).is_file()
+    }
+
+    /// Whether a marker stands beside it.
+    pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
+        self.marker(space).exists()
+    }
+
+    /// Returns the spaces that have a database, by name.
+    pub(crate) fn names(&self) -> Result<Vec<SpaceId>> {
+        let found = self.entries()?;
+        let mut names: Vec<SpaceId> = found.iter().filter_map(|name| named(name, DATABASE)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns the spaces that have a database and a marker, by name.
+    pub(crate) fn always_on(&self) -> Result<Vec<SpaceId>> {
+        let found = self.entries()?;
+        let marked = found.iter().filter_map(|name| named(name, ALWAYS_ON));
+        let mut names: Vec<SpaceId> = marked.filter(|space| self.has(space)).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns the bytes of a database and of what is written ahead of it.
+    pub(crate) fn bytes(&self, space: &SpaceId) -> u64 {
+        let files = ["", "-wal"].map(|end| self.beside(space, end));
+        files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+    }
+
+    /// Writes the marker.
+    pub(crate) fn mark(&self, space: &SpaceId) -> Result<()> {
+        let marked = fs::OpenOptions::new().create(true).append(true).open(self.marker(space));
+        marked.and_then(|file| file.sync_all()).map_err(|cause| failed("mark", space, cause))
+    }
+
+    /// Takes the marker away.
+    pub(crate) fn unmark(&self, space: &SpaceId) -> Result<()> {
+        unlink(&self.marker(space)).map_err(|cause| failed("unmark", space, cause))
+    }
+
+    /// Unlinks everything of a space, its database last, and flushes the folder.
+    pub(crate) fn remove(&self, space: &SpaceId) -> Result<()> {
+        let found = self.entries()?;
+        let mut files: Vec<PathBuf> = found.iter().filter_map(|name| self.copy(name, space)).collect();
+        files.push(self.marker(space));
+        files.extend(BESIDE.iter().map(|end| self.beside(space, end)));
+        files.push(self.file(space));
+        let unlinked = files.iter().try_for_each(|file| unlink(file)).and_then(|()| self.flush());
+        unlinked.map_err(|cause| failed("remove", space, cause))
+    }
+
+    fn marker(&self, space: &SpaceId) -> PathBuf {
+        self.0.join(format!("{space}{ALWAYS_ON}"))
+    }
+
+    fn beside(&self, space: &SpaceId, end: &str) -> PathBuf {
+        self.0.join(format!("{space}{DATABASE}{end}"))
+    }
+
+    /// Returns the path of a copy of this space; `NAME.db` may be the beginning of another space's name.
+    fn copy(&self, name: &str, space: &SpaceId) -> Option<PathBuf> {
+        let rest = name.strip_prefix(space.as_str())?.strip_prefix(DATABASE)?;
+        let is_ours = !rest.contains(DATABASE) && !rest.ends_with(ALWAYS_ON);
+        (is_ours && COPIES.iter().any(|copy| rest.starts_with(copy))).then(|| self.0.join(name))
+    }
+
+    fn entries(&self) -> Result<Vec<String>> {
+        let unread = |cause| {
+            Error::new(ErrorKind::Unavailable, format!("cannot read {}", self.0.display())).because(cause)
+        };
+        let found = match fs::read_dir(&self.0) {
+            Ok(found) => found,
+            Err(cause) if cause.kind() == Io::NotFound => return Ok(Vec::new()),
+            Err(cause) => return Err(unread(cause)),
+        };
+        let name = |entry: IoResult<fs::DirEntry>| Ok(entry.map_err(unread)?.file_name().into_string().ok());
+        found.filter_map(|entry| name(entry).transpose()).collect()
+    }
+
+    #[cfg(unix)]
+    fn flush(&self) -> IoResult<()> {
+        fs::File::open(&self.0)?.sync_all()
+    }
+
+    #[cfg(not(unix))]
+    fn flush(&self) -> IoResult<()> {
+        Ok(())
+    }
+}
+
+/// Reads the name of a space in front of an ending; names that no space can have are other people's files.
+fn named(file: &str, end: &str) -> Option<SpaceId> {
+    SpaceId::new(file.strip_suffix(end)?).ok()
+}
+
+fn unlink(file: &Path) -> IoResult<()> {
+    match fs::remove_file(file) {
+        Err(cause) if cause.kind() != Io::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
+fn failed(what: &str, space: &SpaceId, cause: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("cannot {what} space {space}")).because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_a_space_goes_and_its_namesakes_stay() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::new(home.path().to_owned());
+        let space = SpaceId::new("a").unwrap();
+        let own = ["", "-wal", "-shm", ".v1.bak", ".v1.bak.partial", ".before-restore-3Z", ".damaged-3Z-wal"]
+            .map(|end| format!("a.db{end}"));
+        let others = ["a.db.db", "a.db.db.v1.bak", "a.db.v1.bak.db", "a.db.v2.always-on", "a.db.txt"];
+        let others = [others.as_slice(), &["ab.db", "a.b.db", "a.b.always-on", "b.db.v1.bak"]].concat();
+        let own: Vec<&str> = own.iter().map(String::as_str).chain(["a.always-on"]).collect();
+        for name in own.iter().chain(&others) {
+            fs::write(home.path().join(name), "x").unwrap();
+        }
+        assert_eq!(folder.bytes(&space), 2);
+        let names: Vec<String> = folder.names().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["a", "a.b", "a.db", "a.db.v1.bak", "ab"]);
+        let always: Vec<String> = folder.always_on().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(always, ["a", "a.b"]);
+        folder.remove(&space).unwrap();
+        let mut left: Vec<String> = folder.entries().unwrap();
+        left.sort();
+        let mut others = others;
+        others.sort_unstable();
+        assert_eq!(left, others);
+        folder.remove(&space).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_holds_no_spaces() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::new(home.path().join("none"));
+        assert_eq!((folder.names().unwrap(), folder.always_on().unwrap()), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,194 @@
+//! Background upkeep: one step of what one process of a space does for all of them.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use mnemal_core::{
+    BLOCK_ROWS, Cursor, Degraded, ErrorKind, Event, EventFilter, GapCause, Gaps, Indexer, Integrity, Layer,
+    Lease, LeaseName, NewEvent, OwnerId, Result, Seq, Turn, Within,
+};
+
+use crate::engine::{Engine, missing};
+
+/// The lease of background work. Source: ARCHITECTURE 8.
+const BACKGROUND: &str = "background";
+/// How long the lease lasts without being renewed. Source: own default, ADR 17.
+const TTL: Duration = Duration::from_secs(30);
+/// Events that are indexed anew at once. Source: a full block.
+const PAGE: NonZeroUsize = NonZeroUsize::new(BLOCK_ROWS).expect("a block has rows");
+
+/// What one step of upkeep did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tended {
+    /// Whose turn it is instead; then nothing was done.
+    pub held_by: Option<OwnerId>,
+    /// Who had the turn before and did not give it back: that owner came to an unclean end, and the space was checked.
+    pub left_by: Option<OwnerId>,
+    /// Receipts that were older than their retention.
+    pub swept: u64,
+    /// Index blocks that were merged.
+    pub sealed: u64,
+    /// Index rows that were made anew, because their block was damaged.
+    pub reindexed: u64,
+    /// What the check found; only after an unclean end.
+    pub check: Option<Integrity>,
+}
+
+impl Engine {
+    /// Does one step of upkeep if it is nobody else's turn, then gives the turn back: folds the projections, finishes
+    /// interrupted forgets, drops old receipts, checks the space where a process before came to an unclean end, makes
+    /// damaged index blocks anew and merges small ones.
+    ///
+    /// Starts nothing: a process that lives long calls it every now and then, under a name that it made for itself. A
+    /// dropped future leaves the turn to run out after 30 s, which counts as an unclean end.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store cannot say whose turn it is; what fails afterwards is a gap of its layer.
+    pub async fn tend(&self, owner: &OwnerId) -> Result<Degraded<Tended>> {
+        let mut gaps = Gaps::default();
+        let mut tended = Tended::default();
+        // Without leases there is nobody to share with.
+        let Ok(leases) = self.stores().leases.part() else {
+            self.step(None, &mut tended, &mut gaps).await;
+            return Ok(gaps.attach(tended));
+        };
+        match leases.acquire(&LeaseName::new(BACKGROUND)?, owner, self.now(), TTL).await? {
+            Turn::Held(lease) => tended.held_by = Some(lease.owner),
+            Turn::Taken { lease, left_by } => {
+                tended.left_by = left_by;
+                if let Some(lease) = self.step(Some(lease), &mut tended, &mut gaps).await {
+                    let released = leases.release(lease).await.map_err(GapCause::from);
+                    gaps.keep(Layer::Events, released);
+                }
+            }
+        }
+        Ok(gaps.attach(tended))
+    }
+
+    /// Does the parts of a step one after the other as long as the lease holds; returns it unless it was lost.
+    async fn step(&self, mut lease: Option<Lease>, tended: &mut Tended, gaps: &mut Gaps) -> Option<Lease> {
+        let parts = [Part::Fold, Part::Forgets, Part::Sweep, Part::Check, Part::Seal];
+        for part in parts {
+            if let Some(held) = lease.take() {
+                lease = Some(self.renewed(held, gaps).await?);
+            }
+            self.do_part(part, tended, gaps).await;
+        }
+        lease
+    }
+
+    /// Makes a lease last as long as from the beginning; `None` when it is lost.
+    async fn renewed(&self, lease: Lease, gaps: &mut Gaps) -> Option<Lease> {
+        let leases = self.stores().leases.part().ok()?;
+        match leases.renew(&lease, self.now(), TTL).await {
+            Ok(lease) => Some(lease),
+            // Somebody else goes on where this stops.
+            Err(error) if error.kind() == ErrorKind::Conflict => None,
+            Err(error) => {
+                gaps.add(mnemal_core::Gap { layer: Layer::Events, cause: error.into() });
+                None
+            }
+        }
+    }
+
+    async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
+        match part {
+            Part::Fold => self.fold().await.into_iter().for_each(|gap| gaps.add(gap)),
+            Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
+            Part::Sweep => tended.swept = gaps.keep(Layer::Receipts, self.sweep().await),
+            Part::Seal => {
+                let sealed = self.sealed(tended).await.map_err(GapCause::from);
+                tended.sealed = gaps.keep(Layer::Lexical, sealed);
+            }
+            Part::Check if tended.left_by.is_some() => {
+                let found = self.check().await.map(Some).map_err(GapCause::from);
+                tended.check = gaps.keep(Layer::Events, found);
+                if tended.check.as_ref().is_some_and(|check| !check.findings.is_empty()) {
+                    let made = self.reindex_damaged().await.map_err(GapCause::from);
+                    tended.reindexed = gaps.keep(Layer::Lexical, made);
+                }
+            }
+            Part::Check => {}
+        }
+    }
+
+    /// Merges index blocks; one that cannot be read is made anew first.
+    async fn sealed(&self, tended: &mut Tended) -> Result<u64> {
+        let Ok(upkeep) = self.upkeep() else { return Ok(0) };
+        match upkeep.seal().await {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                tended.reindexed += self.reindex_damaged().await?;
+                upkeep.seal().await
+            }
+            sealed => sealed,
+        }
+    }
+
+    /// Drops receipts that are older than their retention; returns how many.
+    async fn sweep(&self) -> Result<u64, GapCause> {
+        let Ok(receipts) = self.stores().receipts.part() else { return Ok(0) };
+        let kept = self.settings().retention.recalls();
+        let micros = i64::try_from(kept.as_micros()).unwrap_or(i64::MAX);
+        Ok(receipts.sweep(self.now().plus_micros(-micros)).await?)
+    }
+
+    /// Makes every index block anew that cannot be read or does not hold the rows of its events; returns how many rows
+    /// were written. What it cannot repair because an event itself is damaged stays as it is.
+    ///
+    /// # Errors
+    /// `Unsupported` without a store or an index, `Corrupt` when an event of a damaged block is damaged too, `Unavailable`
+    /// when the store does not answer.
+    pub async fn reindex_damaged(&self) -> Result<u64> {
+        let upkeep = self.upkeep()?;
+        let indexer = self.parts().indexer.part().map_err(|_| missing("an index"))?;
+        let (mut written, mut failed) = (0, None);
+        for stretch in upkeep.damaged_index().await? {
+            match self.indexed_anew(indexer, stretch).await {
+                Ok(rows) => written += upkeep.reindex(stretch, &rows).await?,
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(written), Err)
+    }
+
+    /// Returns the living events of a stretch with new index entries.
+    async fn indexed_anew(
+        &self,
+        indexer: &dyn Indexer,
+        (first, last): (Seq, Seq),
+    ) -> Result<Vec<(Event, mnemal_core::IndexEntry)>> {
+        let living = EventFilter { erased: Within::Only(false), ..EventFilter::live() };
+        let mut after = Cursor(first.0.checked_sub(1).filter(|seq| *seq > 0).map(Seq));
+        let mut rows = Vec::new();
+        loop {
+            let mut page = self.events()?.scan(&living, after, PAGE).await?;
+            let more = page.len() == PAGE.get();
+            page.retain(|event| event.seq <= last);
+            let whole = more && page.len() == PAGE.get();
+            after = page.last().map_or(after, |event| Cursor(Some(event.seq)));
+            let bodies: Vec<NewEvent> = page.iter().filter_map(Event::kept).map(shortened).collect();
+            rows.extend(page.into_iter().zip(indexer.index(&bodies).await?));
+            if !whole {
+                return Ok(rows);
+            }
+        }
+    }
+}
+
+/// What a step consists of.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Fold,
+    Forgets,
+    Sweep,
+    Check,
+    Seal,
+}
+
+/// Copies an event as far as its text is indexed.
+fn shortened(event: &NewEvent) -> NewEvent {
+    let mut event = event.clone();
+    let cut = event.content.floor_char_boundary(mnemal_events::LONGEST_INDEXED);
+    event.content.truncate(cut);
+    event
+}

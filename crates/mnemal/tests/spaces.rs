@@ -1,0 +1,452 @@
+//! Many spaces: found by name, opened and closed as needed, read together, never mixed up.
+
+#![cfg(feature = "sqlite")]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemal::{
+    AlwaysOn, Engine, ErrorKind, EventFilter, GLOBAL, GapCause, InstallationKey, Layer, LearningFilter,
+    LearningKind, Memory, Message, NoteKey, RecallMode, Selector, SessionId, Settings, SpaceId, Spaces,
+};
+use mnemal_testkit::{ManualClock, SeededIds};
+
+fn name(text: &str) -> SpaceId {
+    SpaceId::new(text).unwrap()
+}
+
+fn session(text: &str) -> SessionId {
+    SessionId::new(text).unwrap()
+}
+
+struct Home {
+    folder: tempfile::TempDir,
+    clock: Arc<ManualClock>,
+    spaces: Spaces,
+}
+
+impl Home {
+    fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::default());
+        let mut settings = Settings::default();
+        settings.storage.durability = mnemal::DurabilityMode::Normal;
+        change(&mut settings);
+        let builder = Engine::builder().with_clock(Arc::<ManualClock>::clone(&clock)).with_settings(settings);
+        let builder = builder.with_ids(Arc::new(SeededIds::new(3))).with_key(InstallationKey::new([3; 32]));
+        let spaces = Spaces::new(folder.path(), builder).unwrap();
+        Self { folder, clock, spaces }
+    }
+
+    fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    async fn space(&self, text: &str) -> Memory {
+        self.spaces.open_or_create(&name(text)).await.unwrap()
+    }
+
+    /// A space that holds one turn.
+    async fn telling(&self, space: &str, text: &str) -> Memory {
+        let memory = self.space(space).await;
+        let _ack = memory.log(Message::user(text).session(session("old"))).await.unwrap();
+        memory
+    }
+
+    /// The memory of a space with all that is read beside it.
+    async fn reading(&self, space: &str) -> Memory {
+        let memory = self.space(space).await;
+        self.spaces.beside(&memory, &[]).await.unwrap()
+    }
+}
+
+async fn preference(memory: &Memory, key: &str, text: &str) {
+    let note = memory.remember(text).key(NoteKey::new(key).unwrap()).kind(LearningKind::Preference).by_user();
+    assert!(note.await.unwrap().created);
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("- ")).collect()
+}
+
+#[tokio::test]
+async fn a_space_is_made_listed_shown_marked_and_removed() {
+    let home = Home::new();
+    let spaces = &home.spaces;
+    assert_eq!(spaces.list().unwrap(), []);
+    assert_eq!(spaces.open(&name("web")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(spaces.show(&name("web")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let memory = spaces.create(&name("web"), AlwaysOn::Yes).await.unwrap();
+    let again = spaces.create(&name("web"), AlwaysOn::No).await;
+    assert_eq!(again.unwrap_err().kind(), ErrorKind::Conflict);
+    let _ack = memory.log(Message::user("hello")).await.unwrap();
+    drop(memory);
+    home.space("api").await;
+    let listed: Vec<(String, AlwaysOn)> =
+        spaces.list().unwrap().into_iter().map(|entry| (entry.space.to_string(), entry.always_on)).collect();
+    assert_eq!(listed, [("api".to_owned(), AlwaysOn::No), ("web".to_owned(), AlwaysOn::Yes)]);
+    let shown = spaces.show(&name("web")).await.unwrap();
+    assert_eq!((shown.stats.head.count(), shown.stats.sessions), (1, 1));
+    assert!(shown.last_at.is_some() && shown.entry.bytes > 0 && shown.file.ends_with("spaces/web.db"));
+    spaces.set_always_on(&name("web"), AlwaysOn::No).unwrap();
+    spaces.set_always_on(&name("web"), AlwaysOn::No).unwrap();
+    assert_eq!(spaces.show(&name("web")).await.unwrap().entry.always_on, AlwaysOn::No);
+    assert_eq!(spaces.set_always_on(&name("gone"), AlwaysOn::Yes).unwrap_err().kind(), ErrorKind::NotFound);
+    spaces.set_always_on(&name("web"), AlwaysOn::Yes).unwrap();
+    spaces.remove(&name("web")).await.unwrap();
+    assert_eq!(spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    drop(spaces.open(&name("api")).await.unwrap());
+    spaces.close().await.unwrap();
+    let mut left: Vec<String> = std::fs::read_dir(home.path().join("spaces"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["api.db"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_its_owner_can_read_a_space_and_its_key() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let spaces = Spaces::new(folder.path().join("data"), Engine::builder()).unwrap();
+    drop(spaces.create(&name("web"), AlwaysOn::No).await.unwrap());
+    let mode = |path: &str| folder.path().join(path).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("data/spaces"), mode("data/spaces/web.db")), (0o700, 0o600));
+    assert_eq!(mode("data/installation.key"), 0o600);
+}
+
+// proves: DF-73 (spaces in files)
+#[tokio::test]
+async fn the_longest_unused_space_is_closed_and_one_that_is_held_never_is() {
+    let home = Home::with(|settings| settings.spaces.max_open = 3);
+    let held = home.telling("held", "the held space knows cobalt").await;
+    for round in 0..10 {
+        for space in ["a", "b", "c", "d"] {
+            home.clock.advance(Duration::from_millis(5));
+            let _ack = home.space(space).await.log(Message::user(format!("{space} {round}"))).await.unwrap();
+            assert!(home.spaces.n_open() <= 3);
+        }
+    }
+    assert_eq!(held.recall("cobalt").await.unwrap().hits.len(), 1);
+    for space in ["a", "b", "c", "d"] {
+        let memory = home.space(space).await;
+        let events = memory.latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
+        assert_eq!(events.len(), 10);
+        assert!(events.iter().all(|event| event.kept().unwrap().content.starts_with(space)));
+    }
+    let (_two, _three) = (home.space("a").await, home.space("b").await);
+    let full = home.spaces.open_or_create(&name("c")).await.unwrap_err();
+    assert_eq!(full.kind(), ErrorKind::Unavailable, "{full}");
+    drop(held);
+    home.space("c").await;
+}
+
+#[tokio::test]
+async fn what_nobody_asked_for_in_a_minute_is_closed_when_something_is_opened() {
+    let home = Home::new();
+    let held = home.space("held").await;
+    for space in ["a", "b", "c"] {
+        home.space(space).await;
+    }
+    home.clock.advance(Duration::from_secs(59));
+    home.space("a").await;
+    assert_eq!(home.spaces.n_open(), 4);
+    home.clock.advance(Duration::from_secs(1));
+    home.space("a").await;
+    assert_eq!(home.spaces.n_open(), 2);
+    assert_eq!(held.stats().await.unwrap().head.count(), 0);
+}
+
+#[tokio::test]
+async fn callers_that_open_one_space_at_once_share_it() {
+    let home = Home::with(|settings| settings.spaces.max_open = 4);
+    let space = name("one");
+    let open = || home.spaces.open_or_create(&space);
+    let (a, b, c) = tokio::join!(open(), open(), open());
+    for memory in [a, b, c] {
+        assert!(!memory.unwrap().log(Message::user("here")).await.unwrap().duplicate);
+    }
+    assert_eq!(home.spaces.n_open(), 1);
+    assert_eq!(home.space("one").await.stats().await.unwrap().head.count(), 3);
+}
+
+#[tokio::test]
+async fn a_space_that_is_in_use_is_not_removed() {
+    let home = Home::new();
+    let held = home.telling("web", "keep me").await;
+    assert_eq!(home.spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(held.recall("keep me").await.unwrap().hits.len(), 1);
+    drop(held);
+    // As another process would have it open: by connections of its own.
+    let other = Memory::open(home.path().join("spaces/web.db")).await.unwrap();
+    let _ack = other.log(Message::user("and me")).await.unwrap();
+    assert_eq!(home.spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(home.space("web").await.stats().await.unwrap().head.count(), 2);
+    other.engine().close().await.unwrap();
+    home.spaces.remove(&name("web")).await.unwrap();
+    assert_eq!(home.spaces.list().unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_damaged_space_can_be_removed_and_a_foreign_file_cannot() {
+    let home = Home::new();
+    drop(home.telling("torn", "words").await);
+    home.spaces.close().await.unwrap();
+    let file = |space: &str| home.path().join("spaces").join(format!("{space}.db"));
+    let mut bytes = std::fs::read(file("torn")).unwrap();
+    for byte in bytes.iter_mut().skip(100).take(8_000) {
+        *byte = 0xa5;
+    }
+    std::fs::write(file("torn"), bytes).unwrap();
+    std::fs::write(file("notes"), "my shopping list, which is no database at all").unwrap();
+    home.spaces.remove(&name("torn")).await.unwrap();
+    assert_eq!(home.spaces.remove(&name("notes")).await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert!(file("notes").exists() && !file("torn").exists());
+}
+
+// proves: GB-20 (merged by score and labelled)
+#[tokio::test]
+async fn a_read_also_asks_the_global_space_and_labels_what_it_says() {
+    let home = Home::new();
+    let web = home.telling("web", "The staging server is called heron").await;
+    let global = home.telling(GLOBAL, "My staging password manager is called kestrel").await;
+    preference(&global, "answers", "prefers short answers").await;
+    let both = home.reading("web").await;
+    assert_eq!(both.secondary().map(ToString::to_string).collect::<Vec<_>>(), ["global"]);
+    let found = both.recall("what is staging called").await.unwrap();
+    let labels: Vec<Option<&str>> =
+        found.hits.iter().map(|hit| hit.space.as_ref().map(SpaceId::as_str)).collect();
+    assert!(labels.contains(&None) && labels.contains(&Some("global")), "{labels:?}");
+    assert!(found.hits.is_sorted_by(|a, b| a.score.get() >= b.score.get()));
+    for hit in &found.hits {
+        let sum: f32 = hit.parts.iter().map(|part| part.value).sum();
+        assert!((sum - hit.score.get()).abs() < 1e-5 && hit.score.get() <= 1.0);
+    }
+    let context = both.context("what is staging called").await.unwrap();
+    let of_global = |line: &&str| line.contains(", global] \"");
+    let (theirs, own): (Vec<&str>, Vec<&str>) = lines(&context.text).into_iter().partition(of_global);
+    assert!(theirs.iter().any(|line| line.contains("prefers short answers")), "{}", context.text);
+    assert!(theirs.iter().any(|line| line.contains("kestrel")), "{}", context.text);
+    assert!(own.iter().any(|line| line.contains("heron")), "{}", context.text);
+    let alone = web.recall("kestrel").await.unwrap();
+    assert!(alone.hits.iter().all(|hit| !hit.event.kept().unwrap().content.contains("kestrel")));
+}
+
+#[tokio::test]
+async fn the_preferences_of_global_stand_in_every_context_and_its_recent_turns_in_none() {
+    let home = Home::new();
+    let global = home.space(GLOBAL).await;
+    preference(&global, "tone", "likes plain words").await;
+    let _ack = global.log(Message::user("I am at the dentist right now")).await.unwrap();
+    for project in ["one", "two"] {
+        let memory = home.telling(project, "We paint the fence today").await;
+        let memory = home.spaces.beside(&memory, &[]).await.unwrap();
+        let context = memory.context("").await.unwrap();
+        assert!(context.text.contains(", global] \"likes plain words\""), "{}", context.text);
+        assert!(context.text.contains("paint the fence") && !context.text.contains("dentist"));
+    }
+    // A preference that both know stands once, under the project's own name.
+    let one = home.reading("one").await;
+    preference(&one, "tone", "likes plain words").await;
+    let context = one.context("").await.unwrap();
+    assert!(context.text.contains("] \"likes plain words\"") && !context.text.contains("global"));
+}
+
+// proves: GB-15 (the share of the budget)
+#[tokio::test]
+async fn other_spaces_take_a_quarter_of_a_context_at_most() {
+    let home = Home::new();
+    home.spaces.create(&name("handbook"), AlwaysOn::Yes).await.unwrap();
+    for space in [GLOBAL, "handbook"] {
+        let memory = home.space(space).await;
+        for number in 0..60 {
+            let text = format!(
+                "{space} rule {number}: the deploy of service {number} needs a review by team {number}"
+            );
+            let _ack = memory.log(Message::user(text)).await.unwrap();
+        }
+    }
+    home.telling("web", "the deploy of web happens on Tuesdays").await;
+    let memory = home.reading("web").await;
+    assert_eq!(memory.secondary().count(), 2);
+    for budget in [300, 1_000, 4_000] {
+        let context = memory.context("who reviews the deploy of a service?").budget(budget).await.unwrap();
+        let theirs: u32 = lines(&context.text)
+            .iter()
+            .filter(|line| line.contains(", global]") || line.contains(", handbook]"))
+            .map(|line| mnemal_text::estimate_tokens(&format!("{line}\n")))
+            .sum();
+        assert!(theirs > 0 && theirs * 4 <= budget, "{theirs} of {budget}: {}", context.text);
+        assert!(context.text.contains("on Tuesdays") || budget == 300, "{}", context.text);
+    }
+}
+
+// proves: GB-15 (every always-on space, and no other)
+#[tokio::test]
+async fn a_space_that_was_not_granted_is_never_read() {
+    let home = Home::new();
+    for space in ["web", "other", "secret", "handbook"] {
+        home.telling(space, &format!("the canary of {space} is marzipan{space}")).await;
+    }
+    let canaries = async |memory: &Memory| {
+        let mut found: Vec<String> = Vec::new();
+        for mode in [RecallMode::Auto, RecallMode::Lexical, RecallMode::Vector] {
+            for question in ["canary marzipansecret", "marzipanother", "what is the canary of handbook?"] {
+                let answer = memory.recall(question).mode(mode).limit(50).await.unwrap();
+                found.extend(answer.hits.iter().map(|hit| hit.event.kept().unwrap().content.clone()));
+                found.push(memory.context(question).await.unwrap().text.clone());
+            }
+        }
+        let all = found.join("\n");
+        let of = |space: &&str| all.contains(&format!("marzipan{space}"));
+        ["web", "other", "secret", "handbook"].into_iter().filter(of).collect::<Vec<_>>()
+    };
+    assert_eq!(canaries(&home.reading("web").await).await, ["web"]);
+    home.spaces.set_always_on(&name("handbook"), AlwaysOn::Yes).unwrap();
+    assert_eq!(canaries(&home.reading("web").await).await, ["web", "handbook"]);
+    let web = home.space("web").await;
+    let named = home.spaces.beside(&web, &[name("other"), name("web")]).await.unwrap();
+    assert_eq!(canaries(&named).await, ["web", "other", "handbook"]);
+    let unknown = home.spaces.beside(&web, &[name("nowhere")]).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    assert!(!home.path().join("spaces/nowhere.db").exists());
+    assert!(!home.path().join("spaces/global.db").exists(), "a read made the global space");
+    let narrow = named.for_user(mnemal::UserId::new("ada").unwrap());
+    assert_eq!(canaries(&narrow).await, Vec::<&str>::new());
+    let others = [home.space("secret").await.for_session(session("another"))];
+    assert_eq!(canaries(&web.with_secondary(others)).await, ["web"]);
+}
+
+#[tokio::test]
+async fn global_is_not_read_where_the_settings_say_no() {
+    let home = Home::with(|settings| settings.read_global = false);
+    home.telling(GLOBAL, "marzipan everywhere").await;
+    assert_eq!(home.reading("web").await.secondary().count(), 0);
+    home.spaces.set_always_on(&name(GLOBAL), AlwaysOn::Yes).unwrap();
+    assert_eq!(home.reading("web").await.secondary().count(), 1);
+    assert_eq!(home.reading(GLOBAL).await.secondary().count(), 0);
+}
+
+#[tokio::test]
+async fn what_is_written_goes_to_one_space_whatever_is_read_beside_it() {
+    let home = Home::new();
+    home.telling(GLOBAL, "the global turn stays").await;
+    let memory = home.reading("web").await;
+    let _ack = memory.log(Message::user("a turn of web")).await.unwrap();
+    preference(&memory, "tone", "short").await;
+    let _context = memory.context("turn").await.unwrap();
+    let hit = memory.recall("the global turn stays").await.unwrap().hits[0].clone();
+    assert_eq!(hit.space, Some(name(GLOBAL)));
+    assert_eq!(memory.get(hit.event.id).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let gone = memory.forget(Selector::Events(vec![hit.event.id])).await;
+    assert!(gone.is_err() || gone.unwrap().events == 0);
+    let global = home.space(GLOBAL).await;
+    assert_eq!(global.stats().await.unwrap().head.count(), 1);
+    assert_eq!(global.notes(&LearningFilter::all()).await.unwrap().len(), 0);
+    assert_eq!(global.recall("the global turn stays").await.unwrap().hits.len(), 1);
+    assert_eq!(home.space("web").await.notes(&LearningFilter::all()).await.unwrap().len(), 1);
+}
+
+// proves: GB-20 (a space that fails is a gap)
+#[tokio::test]
+async fn a_secondary_space_that_fails_is_a_gap() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path().join("spaces")).unwrap();
+    std::fs::write(home.path().join("spaces/global.db"), vec![0xa5_u8; 9_000]).unwrap();
+    home.telling("web", "the bridge is green").await;
+    let memory = home.reading("web").await;
+    let found = memory.recall("which colour has the bridge?").await.unwrap();
+    assert_eq!(found.hits.len(), 1);
+    let failed = |gap: &mnemal::Gap| gap.layer == Layer::Events && matches!(gap.cause, GapCause::Failed(_));
+    assert!(found.gaps.iter().any(failed), "{:?}", found.gaps);
+    let context = memory.context("which colour has the bridge?").await.unwrap();
+    assert!(context.text.contains("green") && context.gaps.iter().any(failed), "{:?}", context.gaps);
+    // One that closes under the reader fails at the question.
+    let handbook = home.telling("handbook", "bridges are painted in May").await;
+    let web = home.space("web").await.with_secondary([handbook.clone()]);
+    handbook.engine().close().await.unwrap();
+    let found = web.recall("which colour has the bridge?").await.unwrap();
+    assert!(found.hits.len() == 1 && !found.gaps.is_empty(), "{:?}", found.gaps);
+    let context = web.context("which colour has the bridge?").await.unwrap();
+    assert!(context.text.contains("green") && !context.gaps.is_empty());
+}
+
+#[tokio::test]
+async fn what_a_session_was_shown_of_another_space_is_skipped_and_known_as_an_echo() {
+    const WORDS: &str = "The harbour master of Kiruna prefers green ink for every single form he signs";
+    let home = Home::new();
+    home.telling(GLOBAL, WORDS).await;
+    let memory = home.reading("web").await;
+    let ask = || memory.context("which ink does the harbour master prefer?").session(session("now"));
+    let first = ask().skip_injected().await.unwrap();
+    assert!(first.text.contains("green ink"), "{}", first.text);
+    let second = ask().skip_injected().await.unwrap();
+    assert!(!second.text.contains("green ink"), "{}", second.text);
+    let receipt = memory.receipt(first.receipt.id).await.unwrap();
+    assert_eq!(receipt.lines.len(), first.receipt.lines.len());
+    let said = Message::assistant(format!("As you said: {WORDS}.")).session(session("now"));
+    let acked = memory.log(said).await.unwrap();
+    assert_eq!(acked.gaps, []);
+    let event = memory.get(acked.id).await.unwrap();
+    let echo = event.echo[0].of(&event.kept().unwrap().content).unwrap();
+    assert!(echo.starts_with("The harbour master"), "{echo}");
+    // A process that reads this space alone knows the words no more, and is not disturbed by their ids.
+    let alone = home.space("web").await;
+    let acked = alone.log(Message::assistant("Something else").session(session("now"))).await.unwrap();
+    assert_eq!(acked.gaps, []);
+}
+
+#[tokio::test]
+async fn a_space_that_has_little_to_say_does_not_outrank_one_that_answers() {
+    let home = Home::new();
+    let global = home.space(GLOBAL).await;
+    for text in ["The weather was fine in May", "Rita called about the rent", "The garden needs water"] {
+        let _ack = global.log(Message::user(text)).await.unwrap();
+    }
+    let web = home.space("web").await;
+    for text in [
+        "The nightly build of web runs at three in the morning",
+        "The nightly build was red on Monday because of the rent calculator",
+        "We moved the nightly build to another runner",
+    ] {
+        let _ack = web.log(Message::user(text)).await.unwrap();
+    }
+    let memory = home.reading("web").await;
+    let found = memory.recall("when does the nightly build run?").await.unwrap();
+    assert!(found.hits[0].space.is_none() && found.hits.iter().take(2).all(|hit| hit.space.is_none()));
+    let other = memory.recall("who called about the rent?").await.unwrap();
+    assert_eq!(other.hits[0].space, Some(name(GLOBAL)), "{:?}", other.hits[0].event.kept().unwrap().content);
+}
+
+#[tokio::test]
+async fn fifty_spaces_asked_at_once_through_four_places_stay_apart() {
+    let home = Home::with(|settings| settings.spaces.max_open = 8);
+    let spaces: Vec<SpaceId> = (0..50).map(|number| name(&format!("s{number}"))).collect();
+    for space in &spaces {
+        let memory = home.spaces.open_or_create(space).await.unwrap();
+        let _ack = memory.log(Message::user(format!("the canary is marzipan{space}end"))).await.unwrap();
+    }
+    for round in 0..8_usize {
+        let asked = (0..6).map(|place| {
+            let space = &spaces[(round * 31 + place * 17) % spaces.len()];
+            let spaces = &home.spaces;
+            async move {
+                let memory = spaces.open(space).await.unwrap();
+                let found = memory.recall("what is the canary?").limit(100).await.unwrap();
+                assert_eq!(found.hits.len(), 1);
+                let text = &found.hits[0].event.kept().unwrap().content;
+                assert!(text.contains(&format!("marzipan{space}end")), "{space}: {text}");
+            }
+        });
+        futures_util::future::join_all(asked).await;
+        assert!(home.spaces.n_open() <= 8);
+    }
+}
