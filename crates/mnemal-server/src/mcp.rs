@@ -1,0 +1,90 @@
+//! The Model Context Protocol: what an agent's client starts, and what its model may call.
+//!
+//! One handler stands behind each tool; it reads the arguments, calls the facade once, and writes the answer twice: as text
+//! for the model and as structured content for programs. Nothing here decides about memory.
+//! The protocol itself, in both of its eras, is the library's; this is the only module that names it.
+//! State is never tied to a connection: the space is fixed by who opened it, the session is an argument, and a confirmation
+//! is a token that any process of the installation can check.
+
+mod answer;
+mod arguments;
+mod catalogue;
+mod context;
+mod forget;
+mod lifecycle;
+mod moment;
+mod nearest;
+mod recall;
+mod server;
+mod store;
+mod token;
+mod tool;
+mod upkeep;
+
+use mnemal::Memory;
+use mnemal_core::{Error, ErrorKind, Result};
+use rmcp::service::{ServerInitializeError, serve_server};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::mcp::lifecycle::Lifecycle;
+use crate::mcp::server::Server;
+pub use crate::mcp::tool::Profile;
+use crate::mcp::upkeep::Upkeep;
+
+/// How a server shows itself.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// The tools that it offers.
+    pub profile: Profile,
+    /// Said to the client behind the instructions of the server, after a blank line; empty for nothing.
+    pub extra_instructions: String,
+}
+
+impl Options {
+    /// Sets the tools that are offered.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+}
+
+/// Serves one memory on this process's standard input and output until the input ends.
+///
+/// Nothing but messages of the protocol is written to standard output; diagnostics go to `tracing`.
+///
+/// # Errors
+/// `Unavailable` when the client breaks off the handshake.
+pub async fn serve_stdio(memory: Memory, options: Options) -> Result<()> {
+    let (read, write) = rmcp::transport::io::stdio_pipes();
+    serve(memory, options, read, write).await
+}
+
+/// Serves one memory on a pair of streams, one message a line, until `read` ends.
+///
+/// Calls that run when the input ends have half a second to finish. A dropped future leaves what was acknowledged.
+/// Between calls it does the space's upkeep, in turns with every other process that has it open.
+///
+/// # Errors
+/// `Unavailable` when the client breaks off the handshake.
+pub async fn serve<R, W>(memory: Memory, options: Options, read: R, write: W) -> Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (transport, ended) = Lifecycle::around(AsyncRwTransport::new_server(read, write));
+    let upkeep = Upkeep::new(memory.engine().clone(), ended.clone())?;
+    let server = Server::new(memory, &options, ended, upkeep.work());
+    match serve_server(server, transport).await {
+        Ok(running) => match tokio::join!(running.waiting(), upkeep.run()) {
+            (Ok(_reason), ()) => Ok(()),
+            (Err(cause), ()) => Err(Error::internal("the protocol's own task failed").because(cause)),
+        },
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(cause) => {
+            Err(Error::new(ErrorKind::Unavailable, "the client broke off the handshake").because(cause))
+        }
+    }
+}

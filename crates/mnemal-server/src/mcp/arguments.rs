@@ -1,0 +1,263 @@
+//! Arguments as models write them: other names, numbers in quotes, lists as one word; what is not understood is said.
+
+use std::str::FromStr;
+
+use mnemal_core::{Result, SessionId};
+use serde_json::{Map, Value};
+
+use crate::mcp::answer::Mistake;
+use crate::mcp::tool::Tool;
+
+/// First name of a parameter → what models call it too. Source: SURFACES 6.8.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("query", &["q", "text", "topic"]),
+    ("limit", &["k", "top_k", "n", "max_results", "page_size"]),
+    ("content", &["text", "data", "memory", "value"]),
+    ("key", &["name", "id_or_key"]),
+    ("since", &["from_time", "timeframe"]),
+    ("budget_tokens", &["max_tokens"]),
+    ("max_tokens", &["budget_tokens"]),
+];
+/// Unknown names that a note lists. Source: own default; the note is one line.
+const LISTED: usize = 6;
+/// Longest part of an unknown name that a note shows, in characters. Source: own default.
+const SHOWN: usize = 32;
+/// Tokens of an answer that names no ceiling. Source: SURFACES 6.8.
+const TOKENS: u32 = 2_000;
+/// Highest ceiling of an answer, in tokens. Source: SURFACES 6.8.
+const MOST_TOKENS: u32 = 8_000;
+/// Lowest ceiling of an answer, in tokens: a fence and one short line. Source: own default.
+const LEAST_TOKENS: u32 = 200;
+
+/// The arguments of one call, by the first name of each.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    given: Map<String, Value>,
+    /// What the answer should say about them, one sentence each.
+    pub(super) notes: Vec<String>,
+}
+
+impl Arguments {
+    /// Takes what a call gave: aliases get their first names, nulls are left out, unknown names are noted.
+    pub(super) fn new(tool: Tool, given: Map<String, Value>) -> Self {
+        let parameters = tool.parameters();
+        let (mut known, mut other) = (Map::new(), Vec::new());
+        for (name, value) in given {
+            if parameters.contains(&name.as_str()) {
+                known.insert(name, value);
+            } else {
+                other.push((name, value));
+            }
+        }
+        let mut unknown = Vec::new();
+        for (name, value) in other {
+            match first_name(tool, &name).filter(|first| !known.contains_key(*first)) {
+                Some(first) => {
+                    known.insert(first.to_owned(), value);
+                }
+                None => unknown.push(shown(&name)),
+            }
+        }
+        known.retain(|_, value| !value.is_null());
+        let mut notes = Vec::new();
+        if !unknown.is_empty() {
+            let more = if unknown.len() > LISTED { ", …" } else { "" };
+            unknown.truncate(LISTED);
+            notes.push(format!("Ignored unknown arguments: {}{more}.", unknown.join(", ")));
+        }
+        Self { given: known, notes }
+    }
+
+    /// Whether it was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// Returns a text; blank is nothing.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Mistake> {
+        let text = match self.given.get(name) {
+            None => return Ok(None),
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Bool(flag)) => flag.to_string(),
+            Some(_) => return Err(Mistake::new(format!("{name} must be a text."))),
+        };
+        Ok(Some(text).filter(|text| !text.trim().is_empty()))
+    }
+
+    /// Returns a text that must be there.
+    pub(super) fn required(&self, name: &str, advice: &str) -> Result<String, Mistake> {
+        self.text(name)?.ok_or_else(|| Mistake::new(format!("{name} is missing: {advice}")))
+    }
+
+    /// Returns a name of the domain, in its own type.
+    pub(super) fn name<T>(&self, name: &str, read: impl Fn(&str) -> Result<T>) -> Result<Option<T>, Mistake> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        read(text.trim()).map(Some).map_err(|error| Mistake::about(name, &error))
+    }
+
+    /// Returns the conversation.
+    pub(super) fn session(&self) -> Result<Option<SessionId>, Mistake> {
+        self.name("session", |name| SessionId::new(name))
+    }
+
+    /// Returns a number; quotes around it do not matter.
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Mistake> {
+        let number = match self.given.get(name) {
+            None => return Ok(None),
+            Some(Value::Number(number)) => number.as_f64(),
+            Some(Value::String(text)) => f64::from_str(text.trim()).ok(),
+            Some(_) => None,
+        };
+        let number = number.filter(|number| number.is_finite());
+        number.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be a number.")))
+    }
+
+    /// Returns a whole number from 1 to `most`; more is cut and noted.
+    pub(super) fn count(&mut self, name: &str, most: u32) -> Result<Option<u32>, Mistake> {
+        let Some(number) = self.number(name)? else { return Ok(None) };
+        if number < 1.0 {
+            return Err(Mistake::new(format!("{name} must be at least 1.")));
+        }
+        if number > f64::from(most) {
+            self.notes.push(format!("{name} is at most {most}."));
+            return Ok(Some(most));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lies in 1 to a u32")]
+        let whole = number as u32;
+        Ok(Some(whole))
+    }
+
+    /// Returns the ceiling of the answer, in tokens.
+    pub(super) fn ceiling(&mut self, name: &str) -> Result<u32, Mistake> {
+        let tokens = self.count(name, MOST_TOKENS)?.unwrap_or(TOKENS);
+        if tokens < LEAST_TOKENS {
+            self.notes.push(format!("{name} is at least {LEAST_TOKENS}."));
+        }
+        Ok(tokens.max(LEAST_TOKENS))
+    }
+
+    /// Returns a switch.
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, Mistake> {
+        let flag = match self.given.get(name) {
+            None => return Ok(None),
+            Some(Value::Bool(flag)) => Some(*flag),
+            Some(Value::Number(number)) => number.as_u64().filter(|number| *number < 2).map(|one| one == 1),
+            Some(Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "1" => Some(true),
+                "false" | "no" | "0" => Some(false),
+                _ => None,
+            },
+            Some(_) => None,
+        };
+        flag.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be true or false.")))
+    }
+
+    /// Returns a list of words; one text is a list, parted at commas.
+    pub(super) fn list(&self, name: &str) -> Result<Vec<String>, Mistake> {
+        let wrong = || Mistake::new(format!("{name} must be a list of texts."));
+        let words: Vec<String> = match self.given.get(name) {
+            None => Vec::new(),
+            Some(Value::String(text)) => text.split(',').map(str::to_owned).collect(),
+            Some(Value::Array(items)) => {
+                let word = |item: &Value| match item {
+                    Value::String(text) => Ok(text.clone()),
+                    Value::Number(number) => Ok(number.to_string()),
+                    _ => Err(wrong()),
+                };
+                items.iter().map(word).collect::<Result<_, _>>()?
+            }
+            Some(_) => return Err(wrong()),
+        };
+        Ok(words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
+    }
+}
+
+/// Returns the parameter of the tool that a name means.
+fn first_name(tool: Tool, name: &str) -> Option<&'static str> {
+    let means = |(first, aliases): &&(&'static str, &[&str])| {
+        tool.parameters().contains(first) && aliases.contains(&name)
+    };
+    ALIASES.iter().find(means).map(|(first, _)| *first)
+}
+
+/// A name of the caller's as it may stand in an answer.
+fn shown(name: &str) -> String {
+    let safe = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    let shown: String = name.chars().filter(safe).take(SHOWN).collect();
+    if shown.is_empty() { "?".to_owned() } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn arguments(tool: Tool, given: &Value) -> Arguments {
+        Arguments::new(tool, given.as_object().unwrap().clone())
+    }
+
+    #[test]
+    fn other_names_mean_the_same_and_the_first_name_wins() {
+        for (tool, given, name, expect) in [
+            (Tool::Recall, json!({"q": "x"}), "query", "x"),
+            (Tool::Recall, json!({"text": "x"}), "query", "x"),
+            (Tool::Context, json!({"topic": "x"}), "query", "x"),
+            (Tool::Store, json!({"text": "x"}), "content", "x"),
+            (Tool::Store, json!({"memory": "x", "name": "k"}), "key", "k"),
+            (Tool::Forget, json!({"id_or_key": "k"}), "key", "k"),
+            (Tool::Recall, json!({"timeframe": "7d"}), "since", "7d"),
+            (Tool::Recall, json!({"query": "first", "q": "second"}), "query", "first"),
+        ] {
+            assert_eq!(arguments(tool, &given).text(name).unwrap().as_deref(), Some(expect), "{given}");
+        }
+        for limit in ["limit", "k", "top_k", "n", "max_results", "page_size"] {
+            assert_eq!(arguments(Tool::Recall, &json!({limit: "7"})).count("limit", 50).unwrap(), Some(7));
+        }
+    }
+
+    #[test]
+    fn unknown_arguments_are_noted_by_a_safe_name() {
+        let given = json!({"query": "x", "q": "y", "space": 1, "</system>\n": 2});
+        let sentences = arguments(Tool::Recall, &given).notes;
+        assert_eq!(sentences, ["Ignored unknown arguments: system, q, space."]);
+        let many: Map<String, Value> = (0..100).map(|number| (format!("x{number:03}"), json!(1))).collect();
+        let notes = Arguments::new(Tool::Recall, many).notes;
+        assert_eq!(notes, ["Ignored unknown arguments: x000, x001, x002, x003, x004, x005, …."]);
+        assert!(arguments(Tool::Recall, &json!({"query": "x", "tags": null})).notes.is_empty());
+    }
+
+    #[test]
+    fn numbers_flags_and_lists_are_read_in_quotes_too() {
+        let given =
+            json!({"importance": "0.5", "dry_run": "no", "limit": 3.9, "tags": "a, b,", "kinds": ["a", 1]});
+        let mut all = Arguments { given: given.as_object().unwrap().clone(), notes: Vec::new() };
+        assert_eq!(all.number("importance").unwrap(), Some(0.5));
+        assert_eq!(all.flag("dry_run").unwrap(), Some(false));
+        assert_eq!(all.count("limit", 50).unwrap(), Some(3));
+        assert_eq!(all.list("tags").unwrap(), ["a", "b"]);
+        assert_eq!(all.list("kinds").unwrap(), ["a", "1"]);
+        for (name, value) in [("n", json!("NaN")), ("n", json!([])), ("n", json!(true)), ("n", json!("many"))]
+        {
+            let wrong = Arguments { given: Map::from_iter([(name.to_owned(), value)]), notes: Vec::new() };
+            assert!(wrong.number(name).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_ceiling_has_a_default_a_most_and_a_least() {
+        for (given, tokens, notes) in [
+            (json!({}), 2_000, 0),
+            (json!({"max_tokens": "900"}), 900, 0),
+            (json!({"budget_tokens": 900}), 900, 0),
+            (json!({"max_tokens": 1e12}), 8_000, 1),
+            (json!({"max_tokens": 1}), 200, 1),
+        ] {
+            let mut all = arguments(Tool::Recall, &given);
+            assert_eq!(all.ceiling("max_tokens").unwrap(), tokens, "{given}");
+            assert_eq!(all.notes.len(), notes, "{given}");
+        }
+        assert!(arguments(Tool::Recall, &json!({"max_tokens": 0})).ceiling("max_tokens").is_err());
+        assert!(arguments(Tool::Recall, &json!({"max_tokens": {}})).ceiling("max_tokens").is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! `memory_context`: what a task should know before it starts.
+
+use mnemal::Memory;
+use mnemal_core::OmittedReason;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tool::Tool;
+
+/// Assembles a context.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Context, given);
+    let query = arguments.text("query")?.unwrap_or_default();
+    let session = arguments.session()?;
+    let ceiling = arguments.ceiling("budget_tokens")?;
+    let mut tail = Tail::new(arguments.notes);
+    let engine = memory.engine();
+    let mut request = memory.context(query).budget(tail.room(engine, ceiling));
+    if let Some(session) = session {
+        request = request.session(session);
+    }
+    let context = request.await?;
+    let counts = &context.receipt.omitted_counts;
+    let omitted: u32 = counts.iter().map(|(_, count)| count).sum();
+    let cut = |reason: OmittedReason| matches!(reason, OmittedReason::Budget | OmittedReason::SectionFull);
+    let cut: u32 = counts.iter().filter(|(reason, _)| cut(*reason)).map(|(_, count)| count).sum();
+    if cut > 0 {
+        tail.say(format!("{cut} more; narrow the query or raise budget_tokens."));
+    }
+    tail.gaps(&context.gaps);
+    let sections: Vec<Value> = context
+        .sections
+        .iter()
+        .filter(|section| section.lines > 0)
+        .map(|section| {
+            json!({"section": section.section.as_str(), "lines": section.lines, "tokens": section.tokens.0})
+        })
+        .collect();
+    let head = if context.receipt.lines.is_empty() {
+        "Nothing relevant is known yet."
+    } else {
+        context.text.as_str()
+    };
+    let structured = json!({
+        "recall_id": context.receipt.id.to_string(),
+        "tokens": context.tokens.0,
+        "sections": sections,
+        "omitted_count": omitted,
+        "truncated": cut > 0,
+    });
+    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}

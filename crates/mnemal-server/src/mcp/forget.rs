@@ -1,0 +1,233 @@
+//! `memory_forget`: erasing, always in two steps.
+
+use mnemal::{Erasure, ErasureStatus, Memory};
+use mnemal_core::{ErrorKind, EventId, LearningFilter, LearningId, NoteKey, RecordRef, Selector};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Outcome, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::nearest::nearest;
+use crate::mcp::token;
+use crate::mcp::tool::Tool;
+
+/// Most records of one call. Source: SURFACES 6.4.
+const MOST: usize = 20;
+/// Ceiling of the answer, in tokens, which is a line or two. Source: SURFACES 6.8.
+const CEILING: u32 = 2_000;
+/// What to do with a token that does not hold.
+const NO_TOKEN: &str = "confirm_token does not belong to this call, or has expired, or what it would erase has changed. \
+    Call memory_forget again without it.";
+
+/// How a person can agree, beside the token.
+#[derive(Debug)]
+pub(super) enum Person {
+    /// The client cannot ask anybody.
+    Away,
+    /// The client can ask.
+    Near,
+    /// The person has answered.
+    Answered {
+        /// Whether to erase.
+        agrees: bool,
+        /// What was handed to the client with the question.
+        state: String,
+    },
+}
+
+/// Previews, asks, or erases.
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    person: Person,
+) -> Result<Outcome, Mistake> {
+    let has_entity = given.get("entity").is_some_and(|entity| !entity.is_null());
+    let arguments = Arguments::new(Tool::Forget, given);
+    if has_entity && !["id", "key", "ids"].into_iter().any(|name| arguments.has(name)) {
+        return Err(Mistake::new("Forgetting by entity is not available yet. Give id, key or ids."));
+    }
+    let target = Target::read(memory, &arguments).await?;
+    let only_look = arguments.flag("dry_run")? == Some(true);
+    let token = arguments.text("confirm_token")?;
+    let mut tail = Tail::new(arguments.notes);
+    let preview = match memory.forget(target.selector.clone()).dry_run().await {
+        Ok(preview) => preview,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(target.missing(memory).await),
+        Err(error) => return Err(error.into()),
+    };
+    let digest = target.digest(&preview);
+    let engine = memory.engine();
+    let holds = |token: &str| token::is_good(engine, Tool::Forget, &digest, token);
+    match (person, token) {
+        (Person::Answered { agrees, state }, _) => {
+            if !holds(&state) {
+                return Err(Mistake::new(NO_TOKEN));
+            }
+            if agrees {
+                return erase(memory, target, tail).await;
+            }
+            let text = tail.behind("Nothing was erased: the user said no.", engine, CEILING);
+            Ok(Outcome::Said(Answer { text, structured: counts(&preview) }))
+        }
+        (_, Some(token)) if !only_look => {
+            if holds(&token) {
+                return erase(memory, target, tail).await;
+            }
+            Err(Mistake::new(NO_TOKEN))
+        }
+        (Person::Near, None) if !only_look => {
+            let (state, _) = token::issue(engine, Tool::Forget, &digest);
+            let message = format!("Erase {} for good? It is {}.", target.shown, amount(&preview));
+            Ok(Outcome::Ask { message, state })
+        }
+        _ => {
+            target.warn(&mut tail);
+            let (token, ends) = token::issue(engine, Tool::Forget, &digest);
+            let head = format!(
+                "This would erase {} for good: {}. Nothing is erased yet. If the user wants that, call memory_forget \
+                 again with the same arguments and confirm_token \"{token}\" within 10 minutes.",
+                target.shown,
+                amount(&preview),
+            );
+            let mut structured = counts(&preview);
+            if let Some(fields) = structured.as_object_mut() {
+                fields.insert("confirm_token".to_owned(), token.into());
+                fields.insert("expires_at".to_owned(), ends.to_string().into());
+            }
+            Ok(Outcome::Said(Answer { text: tail.behind(&head, engine, CEILING), structured }))
+        }
+    }
+}
+
+async fn erase(memory: &Memory, target: Target, mut tail: Tail) -> Result<Outcome, Mistake> {
+    let erasure = memory.forget(target.selector.clone()).await?;
+    target.warn(&mut tail);
+    if erasure.status == ErasureStatus::ErasedPendingCheckpoint {
+        tail.say("Nothing shows it any more; its last bytes go when other programs let go of the file.");
+    }
+    if !erasure.verified {
+        tail.say("Not all places could be checked; the user can run `mnemal doctor --prove-erased`.");
+    }
+    let head = format!("Erased {}: {}.", target.shown, amount(&erasure));
+    let mut structured = counts(&erasure);
+    if let (Some(fields), Some(event)) = (structured.as_object_mut(), erasure.event) {
+        fields.insert("event_id".to_owned(), event.to_string().into());
+        fields.insert("verified".to_owned(), erasure.verified.into());
+        fields.insert("residual".to_owned(), erasure.residual.into());
+    }
+    Ok(Outcome::Said(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured }))
+}
+
+fn counts(erasure: &Erasure) -> Value {
+    json!({
+        "status": erasure.status.as_str(),
+        "events": erasure.events,
+        "learnings_invalidated": erasure.learnings,
+    })
+}
+
+fn amount(erasure: &Erasure) -> String {
+    let of = |count: u64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
+    format!("{} with {}", of(erasure.events, "event"), of(erasure.learnings, "note"))
+}
+
+/// What is to be forgotten.
+#[derive(Debug)]
+struct Target {
+    selector: Selector,
+    /// As it stands in answers.
+    shown: String,
+    /// The key whose older versions would hold again.
+    uncovers: Option<NoteKey>,
+}
+
+impl Target {
+    async fn read(memory: &Memory, arguments: &Arguments) -> Result<Self, Mistake> {
+        let given = ["id", "key", "ids"].into_iter().filter(|name| arguments.has(name)).count();
+        if given != 1 {
+            return Err(Mistake::new(
+                "Give exactly one of id, key and ids. Use memory_recall to find what should be forgotten.",
+            ));
+        }
+        let mut names = arguments.list("ids")?;
+        let single = match arguments.text("key")? {
+            None => arguments.text("id")?,
+            key => key,
+        };
+        names.extend(single.map(|name| name.trim().to_owned()));
+        match names.as_slice() {
+            [] => Err(Mistake::new("id, key or ids is empty.")),
+            [one] if one.parse::<RecordRef>().is_err() => Self::of_key(one),
+            many if many.len() > MOST => {
+                Err(Mistake::new(format!("At most {MOST} ids in one call; {} were given.", many.len())))
+            }
+            many => Self::of_records(memory, many).await,
+        }
+    }
+
+    fn of_key(name: &str) -> Result<Self, Mistake> {
+        let key = NoteKey::new(name).map_err(|error| Mistake::about("key", &error))?;
+        Ok(Self { shown: format!("every version of '{key}'"), selector: Selector::Key(key), uncovers: None })
+    }
+
+    async fn of_records(memory: &Memory, names: &[String]) -> Result<Self, Mistake> {
+        let mut events: Vec<EventId> = Vec::new();
+        let mut notes: Vec<LearningId> = Vec::new();
+        for name in names {
+            match name.parse() {
+                Ok(RecordRef::Event(id)) => events.push(id),
+                Ok(RecordRef::Learning(id)) => notes.push(id),
+                _ => {
+                    return Err(Mistake::new("ids must be ids of memory_recall: evt_… or mem_…."));
+                }
+            }
+        }
+        let mut uncovers = None;
+        if !notes.is_empty() {
+            let all = memory.notes(&LearningFilter::all()).await?;
+            for id in notes {
+                let Some(note) = all.iter().find(|note| note.id == id) else {
+                    return Err(Mistake::new(format!(
+                        "No memory with id '{id}'. Use memory_recall to find the one that you mean."
+                    )));
+                };
+                events.extend(note.sources.iter().map(|source| source.event));
+                if note.version > 1 {
+                    uncovers.clone_from(&note.key);
+                }
+            }
+        }
+        let shown = match names {
+            [one] => one.clone(),
+            many => format!("{} memories", many.len()),
+        };
+        Ok(Self { selector: Selector::Events(events), shown, uncovers })
+    }
+
+    /// What a token stands for: what was asked, and all that it would erase.
+    fn digest(&self, preview: &Erasure) -> String {
+        let ids: Vec<String> = preview.ids.iter().map(ToString::to_string).collect();
+        format!("{} {}", self.shown, ids.join(","))
+    }
+
+    fn warn(&self, tail: &mut Tail) {
+        if let Some(key) = &self.uncovers {
+            tail.say(format!("An older version of '{key}' holds then; forget by key to erase all of them."));
+        }
+    }
+
+    /// Says that nothing matches, with what may have been meant.
+    async fn missing(&self, memory: &Memory) -> Mistake {
+        let Selector::Key(key) = &self.selector else {
+            return Mistake::new(format!(
+                "No memory with id '{}', or it is erased already. Use memory_recall to search.",
+                self.shown
+            ));
+        };
+        let notes = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
+        let keys = notes.iter().filter_map(|note| note.key.as_ref()).map(NoteKey::as_str);
+        let near: Vec<String> =
+            nearest(key.as_str(), keys).into_iter().map(|key| format!("'{key}'")).collect();
+        let near = if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
+        Mistake::new(format!("No memory with key '{key}'.{near} Use memory_recall to search."))
+    }
+}

@@ -1,0 +1,218 @@
+//! `memory_recall`: what was said or noted about something.
+
+use mnemal::{Decision, EventKind, Hit, LearningKind, Memory, Quoted, QuotedLine};
+use mnemal_core::{Category, Event, EventFilter, Level, Role, Tag, Timestamp, Within};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::moment;
+use crate::mcp::store;
+use crate::mcp::tool::Tool;
+
+/// Hits of a search that names no limit. Source: SURFACES 6.4.
+const LIMIT: u32 = 10;
+/// Most hits of a search. Source: own default; at the highest ceiling a hit has 80 tokens left.
+const MOST: u32 = 100;
+/// Hits that are looked at for each one that is wanted, when notes are filtered by what only the note knows. Source: own
+/// default; with fewer than one in twenty of the right sort, narrower words are the better search.
+const LOOK_AT: u32 = 20;
+/// Most hits that are looked at. Source: own default, what a search of 100,000 events ranks in its time.
+const MOST_LOOKED_AT: u32 = 500;
+
+/// Searches.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Recall, given);
+    let query = arguments.required("query", "say what to look for, in a few words.")?;
+    let limit = arguments.count("limit", MOST)?.unwrap_or(LIMIT);
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let detail = if arguments.flag("explain")? == Some(true) { Detail::Explained } else { Detail::Plain };
+    let wanted = Wanted::read(&arguments)?;
+    let filter = filter(&arguments, &wanted, memory.engine().now())?;
+    let mut tail = Tail::new(arguments.notes);
+    let engine = memory.engine();
+
+    let asked = if wanted.is_narrow() { (limit * LOOK_AT).min(MOST_LOOKED_AT) } else { limit };
+    let found = memory.recall(&query).filter(filter).limit(asked as usize).await?;
+    let mut hits = found.value.hits;
+    hits.retain(|hit| wanted.takes(hit));
+    hits.truncate(limit as usize);
+    let quoted = memory.quote(&query, hits).budget(tail.room(engine, ceiling)).await?;
+
+    let (structured, dropped) = structured(&quoted, detail, |text| engine.count_tokens(text).0 <= ceiling);
+    let more = quoted.left_out.max(dropped);
+    if more > 0 {
+        tail.say(format!("{more} more; narrow the query or raise max_tokens."));
+    }
+    let gaps: Vec<_> = found.gaps.into_iter().chain(quoted.gaps).collect();
+    tail.gaps(&gaps);
+    let head = match (quoted.value.lines.is_empty(), more) {
+        (false, _) => quoted.value.text.as_str(),
+        (true, 0) => "Nothing found. Try other words or fewer filters.",
+        (true, _) => "Nothing fits.",
+    };
+    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}
+
+/// How much programs read of each hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// What it is.
+    Plain,
+    /// Also what its score is made of.
+    Explained,
+}
+
+/// Which sorts of records are wanted.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// Turns of conversations and documents.
+    events: bool,
+    /// Notes of these kinds, or of any for `None`.
+    notes: Vec<Option<LearningKind>>,
+    /// Notes in one of these categories.
+    within: Vec<Category>,
+    /// Notes with all of these words.
+    tags: Vec<Tag>,
+}
+
+impl Wanted {
+    fn read(arguments: &Arguments) -> Result<Self, Mistake> {
+        let mut wanted = Self::default();
+        let mut kinds = arguments.list("kinds")?;
+        let category = arguments.text("category")?;
+        match category.as_deref().map(str::trim) {
+            // The names of two kinds that another memory calls categories.
+            Some(name @ ("knowledge" | "timeline")) => kinds.push(name.to_owned()),
+            Some(name) => {
+                wanted.within.push(Category::new(name).map_err(|error| Mistake::about("category", &error))?);
+            }
+            None => {}
+        }
+        for kind in kinds {
+            wanted.add(&kind)?;
+        }
+        for tag in arguments.list("tags")? {
+            wanted.tags.push(Tag::new(tag).map_err(|error| Mistake::about("tags", &error))?);
+        }
+        Ok(wanted)
+    }
+
+    fn add(&mut self, kind: &str) -> Result<(), Mistake> {
+        match kind {
+            "event" => self.events = true,
+            "memory" => self.notes.push(None),
+            "timeline" => self.within.push(store::category_of("timeline")?),
+            "anti_pattern" => self.within.push(store::category_of("anti-patterns")?),
+            other => match LearningKind::from_name(other) {
+                Some(kind) => self.notes.push(Some(kind)),
+                None => {
+                    return Err(Mistake::new(
+                        "kinds must be among event, memory, knowledge, preference, timeline and anti_pattern.",
+                    ));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Whether only notes can be meant.
+    fn only_notes(&self) -> bool {
+        !self.events && (self.is_narrow() || !self.notes.is_empty())
+    }
+
+    fn only_events(&self) -> bool {
+        self.events && self.notes.is_empty() && !self.is_narrow()
+    }
+
+    /// Whether something is asked that only the note knows.
+    fn is_narrow(&self) -> bool {
+        !self.within.is_empty() || !self.tags.is_empty() || self.notes.iter().any(Option::is_some)
+    }
+
+    fn takes(&self, hit: &Hit) -> bool {
+        let kept = hit.event.kept();
+        let Some(EventKind::Decision(Decision::Remember(note))) = kept.map(|kept| &kept.kind) else {
+            return self.events || !self.only_notes();
+        };
+        let any_kind = self.notes.is_empty() && (!self.events || self.is_narrow());
+        let kind = standing_kind(&hit.event, note.kind);
+        let of_kind = any_kind || self.notes.iter().any(|wanted| wanted.is_none_or(|wanted| wanted == kind));
+        let within =
+            self.within.is_empty() || self.within.iter().any(|parent| note.category.is_within(parent));
+        of_kind && within && self.tags.iter().all(|tag| note.tags.contains(tag))
+    }
+}
+
+/// What a note is: only the user's own words make a preference.
+fn standing_kind(event: &Event, said: LearningKind) -> LearningKind {
+    if event.level == Level::User { said } else { LearningKind::Note }
+}
+
+fn filter(arguments: &Arguments, wanted: &Wanted, now: Timestamp) -> Result<EventFilter, Mistake> {
+    let time = |name: &str| match arguments.text(name)? {
+        None => Ok(None),
+        Some(text) => moment::read(&text, now).map(Some).ok_or_else(|| {
+            Mistake::new(format!(
+                "{name} must be a time: 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
+            ))
+        }),
+    };
+    let (since, until) = (time("since")?, time("until")?);
+    if since.zip(until).is_some_and(|(since, until)| since >= until) {
+        return Err(Mistake::new("since must be before until."));
+    }
+    let roles = if wanted.only_notes() {
+        Within::Only(vec![Role::Decision])
+    } else if wanted.only_events() {
+        Within::Only(Role::ALL.into_iter().filter(|role| *role != Role::Decision).collect())
+    } else {
+        Within::All
+    };
+    Ok(EventFilter { roles, since, until, ..EventFilter::live() })
+}
+
+/// Returns what was shown, for programs, and how many hits had to go to fit.
+fn structured(quoted: &Quoted, detail: Detail, fits: impl Fn(&str) -> bool) -> (Value, u32) {
+    let mut hits: Vec<Value> = quoted.lines.iter().map(|line| form(line, detail)).collect();
+    let mut dropped = 0;
+    loop {
+        let answer = json!({
+            "recall_id": quoted.id.to_string(),
+            "hits": hits,
+            "truncated": quoted.left_out > 0 || dropped > 0,
+        });
+        if hits.is_empty() || fits(&answer.to_string()) {
+            return (answer, dropped);
+        }
+        hits.pop();
+        dropped += 1;
+    }
+}
+
+fn form(line: &QuotedLine, detail: Detail) -> Value {
+    let event = &line.hit.event;
+    let kept = event.kept();
+    let mut form = json!({
+        "id": line.record.to_string(),
+        "text": line.text,
+        "date": kept.map(|kept| kept.occurred_at.civil(&kept.zone).day_text()).unwrap_or_default(),
+        "origin": kept.map_or("engine", |kept| kept.origin.as_str()),
+        "score": rounded(line.hit.score.get()),
+    });
+    let Some(fields) = form.as_object_mut() else { return form };
+    if let Some(key) = line.note.as_ref().and_then(|note| note.key.as_ref()) {
+        fields.insert("key".to_owned(), key.as_str().into());
+    }
+    if detail == Detail::Explained {
+        let parts = line.hit.parts.iter().filter(|part| part.value != 0.0);
+        let parts: Map<String, Value> =
+            parts.map(|part| (part.name.to_owned(), rounded(part.value).into())).collect();
+        fields.insert("explain".to_owned(), parts.into());
+    }
+    form
+}
+
+fn rounded(value: f32) -> f64 {
+    (f64::from(value) * 1_000.0).round() / 1_000.0
+}

@@ -1,0 +1,193 @@
+//! `memory_store`: a note of the agent.
+
+use std::time::Duration;
+
+use mnemal::{Memory, RememberCall, Stored};
+use mnemal_core::{
+    Category, ChannelId, Degraded, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
+    NoteKey, SessionId, Tag, Within,
+};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tool::Tool;
+
+/// The time in which the same call has one effect. Source: SURFACES 6.4, 10 minutes.
+const WINDOW: Duration = Duration::from_mins(10);
+/// Where the conversations of this surface take place. Source: SURFACES 1.1.
+const CHANNEL: &str = "mcp";
+/// The conversation of a write that names none. Source: SURFACES 1.1.
+const SESSION: &str = "default";
+/// Longest time that a note may hold which ends, in minutes: 100 years. Source: own default.
+const LONGEST: f64 = 52_560_000.0;
+/// Ceiling of the answer, in tokens, which is a line or two. Source: SURFACES 6.8.
+const CEILING: u32 = 2_000;
+
+/// Stores a note.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::Store, given);
+    let content = arguments.required("content", "say what to remember, in one or two sentences.")?;
+    let key = arguments.name("key", |name| NoteKey::new(name))?;
+    let session = arguments.session()?.map_or_else(|| SessionId::new(SESSION), Ok)?;
+    let channel = ChannelId::new(CHANNEL)?;
+    let mut tail = Tail::default();
+    let mut request = filed(memory.remember(content), &arguments, &mut tail)?;
+    if let Some(key) = &key {
+        request = request.key(key.clone());
+    }
+    if let Some(minutes) = arguments.number("ttl_minutes")? {
+        if !(minutes > 0.0 && minutes <= LONGEST) {
+            return Err(Mistake::new("ttl_minutes must be more than 0; leave it out for a note that stays."));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most a hundred years of microseconds")]
+        let micros = (minutes * 60_000_000.0) as i64;
+        request = request.expires_at(memory.engine().now().plus_micros(micros));
+    }
+    for note in arguments.notes {
+        tail.say(note);
+    }
+    let stored = request.message(|message| message.session(session).channel(channel)).once(WINDOW).await?;
+    answer(memory, key.as_ref(), &stored, tail).await
+}
+
+/// Files the note: kind, category, words and weight.
+fn filed(request: RememberCall, arguments: &Arguments, tail: &mut Tail) -> Result<RememberCall, Mistake> {
+    let mut category = arguments.text("category")?.map(|name| name.trim().to_owned());
+    let mut kind = arguments.text("kind")?.map(|name| name.trim().to_owned());
+    // The names of two kinds that another memory calls categories.
+    if kind.is_none() && matches!(category.as_deref(), Some("knowledge" | "timeline")) {
+        kind = category.take();
+    }
+    let mut request = request;
+    let top = match kind.as_deref() {
+        None | Some("knowledge") => None,
+        Some("preference") => {
+            tail.say("A preference that the user did not say is kept as a note until the user says it.");
+            request = request.kind(LearningKind::Preference);
+            None
+        }
+        Some("timeline") => Some("timeline"),
+        Some("anti_pattern") => Some("anti-patterns"),
+        Some(_) => {
+            return Err(Mistake::new("kind must be knowledge, preference, timeline or anti_pattern."));
+        }
+    };
+    if let Some(category) = filed_under(top, category.as_deref())? {
+        request = request.category(category);
+    }
+    for tag in arguments.list("tags")? {
+        request = request.tag(Tag::new(tag).map_err(|error| Mistake::about("tags", &error))?);
+    }
+    if let Some(importance) = arguments.number("importance")? {
+        #[expect(clippy::cast_possible_truncation, reason = "an importance is a small number")]
+        let importance = Importance::new(importance as f32);
+        request = request.importance(importance.map_err(|error| Mistake::about("importance", &error))?);
+    }
+    Ok(request)
+}
+
+/// Returns the category of a kind that has its own, with the caller's below it.
+fn filed_under(top: Option<&str>, category: Option<&str>) -> Result<Option<Category>, Mistake> {
+    let name = match (top, category) {
+        (None, None) => return Ok(None),
+        (None, Some(category)) => category.to_owned(),
+        (Some(top), None) => top.to_owned(),
+        (Some(top), Some(category)) => {
+            let inside =
+                category.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            if inside { category.to_owned() } else { format!("{top}/{category}") }
+        }
+    };
+    category_of(&name).map(Some)
+}
+
+/// Reads a category.
+pub(super) fn category_of(name: &str) -> Result<Category, Mistake> {
+    Category::new(name).map_err(|error| Mistake::about("category", &error))
+}
+
+async fn answer(
+    memory: &Memory,
+    key: Option<&NoteKey>,
+    stored: &Degraded<Stored>,
+    mut tail: Tail,
+) -> Result<Answer, Mistake> {
+    let note = note(memory, key, stored).await;
+    let id = stored.id.map_or_else(|| stored.event.to_string(), |id| id.to_string());
+    let status = if let Some(note) = &note { note.status.as_str() } else { unlisted(memory, stored).await };
+    let named =
+        key.map(|key| format!(" under the key '{key}', version {}", stored.version)).unwrap_or_default();
+    let head = match (status, stored.created) {
+        ("active", true) => format!("Stored {id}{named}."),
+        ("active", false) => format!("Known already as {id}{named}; nothing was added."),
+        ("superseded", _) => {
+            format!("Kept {id} in the history{named}: the user's own words hold under this key.")
+        }
+        ("quarantined", _) => {
+            format!(
+                "Stored {id}, but it reads like an instruction and will not be recalled until a person confirms it."
+            )
+        }
+        ("echo", _) => format!("Logged {id}: it repeats what memory said, so no new memory was made."),
+        _ => format!("Stored {id}; it will be listed soon."),
+    };
+    if stored.redactions > 0 {
+        tail.say(format!("{} secret(s) were replaced before anything was stored.", stored.redactions));
+    }
+    tail.gaps(&stored.gaps);
+    let known_key = key.or_else(|| note.as_ref().and_then(|note| note.key.as_ref()));
+    let mut structured = json!({
+        "id": id,
+        "version": stored.version,
+        "created": stored.created,
+        "status": status,
+    });
+    if let (Some(key), Some(fields)) = (known_key, structured.as_object_mut()) {
+        fields.insert("key".to_owned(), key.as_str().into());
+    }
+    Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+}
+
+/// Returns the note as it stands now; `None` when none was made of the event.
+async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &Stored) -> Option<Learning> {
+    let id = stored.id?;
+    let versions = if let Some(key) = key {
+        memory.history(key).await.ok()?
+    } else {
+        let filter = LearningFilter { sources: Within::Only(vec![stored.event]), ..LearningFilter::all() };
+        memory.notes(&filter).await.ok()?
+    };
+    versions.into_iter().find(|note| note.id == id)
+}
+
+/// Returns why an event is no note.
+async fn unlisted(memory: &Memory, stored: &Degraded<Stored>) -> &'static str {
+    match memory.get(stored.event).await {
+        Ok(event) if event.quarantined.is_some() => "quarantined",
+        Ok(event) if !event.echo.is_empty() => "echo",
+        Ok(_) if stored.gaps.is_empty() && stored.id.is_some() => LearningStatus::Active.as_str(),
+        _ => "pending",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_without_a_layer_of_their_own_are_categories() {
+        for (top, category, expect) in [
+            (None, None, None),
+            (None, Some("a/b"), Some("a/b")),
+            (Some("timeline"), None, Some("timeline")),
+            (Some("anti-patterns"), Some("email"), Some("anti-patterns/email")),
+            (Some("anti-patterns"), Some("anti-patterns/email"), Some("anti-patterns/email")),
+            (Some("timeline"), Some("timeline"), Some("timeline")),
+        ] {
+            let filed = filed_under(top, category).unwrap();
+            assert_eq!(filed.as_ref().map(Category::as_str), expect);
+        }
+        assert!(filed_under(Some("timeline"), Some("/a")).is_err());
+    }
+}

@@ -1,0 +1,16 @@
+//! The protocol over a pipe inside one process: what clients see of it, tool by tool.
+
+#[cfg(test)]
+mod arguments;
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod forgetting;
+#[cfg(test)]
+mod listing;
+#[cfg(test)]
+mod protocol;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod storing;
