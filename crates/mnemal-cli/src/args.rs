@@ -19,6 +19,7 @@ pub(crate) struct Args {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Global {
     /// The space; without it `MNEMAL_SPACE`, then the git repository of the working directory, then `default`.
+    /// What reads takes several, `a,b`: the first is the one that is meant, the others are read beside it.
     #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) space: Option<String>,
     /// The database file itself, instead of a space by name.
@@ -48,6 +49,9 @@ pub(crate) struct Global {
     /// Answer yes to every question.
     #[arg(short, long, global = true)]
     pub(crate) yes: bool,
+    /// The folder that names the space, in place of the working directory.
+    #[arg(skip)]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// What to do.
@@ -74,10 +78,27 @@ pub(crate) enum Command {
     Import(Import),
     /// Write everything, without loss, as JSON lines.
     Export(Export),
+    /// List, make, show, change and remove spaces.
+    #[command(subcommand)]
+    Space(Space),
+    /// Copy the space into a new file, also while others write, and read the copy back.
+    Backup(Backup),
+    /// Put a backup in the space's place; what was forgotten since stays forgotten.
+    Restore(Restore),
+    /// Save what is left of a damaged space into a new file.
+    Recover(Recover),
+    /// Read everything and compare it with its checksums.
+    Check,
     /// Say what the space holds and how its parts are.
     Status,
+    /// Serve the space to an agent's client: the Model Context Protocol on stdin and stdout.
+    Mcp(Mcp),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
+    /// Answer an event of a client: one JSON document in, one out.
+    Hook(Hook),
+    /// Put mnemal into the settings of a client: shows the change, asks, and keeps a copy.
+    Setup(Setup),
 }
 
 /// `remember`.
@@ -293,10 +314,128 @@ pub(crate) struct Export {
     pub(crate) path: Option<PathBuf>,
 }
 
+/// `space`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Space {
+    /// List all spaces.
+    List,
+    /// Make a space.
+    Create {
+        /// Its name: a letter or digit, then up to 62 of a-z, 0-9, `.`, `_`, `-`.
+        name: String,
+        /// Read it beside every other one.
+        #[arg(long)]
+        always_on: bool,
+    },
+    /// Say what a space holds.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Change a space.
+    Set {
+        /// Its name.
+        name: String,
+        /// Read it beside every other one.
+        #[arg(long, required_unless_present = "no_always_on")]
+        always_on: bool,
+        /// Read it only when it is named.
+        #[arg(long, conflicts_with = "always_on")]
+        no_always_on: bool,
+    },
+    /// Remove a space for good, with all its files.
+    Rm {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// `hook`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Hook {
+    /// The client: `claude-code`.
+    pub(crate) client: String,
+    /// The event, as the client spells it or in kebab case: `SessionStart`, `user-prompt-submit`.
+    pub(crate) event: String,
+}
+
+/// Clients that can be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SetupClient {
+    /// Claude Code: hooks and the MCP server.
+    ClaudeCode,
+}
+
+/// `setup`.
+#[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct Setup {
+    /// The client.
+    #[arg(value_enum)]
+    pub(crate) client: SetupClient,
+    /// Only the hooks, without the MCP server.
+    #[arg(long)]
+    pub(crate) hooks: bool,
+    /// Only show the change.
+    #[arg(long, conflicts_with = "undo")]
+    pub(crate) print: bool,
+    /// Take out what was put in.
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// For everyone in the project of the working directory.
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// For the user, in every project; this is the default.
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) global: bool,
+}
+
+/// `backup`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Backup {
+    /// The new file; its manifest is `PATH.manifest.json`.
+    pub(crate) path: PathBuf,
+}
+
+/// `restore`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Restore {
+    /// The backup.
+    pub(crate) path: PathBuf,
+}
+
+/// `recover`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Recover {
+    /// Write the new file here and leave the damaged one where it is.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Sets of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum McpProfile {
+    /// Reading, storing and forgetting.
+    Core,
+    /// Reading only.
+    Readonly,
+}
+
+/// `mcp`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Mcp {
+    /// The tools that are offered.
+    #[arg(long, value_enum, default_value = "core")]
+    pub(crate) profile: McpProfile,
+}
+
 /// `doctor`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Doctor {
     /// Search the bytes of the space for a text that must be gone.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prove_erased: Option<String>,
+    /// Make anew what can be made anew: damaged parts of the index. File modes are repaired whenever a space is opened.
+    #[arg(long)]
+    pub(crate) fix: bool,
 }

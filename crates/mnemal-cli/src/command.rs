@@ -1,22 +1,31 @@
 //! One file a command; each reads its arguments, calls the facade once, and prints.
 
+mod backup;
+mod check;
 mod context;
 mod demo;
 mod doctor;
 mod export;
 mod forget;
+pub(crate) mod hook;
 mod import;
 mod init;
 mod log;
+mod mcp;
 mod recall;
+mod recover;
 mod remember;
+mod restore;
+mod setup;
+mod space;
 mod status;
 
 use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Engine, Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Speaker, UserId, Within,
+    Engine, Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Spaces, Speaker, UserId,
+    Within,
 };
 
 use crate::args::{Args, Command, Filter, Global};
@@ -31,37 +40,72 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Init => init::run(&global, output).await,
         Command::Demo => demo::run(output).await,
         Command::Remember(call) => {
-            let memory = open(&global, output).await?;
+            let memory = open_one(&global, output).await?;
             settled(&memory, remember::run(&memory, &global, call, output).await).await
         }
         Command::Recall(call) => recall::run(&open(&global, output).await?, &global, &call, output).await,
         Command::Context(call) => context::run(&open(&global, output).await?, &global, &call, output).await,
         Command::Forget(call) => {
-            let memory = open(&global, output).await?;
+            let memory = open_one(&global, output).await?;
             settled(&memory, forget::run(&memory, &global, call, output).await).await
         }
         Command::Log(call) => {
-            let memory = open(&global, output).await?;
+            let memory = open_one(&global, output).await?;
             settled(&memory, log::run(&memory, &global, call, output).await).await
         }
+        Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
-        Command::Export(call) => export::run(&open(&global, output).await?, call, output).await,
+        Command::Export(call) => export::run(&open_one(&global, output).await?, call, output).await,
+        Command::Space(call) => space::run(&global, call, output).await,
+        Command::Backup(call) => backup::run(&open_one(&global, output).await?, &call, output).await,
+        Command::Restore(call) => restore::run(&global, &call, output).await,
+        Command::Recover(call) => recover::run(&global, &call, output).await,
+        Command::Check => check::run(&open_one(&global, output).await?, output).await,
         Command::Status => status::run(&global, output).await,
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
+        Command::Setup(call) => setup::run(&global, &call, output),
+        // Answered in `main`, which waits for no hook longer than its deadline.
+        Command::Hook(_) => Ok(0),
     }
 }
 
-/// Opens the space that the command means.
+/// Opens the space that a command reads, together with those that are read beside it: the others that are named, `global`,
+/// and every always-on space. With `--db` it is that file alone.
 pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
-    let place = Place::find(global)?;
+    let place = Place::find_several(global)?;
+    let (memory, spaces) = opened(&place, global, output).await?;
+    match spaces {
+        Some(spaces) => Ok(spaces.beside(&memory, &place.others).await?),
+        None => Ok(memory),
+    }
+}
+
+/// Opens the one space that a command means, and nothing beside it.
+pub(crate) async fn open_one(global: &Global, output: &Output) -> Result<Memory> {
+    Ok(opened(&Place::find(global)?, global, output).await?.0)
+}
+
+/// Returns the spaces of the data directory.
+pub(crate) fn spaces(global: &Global) -> Result<Spaces> {
+    let data = Place::find_several(global)?.data;
+    let data =
+        data.ok_or_else(|| Error::invalid("spaces have names in the data directory; leave --db out"))?;
+    Ok(Spaces::new(data, Engine::builder().with_settings(config::read(global)?))?)
+}
+
+async fn opened(place: &Place, global: &Global, output: &Output) -> Result<(Memory, Option<Spaces>)> {
     if global.verbose > 0 {
         output.say(&format!("space {} in {}", place.space, place.file.display()));
     }
-    let settings = config::read(global)?;
-    let engine = Engine::builder().with_settings(settings).with_key_file(&place.key).open(&place.file).await;
-    let engine =
-        engine.with_context(|| format!("cannot open space {} in {}", place.space, place.file.display()))?;
-    Ok(engine.memory(Scope::whole(place.space)))
+    let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
+    let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
+    let Some(data) = &place.data else {
+        let engine = builder.open(&place.file).await.with_context(failed)?;
+        return Ok((engine.memory(Scope::whole(place.space.clone())), None));
+    };
+    let spaces = Spaces::new(data, builder)?;
+    let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
+    Ok((memory, Some(spaces)))
 }
 
 /// Moves what was written out of the write-ahead log, so that the database is one file again.

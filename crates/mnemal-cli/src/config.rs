@@ -2,17 +2,43 @@
 
 use anyhow::{Context as _, Result};
 use mnemal::{Error, Settings};
+use serde::de::DeserializeOwned;
 
 use crate::args::Global;
+use crate::command::hook::HookSettings;
 use crate::place;
+
+/// The section that the command `hook` has for itself.
+const HOOKS: &str = "hooks";
 
 /// Reads the settings that hold for this command.
 ///
-/// `MNEMAL_SECTION__KEY` overrides a key of the file; values are read as TOML, else as text.
+/// `MNEMAL_SECTION__KEY` overrides a key of the file, `MNEMAL_READ_GLOBAL` the one that has no section; values are read as
+/// TOML, else as text.
 ///
 /// # Errors
 /// `Invalid` for an unknown key, a wrong type, or a value out of range.
 pub(crate) fn read(global: &Global) -> Result<Settings> {
+    let (mut table, shown) = table(global)?;
+    let hooks = table.remove(HOOKS).unwrap_or_else(|| toml::Table::new().into());
+    let _checked: HookSettings = hooks.try_into().map_err(|cause| invalid(&shown, &cause))?;
+    let settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
+    settings.check()?;
+    Ok(settings)
+}
+
+/// Reads the section of the settings that a command has for itself.
+///
+/// # Errors
+/// `Invalid` for an unknown key or a wrong type in that section.
+pub(crate) fn section<T: DeserializeOwned>(global: &Global, name: &str) -> Result<T> {
+    let (mut table, shown) = table(global)?;
+    let section = table.remove(name).unwrap_or_else(|| toml::Table::new().into());
+    Ok(section.try_into().map_err(|cause| invalid(&shown, &cause))?)
+}
+
+/// Returns the file with the variables on top of it, and the file's name for messages.
+fn table(global: &Global) -> Result<(toml::Table, String)> {
     let path = place::configuration(global)?;
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -23,26 +49,29 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     };
     let shown = path.display().to_string();
     let mut table: toml::Table = toml::from_str(&text).map_err(|cause| invalid(&shown, &cause))?;
+    if let Some(value) = place::variable("MNEMAL_READ_GLOBAL") {
+        table.insert("read_global".to_owned(), read_value(&value));
+    }
     for (name, value) in std::env::vars() {
         if let Some((section, key)) = name.strip_prefix("MNEMAL_").and_then(|rest| rest.split_once("__")) {
             set(&mut table, &section.to_lowercase(), &key.to_lowercase(), &value);
         }
     }
-    let settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
-    settings.check()?;
-    Ok(settings)
+    Ok((table, shown))
 }
 
 fn set(table: &mut toml::Table, section: &str, key: &str, value: &str) {
-    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
-    let value = parsed
-        .ok()
-        .and_then(|mut one| one.remove("value"))
-        .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    let value = read_value(value);
     let section = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
     if let Some(section) = section.as_table_mut() {
         section.insert(key.to_owned(), value);
     }
+}
+
+/// Reads a value as TOML, else as text.
+fn read_value(text: &str) -> toml::Value {
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
+    parsed.and_then(|mut one| one.remove("value")).unwrap_or_else(|| toml::Value::String(text.to_owned()))
 }
 
 fn invalid(path: &str, cause: &toml::de::Error) -> Error {

@@ -36,7 +36,7 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
 }
 
 /// Causes that only repeat the message before them are left out.
-fn chain(error: &anyhow::Error) -> String {
+pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
         if parts.last().is_none_or(|last| !last.contains(&cause)) {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod args;
+mod ask;
 mod command;
 mod config;
 mod failure;
@@ -9,6 +10,7 @@ mod place;
 mod time;
 mod wire;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -17,7 +19,12 @@ use crate::args::Args;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let parsed = Args::try_parse_from(&arguments);
+    if command::hook::is_called(&arguments) {
+        return command::hook::answer(parsed);
+    }
+    let args = match parsed {
         Ok(args) => args,
         Err(help) => {
             let code = if help.use_stderr() { failure::USAGE } else { 0 };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use etcetera::BaseStrategy as _;
-use mnemal::SpaceId;
+use mnemal::{Error, SpaceId};
 
 use crate::args::Global;
 
@@ -13,6 +13,10 @@ use crate::args::Global;
 pub(crate) struct Place {
     /// Its name.
     pub(crate) space: SpaceId,
+    /// Other spaces that are named to be read beside it.
+    pub(crate) others: Vec<SpaceId>,
+    /// The folder of all spaces; `None` for a file that is named itself.
+    pub(crate) data: Option<PathBuf>,
     /// Its database.
     pub(crate) file: PathBuf,
     /// The installation's key.
@@ -20,28 +24,56 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Finds the place: `--db`, or the space's file in the data directory.
+    /// Finds the place of a command that means one space: `--db`, or the space's file in the data directory.
     ///
     /// # Errors
-    /// `Invalid` for a name that is no name of a space; when there is no home directory.
+    /// `Invalid` for several spaces, or a name that is no name of a space; when there is no home directory.
     pub(crate) fn find(global: &Global) -> Result<Self> {
+        let place = Self::find_several(global)?;
+        if place.others.is_empty() {
+            return Ok(place);
+        }
+        let n_named = place.others.len() + 1;
+        Err(Error::invalid(format!("{n_named} spaces are named; only recall and context read several"))
+            .into())
+    }
+
+    /// Finds the place of a command that reads, with the spaces that are named to be read beside it.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find), for one space or several.
+    pub(crate) fn find_several(global: &Global) -> Result<Self> {
         let db = global.db.clone().or_else(|| variable("MNEMAL_DB").map(PathBuf::from));
         if let Some(file) = db {
             let stem = file.file_stem().and_then(|stem| stem.to_str()).context("--db needs a file name")?;
             let key = file.with_file_name("installation.key");
-            return Ok(Self { space: SpaceId::new(stem.to_lowercase())?, file, key });
+            let space = SpaceId::new(stem.to_lowercase())?;
+            return Ok(Self { space, others: Vec::new(), data: None, file, key });
         }
         let data = data_directory()?;
-        let named = global.space.clone().or_else(|| variable("MNEMAL_SPACE")).filter(|name| name != "auto");
-        let space = match named {
-            Some(name) => SpaceId::new(name)?,
-            None => {
-                SpaceId::new(derived(&std::env::current_dir().context("there is no working directory")?))?
-            }
-        };
+        let named =
+            global.space.clone().or_else(|| variable("MNEMAL_SPACE")).unwrap_or_else(|| AUTO.to_owned());
+        let named = named.split(',').map(|name| space(name.trim(), global));
+        let mut spaces = named.collect::<Result<Vec<_>>>()?;
+        let space = spaces.remove(0);
         let file = data.join("spaces").join(format!("{space}.db"));
-        Ok(Self { space, file, key: data.join("installation.key") })
+        let key = data.join("installation.key");
+        Ok(Self { space, others: spaces, data: Some(data), file, key })
     }
+}
+
+/// Stands for the name that is derived from the working directory.
+const AUTO: &str = "auto";
+
+fn space(name: &str, global: &Global) -> Result<SpaceId> {
+    if name != AUTO {
+        return Ok(SpaceId::new(name)?);
+    }
+    let folder = match &global.folder {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().context("there is no working directory")?,
+    };
+    Ok(SpaceId::new(derived(&folder))?)
 }
 
 /// Returns the folder of all spaces: `MNEMAL_DATA_DIR`, else the user's data directory.
@@ -51,6 +83,27 @@ fn data_directory() -> Result<PathBuf> {
     }
     let base = etcetera::choose_base_strategy().context("there is no home directory; set MNEMAL_DATA_DIR")?;
     Ok(base.data_dir().join("mnemal"))
+}
+
+/// Returns the folder of locks, logs and the state of hooks, which `MNEMAL_DATA_DIR` moves together with the data.
+pub(crate) fn state_directory() -> Result<PathBuf> {
+    if let Some(folder) = variable("MNEMAL_DATA_DIR") {
+        return Ok(PathBuf::from(folder));
+    }
+    let base = etcetera::choose_base_strategy().context("there is no home directory; set MNEMAL_DATA_DIR")?;
+    Ok(base.state_dir().unwrap_or_else(|| base.data_dir()).join("mnemal"))
+}
+
+/// Makes a folder that only its owner can read.
+pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
+    if folder.exists() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// Returns the user's configuration file.

@@ -1,5 +1,7 @@
 //! `mnemal doctor`.
 
+mod machine;
+
 use anyhow::Result;
 use mnemal::{Memory, RecallMode, Status};
 use serde::Serialize;
@@ -16,8 +18,9 @@ struct Finding {
     text: String,
 }
 
-/// The two results that a check can have.
+/// The results that a check can have.
 const OK: &str = "ok";
+const WARN: &str = "warn";
 const FAIL: &str = "FAIL";
 
 fn finding(check: &'static str, result: &'static str, text: impl Into<String>) -> Finding {
@@ -28,10 +31,15 @@ fn finding(check: &'static str, result: &'static str, text: impl Into<String>) -
 pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let mut findings = vec![settings(global)];
-    match super::open(global, output).await {
+    match super::open_one(global, output).await {
         Ok(memory) => {
             findings.push(finding("open", OK, place.file.display().to_string()));
             findings.push(permissions(&place));
+            findings.push(machine::file_system(&place));
+            findings.push(machine::copies(&place));
+            if call.fix {
+                findings.push(mended(&memory).await);
+            }
             findings.push(bytes(&memory).await);
             findings.push(layers(&memory).await);
             findings.push(probe(&memory).await);
@@ -86,8 +94,21 @@ async fn bytes(memory: &Memory) -> Finding {
             OK,
             format!("{} events and {} index rows match", found.events, found.index_rows),
         ),
-        Ok(found) => finding("integrity", FAIL, format!("{}; restore a backup", found.findings.join("; "))),
+        Ok(found) => finding(
+            "integrity",
+            FAIL,
+            format!("{}; run `mnemal recover`, or restore a backup", found.findings.join("; ")),
+        ),
         Err(error) => finding("integrity", FAIL, error.to_string()),
+    }
+}
+
+/// Makes damaged parts of the index anew.
+async fn mended(memory: &Memory) -> Finding {
+    match memory.engine().reindex_damaged().await {
+        Ok(0) => finding("fix", OK, "nothing of the index had to be made anew"),
+        Ok(rows) => finding("fix", OK, format!("{rows} rows of the index were made anew")),
+        Err(error) => finding("fix", FAIL, error.to_string()),
     }
 }
 

@@ -1,13 +1,12 @@
 //! `mnemal forget`.
 
-use std::io::{BufRead as _, IsTerminal as _};
-
 use anyhow::Result;
 use mnemal::{
     Erasure, ErasureStatus, Error, EventId, LearningFilter, LearningId, Memory, NoteKey, Selector, SessionId,
 };
 
 use crate::args::{Forget, Global};
+use crate::ask::agreed;
 use crate::output::Output;
 use crate::wire::ErasureForm;
 
@@ -19,20 +18,9 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
         output.answer(&ErasureForm::from(&preview), || plan(&preview))?;
         return Ok(0);
     }
-    if !global.yes {
-        output.talk(&plan(&preview));
-        if !std::io::stdin().is_terminal() {
-            return Err(
-                Error::invalid("forget asks before it erases; say --yes where nobody can answer").into()
-            );
-        }
-        output.talk("erase? [y/N]");
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
-            output.say("nothing was erased");
-            return Ok(0);
-        }
+    if !agreed(&plan(&preview), "erase", global, output)? {
+        output.say("nothing was erased");
+        return Ok(0);
     }
     let erasure = memory.forget(selector).await?;
     output.answer(&ErasureForm::from(&erasure), || done(&erasure))?;

@@ -17,7 +17,7 @@ use crate::{config, wire};
 
 /// Reads a file into the space, or with `--dry-run` into a space that is thrown away.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
-    let memory = if call.dry_run { rehearsal(global)? } else { super::open(global, output).await? };
+    let memory = if call.dry_run { rehearsal(global)? } else { super::open_one(global, output).await? };
     let options = ImportOptions {
         origin: if call.own_history { OwnHistory::Yes } else { OwnHistory::No },
         lenient: if call.lenient { Lenient::Yes } else { Lenient::No },

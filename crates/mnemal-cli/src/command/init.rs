@@ -20,7 +20,7 @@ struct Made {
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let created = !place.file.exists();
-    let _memory = super::open(global, output).await?;
+    let _memory = super::open_one(global, output).await?;
     let made = Made {
         space: place.space.to_string(),
         database: place.file.display().to_string(),

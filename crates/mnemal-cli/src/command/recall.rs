@@ -25,6 +25,8 @@ struct HitForm {
     evidence: f32,
     found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    space: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     explain: Vec<PartForm>,
@@ -76,6 +78,7 @@ fn form(hit: &Hit, call: &Recall) -> HitForm {
         score: hit.score.get(),
         evidence: hit.evidence,
         found_by: hit.found_by.as_str(),
+        space: hit.space.as_ref().map(ToString::to_string),
         key: key(hit),
         explain: if call.explain { hit.parts.iter().map(PartForm::from).collect() } else { Vec::new() },
     }
@@ -93,7 +96,7 @@ fn human(found: &Recalled, call: &Recall) -> String {
     text
 }
 
-/// Score, level, day, speaker and text of a hit; behind it the key of a note.
+/// Score, level, day, space, speaker and text of a hit; behind it the key of a note.
 pub(super) fn line(hit: &Hit) -> String {
     let Some(event) = hit.event.kept() else { return String::new() };
     let day = event.occurred_at.civil(&event.zone).day_text();
@@ -107,7 +110,12 @@ pub(super) fn line(hit: &Hit) -> String {
         .collect();
     let more = if event.content.chars().count() > 160 { "…" } else { "" };
     let note = key(hit).map(|key| format!("   ({key})")).unwrap_or_default();
-    format!("{:.2}  [{}, {day}]{speaker} {words}{more}{note}", hit.score.get(), hit.event.level.as_str())
+    let space = hit.space.as_ref().map(|space| format!(", {space}")).unwrap_or_default();
+    format!(
+        "{:.2}  [{}, {day}{space}]{speaker} {words}{more}{note}",
+        hit.score.get(),
+        hit.event.level.as_str()
+    )
 }
 
 /// The summands of a score, largest first.

@@ -33,7 +33,7 @@ struct LayerReport {
 /// Says what the space holds and how its parts are.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
-    let memory = super::open(global, output).await?;
+    let memory = super::open_one(global, output).await?;
     let (stats, health) = (memory.stats().await?, memory.health().await?);
     let report = Report {
         space: place.space.to_string(),

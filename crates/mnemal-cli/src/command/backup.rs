@@ -1,0 +1,27 @@
+//! `mnemal backup`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use mnemal::{Manifest, Memory};
+
+use crate::args::Backup;
+use crate::output::Output;
+
+/// Copies the space into a new file, checks the copy, and describes it.
+pub(super) async fn run(memory: &Memory, call: &Backup, output: &Output) -> Result<u8> {
+    let manifest = memory.backup(&call.path).await?;
+    output.answer(&manifest, || text(&call.path, &manifest))?;
+    Ok(0)
+}
+
+fn text(path: &Path, manifest: &Manifest) -> String {
+    format!(
+        "copied {} events and {} tombstones of space {} to {}; the copy was read back\n\
+         a later forget does not reach the copy; delete it when its time is over",
+        manifest.events,
+        manifest.tombstones,
+        manifest.space,
+        path.display(),
+    )
+}

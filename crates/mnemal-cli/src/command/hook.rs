@@ -1,0 +1,139 @@
+//! `mnemal hook`: answers one event of a client, with one JSON document, in time, whatever happens.
+
+mod capture;
+mod event;
+mod inject;
+mod input;
+mod journal;
+mod mark;
+mod offer;
+mod reply;
+mod settings;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use mnemal::{Clock as _, SystemClock};
+
+pub(crate) use self::event::Event;
+use self::input::Input;
+use self::reply::Reply;
+pub(crate) use self::settings::HookSettings;
+use crate::args::{Args, Command, Global, Hook};
+use crate::config;
+
+/// The only client so far.
+pub(crate) const CLIENT: &str = "claude-code";
+/// How long an event that only captures may take. Source: SURFACES 7.1.
+const CAPTURE: Duration = Duration::from_secs(5);
+/// Options that take the next argument as their value.
+const VALUED: [&str; 4] = ["-s", "--space", "--db", "--config"];
+
+/// Whether the arguments of the program call `hook`, however wrong the rest of them is.
+pub(crate) fn is_called(arguments: &[OsString]) -> bool {
+    let mut arguments = arguments.iter().skip(1);
+    while let Some(argument) = arguments.next() {
+        if VALUED.iter().any(|option| argument == option) {
+            arguments.next();
+        } else if !argument.to_string_lossy().starts_with('-') {
+            return argument == "hook";
+        }
+    }
+    false
+}
+
+/// Answers on stdout, always with success: a client must never stumble over its memory.
+///
+/// A fault of ours is `{}` and one line in the log file of the state folder.
+pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
+    let clock = SystemClock::default();
+    // What a panic says would go to stderr; that there was one is noted below.
+    std::panic::set_hook(Box::new(|_| ()));
+    let (called, answered) = match parsed {
+        Ok(Args { global, command: Command::Hook(call) }) => {
+            (call.event.clone(), in_time(global, &call, &clock))
+        }
+        Err(help) if !help.use_stderr() => {
+            // Help that cannot be printed has nobody to read it.
+            let _unread = help.print();
+            return ExitCode::SUCCESS;
+        }
+        _ => ("?".to_owned(), Err(anyhow!("the arguments are not `hook CLIENT EVENT`"))),
+    };
+    let reply = answered.unwrap_or_else(|error| {
+        journal::note(&called, &error, clock.now());
+        Reply::default()
+    });
+    // A client that closed the pipe does not want the answer.
+    let _unread = writeln!(std::io::stdout(), "{}", reply.json());
+    ExitCode::SUCCESS
+}
+
+/// Works on a thread of its own and waits for it until the deadline, so that neither a call that hangs nor work that does not
+/// give way can hold the client up.
+///
+/// The thread is not joined: when `main` returns the process ends, and the thread with it. It owns nothing that this could
+/// damage; what it has not stored yet, the next hook of the same transcript stores.
+fn in_time(global: Global, call: &Hook, clock: &SystemClock) -> Result<Reply> {
+    if call.client != CLIENT {
+        bail!("no client {:?}; there is {CLIENT}", call.client);
+    }
+    let event = Event::from_name(&call.event).with_context(|| format!("no event {:?}", call.event))?;
+    let settings: HookSettings = config::section(&global, "hooks")?;
+    let deadline = Duration::from_millis(settings.deadline_ms);
+    let deadline = if event.injects() { deadline } else { deadline.max(CAPTURE) };
+    let (tell, told) = sync_channel(1);
+    let work = move || {
+        // At the deadline nobody listens any more.
+        let _late = tell.send(work(global, &settings, event));
+    };
+    drop(std::thread::Builder::new().name("hook".to_owned()).spawn(work).context("cannot start")?);
+    match told.recv_timeout(deadline.saturating_sub(clock.monotonic())) {
+        Ok(done) => done,
+        Err(RecvTimeoutError::Timeout) => bail!("no answer within {} ms", deadline.as_millis()),
+        Err(RecvTimeoutError::Disconnected) => bail!("a panic"),
+    }
+}
+
+fn work(mut global: Global, settings: &HookSettings, event: Event) -> Result<Reply> {
+    let input = Input::read(std::io::stdin().lock())?;
+    global.folder.clone_from(&input.folder);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let name = input.event_name(event);
+    runtime.block_on(async {
+        match event {
+            Event::SessionStart if settings.recall => inject::at_start(&global, &input, settings, name).await,
+            Event::UserPromptSubmit if settings.recall => {
+                inject::at_prompt(&global, &input, settings, name).await
+            }
+            Event::SessionStart | Event::UserPromptSubmit => Ok(Reply::default()),
+            _ => capture::run(&global, &input, settings, event).await.map(|()| Reply::default()),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_is_known_whatever_stands_around_it() {
+        let called = |line: &str| is_called(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for line in [
+            "mnemal hook",
+            "mnemal hook claude-code",
+            "mnemal --db x.db hook claude-code stop --wrong",
+            "mnemal -s work --json hook claude-code nonsense",
+            "mnemal --space=work hook",
+        ] {
+            assert!(called(line), "{line}");
+        }
+        for line in ["mnemal", "mnemal recall hook", "mnemal --space hook recall x", "mnemal -s hook"] {
+            assert!(!called(line), "{line}");
+        }
+    }
+}

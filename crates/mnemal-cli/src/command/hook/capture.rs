@@ -1,0 +1,67 @@
+//! Stores what a transcript holds since the last time.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::num::NonZeroUsize;
+
+use anyhow::{Context as _, Result};
+use mnemal::{Cursor, EventFilter, ImportFormat, ImportOptions, Lenient, Memory, OwnHistory, Within};
+
+use super::event::Event;
+use super::input::Input;
+use super::mark::{Mark, MarkFile};
+use super::settings::{Capture, HookSettings};
+use crate::args::Global;
+use crate::output::Output;
+use crate::place::Place;
+
+/// Captures to the end of the transcript; before a compaction also keeps a summary of what goes.
+pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings, event: Event) -> Result<()> {
+    if settings.capture == Capture::Off {
+        return Ok(());
+    }
+    let transcript = input.transcript.as_ref().context("the event names no transcript")?;
+    let file = File::open(transcript).with_context(|| format!("cannot read {}", transcript.display()))?;
+    let place = Place::find(global)?;
+    let memory = crate::command::open_one(global, &Output::new(global)).await?;
+    let marks = MarkFile::of(transcript, &place.file)?;
+    let known = marks.read();
+    let from = known.position(head(&memory).await?);
+    let options = ImportOptions {
+        origin: OwnHistory::Captured,
+        lenient: Lenient::Yes,
+        roles: Within::Only(settings.capture_roles.iter().map(|role| (*role).into()).collect()),
+        ..ImportOptions::new(transcript.display().to_string(), memory.engine().now())
+    };
+    let mut reached = None;
+    let what = (ImportFormat::ClaudeCode, options);
+    let report = memory
+        .follow(BufReader::with_capacity(1 << 18, file), from, what, &mut |_, position| {
+            reached = Some(position);
+            // What is stored is stored; without the mark it is only read again.
+            let _unmarked = marks.write(Mark::new(position, Cursor::START));
+        })
+        .await?;
+    if event == Event::PreCompact
+        && let Some(session) = &input.session
+    {
+        drop(memory.keep_timeline(session).await?);
+    }
+    if let Some(position) = reached {
+        marks.write(Mark::new(position, head(&memory).await?))?;
+    }
+    if event == Event::SessionEnd {
+        marks.sweep(memory.engine().now());
+    }
+    // A reader in another process can keep the write-ahead log; nothing is lost then.
+    let _later = memory.engine().close().await;
+    let broken = report.broken;
+    anyhow::ensure!(broken == 0, "{broken} lines of {} could not be read", transcript.display());
+    Ok(())
+}
+
+/// Returns the last position of the log.
+async fn head(memory: &Memory) -> Result<Cursor> {
+    let newest = memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
+    Ok(Cursor(newest.first().map(|event| event.seq)))
+}

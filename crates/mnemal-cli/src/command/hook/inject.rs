@@ -1,0 +1,102 @@
+//! What the client puts beside the user's words: notes at the start, and what answers a prompt.
+
+use std::num::NonZeroUsize;
+
+use anyhow::Result;
+use mnemal::{ContextCall, Engine, EventFilter, GapCause, InstallationKey, Memory, Scope, Section};
+
+use super::input::{Input, Start};
+use super::offer;
+use super::reply::Reply;
+use super::settings::HookSettings;
+use crate::args::Global;
+use crate::output::Output;
+use crate::place::Place;
+use crate::{command, config};
+
+/// Lines of earlier conversations at the start: where the last one stopped. Source: own choice; one exchange.
+const RECENT_LINES: usize = 2;
+/// Lines that an injected text has room for at least, so that one long line does not push the others out. Source: own choice.
+const ROOM_FOR: u32 = 4;
+
+/// Answers the start of a session: who somebody is, what he prefers, what always matters, and where he stopped.
+pub(super) async fn at_start(
+    global: &Global,
+    input: &Input,
+    settings: &HookSettings,
+    event_name: String,
+) -> Result<Reply> {
+    let Place { file, .. } = Place::find_several(global)?;
+    let memory = present(global).await?;
+    let is_empty = match &memory {
+        Some(memory) if file.exists() => {
+            memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?.is_empty()
+        }
+        _ => true,
+    };
+    let offer = if is_empty && input.start == Start::Startup { offer::of_import(input) } else { None };
+    let Some(memory) = memory else { return Ok(Reply::default().telling(offer)) };
+    if let Some(session) =
+        input.session.as_ref().filter(|_| matches!(input.start, Start::Clear | Start::Compact))
+    {
+        memory.clear_shown(session).await?;
+    }
+    let mut sections = vec![Section::Identity, Section::Preferences, Section::Knowledge];
+    // A resumed conversation was told where the others stopped; telling it again would go further back each time.
+    if input.start != Start::Resume {
+        sections.push(Section::Recent);
+    }
+    let call = memory.context("").sections(sections).lines(RECENT_LINES);
+    let block = shaped(call, input, settings).await?;
+    Ok(Reply::injecting(event_name, block).telling(offer))
+}
+
+/// Answers a prompt with what was said or noted about it elsewhere; usually with nothing.
+pub(super) async fn at_prompt(
+    global: &Global,
+    input: &Input,
+    settings: &HookSettings,
+    event_name: String,
+) -> Result<Reply> {
+    if !mnemal::asks_something(&input.prompt) {
+        return Ok(Reply::default());
+    }
+    let Some(memory) = present(global).await? else { return Ok(Reply::default()) };
+    let call = memory.context(&input.prompt).sections(vec![Section::Recall]).lines(settings.recall_items);
+    Ok(Reply::injecting(event_name, shaped(call, input, settings).await?))
+}
+
+async fn shaped(call: ContextCall, input: &Input, settings: &HookSettings) -> Result<String> {
+    let tokens = settings.recall_tokens;
+    let mut call = call.budget(tokens).line_tokens(tokens / ROOM_FOR);
+    if let Some(session) = &input.session {
+        call = call.session(session.clone()).skip_injected();
+    }
+    let context = call.await?;
+    let failed = context.gaps.iter().find(|gap| gap.cause != GapCause::NotConfigured);
+    // A part that failed is noted, so that it does not look like nothing relevant; what there is is said nevertheless.
+    if let Some(gap) = failed.filter(|_| context.text.is_empty()) {
+        anyhow::bail!("gap: {gap}");
+    }
+    Ok(context.value.text)
+}
+
+/// Opens the space with those that are read beside it, if there is any: reading makes none.
+async fn present(global: &Global) -> Result<Option<Memory>> {
+    let output = Output::new(global);
+    let place = Place::find_several(global)?;
+    if place.file.exists() {
+        return Ok(Some(command::open(global, &output).await?));
+    }
+    if place.data.is_none() {
+        return Ok(None);
+    }
+    let mut builder = Engine::builder().with_settings(config::read(global)?);
+    if let Some(key) = std::fs::read(&place.key).ok().and_then(|bytes| bytes.try_into().ok()) {
+        builder = builder.with_key(InstallationKey::new(key));
+    }
+    let nothing = builder.in_memory()?.memory(Scope::whole(place.space));
+    let memory = command::spaces(global)?.beside(&nothing, &place.others).await?;
+    let reads_any = memory.secondary().next().is_some();
+    Ok(reads_any.then_some(memory))
+}

@@ -1,0 +1,70 @@
+//! The section `[hooks]` of the settings.
+
+use serde::Deserialize;
+
+/// How hooks answer.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct HookSettings {
+    /// Whether anything is injected.
+    pub(super) recall: bool,
+    /// Most tokens of an injected text.
+    pub(super) recall_tokens: u32,
+    /// Most lines that are recalled for a prompt.
+    pub(super) recall_items: usize,
+    /// Most time of an event that injects, in milliseconds from the start of the process.
+    pub(super) deadline_ms: u64,
+    /// Whether conversations are captured.
+    pub(super) capture: Capture,
+    /// Roles that are captured.
+    pub(super) capture_roles: Vec<CapturedRole>,
+}
+
+/// Whether conversations are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Capture {
+    /// When a turn ends, before a compaction, and at the end of a session.
+    Turn,
+    /// Never.
+    Off,
+}
+
+/// A role that can be captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CapturedRole {
+    User,
+    Assistant,
+    Tool,
+}
+
+/// Most tokens of an injected text. Source: SURFACES 4.2, `hooks.recall_tokens`.
+const RECALL_TOKENS: u32 = 600;
+/// Most recalled lines. Source: SURFACES 4.2, `hooks.recall_items`.
+const RECALL_ITEMS: usize = 6;
+/// Most time, in milliseconds. Source: SURFACES 4.2, `hooks.deadline_ms`.
+const DEADLINE_MS: u64 = 800;
+
+impl Default for HookSettings {
+    fn default() -> Self {
+        Self {
+            recall: true,
+            recall_tokens: RECALL_TOKENS,
+            recall_items: RECALL_ITEMS,
+            deadline_ms: DEADLINE_MS,
+            capture: Capture::Turn,
+            capture_roles: vec![CapturedRole::User, CapturedRole::Assistant, CapturedRole::Tool],
+        }
+    }
+}
+
+impl From<CapturedRole> for mnemal::Role {
+    fn from(role: CapturedRole) -> Self {
+        match role {
+            CapturedRole::User => Self::User,
+            CapturedRole::Assistant => Self::Assistant,
+            CapturedRole::Tool => Self::Tool,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `mnemal recover`.
+
+use anyhow::Result;
+use mnemal::{Engine, Recovered};
+use serde::Serialize;
+
+use crate::args::{Global, Recover};
+use crate::output::Output;
+use crate::place::Place;
+use crate::{config, wire};
+
+#[derive(Serialize)]
+struct Report {
+    space: String,
+    database: String,
+    kept: u64,
+    erased: u64,
+    damaged: u64,
+    /// Former positions, first and last, of which nothing was left.
+    missing: Vec<(u64, u64)>,
+    refused: Vec<Refusal>,
+    tombstones: u64,
+    /// Where the damaged file is now.
+    aside: Option<String>,
+    /// Where the installation's key is now that could not be read.
+    damaged_key: Option<String>,
+    gaps: Vec<wire::GapForm>,
+}
+
+#[derive(Serialize)]
+struct Refusal {
+    event_id: String,
+    why: String,
+}
+
+/// Saves what is left of the space's file, and puts it in its place or into another file.
+pub(super) async fn run(global: &Global, call: &Recover, output: &Output) -> Result<u8> {
+    let place = Place::find(global)?;
+    let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
+    let saved = builder.recover(&place.file, call.out.as_deref()).await?;
+    let report = report(&place, &saved);
+    output.answer(&report, || text(&report))?;
+    Ok(super::gaps(&saved.gaps, global, output))
+}
+
+fn report(place: &Place, saved: &Recovered) -> Report {
+    let refusal =
+        |(id, why): &(mnemal::EventId, String)| Refusal { event_id: id.to_string(), why: why.clone() };
+    Report {
+        space: place.space.to_string(),
+        database: saved.file.display().to_string(),
+        kept: saved.kept,
+        erased: saved.erased,
+        damaged: saved.damaged,
+        missing: saved.missing.iter().map(|(first, last)| (first.0, last.0)).collect(),
+        refused: saved.refused.iter().map(refusal).collect(),
+        tombstones: saved.tombstones,
+        aside: saved.aside.as_ref().map(|aside| aside.display().to_string()),
+        damaged_key: saved.damaged_key.as_ref().map(|key| key.display().to_string()),
+        gaps: wire::gaps(&saved.gaps),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut lines = vec![format!(
+        "saved {} events, {} erased ones and {} tombstones of space {} in {}",
+        report.kept, report.erased, report.tombstones, report.space, report.database
+    )];
+    let lost: u64 = report.missing.iter().map(|(first, last)| last - first + 1).sum();
+    if lost > 0 {
+        let ranges = report.missing.iter().map(|(first, last)| match first == last {
+            true => first.to_string(),
+            false => format!("{first} to {last}"),
+        });
+        let ranges = ranges.collect::<Vec<_>>().join(", ");
+        lines.push(format!("  {lost} positions are lost: {ranges}; the others were numbered anew"));
+    }
+    if report.damaged > 0 {
+        lines.push(format!("  {} rows do not match their checksum", report.damaged));
+    }
+    for refused in &report.refused {
+        lines.push(format!("  not stored: {}: {}", refused.event_id, refused.why));
+    }
+    if let Some(aside) = &report.aside {
+        lines.push(format!(
+            "  the damaged file is {aside}; nothing was deleted, and a forget does not reach it"
+        ));
+    }
+    if let Some(key) = &report.damaged_key {
+        lines.push(format!(
+            "  the installation's key was damaged and is now {key}; the new one knows what was forgotten before by its id only"
+        ));
+    }
+    lines.push("  receipts of earlier contexts are not saved".to_owned());
+    lines.join("\n")
+}

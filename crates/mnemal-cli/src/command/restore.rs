@@ -1,0 +1,79 @@
+//! `mnemal restore`.
+
+use std::io::IsTerminal as _;
+
+use anyhow::Result;
+use mnemal::{Engine, Error, ErrorKind, Restored};
+use serde::Serialize;
+
+use crate::args::{Global, Restore};
+use crate::output::Output;
+use crate::place::Place;
+use crate::{ask, config};
+
+#[derive(Serialize)]
+struct Report {
+    space: String,
+    database: String,
+    events: u64,
+    forgotten_again: u64,
+    tombstones: u64,
+    /// When the backup was made; absent for a copy without a manifest.
+    made_at: Option<String>,
+    /// Where the former file is.
+    aside: Option<String>,
+}
+
+/// Puts a backup in the place of the space's file.
+pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Result<u8> {
+    let place = Place::find(global)?;
+    let events = mnemal::events_in(&place.file)?;
+    if events > 0 {
+        let plan = format!("space {} has {events} event(s); the backup takes their place", place.space);
+        if !global.yes && !std::io::stdin().is_terminal() {
+            let what = format!("{plan}; say --yes where nobody can answer");
+            return Err(Error::new(ErrorKind::Conflict, what).into());
+        }
+        if !ask::agreed(&plan, "restore", global, output)? {
+            output.say("nothing was restored");
+            return Ok(0);
+        }
+    }
+    let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
+    let done = builder.restore(&place.space, &call.path, &place.file).await?;
+    let report = report(&place, done);
+    output.answer(&report, || text(&report))?;
+    Ok(0)
+}
+
+fn report(place: &Place, done: Restored) -> Report {
+    Report {
+        space: place.space.to_string(),
+        database: place.file.display().to_string(),
+        events: done.events,
+        forgotten_again: done.forgotten_again,
+        tombstones: done.tombstones,
+        made_at: done.manifest.map(|manifest| manifest.made_at),
+        aside: done.aside.map(|aside| aside.display().to_string()),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let made = match &report.made_at {
+        Some(made) => format!("made {made}"),
+        None => "without a manifest: its rows were checked, not that none is missing".to_owned(),
+    };
+    let mut lines = vec![format!("restored {} events of space {} ({made})", report.events, report.space)];
+    if report.forgotten_again > 0 {
+        let count = report.forgotten_again;
+        lines.push(format!(
+            "  {count} of them were forgotten since and are erased again; the backup still holds them"
+        ));
+    }
+    if let Some(aside) = &report.aside {
+        lines.push(format!(
+            "  the former file is {aside}; a forget does not reach it; delete it when you need it no more"
+        ));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,128 @@
+//! `mnemal setup`: puts our commands into the settings of a client, and takes them out again.
+
+mod claude_code;
+mod diff;
+mod edit;
+mod jsonc;
+
+use std::fmt::Write as _;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use mnemal::Error;
+
+use self::claude_code::{After, Part, Reach};
+use crate::args::{Global, Setup};
+use crate::ask::agreed;
+use crate::output::Output;
+
+/// A change of one file that was not made yet.
+struct Change {
+    file: PathBuf,
+    before: Option<String>,
+    after: After,
+}
+
+/// Shows the change, asks, and makes it; a file that cannot be changed safely is left alone.
+pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> {
+    let reach = if call.project { Reach::Project } else { Reach::Global };
+    let parts: &[Part] = if call.hooks { &[Part::Hooks] } else { &[Part::Hooks, Part::Server] };
+    let mut changes = Vec::new();
+    for part in parts {
+        changes.extend(planned(*part, reach, call)?);
+    }
+    let plan = plan(&changes);
+    if changes.is_empty() {
+        output.say("nothing to change");
+        return Ok(0);
+    }
+    if call.print {
+        output.print(&plan)?;
+        return Ok(0);
+    }
+    output.say(&plan);
+    if !agreed("", if call.undo { "undo" } else { "change" }, global, output)? {
+        return Ok(0);
+    }
+    for change in &changes {
+        change.make(call)?;
+        output.say(&format!(
+            "{} {}",
+            if change.after == After::Nothing { "removed" } else { "wrote" },
+            change.file.display()
+        ));
+    }
+    if !call.undo {
+        let option = if call.project { " --project" } else { "" };
+        output.say(&format!("undo with: mnemal setup claude-code --undo{option}"));
+    }
+    Ok(0)
+}
+
+fn planned(part: Part, reach: Reach, call: &Setup) -> Result<Option<Change>> {
+    let named = part.file(reach)?;
+    // A link is followed, so that the file behind it changes and the link stays.
+    let file = named.canonicalize().unwrap_or(named);
+    let before = match std::fs::read_to_string(&file) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+    };
+    let after = match (&before, call.undo) {
+        (None, true) => return Ok(None),
+        (Some(text), true) => part.removed(text),
+        (text, false) => part.added(text.as_deref()).map(After::Text),
+    };
+    let Some(after) = after else {
+        let snippet = part.added(None).unwrap_or_default();
+        return Err(Error::invalid(format!(
+            "{} is left alone, because it is not the JSON that was expected; this belongs in it:\n{snippet}",
+            file.display()
+        ))
+        .into());
+    };
+    let is_same = matches!((&before, &after), (Some(before), After::Text(after)) if before == after);
+    Ok((!is_same).then_some(Change { file, before, after }))
+}
+
+fn plan(changes: &[Change]) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let after = match &change.after {
+            After::Text(text) => text.as_str(),
+            After::Nothing => "",
+        };
+        let lines = diff::diff(change.before.as_deref().unwrap_or_default(), after);
+        // Writing into a string cannot fail.
+        let _written = writeln!(text, "{}\n{lines}", change.file.display());
+    }
+    text.trim_end().to_owned()
+}
+
+impl Change {
+    fn make(&self, call: &Setup) -> Result<()> {
+        let failed = || format!("cannot write {}", self.file.display());
+        let After::Text(text) = &self.after else {
+            return std::fs::remove_file(&self.file).with_context(failed);
+        };
+        if let Some(before) = self.before.as_ref().filter(|_| !call.undo) {
+            std::fs::write(beside(&self.file, "bak"), before).with_context(failed)?;
+        }
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder).with_context(failed)?;
+        }
+        let draft = beside(&self.file, "mnemal-new");
+        std::fs::write(&draft, text).with_context(failed)?;
+        if let Ok(known) = self.file.metadata() {
+            std::fs::set_permissions(&draft, known.permissions()).with_context(failed)?;
+        }
+        std::fs::rename(&draft, &self.file).with_context(failed)
+    }
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{ending}"));
+    file.with_file_name(name)
+}

@@ -1,0 +1,131 @@
+//! What Claude Code reads: hooks in its settings, and the MCP server in its own file.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::edit;
+use crate::command::hook::{CLIENT, Event};
+use crate::place::variable;
+
+/// The program, as clients find it.
+const PROGRAM: &str = "mnemal";
+
+/// What becomes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// It holds this.
+    Text(String),
+    /// It goes, because nothing is left in it.
+    Nothing,
+}
+
+/// Which of the client's two settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those of the user.
+    Global,
+    /// Those of the project in the working directory.
+    Project,
+}
+
+/// A part of the client's settings that we have a place in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The commands that run at its events.
+    Hooks,
+    /// The server that its model calls.
+    Server,
+}
+
+impl Part {
+    /// Returns the file of the part.
+    pub(super) fn file(self, reach: Reach) -> Result<PathBuf> {
+        if reach == Reach::Project {
+            let folder = std::env::current_dir().context("there is no working directory")?;
+            return Ok(match self {
+                Self::Hooks => folder.join(".claude").join("settings.json"),
+                Self::Server => folder.join(".mcp.json"),
+            });
+        }
+        let home = || variable("HOME").map(PathBuf::from).context("there is no home directory");
+        let own = variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        Ok(match (self, own) {
+            (Self::Hooks, Some(own)) => own.join("settings.json"),
+            (Self::Hooks, None) => home()?.join(".claude").join("settings.json"),
+            (Self::Server, Some(own)) => own.join(".claude.json"),
+            (Self::Server, None) => home()?.join(".claude.json"),
+        })
+    }
+
+    /// Adds what is missing of ours; `None` where the text cannot be changed. Without a text the file is made.
+    pub(super) fn added(self, text: Option<&str>) -> Option<String> {
+        let mut text = text.map(str::to_owned);
+        for (path, value) in self.entries() {
+            text = Some(match text {
+                Some(text) if has(&text, &path, &value) => text,
+                Some(text) => edit::insert(&text, &path, &value)?,
+                None => edit::made(&path, &value),
+            });
+        }
+        text
+    }
+
+    /// Takes ours out; `None` where the text cannot be read.
+    pub(super) fn removed(self, text: &str) -> Option<After> {
+        super::jsonc::Node::read(text)?;
+        let mut now = text.to_owned();
+        for (path, value) in self.entries().into_iter().rev() {
+            while let Some(less) = edit::remove(&now, &path, &|found| is_ours(found, &value)) {
+                if edit::is_bare(&less, &now) {
+                    return Some(After::Nothing);
+                }
+                now = less;
+            }
+        }
+        Some(After::Text(now))
+    }
+
+    fn entries(self) -> Vec<(Vec<&'static str>, Value)> {
+        match self {
+            Self::Server => {
+                let server = json!({"type": "stdio", "command": PROGRAM, "args": ["mcp"]});
+                vec![(vec!["mcpServers", PROGRAM], server)]
+            }
+            Self::Hooks => {
+                Event::ALL.iter().map(|event| (vec!["hooks", event.as_str(), ""], group(*event))).collect()
+            }
+        }
+    }
+}
+
+/// Returns what stands under an event. Source: SURFACES 7.2, time limits in seconds, and what nobody waits for.
+fn group(event: Event) -> Value {
+    let command = format!("{PROGRAM} hook {CLIENT} {}", event.as_str());
+    let timeout = match event {
+        Event::SessionStart | Event::UserPromptSubmit => 5,
+        Event::Stop | Event::SubagentStop => 15,
+        Event::PreCompact | Event::SessionEnd => 10,
+    };
+    let hook = if matches!(event, Event::Stop | Event::SubagentStop) {
+        json!({"type": "command", "command": command, "timeout": timeout, "async": true})
+    } else {
+        json!({"type": "command", "command": command, "timeout": timeout})
+    };
+    json!({"hooks": [hook]})
+}
+
+/// Whether an entry does what ours does, whatever somebody changed about its limits.
+fn is_ours(found: &Value, value: &Value) -> bool {
+    let commands = |group: &Value| -> Vec<Value> {
+        let hooks = group.get("hooks").and_then(Value::as_array).cloned().unwrap_or_default();
+        hooks.iter().filter_map(|hook| hook.get("command").cloned()).collect()
+    };
+    if value.get("hooks").is_some() { commands(found) == commands(value) } else { found == value }
+}
+
+/// Whether ours stands there already.
+fn has(text: &str, path: &[&str], value: &Value) -> bool {
+    edit::remove(text, path, &|found| is_ours(found, value)).is_some()
+}

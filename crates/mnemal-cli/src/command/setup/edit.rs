@@ -1,0 +1,267 @@
+//! One change of a JSON file at a time, and its exact inverse.
+//!
+//! A new member or item stands last. Into a container that is there and empty it goes without any blank; what this file makes
+//! itself has a line for each child. So the inverse can tell a container that was there from one that it made, and leaves the
+//! file byte for byte as it was.
+
+use serde_json::Value;
+
+use super::jsonc::{Child, Kind, Node};
+
+/// Puts a value at a path of keys; an empty last key appends to the array there, and what is missing on the way is made.
+///
+/// `None` when the text cannot be read, or something else stands on the way.
+pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> Option<String> {
+    let root = Node::read(text)?;
+    let (mut node, mut depth) = (&root, 0);
+    while let Some((key, _)) = path.get(depth..)?.split_first().filter(|(key, _)| !key.is_empty()) {
+        let Some(member) = node.member(key) else { break };
+        (node, depth) = (&member.value, depth + 1);
+    }
+    let (key, rest) = path.get(depth..)?.split_first()?;
+    let value = nested(rest, value);
+    let fits = match node.kind {
+        Kind::Object(_) => !key.is_empty(),
+        Kind::Array(_) => key.is_empty(),
+        Kind::Scalar(_) => false,
+    };
+    let style = Style::of(text, &root);
+    let child = style.child(key, &value, depth + 1);
+    fits.then(|| put(text, node, &child, &style, depth + 1))
+}
+
+fn put(text: &str, node: &Node, child: &str, style: &Style, depth: usize) -> String {
+    let Some(last) = node.children().last() else {
+        return splice(text, &[(node.start + 1..node.start + 1, child.to_owned())]);
+    };
+    let child = format!("{}{}{child}", style.line_break, style.indent(depth));
+    if let Some(comma) = last.comma {
+        let at = behind_remark(text, comma + 1);
+        return splice(text, &[(at..at, format!("{child},"))]);
+    }
+    let end = last.value.end;
+    let at = behind_remark(text, end);
+    splice(text, &[(end..end, ",".to_owned()), (at..at, child)])
+}
+
+/// Takes out the child at a path of keys, of which an empty one stands for the last item that `is_ours`, together with the
+/// containers on the way that held nothing else and were made by [`insert`].
+///
+/// `None` when there is no such child; the outer container itself always stays.
+pub(super) fn remove(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Option<String> {
+    let root = Node::read(text)?;
+    let mut way: Vec<(&Node, usize)> = Vec::new();
+    let mut node = &root;
+    for key in path {
+        let place = match &node.kind {
+            Kind::Object(members) => {
+                members.iter().rposition(|member| member.key == *key && !key.is_empty())?
+            }
+            Kind::Array(items) => {
+                items.iter().rposition(|item| key.is_empty() && is_ours(&item.value.plain()))?
+            }
+            Kind::Scalar(_) => return None,
+        };
+        way.push((node, place));
+        node = &node.children().get(place)?.value;
+    }
+    if !is_ours(&node.plain()) {
+        return None;
+    }
+    let is_made = |node: &Node| node.children().len() == 1 && !is_tight(text, node);
+    while way.len() > 1 && way.last().is_some_and(|(node, _)| is_made(node)) {
+        way.pop();
+    }
+    let (node, place) = way.pop()?;
+    Some(take(text, node.children(), place))
+}
+
+fn take(text: &str, children: &[Child], place: usize) -> String {
+    let Some(child) = children.get(place) else { return text.to_owned() };
+    let before = place.checked_sub(1).and_then(|before| children.get(before));
+    let end = child.comma.map_or(child.value.end, |comma| comma + 1);
+    match before {
+        // The only child, or the first of several.
+        None => {
+            let next = children.get(place + 1).map_or(end, |next| next.start);
+            splice(text, &[(child.start..next, String::new())])
+        }
+        Some(before) => {
+            let blank = child.start - blank_before(text, child.start);
+            let lone_comma = before.comma.filter(|_| child.comma.is_none());
+            let comma = lone_comma.map(|comma| (comma..comma + 1, String::new()));
+            let edits: Vec<_> = comma.into_iter().chain([(blank..end, String::new())]).collect();
+            splice(text, &edits)
+        }
+    }
+}
+
+/// Whether the first child follows its bracket directly.
+fn is_tight(text: &str, node: &Node) -> bool {
+    let first = node.children().first();
+    first.is_some_and(|first| first.start == node.start + 1)
+        || !text.get(node.start..node.end).unwrap_or_default().contains('\n')
+}
+
+/// Returns a file that holds nothing but a value at a path.
+pub(super) fn made(path: &[&str], value: &Value) -> String {
+    let style = Style { line_break: "\n", unit: "  ".to_owned() };
+    format!("{}\n", style.value(&nested(path, value), 0))
+}
+
+/// Whether a file holds nothing any more, and was made by [`made`] before it lost its last child.
+pub(super) fn is_bare(text: &str, before: &str) -> bool {
+    let is_empty = Node::read(text).is_some_and(|root| root.children().is_empty());
+    is_empty && Node::read(before).is_some_and(|root| !is_tight(before, &root))
+}
+
+fn nested(path: &[&str], value: &Value) -> Value {
+    path.iter().rev().fold(value.clone(), |inner, key| {
+        if key.is_empty() {
+            Value::Array(vec![inner])
+        } else {
+            Value::Object([((*key).to_owned(), inner)].into_iter().collect())
+        }
+    })
+}
+
+/// Returns the place behind a comment to the end of the line, else the place itself.
+fn behind_remark(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let line = rest.split(['\r', '\n']).next().unwrap_or_default();
+    let remark = line.trim_start_matches([' ', '\t']);
+    let is_remark =
+        remark.starts_with("//") || (remark.starts_with("/*") && remark.trim_end().ends_with("*/"));
+    if is_remark { at + line.trim_end().len() } else { at }
+}
+
+fn blank_before(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    before.len() - before.trim_end_matches([' ', '\t', '\r', '\n']).len()
+}
+
+/// Replaces ranges, which ascend and do not overlap.
+fn splice(text: &str, edits: &[(std::ops::Range<usize>, String)]) -> String {
+    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    for (range, new) in edits {
+        out.push_str(text.get(from..range.start).unwrap_or_default());
+        out.push_str(new);
+        from = range.end;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
+}
+
+/// How a file is laid out.
+struct Style {
+    line_break: &'static str,
+    unit: String,
+}
+
+impl Style {
+    fn of(text: &str, root: &Node) -> Self {
+        let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let first = root.children().first().map_or(0, |first| first.start);
+        let blank = text.get(first - blank_before(text, first)..first).unwrap_or_default();
+        let unit = blank.rsplit_once('\n').map(|(_, unit)| unit).filter(|unit| !unit.is_empty());
+        Self { line_break, unit: unit.unwrap_or("  ").to_owned() }
+    }
+
+    fn indent(&self, depth: usize) -> String {
+        self.unit.repeat(depth)
+    }
+
+    fn child(&self, key: &str, value: &Value, depth: usize) -> String {
+        let value = self.value(value, depth);
+        if key.is_empty() { value } else { format!("{}: {value}", Value::from(key)) }
+    }
+
+    /// Writes a value; what holds no other container goes on one line.
+    fn value(&self, value: &Value, depth: usize) -> String {
+        let (brackets, children): (_, Vec<String>) = match value {
+            Value::Object(members) if members.values().any(is_container) => {
+                let members = members.iter().map(|(key, value)| self.child(key, value, depth + 1));
+                (("{", "}"), members.collect())
+            }
+            Value::Array(items) if items.iter().any(is_container) => {
+                (("[", "]"), items.iter().map(|item| self.value(item, depth + 1)).collect())
+            }
+            Value::Object(members) => {
+                let members =
+                    members.iter().map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));
+                return format!("{{ {} }}", members.collect::<Vec<_>>().join(", "));
+            }
+            other => return other.to_string(),
+        };
+        let line = format!("{}{}", self.line_break, self.indent(depth + 1));
+        let body = children.iter().map(|child| format!("{line}{child}")).collect::<Vec<_>>().join(",");
+        format!("{}{body}{}{}{}", brackets.0, self.line_break, self.indent(depth), brackets.1)
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const PATH: [&str; 3] = ["hooks", "Stop", ""];
+
+    fn ours() -> Value {
+        json!({"hooks": [{"type": "command", "command": "ours"}]})
+    }
+
+    #[test]
+    fn a_new_member_stands_last_and_comments_stay_where_they_are() {
+        let text = "{\n  // mine\n  \"a\": 1 // one\n}\n";
+        let changed = insert(text, &["b"], &json!({"c": 2})).unwrap();
+        assert_eq!(changed, "{\n  // mine\n  \"a\": 1, // one\n  \"b\": { \"c\": 2 }\n}\n");
+    }
+
+    #[test]
+    fn what_a_change_added_goes_byte_for_byte_whatever_the_file_looks_like() {
+        for text in [
+            "{}",
+            "{ }",
+            "{\n}\n",
+            "{\"a\": 1}",
+            "{\"a\": 1,}",
+            "{\r\n\t\"a\": 1\r\n}\r\n",
+            "\u{FEFF}{\n  \"a\": 1 // one\n}\n",
+            "{\n  \"a\": 1, // one\n}\n",
+            "{\n  \"a\": 1 /* one */  \n}",
+            "{\"hooks\": {}}",
+            "{\"hooks\": {\n}, \"z\": 1}",
+            "{\n  \"hooks\": { \"Stop\": [] }\n}",
+            "{\n  \"hooks\": { \"Stop\": [\n  ] }\n}",
+            "{\n    \"hooks\": {\n        \"Stop\": [\n            {\"hooks\": [] }\n        ]\n    },\n    \"z\": [ ]\n}\n",
+            "// settings\n{\"hooks\": {\"Stop\": [{}, ], \"Other\": []}}",
+        ] {
+            let changed = insert(text, &PATH, &ours()).unwrap();
+            let value = Node::read(&changed).unwrap().plain();
+            assert_eq!(value["hooks"]["Stop"].as_array().unwrap().last(), Some(&ours()), "{changed}");
+            let undone = remove(&changed, &PATH, &|item| *item == ours()).unwrap();
+            assert_eq!(undone, text, "through {changed}");
+            assert!(!is_bare(&undone, &changed), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_made_is_bare_again() {
+        let text = made(&PATH, &ours());
+        let undone = remove(&text, &PATH, &|item| *item == ours()).unwrap();
+        assert!(is_bare(&undone, &text), "{undone}");
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_left_alone() {
+        for text in ["{\"hooks\": 1}", "[]", "{\"hooks\": {\"Stop\": {}}}", "{\"hooks\": [}"] {
+            assert_eq!(insert(text, &PATH, &ours()), None, "{text}");
+        }
+        assert_eq!(remove("{\"hooks\": {\"Stop\": [{}]}}", &PATH, &|item| *item == ours()), None);
+    }
+}

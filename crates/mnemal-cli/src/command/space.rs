@@ -1,0 +1,151 @@
+//! `mnemal space`.
+
+use anyhow::Result;
+use mnemal::{AlwaysOn, SpaceEntry, SpaceId, SpaceReport, Spaces};
+use serde::Serialize;
+
+use crate::args::{Global, Space};
+use crate::ask::agreed;
+use crate::output::Output;
+
+#[derive(Serialize)]
+struct EntryForm {
+    space: String,
+    bytes: u64,
+    always_on: bool,
+}
+
+#[derive(Serialize)]
+struct Items<'a> {
+    items: &'a [EntryForm],
+}
+
+#[derive(Serialize)]
+struct ReportForm {
+    #[serde(flatten)]
+    entry: EntryForm,
+    database: String,
+    events: u64,
+    sessions: u64,
+    notes: u64,
+    quarantined: u64,
+    erased: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RemovedForm {
+    space: String,
+    removed: bool,
+}
+
+/// Lists, makes, shows, changes and removes spaces.
+pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result<u8> {
+    let spaces = super::spaces(global)?;
+    match call {
+        Space::List => list(&spaces, output)?,
+        Space::Create { name, always_on } => {
+            let space = SpaceId::new(name)?;
+            drop(spaces.create(&space, always_on_if(always_on)).await?);
+            show(&spaces, &space, output).await?;
+        }
+        Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
+        Space::Set { name, always_on, .. } => {
+            let space = SpaceId::new(name)?;
+            spaces.set_always_on(&space, always_on_if(always_on))?;
+            show(&spaces, &space, output).await?;
+        }
+        Space::Rm { name } => remove(&spaces, &SpaceId::new(name)?, global, output).await?,
+    }
+    // What could not be moved out of a write-ahead log now is moved by the next opening.
+    let _later = spaces.close().await;
+    Ok(0)
+}
+
+fn always_on_if(said: bool) -> AlwaysOn {
+    if said { AlwaysOn::Yes } else { AlwaysOn::No }
+}
+
+fn list(spaces: &Spaces, output: &Output) -> Result<()> {
+    let forms: Vec<EntryForm> = spaces.list()?.iter().map(EntryForm::from).collect();
+    output.list(&forms, &Items { items: &forms }, || forms.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+    if forms.is_empty() {
+        output.say("there are no spaces");
+    }
+    Ok(())
+}
+
+fn row(form: &EntryForm) -> String {
+    let always_on = if form.always_on { "  always on" } else { "" };
+    format!("{:<40} {:>9} KiB{always_on}", form.space, form.bytes / 1_024)
+}
+
+async fn show(spaces: &Spaces, space: &SpaceId, output: &Output) -> Result<()> {
+    let form = ReportForm::from(&spaces.show(space).await?);
+    output.answer(&form, || text(&form))
+}
+
+async fn remove(spaces: &Spaces, space: &SpaceId, global: &Global, output: &Output) -> Result<()> {
+    let plan = match spaces.show(space).await {
+        Ok(report) => {
+            format!(
+                "would remove space {space}: {} event(s), {} note(s)",
+                report.stats.head.count(),
+                report.stats.notes
+            )
+        }
+        Err(error) if error.kind() == mnemal::ErrorKind::Corrupt => {
+            format!("would remove space {space}, which is damaged")
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let agreed = agreed(&plan, "remove", global, output)?;
+    if agreed {
+        spaces.remove(space).await?;
+    }
+    let form = RemovedForm { space: space.to_string(), removed: agreed };
+    output.answer(&form, || {
+        let done = if agreed { "removed" } else { "kept" };
+        format!("{done} {space}")
+    })
+}
+
+impl From<&SpaceEntry> for EntryForm {
+    fn from(entry: &SpaceEntry) -> Self {
+        let always_on = entry.always_on == AlwaysOn::Yes;
+        Self { space: entry.space.to_string(), bytes: entry.bytes, always_on }
+    }
+}
+
+impl From<&SpaceReport> for ReportForm {
+    fn from(report: &SpaceReport) -> Self {
+        let stats = &report.stats;
+        Self {
+            entry: EntryForm::from(&report.entry),
+            database: report.file.display().to_string(),
+            events: stats.head.count(),
+            sessions: stats.sessions,
+            notes: stats.notes,
+            quarantined: stats.quarantined,
+            erased: stats.erased,
+            last_at: report.last_at.map(|at| at.to_string()),
+        }
+    }
+}
+
+fn text(form: &ReportForm) -> String {
+    let last = form.last_at.as_deref().unwrap_or("never");
+    let always_on = if form.entry.always_on { "yes" } else { "no" };
+    let rows = [
+        ("space", form.entry.space.clone()),
+        ("database", format!("{} ({} KiB)", form.database, form.entry.bytes / 1_024)),
+        ("always on", always_on.to_owned()),
+        ("events", format!("{} in {} conversations", form.events, form.sessions)),
+        ("last event", last.to_owned()),
+        ("notes", form.notes.to_string()),
+        ("held back", form.quarantined.to_string()),
+        ("erased", form.erased.to_string()),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")
+}
