@@ -30,7 +30,7 @@ impl Watch {
     /// Starts.
     ///
     /// # Errors
-    /// Where there is no `/proc/self/task/*/schedstat`.
+    /// None on Linux.
     pub fn start() -> Result<Self> {
         let cpu = process_cpu()?;
         #[expect(clippy::disallowed_methods, reason = "the time of this machine is what is measured")]
@@ -38,7 +38,7 @@ impl Watch {
         Ok(Self { cpu, wall })
     }
 
-    /// Stops, and returns what was used since the start. Looking costs some 30 µs, which are in the result.
+    /// Stops, and returns what was used since the start. Looking costs some 2 µs, which are in the result.
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -48,17 +48,12 @@ impl Watch {
     }
 }
 
-/// Returns the processor time of the threads that live in this process.
+/// Returns the processor time of all threads of this process, those that have ended included.
 fn process_cpu() -> Result<Duration> {
     // A thread's account is brought up to date when it is scheduled.
     std::thread::yield_now();
-    let mut nanos = 0;
-    for task in std::fs::read_dir("/proc/self/task").context("processor time needs Linux's /proc")? {
-        // A thread may end meanwhile.
-        let Ok(account) = std::fs::read_to_string(task?.path().join("schedstat")) else { continue };
-        nanos += account.split(' ').next().and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();
-    }
-    Ok(Duration::from_nanos(nanos))
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(now).context("the clock of processor time is before its start")
 }
 
 /// Returns the processor time of all children that have ended, in steps of 10 ms.
@@ -79,11 +74,31 @@ pub fn children_cpu() -> Result<Duration> {
 /// # Errors
 /// Where there is no `/proc/self/status`.
 pub fn resident_bytes() -> Result<u64> {
+    status("VmRSS:")
+}
+
+/// Returns the most memory of this process that was ever resident, in bytes.
+///
+/// # Errors
+/// Where there is no `/proc/self/status`.
+pub fn peak_bytes() -> Result<u64> {
+    status("VmHWM:")
+}
+
+/// Returns how many entries a folder has; those of `/proc/self/fd` are the open files, of `/proc/self/task` the threads.
+///
+/// # Errors
+/// Where there is no such folder.
+pub fn entries(folder: &str) -> Result<usize> {
+    Ok(std::fs::read_dir(folder).with_context(|| format!("no {folder}"))?.count())
+}
+
+fn status(name: &str) -> Result<u64> {
     let status =
         std::fs::read_to_string("/proc/self/status").context("resident memory needs Linux's /proc")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kibibytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    Ok(kibibytes.context("no VmRSS in /proc/self/status")? * 1_024)
+    Ok(kibibytes.with_context(|| format!("no {name} in /proc/self/status"))? * 1_024)
 }
 
 /// Returns the value below which this share of the values lies (nearest rank); zero for no values.

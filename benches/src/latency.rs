@@ -19,7 +19,7 @@ use crate::figure::Figure;
 pub use answer::{context, recall};
 pub use append::{entries, flush, log_one, store_alone};
 pub use import::import;
-pub use process::{Fresh, fresh, fresh_here, one_shot};
+pub use process::{Fresh, fresh, fresh_here, hooks, one_shot};
 pub use start::start;
 
 /// The seed of the conversations.

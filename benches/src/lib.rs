@@ -15,3 +15,8 @@ pub mod words;
 pub mod cpu;
 pub mod figure;
 pub mod latency;
+pub mod many;
+
+pub mod torture;
+
+pub mod visible;

@@ -12,6 +12,8 @@ const BENCHES: &[(&str, &str)] = &[
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
+    ("visible", "from writing an event until it can be read, here and in a second process"),
+    ("spaces", "many small spaces asked by chance: processor time, memory, open files"),
 ];
 
 /// Runs `bench NAME [ARGUMENTS]` or `bench --list`; arguments after the name go to the program as they are.

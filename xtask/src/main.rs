@@ -9,11 +9,13 @@
 
 mod bench;
 mod ci;
+mod clients;
 mod command;
 mod embedder;
 mod features;
 mod source;
 mod tidy;
+mod torture;
 mod workspace;
 
 use std::process::ExitCode;
@@ -42,6 +44,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "tidy" => tidy::run(&root),
         "features" => features::run(&root, rest),
         "bench" => bench::run(&root, rest),
+        "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
         "help" | "--help" | "-h" => {
             println!("{}", help());
@@ -63,6 +66,7 @@ cargo xtask COMMAND
   features     which requirements the tests prove
                --spec FILE [--crate NAME] [--json] [--strict]
   bench        measurements, in release builds: NAME [ARGUMENTS], or --list
+  torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]",
         ci::help()
     )
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_help_names_every_command() {
-        for command in ["ci", "test", "tidy", "features", "bench", "embedder"] {
+        for command in ["ci", "test", "tidy", "features", "bench", "torture", "embedder"] {
             assert!(help().lines().any(|line| line.trim_start().starts_with(command)), "{command}");
         }
     }

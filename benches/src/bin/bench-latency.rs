@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::latency::{Bed, fresh, fresh_here, in_process, one_shot, start, store_alone};
+use mnemal_benches::latency::{Bed, fresh, fresh_here, hooks, in_process, one_shot, start, store_alone};
 
 /// Calls that are measured for each quantile. Source: own choice; p99 is the third worst.
 const SAMPLES: usize = 200;
@@ -71,6 +71,7 @@ fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>
         figures.extend(fresh(&bed)?);
         if let Some(program) = &program {
             figures.extend(one_shot(&bed, program)?);
+            figures.extend(hooks(&bed, program)?);
         }
     }
     Ok(figures)

@@ -1,5 +1,6 @@
 //! Processes that start anew: the first answer, what they hold in memory, and one command from its start to its end.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -17,6 +18,8 @@ const QUESTIONS: usize = 20;
 const COMMANDS: usize = 20;
 /// Rounds; the median counts.
 const ROUNDS: usize = 5;
+/// Rounds of each hook.
+const HOOK_ROUNDS: usize = 4;
 /// The size at which the memory of a process is asked for.
 const MEMORY_AT: usize = 100_000;
 /// Resident memory, in MB.
@@ -96,6 +99,49 @@ pub fn one_shot(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
             .asked_if(Asked::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
         Figure::time("one command `mnemal recall`, wall p50", bed.size(), quantile(&wall, 0.5)),
     ])
+}
+
+/// Runs the two hooks that a client waits for again and again on the space, each time as a new process.
+///
+/// # Errors
+/// A hook that fails, or that injects nothing in any of its runs.
+pub fn hooks(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for event in ["SessionStart", "UserPromptSubmit"] {
+        let (mut cpu, mut wall, mut injected) = (Vec::new(), Vec::new(), 0);
+        for round in 0..HOOK_ROUNDS {
+            let before = children_cpu()?;
+            for (turn, question) in bed.questions().iter().cycle().take(COMMANDS).enumerate() {
+                let input = serde_json::json!({
+                    "session_id": format!("{event}-{round}-{turn}"), "cwd": bed.folder(), "source": "startup",
+                    "hook_event_name": event, "prompt": question,
+                });
+                let watch = Watch::start()?;
+                injected += usize::from(hook(bed, program, event, &input.to_string())? != "{}\n");
+                wall.push(watch.stop()?.wall);
+            }
+            let count = u32::try_from(COMMANDS).unwrap_or(u32::MAX);
+            cpu.push(children_cpu()?.saturating_sub(before) / count);
+        }
+        ensure!(injected > 0, "no {event} of {} injected anything", wall.len());
+        figures.push(
+            Figure::time(&format!("one hook {event}, CPU"), bed.size(), quantile(&cpu, 0.5))
+                .asked_if(Asked::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
+        );
+        figures.push(Figure::time(&format!("one hook {event}, wall p50"), bed.size(), quantile(&wall, 0.5)));
+    }
+    Ok(figures)
+}
+
+fn hook(bed: &Bed, program: &Path, event: &str, input: &str) -> Result<String> {
+    let mut command = Command::new(program);
+    command.arg("--db").arg(bed.space()).args(["hook", "claude-code", event]);
+    command.env("HOME", bed.folder()).env("MNEMAL_DATA_DIR", bed.folder()).env_remove("XDG_CONFIG_HOME");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    child.stdin.take().context("a child with a pipe")?.write_all(input.as_bytes())?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "a hook failed: {}", output.status);
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn run(bed: &Bed, program: &Path, question: &str) -> Result<()> {

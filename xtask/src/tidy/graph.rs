@@ -38,7 +38,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("hnsw_rs", &["mnemal-recall"]),
     ("indicatif", &["mnemal-cli"]),
     ("jiff", &["mnemal-extract", "mnemal-events", "mnemal-server", "mnemal-cli"]),
-    ("libsqlite3-sys", &["mnemal-store"]),
+    ("libsqlite3-sys", &["mnemal-store", "mnemal-testkit"]),
     ("ort", &["mnemal-providers"]),
     ("regex", &["mnemal-extract"]),
     ("reqwest", &["mnemal-providers"]),

@@ -1,0 +1,85 @@
+//! Programmes that try to make a space lose, double, damage or misread something; every one is repeated by its seed.
+
+pub mod corrupt;
+pub mod history;
+pub mod io;
+pub mod kill;
+pub mod powercut;
+pub mod processes;
+
+pub mod crew;
+mod doing;
+mod faulty;
+pub mod ledger;
+mod names;
+mod trial;
+mod verdict;
+pub mod wire;
+pub mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// How much of a programme is wanted.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Kills, cuts, failures or files.
+    pub runs: u64,
+    /// The number of the first run; a slice that goes on where another stopped says where.
+    pub first: u64,
+    /// What every random choice follows from.
+    pub seed: u64,
+    /// When to stop before all runs are done.
+    pub time: Duration,
+    /// This program, which is started again as the child that is killed or that reads a damaged file.
+    pub program: PathBuf,
+}
+
+/// What came of it. Everything but `runs`, `seconds` and `details` must be 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Name of the programme.
+    pub name: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// Number of the first run.
+    pub first: u64,
+    /// Runs that were done.
+    pub runs: u64,
+    /// Acknowledged events that were not there afterwards and should have been.
+    pub lost: u64,
+    /// Events that were there twice, after a retry with the same key.
+    pub doubled: u64,
+    /// Files that a check found damaged though nobody had damaged them.
+    pub corrupt: u64,
+    /// Panics, aborts, and processes that had to be stopped because they hung.
+    pub panics: u64,
+    /// Answers that were wrong and did not say so.
+    pub silent_wrong: u64,
+    /// Errors that told the caller something else than the truth, or that no caller should see.
+    pub wrong_errors: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What else was counted, by name.
+    pub details: BTreeMap<&'static str, u64>,
+}
+
+impl Report {
+    /// Starts the account of a programme.
+    pub fn of(name: &'static str, order: &Order) -> Self {
+        Self { name, seed: order.seed, first: order.first, ..Self::default() }
+    }
+
+    /// Whether nothing went wrong.
+    pub fn is_clean(&self) -> bool {
+        [self.lost, self.doubled, self.corrupt, self.panics, self.silent_wrong, self.wrong_errors] == [0; 6]
+    }
+
+    /// Counts something that is reported beside the rest.
+    pub fn count(&mut self, what: &'static str, times: u64) {
+        *self.details.entry(what).or_default() += times;
+    }
+}

@@ -1,0 +1,106 @@
+//! What was said to a space, and what it acknowledged.
+
+use mnemal::{Ack, EventId, Message, NoteKey, Seq};
+use mnemal_testkit::vfs::Dice;
+
+/// Everything that was said, in the order of the calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) said: Vec<Said>,
+    calls: usize,
+}
+
+/// One event.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    /// The call that it was part of.
+    pub(crate) call: usize,
+    pub(crate) key: String,
+    pub(crate) text: String,
+    /// The word of the text that no other has.
+    pub(crate) word: String,
+    /// The key under which it is kept as a note.
+    pub(crate) note: Option<NoteKey>,
+    pub(crate) acked: Option<(EventId, Seq)>,
+    pub(crate) forgotten: Forgotten,
+}
+
+/// Whether an event was forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forgotten {
+    No,
+    /// It was asked for, and no answer came.
+    Perhaps,
+    /// It was acknowledged, by this decision.
+    By(EventId),
+}
+
+impl Book {
+    /// Notes the events of one call before it is made; returns where they stand.
+    pub(crate) fn call(&mut self, count: usize, dice: &mut Dice) -> Vec<usize> {
+        self.calls += 1;
+        (0..count).map(|_| self.say(None, dice)).collect()
+    }
+
+    /// Notes a note before it is kept; some share a key, so that they have versions.
+    pub(crate) fn note(&mut self, dice: &mut Dice) -> mnemal::Result<usize> {
+        self.calls += 1;
+        let key = NoteKey::new(format!("topic_{}", dice.below(4)))?;
+        Ok(self.say(Some(key), dice))
+    }
+
+    fn say(&mut self, note: Option<NoteKey>, dice: &mut Dice) -> usize {
+        let number = self.said.len();
+        let word = format!("kelp{number}mark");
+        let filler = "the harbour keeps its ledger dry ".repeat(dice.below(20));
+        let text = format!("Turn {number} says {word}, and {filler}that is all.");
+        let (call, key) = (self.calls, format!("said-{number}"));
+        let forgotten = Forgotten::No;
+        self.said.push(Said { call, key, text, word, note, acked: None, forgotten });
+        number
+    }
+
+    /// Notes what a call answered.
+    pub(crate) fn acknowledge(&mut self, places: &[usize], acks: &[Ack]) {
+        for (place, ack) in places.iter().zip(acks) {
+            if let Some(said) = self.said.get_mut(*place) {
+                said.acked = Some((ack.id, ack.seq));
+            }
+        }
+    }
+
+    /// Returns an event that was acknowledged and not forgotten, with its place.
+    pub(crate) fn living(&self, dice: &mut Dice) -> Option<(usize, EventId)> {
+        let living = |(place, said): (usize, &Said)| match (said.acked, said.forgotten) {
+            (Some((id, _)), Forgotten::No) => Some((place, id)),
+            _ => None,
+        };
+        let all: Vec<_> = self.said.iter().enumerate().filter_map(living).collect();
+        all.get(dice.below(all.len())).copied()
+    }
+
+    /// Notes how a forget went for all these events.
+    pub(crate) fn forget(&mut self, ids: &[EventId], how: Forgotten) {
+        let concerned = |said: &&mut Said| said.acked.is_some_and(|(id, _)| ids.contains(&id));
+        for said in self.said.iter_mut().filter(concerned) {
+            said.forgotten = how;
+        }
+    }
+
+    /// Returns the places of each call, in order.
+    pub(crate) fn by_call(&self) -> Vec<Vec<usize>> {
+        let mut calls: Vec<Vec<usize>> = vec![Vec::new(); self.calls + 1];
+        for (place, said) in self.said.iter().enumerate() {
+            if let Some(call) = calls.get_mut(said.call) {
+                call.push(place);
+            }
+        }
+        calls
+    }
+
+    /// Returns the messages of a call, the same each time.
+    pub(crate) fn messages(&self, places: &[usize]) -> Vec<Message> {
+        let said = places.iter().filter_map(|place| self.said.get(*place));
+        said.map(|said| Message::user(&said.text).idempotency_key(&said.key)).collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! What can go wrong, and how it is told.
+
+use std::fmt;
+
+use super::Report;
+
+/// What can go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An acknowledged event is not there.
+    Lost,
+    /// An event is there twice.
+    Doubled,
+    /// A check found damage.
+    Corrupt,
+    /// A process ended or hung though nobody had stopped it.
+    Panic,
+    /// An answer was wrong and did not say so.
+    SilentWrong,
+    /// An error told something else than the truth, or was none that a caller should see.
+    WrongError,
+}
+
+impl Report {
+    /// Counts a fault and tells it on the error stream.
+    pub fn blame(&mut self, fault: Fault, what: fmt::Arguments<'_>) {
+        let counter = match fault {
+            Fault::Lost => &mut self.lost,
+            Fault::Doubled => &mut self.doubled,
+            Fault::Corrupt => &mut self.corrupt,
+            Fault::Panic => &mut self.panics,
+            Fault::SilentWrong => &mut self.silent_wrong,
+            Fault::WrongError => &mut self.wrong_errors,
+        };
+        *counter += 1;
+        #[expect(clippy::print_stderr, reason = "the numbers say how often, this says what")]
+        {
+            eprintln!("{} (run {}): {fault:?}: {what}", self.name, self.first + self.runs);
+        }
+    }
+}

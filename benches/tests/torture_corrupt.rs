@@ -1,0 +1,18 @@
+//! A sample of the damaged files, small enough for every run of the tests.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mnemal_benches::torture::{Order, corrupt};
+
+// D7
+#[test]
+fn damaged_files_are_read_rightly_or_say_so_and_are_recovered() {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_torture"));
+    let order = Order { runs: 40, first: 0, seed: 7, time: Duration::from_secs(120), program };
+    let report = corrupt::run(&order).unwrap();
+    assert!(report.is_clean(), "{report:?}");
+    let count = |name| report.details.get(name).copied().unwrap_or_default();
+    assert!(report.runs > 0 && count("told") > 0, "{report:?}");
+    assert!(count("recovered") * 100 >= count("undamaged") * 99, "{report:?}");
+}

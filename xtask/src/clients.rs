@@ -1,0 +1,126 @@
+//! The official clients of the Model Context Protocol drive the program end to end.
+//!
+//! Where Python or Node is missing, its client is not run, and a line says so; where `CI` is set that is a failure, so that
+//! continuous integration never passes by leaving it out.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::Line;
+
+/// Where the clients and the versions of their packages stand.
+const SCRIPTS: &str = "crates/mnemal-cli/tests/clients";
+/// Built with the features of every other step, so that nothing is compiled twice.
+const BUILD: &[&str] =
+    &["build", "--quiet", "--workspace", "--features", "mnemal-cli/tokens-exact", "--bin", "mnemal"];
+
+/// Builds the program, installs the clients below the target folder unless they are there, and runs them.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    Line::new("cargo", BUILD).run(root)?;
+    let target = target(root)?;
+    let program = target.join("debug").join(format!("mnemal{}", std::env::consts::EXE_SUFFIX));
+    let scripts = root.join(SCRIPTS);
+    let clients = target.join("clients");
+    std::fs::create_dir_all(&clients)?;
+    if is_there(root, "python3")? {
+        python(root, &scripts, &clients, &program)?;
+    }
+    if is_there(root, "node")? && is_there(root, "npm")? {
+        node(&scripts, &clients, &program)?;
+    }
+    Ok(())
+}
+
+fn python(root: &Path, scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
+    let home = clients.join("python");
+    let packages = scripts.join("requirements.txt");
+    let folder = if cfg!(windows) { "Scripts" } else { "bin" };
+    let interpreter = text(&home.join(folder).join("python"));
+    if !is_installed(&home, &packages)? {
+        Line::new("python3", &["-m", "venv", "--clear"]).arg(text(&home)).run(root)?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        Line::new(&interpreter, &install).arg(text(&packages)).run(root)?;
+        mark_installed(&home, &packages)?;
+    }
+    Line::new(&interpreter, &[]).arg(text(&scripts.join("client.py"))).arg(text(program)).run(root)
+}
+
+fn node(scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
+    let home = clients.join("node");
+    let packages = scripts.join("package.json");
+    if !is_installed(&home, &packages)? {
+        std::fs::create_dir_all(&home)?;
+        std::fs::copy(&packages, home.join("package.json"))?;
+        // A lock file would name the host that served each package.
+        let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"];
+        Line::new("npm", &install).run(&home)?;
+        mark_installed(&home, &packages)?;
+    }
+    // The script finds its packages in the folder in which it runs.
+    Line::new("node", &[]).arg(text(&scripts.join("client.mjs"))).arg(text(program)).run(&home)
+}
+
+/// Whether these very packages were installed before.
+fn is_installed(home: &Path, packages: &Path) -> Result<bool> {
+    let wanted = std::fs::read(packages).with_context(|| format!("cannot read {}", packages.display()))?;
+    Ok(std::fs::read(home.join("installed")).is_ok_and(|installed| installed == wanted))
+}
+
+fn mark_installed(home: &Path, packages: &Path) -> Result<()> {
+    std::fs::copy(packages, home.join("installed"))?;
+    Ok(())
+}
+
+/// Whether a program can be started; says so when not, and fails where `CI` is set.
+fn is_there(root: &Path, program: &str) -> Result<bool> {
+    if Line::new(program, &["--version"]).read(root).is_ok() {
+        return Ok(true);
+    }
+    if std::env::var_os("CI").is_some() {
+        bail!("{program} is not installed, and continuous integration needs it");
+    }
+    println!("{program} is not installed: its client was NOT run");
+    Ok(false)
+}
+
+fn target(root: &Path) -> Result<PathBuf> {
+    let metadata = Line::new("cargo", &["metadata", "--no-deps", "--format-version", "1"]).read(root)?;
+    let metadata: serde_json::Value =
+        serde_json::from_str(&metadata).context("cannot read cargo metadata")?;
+    let folder = metadata.get("target_directory").and_then(serde_json::Value::as_str);
+    Ok(PathBuf::from(folder.context("metadata without a target folder")?))
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::root;
+
+    #[test]
+    fn every_package_has_one_exact_version_and_no_host() {
+        for name in ["requirements.txt", "package.json"] {
+            let text = std::fs::read_to_string(root().join(SCRIPTS).join(name)).unwrap();
+            assert!(!text.contains("://"), "{name}");
+            assert!(!text.contains(['^', '~', '>', '*']), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_changed_version_is_installed_again() {
+        let home = std::env::temp_dir().join(format!("mnemal-xtask-clients-{}", std::process::id()));
+        std::fs::create_dir_all(&home).unwrap();
+        let packages = home.join("packages");
+        std::fs::write(&packages, "mcp==1").unwrap();
+        assert!(!is_installed(&home, &packages).unwrap());
+        mark_installed(&home, &packages).unwrap();
+        assert!(is_installed(&home, &packages).unwrap());
+        std::fs::write(&packages, "mcp==2").unwrap();
+        assert!(!is_installed(&home, &packages).unwrap());
+        std::fs::remove_dir_all(&home).unwrap();
+    }
+}

@@ -1,0 +1,60 @@
+//! Starts the program of the unpublished package `mnemal-benches` that tries to make a space lose something.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::Line;
+
+/// Every programme with one line of help.
+const PROGRAMMES: &[(&str, &str)] = &[
+    ("corrupt", "damaged files are refused or read rightly, and recovered"),
+    ("history", "histories of several clients with faults agree with a plain set"),
+    ("io", "the n-th operation on the file fails, for every n"),
+    ("kill", "processes are killed while they write"),
+    ("powercut", "the power is cut, with torn writes"),
+    ("processes", "eight processes on one file, one killed every second"),
+];
+
+/// Runs `torture NAME [ARGUMENTS]` or `torture --list`; arguments after the name go to the program as they are.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    match arguments.split_first() {
+        None => bail!("torture needs a name\n{}", list()),
+        Some((word, _)) if word == "--list" => {
+            println!("{}", list());
+            Ok(())
+        }
+        Some((name, rest)) => program(name, rest)?.run(root),
+    }
+}
+
+fn program(name: &str, rest: &[String]) -> Result<Line> {
+    let known = PROGRAMMES.iter().find(|(known, _)| *known == name);
+    let (name, _) = known.with_context(|| format!("unknown programme {name}\n{}", list()))?;
+    let rest = rest.iter().filter(|argument| *argument != "--");
+    let line = Line::new("cargo", &["run", "--release", "--quiet", "-p", "mnemal-benches", "--bin"]);
+    Ok(line.arg("torture").arg("--").arg(*name).args(rest.cloned()))
+}
+
+fn list() -> String {
+    let rows = PROGRAMMES.iter().map(|(name, help)| format!("  {name:<12} {help}"));
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programme_is_a_name_and_its_arguments() {
+        let line = program("kill", &["--".to_owned(), "--json".to_owned()]).unwrap();
+        let expected = "cargo run --release --quiet -p mnemal-benches --bin torture -- kill --json";
+        assert_eq!(line.to_string(), expected);
+    }
+
+    #[test]
+    fn an_unknown_programme_lists_the_known_ones() {
+        let error = program("nothing", &[]).unwrap_err().to_string();
+        assert!(PROGRAMMES.iter().all(|(name, _)| error.contains(name)), "{error}");
+    }
+}
