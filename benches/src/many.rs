@@ -91,7 +91,7 @@ impl Crowd {
     /// A recall that fails, finds nothing or has a gap; a measurement of failures would be none.
     pub async fn ask(&self, questions: usize, max_open: Option<usize>) -> Result<Said> {
         let spaces = self.open(max_open)?;
-        let mut said = Said { max_open: self.settings(max_open).spaces.max_open, ..Said::default() };
+        let mut said = Said { max_open: Self::settings(max_open).spaces.max_open, ..Said::default() };
         let mut dice = Dice::new(SEED);
         for number in 0..questions {
             let place = dice.below(self.spaces);
@@ -150,7 +150,7 @@ impl Crowd {
         figures
     }
 
-    fn settings(&self, max_open: Option<usize>) -> Settings {
+    fn settings(max_open: Option<usize>) -> Settings {
         let mut settings = Settings::default();
         settings.storage.durability = DurabilityMode::Normal;
         settings.recall.part_deadline_ms = PART_DEADLINE_MS;
@@ -159,7 +159,7 @@ impl Crowd {
     }
 
     fn open(&self, max_open: Option<usize>) -> Result<Spaces> {
-        Ok(Spaces::new(&self.data, Engine::builder().with_settings(self.settings(max_open)))?)
+        Ok(Spaces::new(&self.data, Engine::builder().with_settings(Self::settings(max_open)))?)
     }
 
     fn bytes(&self) -> u64 {

@@ -125,10 +125,10 @@ pub fn hooks(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
         }
         ensure!(injected > 0, "no {event} of {} injected anything", wall.len());
         figures.push(
-            Figure::time(&format!("one hook {event}, CPU"), bed.size(), quantile(&cpu, 0.5))
+            Figure::time(format!("one hook {event}, CPU"), bed.size(), quantile(&cpu, 0.5))
                 .asked_if(Asked::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
         );
-        figures.push(Figure::time(&format!("one hook {event}, wall p50"), bed.size(), quantile(&wall, 0.5)));
+        figures.push(Figure::time(format!("one hook {event}, wall p50"), bed.size(), quantile(&wall, 0.5)));
     }
     Ok(figures)
 }

@@ -1,7 +1,12 @@
 //! Two weeks of one person with two projects, through the hooks of the program: what is injected is what a careful person
 //! would inject. The story and its expected blocks are in `fortnight/script.txt`, which says how it is written.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -62,13 +67,13 @@ impl Machine {
     }
 
     fn enter(&mut self, project: &str, session: &str) {
-        self.project = project.to_owned();
+        project.clone_into(&mut self.project);
         self.session = format!("{project}-{session}");
         std::fs::create_dir_all(self.folder().join(".git")).unwrap();
     }
 
     /// Runs a hook and keeps what it injects.
-    fn hook(&mut self, event: &str, more: Value) -> Vec<String> {
+    fn hook(&mut self, event: &str, more: &Value) -> Vec<String> {
         let mut input = json!({
             "session_id": self.session, "transcript_path": self.transcript(), "cwd": self.folder(),
             "hook_event_name": event,
@@ -151,10 +156,10 @@ impl Machine {
                 let (project, session) = rest.split_once(' ').unwrap();
                 self.enter(project, session);
             }
-            "start" => injected = self.hook("SessionStart", json!({"source": rest})),
+            "start" => injected = self.hook("SessionStart", &json!({"source": rest})),
             "prompt" => {
                 let (time, text) = rest.split_once(' ').unwrap();
-                injected = self.hook("UserPromptSubmit", json!({"prompt": text}));
+                injected = self.hook("UserPromptSubmit", &json!({"prompt": text}));
                 self.say(time, "user", &json!(text));
             }
             "answer" => {
@@ -162,8 +167,8 @@ impl Machine {
                 self.say(time, "assistant", &json!([{"type": "text", "text": text}]));
             }
             "tool" => self.tool(rest),
-            "stop" => assert!(self.hook("Stop", json!({"stop_hook_active": false})).is_empty()),
-            "compact" => assert!(self.hook("PreCompact", json!({"trigger": "auto"})).is_empty()),
+            "stop" => assert!(self.hook("Stop", &json!({"stop_hook_active": false})).is_empty()),
+            "compact" => assert!(self.hook("PreCompact", &json!({"trigger": "auto"})).is_empty()),
             "crash" => {}
             "run" => self.run(rest),
             other => panic!("line {number}: no step {other:?}"),

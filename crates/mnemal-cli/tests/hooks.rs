@@ -1,6 +1,11 @@
 //! The hooks and the setup as a client and a person run them: every event with its exact answer, and every way to fail.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -123,7 +123,7 @@ fn nothing_is_written_without_consent_and_print_only_prints() {
     let refused = home.setup(&[]);
     assert_eq!(refused.status.code(), Some(2));
     let printed = String::from_utf8(home.ok(&["--print"]).stdout).unwrap();
-    assert!(printed.contains("+") && printed.contains("mnemal hook claude-code SessionStart"), "{printed}");
+    assert!(printed.contains('+') && printed.contains("mnemal hook claude-code SessionStart"), "{printed}");
     assert!(!home.path(".claude").exists() && !home.path(".claude.json").exists());
     home.ok(&["--undo", "--yes"]);
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use mnemal_core::{
     ContextRequest, Fragment, Level, Omitted, OmittedReason, Producer, RecordRef, Section, Seen, TokenCounter,
 };
+use mnemal_text::content_words;
 
 use crate::ContextSettings;
 use crate::candidate::Candidate;
@@ -13,6 +14,9 @@ use crate::candidate::Candidate;
 ///
 /// Source: own choice; in the story of the command line's test `fortnight` answers and their repetitions stand above it.
 const SHARE_OF_BEST: f32 = 0.7;
+/// Words with content that a recent turn needs where few lines are wanted: "you are welcome" says nothing of where a
+/// conversation stood. Source: own choice.
+const RECENT_WORDS: usize = 3;
 
 /// Candidates, ordered by section and best first within, and what was set apart.
 #[derive(Debug, Default)]
@@ -36,7 +40,12 @@ impl Sieve<'_> {
         let seen: HashSet<[u8; 16]> = self.seen.items.iter().map(|item| item.content_hash).collect();
         let mut sifted = Sifted::default();
         let least = if self.request.lines.is_some() { least_score(&fragments) } else { 0.0 };
-        let is_weak = |one: &Fragment| one.section == Section::Recall && one.score.get() < least;
+        let is_weak = |one: &Fragment| match one.section {
+            _ if self.request.lines.is_none() => false,
+            Section::Recall => one.score.get() < least || is_question(one),
+            Section::Recent => content_words(&one.text) < RECENT_WORDS || is_question(one),
+            _ => false,
+        };
         for fragment in once_each(fragments) {
             let weak = is_weak(&fragment).then_some(OmittedReason::BelowFloor);
             if let Some(reason) = self.refusal(&fragment).or(weak) {
@@ -82,13 +91,17 @@ impl Sieve<'_> {
 
 /// Returns the score that a recalled line needs where few lines are wanted: there the surroundings of an answer are none.
 ///
-/// The best counts also when the session was shown it, because what is weaker answers no better now; an earlier question does
-/// not, because it is like the query and answers nothing.
+/// The best counts also when the session was shown it, because what is weaker answers no better now; an earlier question
+/// does not.
 fn least_score(fragments: &[Fragment]) -> f32 {
-    let answers = |one: &&Fragment| {
-        one.section == Section::Recall && one.withheld.is_none() && !one.text.trim_end().ends_with('?')
-    };
+    let answers =
+        |one: &&Fragment| one.section == Section::Recall && one.withheld.is_none() && !is_question(one);
     fragments.iter().filter(answers).map(|one| one.score.get()).fold(0.0, f32::max) * SHARE_OF_BEST
+}
+
+/// Whether a turn is an earlier question, which is like the query and answers nothing.
+fn is_question(one: &Fragment) -> bool {
+    matches!(one.record, RecordRef::Event(_)) && one.text.trim_end().ends_with(['?', '？'])
 }
 
 /// Returns the omission of a fragment.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Because, ContextRequest, ContextSource, Degraded, EventFilter, Fragment, Importance, Label, Layer,
-    OmittedReason, RecordRef, Result, Section, Source, Span,
+    NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
 
 use crate::evidence::EVIDENCE_FLOOR;
@@ -21,6 +21,9 @@ pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not z
 /// Evidence that each hit must have beside the best one, which must reach [`EVIDENCE_FLOOR`]: half of it. Source: own
 /// choice; a question of several parts is covered by several hits, each of which answers one part.
 const SHARE_FLOOR: f32 = EVIDENCE_FLOOR / 2.0;
+/// Evidence that the best hit must have where few lines are wanted, as by a host that asks on every prompt: there silence is
+/// the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it.
+const FEW_FLOOR: f32 = 0.45;
 
 /// Offers what matches the query of a context, best first.
 ///
@@ -75,7 +78,8 @@ impl ContextSource for RecallSource {
         };
         let recalled = self.recall.recall(&asked).await?;
         Ok(recalled.map(|recalled| {
-            let floor = if recalled.evidence < EVIDENCE_FLOOR { EVIDENCE_FLOOR } else { SHARE_FLOOR };
+            let least = if request.lines.is_some() { FEW_FLOOR } else { EVIDENCE_FLOOR };
+            let floor = if recalled.evidence < least { least } else { SHARE_FLOOR };
             let below = |hit: &Hit| (hit.evidence < floor).then_some(OmittedReason::BelowFloor);
             let hits = recalled.hits.iter().map(|hit| (hit, below(hit)));
             let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
@@ -90,8 +94,9 @@ impl ContextSource for RecallSource {
 fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
     let has_words = hit.event.kept().is_some_and(|kept| !kept.content.trim().is_empty());
     // The scan for a substring, which stands in where no words match, knows no asking conversation.
-    let is_turn = hit.event.role != mnemal_core::Role::Decision;
-    let is_own = is_turn && hit.event.kept().is_some_and(|kept| kept.session == request.session);
+    // A note stands, whoever was told it where; what the engine made of a conversation is that conversation.
+    let is_note = |kept: &NewEvent| hit.event.role == Role::Decision && kept.origin != Origin::Engine;
+    let is_own = hit.event.kept().is_some_and(|kept| kept.session == request.session && !is_note(kept));
     has_words && !is_own && hit.event.recorded_at <= request.as_of.belief
 }
 

@@ -1,44 +1,17 @@
 //! Whether a text says enough to recall by, and what a session counts as shown.
 
 use mnemal_core::{Result, SessionId};
-use mnemal_text::{Language, is_stop_word};
 
 use crate::memory::Memory;
 
 /// Shortest text that is worth a search, in characters. Source: SURFACES 7.3.
 const SHORTEST: usize = 5;
 
-/// Words that move a conversation on and ask for nothing. Source: own choice.
-const MOVING_ON: [&str; 24] = [
-    "ok", "okay", "yes", "yep", "no", "go", "on", "ahead", "continue", "proceed", "thanks", "thank",
-    "please", "sure", "great", "good", "fine", "next", "ja", "nein", "danke", "bitte", "weiter", "merci",
-];
-/// The languages that have stop words.
-const LISTED: [Language; 8] = [
-    Language::English,
-    Language::German,
-    Language::French,
-    Language::Spanish,
-    Language::Portuguese,
-    Language::Italian,
-    Language::Dutch,
-    Language::Russian,
-];
-
 /// Whether a text has at least 5 characters, and a word that is neither a stop word nor one like "continue".
 ///
 /// For hosts that recall on every prompt: "yes", "go on" and "and then?" ask for nothing.
 pub fn asks_something(text: &str) -> bool {
-    let text = text.trim();
-    let words: Vec<String> = text
-        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let says_nothing = |language: &Language| {
-        words.iter().all(|word| is_stop_word(*language, word) || MOVING_ON.contains(&word.as_str()))
-    };
-    text.chars().count() >= SHORTEST && !LISTED.iter().any(says_nothing)
+    text.trim().chars().count() >= SHORTEST && mnemal_text::content_words(text) > 0
 }
 
 impl Memory {
@@ -59,7 +32,7 @@ mod tests {
     #[test]
     fn short_texts_and_stop_words_ask_for_nothing() {
         for nothing in
-            ["", "   ", "yes", "ok?!", "and then the other", "what was that?", "und dann noch", "ok go on"]
+            ["", "   ", "yes", "ok?!", "and what was that?", "thanks!", "und dann noch", "ok go on"]
         {
             assert!(!asks_something(nothing), "{nothing}");
         }

@@ -68,9 +68,8 @@ fn text(report: &Report) -> String {
     )];
     let lost: u64 = report.missing.iter().map(|(first, last)| last - first + 1).sum();
     if lost > 0 {
-        let ranges = report.missing.iter().map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first} to {last}"),
+        let ranges = report.missing.iter().map(|(first, last)| {
+            if first == last { first.to_string() } else { format!("{first} to {last}") }
         });
         let ranges = ranges.collect::<Vec<_>>().join(", ");
         lines.push(format!("  {lost} positions are lost: {ranges}; the others were numbered anew"));

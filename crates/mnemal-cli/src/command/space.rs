@@ -43,17 +43,18 @@ struct RemovedForm {
 /// Lists, makes, shows, changes and removes spaces.
 pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result<u8> {
     let spaces = super::spaces(global)?;
+    let mark = |always_on| if always_on { AlwaysOn::Yes } else { AlwaysOn::No };
     match call {
         Space::List => list(&spaces, output)?,
         Space::Create { name, always_on } => {
             let space = SpaceId::new(name)?;
-            drop(spaces.create(&space, always_on_if(always_on)).await?);
+            drop(spaces.create(&space, mark(always_on)).await?);
             show(&spaces, &space, output).await?;
         }
         Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
         Space::Set { name, always_on, .. } => {
             let space = SpaceId::new(name)?;
-            spaces.set_always_on(&space, always_on_if(always_on))?;
+            spaces.set_always_on(&space, mark(always_on))?;
             show(&spaces, &space, output).await?;
         }
         Space::Rm { name } => remove(&spaces, &SpaceId::new(name)?, global, output).await?,
@@ -61,10 +62,6 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
     // What could not be moved out of a write-ahead log now is moved by the next opening.
     let _later = spaces.close().await;
     Ok(0)
-}
-
-fn always_on_if(said: bool) -> AlwaysOn {
-    if said { AlwaysOn::Yes } else { AlwaysOn::No }
 }
 
 fn list(spaces: &Spaces, output: &Output) -> Result<()> {

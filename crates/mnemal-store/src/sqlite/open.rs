@@ -52,6 +52,10 @@ const VERSION: &str = "select sqlite_version()";
 const NATURE: &str = "select (select application_id from pragma_application_id), \
      (select user_version from pragma_user_version), (select count(*) from sqlite_schema)";
 /// Only for a new file: on one that has tables, to set `auto_vacuum` is a write with a flush of its own.
+/// Counts the tables and indexes whose text is not one of ours, which are ASCII. The driver ends its thread over such a text,
+/// so it is looked for before any statement names a column.
+pub(super) const STRANGE_TEXTS: &str =
+    "select count(*) from sqlite_schema where sql glob '*[^' || char(10) || ' -~]*'";
 const CLAIM: &str = "pragma auto_vacuum = incremental; pragma application_id = 1835953516";
 const READ_ONLY: &str = "pragma query_only = on";
 const USE_WAL: &str = "pragma journal_mode = wal";
@@ -104,6 +108,15 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
     let (jobs, queue) = mpsc::channel(QUEUE);
     let writer = writer::start(Writer::new(for_writes), queue);
     Ok((SqliteDriver { jobs, readers, damage }, writer))
+}
+
+/// Refuses a file whose list of tables is damaged.
+async fn check_texts(connection: &mut SqliteConnection) -> Result<()> {
+    let mut answer = rows(connection, STRANGE_TEXTS, Vec::new()).await?;
+    match answer.first_mut().map(Row::int).transpose()? {
+        Some(0) => Ok(()),
+        _ => Err(corrupt("the list of tables")),
+    }
 }
 
 /// Compares the head with the last event, so that a file without its newest pages is known as damaged before anybody writes.
@@ -192,7 +205,7 @@ async fn claim(connection: &mut SqliteConnection) -> Result<()> {
             ErrorKind::Unsupported,
             format!("refused: its version {version} is newer than {SCHEMA_VERSION}"),
         )),
-        [APPLICATION_ID, ..] => Ok(()),
+        [APPLICATION_ID, ..] => check_texts(connection).await,
         [0, 0, 0] => rows(connection, CLAIM, Vec::new()).await.map(drop),
         _ => Err(Error::invalid("it is not a space")),
     }

@@ -13,6 +13,7 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use super::backup::is_locked;
 use super::driver::{failed, rows};
 use super::file::beside;
+use super::open::STRANGE_TEXTS;
 use crate::sql::Value;
 
 /// What stays or grows: head, forgets, vectors, and the id of the first event.
@@ -39,9 +40,11 @@ pub(super) async fn check(path: &Path) -> Result<()> {
 /// Reads what lasts; a connection that can only read leaves the log as it is when it is closed.
 async fn lasting(options: SqliteConnectOptions) -> Option<Vec<Value>> {
     let mut connection = options.connect().await.map_err(failed).ok()?;
-    let found = rows(&mut connection, LASTING, Vec::new()).await;
+    let texts = rows(&mut connection, STRANGE_TEXTS, Vec::new()).await;
+    let sound = texts.ok().and_then(|rows| rows.into_iter().next()?.int().ok()) == Some(0);
+    let found = if sound { rows(&mut connection, LASTING, Vec::new()).await.ok() } else { None };
     drop(connection.close().await);
-    Some(found.ok()?.into_iter().next()?.rest().to_vec())
+    Some(found?.into_iter().next()?.rest().to_vec())
 }
 
 /// Whether the file under its log can have come from the file.

@@ -1,0 +1,52 @@
+//! How much a text says, whatever its language.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::{Language, is_stop_word};
+
+/// Words that move a conversation on and say nothing. Source: own choice.
+const MOVING_ON: [&str; 24] = [
+    "ok", "okay", "yes", "yep", "no", "go", "on", "ahead", "continue", "proceed", "thanks", "thank",
+    "please", "sure", "great", "good", "fine", "next", "ja", "nein", "danke", "bitte", "weiter", "merci",
+];
+/// The languages that have stop words and separate words by blanks.
+const LISTED: [Language; 8] = [
+    Language::English,
+    Language::German,
+    Language::French,
+    Language::Spanish,
+    Language::Portuguese,
+    Language::Italian,
+    Language::Dutch,
+    Language::Russian,
+];
+
+/// Returns how many words of a text are neither stop words nor words like "continue", in the language in which it has
+/// fewest of them; 0 for a text that only moves a conversation on.
+pub fn content_words(text: &str) -> usize {
+    let words: Vec<String> = text.unicode_words().map(str::to_lowercase).collect();
+    let says = |language: Language, word: &str| !is_stop_word(language, word) && !MOVING_ON.contains(&word);
+    let count = |language| words.iter().filter(|word| says(language, word)).count();
+    LISTED.into_iter().map(count).min().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_only_move_on_do_not_count() {
+        for (text, count) in [
+            ("", 0),
+            ("ok?!", 0),
+            ("ok go on", 0),
+            ("and what was that?", 0),
+            ("und dann noch", 0),
+            ("You are welcome.", 1),
+            ("Deploys happen on Tuesdays", 3),
+        ] {
+            assert_eq!(content_words(text), count, "{text}");
+        }
+        assert!(content_words("なぜ失敗した") > 0);
+    }
+}
