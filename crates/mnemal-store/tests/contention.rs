@@ -82,30 +82,30 @@ async fn callers_that_walk_away_leave_no_open_transaction() -> Result<()> {
 async fn a_reader_never_fails_while_the_write_ahead_log_is_emptied() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space.db");
-    let (writer, reader) = (SqliteStore::open(&path).await?, SqliteStore::open(&path).await?);
+    let (one, other) = (SqliteStore::open(&path).await?, SqliteStore::open(&path).await?);
     let write = async {
         let mut records = Records::new(1);
         for round in 0..60 {
-            writer.append(&[records.turn("s", &format!("turn {round}"))?]).await?;
-            let _scrubbed = writer.scrub().await?;
+            one.append(&[records.turn("s", &format!("turn {round}"))?]).await?;
+            let _scrubbed = one.scrub().await?;
         }
         Result::Ok(())
     };
     let read = async {
         let mut last = 0;
         while last < 60 {
-            let head = reader.head().await?.count();
+            let head = other.head().await?.count();
             assert!(head >= last, "the head went back from {last} to {head}");
-            assert!(reader.scan(&EventFilter::all(), Cursor::START, ALL).await?.len() as u64 >= head);
+            assert!(other.scan(&EventFilter::all(), Cursor::START, ALL).await?.len() as u64 >= head);
             last = head;
         }
         Result::Ok(())
     };
-    let (wrote, read) = tokio::join!(write, read);
-    wrote?;
-    read?;
-    writer.close().await?;
-    reader.close().await
+    let (writing, reading) = tokio::join!(write, read);
+    writing?;
+    reading?;
+    one.close().await?;
+    other.close().await
 }
 
 // proves: D12 (of many processes that ask at once, one has the lease)
@@ -149,7 +149,8 @@ fn every_transaction_that_writes_begins_immediate() {
             }
             let lower = line.to_lowercase();
             for (at, _) in lower.match_indices("\"begin") {
-                assert!(lower[at..].starts_with("\"begin immediate\""), "{}", place());
+                let begun = lower.get(at..).is_some_and(|rest| rest.starts_with("\"begin immediate\""));
+                assert!(begun, "{}", place());
                 begins += 1;
             }
             let deferred = [".begin(", "begin_with(", "savepoint", "begin deferred", "begin transaction"];

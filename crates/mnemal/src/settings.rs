@@ -235,13 +235,14 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_names_its_key() {
-        let refused = |change: fn(&mut Settings)| {
+        type Change = fn(&mut Settings);
+        let refused = |change: Change| {
             let mut settings = Settings::default();
             assert!(settings.check().is_ok());
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(fn(&mut Settings), &str); 4] = [
+        let rows: [(Change, &str); 4] = [
             (|settings| settings.context.secondary_share = 1.1, "context.secondary_share"),
             (|settings| settings.context.low_trust_share = f32::NAN, "context.low_trust_share"),
             (|settings| settings.spaces.max_open = 0, "spaces.max_open"),

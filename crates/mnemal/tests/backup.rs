@@ -1,5 +1,7 @@
 //! Copies, their way back, and what is saved of a damaged file: nothing forgotten comes back, nothing whole is lost.
 
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
