@@ -37,7 +37,12 @@ fn main() -> ExitCode {
     log_to_stderr(args.global.verbose);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = match runtime {
-        Ok(runtime) => runtime.block_on(command::run(args, &output)),
+        Ok(runtime) => {
+            let done = runtime.block_on(command::run(args, &output));
+            // A thread that waits for input must not keep a program that is done.
+            runtime.shutdown_background();
+            done
+        }
         Err(cause) => Err(anyhow::Error::new(cause).context("cannot start")),
     };
     match done {

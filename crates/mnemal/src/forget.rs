@@ -66,12 +66,19 @@ impl ErasureStatus {
 pub struct ForgetCall {
     memory: Memory,
     selector: Selector,
+    origin: Origin,
     preview: bool,
 }
 
 impl ForgetCall {
     pub(crate) fn new(memory: Memory, selector: Selector) -> Self {
-        Self { memory, selector, preview: false }
+        Self { memory, selector, origin: Origin::UserDirect, preview: false }
+    }
+
+    /// Says that the agent decided this; without it the user did.
+    pub fn by_agent(mut self) -> Self {
+        self.origin = Origin::Assistant;
+        self
     }
 
     /// Only says what would go.
@@ -115,7 +122,7 @@ impl ForgetCall {
         // One that was interrupted comes first, because this one may name its decision.
         engine.finish_forgets().await?;
         let decision = Decision::Forget(Forget { selector: self.selector, events: ids.clone() });
-        let ack = self.memory.log(Message::of(EventKind::Decision(decision), Origin::UserDirect, "")).await?;
+        let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
         let done = engine.erase(&ids).await?;
         if done.truncated {
             engine.upkeep()?.forgets_finished(&[ack.id]).await?;

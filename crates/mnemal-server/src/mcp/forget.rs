@@ -1,6 +1,6 @@
 //! `memory_forget`: erasing, always in two steps.
 
-use mnemal::{Erasure, ErasureStatus, Memory};
+use mnemal::{Erasure, ErasureStatus, ForgetCall, Memory};
 use mnemal_core::{ErrorKind, EventId, LearningFilter, LearningId, NoteKey, RecordRef, Selector};
 use serde_json::{Map, Value, json};
 
@@ -63,14 +63,16 @@ pub(super) async fn call(
                 return Err(Mistake::new(NO_TOKEN));
             }
             if agrees {
-                return erase(memory, target, tail).await;
+                let call = memory.forget(target.selector.clone());
+                return erase(memory, call, target, tail).await;
             }
             let text = tail.behind("Nothing was erased: the user said no.", engine, CEILING);
             Ok(Outcome::Said(Answer { text, structured: counts(&preview) }))
         }
         (_, Some(token)) if !only_look => {
             if holds(&token) {
-                return erase(memory, target, tail).await;
+                let call = memory.forget(target.selector.clone()).by_agent();
+                return erase(memory, call, target, tail).await;
             }
             Err(Mistake::new(NO_TOKEN))
         }
@@ -98,8 +100,13 @@ pub(super) async fn call(
     }
 }
 
-async fn erase(memory: &Memory, target: Target, mut tail: Tail) -> Result<Outcome, Mistake> {
-    let erasure = memory.forget(target.selector.clone()).await?;
+async fn erase(
+    memory: &Memory,
+    call: ForgetCall,
+    target: Target,
+    mut tail: Tail,
+) -> Result<Outcome, Mistake> {
+    let erasure = call.await?;
     target.warn(&mut tail);
     if erasure.status == ErasureStatus::ErasedPendingCheckpoint {
         tail.say("Nothing shows it any more; its last bytes go when other programs let go of the file.");

@@ -23,7 +23,8 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let transcript = input.transcript.as_ref().context("the event names no transcript")?;
     let file = File::open(transcript).with_context(|| format!("cannot read {}", transcript.display()))?;
     let place = Place::find(global)?;
-    let memory = crate::command::open_one(global, &Output::new(global)).await?;
+    // With the spaces beside it, because words that were injected from them are an echo too.
+    let memory = crate::command::open(global, &Output::new(global)).await?;
     let marks = MarkFile::of(transcript, &place.file)?;
     let known = marks.read();
     let from = known.position(head(&memory).await?);
