@@ -244,8 +244,52 @@ fn whatever_is_wrong_the_answer_is_an_empty_document_and_a_line_in_the_log() {
     assert_eq!(desk.log().lines().count(), faults.len() + 5, "{}", desk.log());
 }
 
+// proves: AD-71 (a locked file)
+#[cfg(unix)]
 #[test]
-fn a_damaged_or_newer_database_never_stops_the_client() {
+fn a_locked_file_is_answered_at_the_deadline_and_loses_nothing() {
+    use rustix::fs::{FlockOperation, fcntl_lock};
+
+    let desk = Desk::used();
+    let transcript =
+        desk.write("now.jsonl", &entry("user", "u1", None, &json!("The cache listens on port 6379.")));
+    let events = desk.events().len();
+    let hook = |event: &str, input: &Value| {
+        let mut command = desk.command(&["hook", "claude-code", event]);
+        command.env("MNEMAL_HOOKS__DEADLINE_MS", "300");
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        answer(child.wait_with_output().unwrap())
+    };
+    let mut asked = desk.input("now", &transcript);
+    asked["prompt"] = "Which port does the orders database listen on?".into();
+    let file = std::fs::File::options().read(true).write(true).open(desk.database()).unwrap();
+    // The kind of lock that SQLite takes, on the whole file.
+    fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+    assert_eq!(hook("UserPromptSubmit", &asked), "{}");
+    assert_eq!(hook("Stop", &asked), "{}");
+    assert_eq!(desk.log().lines().count(), 2, "{}", desk.log());
+    drop(file);
+    assert_eq!(desk.hook("Stop", &asked), "{}");
+    assert_eq!(desk.events().len(), events + 1);
+}
+
+#[test]
+fn a_newer_database_never_stops_the_client() {
+    let desk = Desk::used();
+    let mut bytes = std::fs::read(desk.database()).unwrap();
+    // The version of the schema stands at byte 60 of the header.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    std::fs::write(desk.database(), &bytes).unwrap();
+    assert_eq!(desk.prompt("now", "which port does the orders database listen on?"), "{}");
+    assert_eq!(desk.hook("Stop", &desk.input("earlier", &desk.path().join("earlier.jsonl"))), "{}");
+    assert!(desk.log().contains("newer"), "{}", desk.log());
+    assert_eq!(std::fs::read(desk.database()).unwrap(), bytes);
+}
+
+#[test]
+fn a_damaged_database_never_stops_the_client() {
     for damage in [&b"no database at all, but long enough to be looked at as one ......................................."[..], b""] {
         let desk = Desk::used();
         std::fs::write(desk.database(), damage).unwrap();
