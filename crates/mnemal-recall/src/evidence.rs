@@ -31,7 +31,8 @@ pub(crate) fn evidence(grounds: &Grounds) -> f32 {
         return 1.0;
     }
     let near = grounds.cosine.map_or(0.0, |(cosine, floor)| calibrated(cosine, floor));
-    grounds.coverage.max(near).clamp(0.0, 1.0)
+    // The sum makes a negative zero a zero.
+    grounds.coverage.max(near).clamp(0.0, 1.0) + 0.0
 }
 
 fn calibrated(cosine: f32, floor: f32) -> f32 {
@@ -63,5 +64,7 @@ mod tests {
         let grounds = Grounds { coverage: 0.6, cosine: Some((0.1, 0.5)), has_phrase: false };
         assert!((evidence(&grounds) - 0.6).abs() < 1e-6);
         assert!((evidence(&Grounds { has_phrase: true, ..grounds }) - 1.0).abs() < 1e-6);
+        let none = Grounds { coverage: -0.0, cosine: None, has_phrase: false };
+        assert!(evidence(&none).is_sign_positive());
     }
 }

@@ -25,7 +25,13 @@ fn fragment(number: u128, text: &str) -> Result<Fragment> {
         producer: None,
         sources: vec![Source { event: EventId(number), span: Span::whole(text)? }],
         text: text.to_owned(),
-        label: Label { level: Level::User, at: Timestamp::EPOCH, zone: Zone::utc(), speaker: None },
+        label: Label {
+            level: Level::User,
+            at: Timestamp::EPOCH,
+            zone: Zone::utc(),
+            speaker: None,
+            space: None,
+        },
         trust: Trust::User,
         importance: Importance::DEFAULT,
         score: Score::new(1.0 / number as f32),
@@ -102,6 +108,7 @@ async fn assemble() -> Result<()> {
         sections: Within::All,
         as_of: AsOf::at(Host.now()),
         injected: Injected::Repeat,
+        lines: None,
     };
     let context = assembler.assemble(&request, Cursor::START).await?;
     assert!(context.tokens <= request.budget && context.text.contains("Remark 1 about sailing"));

@@ -59,8 +59,10 @@ async fn find() -> Result<()> {
     store.append(&entries).await?;
 
     let (index, events) = (Slot::Filled(Arc::clone(&store) as _), store);
-    let recall =
-        Recall::new(RecallParts { index, events, learnings: Slot::Empty, embedder: Slot::Empty, counter: Slot::Empty }, settings);
+    let recall = Recall::new(
+        RecallParts { index, events, learnings: Slot::Empty, embedder: Slot::Empty, counter: Slot::Empty },
+        settings,
+    );
     let found = recall.recall(&RecallRequest::new("Where did Ada move?")).await?;
     assert_eq!(found.hits[0].event.id, EventId(1));
     for hit in &found.hits {
