@@ -2,23 +2,13 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::{Language, is_stop_word};
+use crate::Language;
+use crate::stop::{LISTED, is_stop_word};
 
 /// Words that move a conversation on and say nothing. Source: own choice.
 const MOVING_ON: [&str; 24] = [
     "ok", "okay", "yes", "yep", "no", "go", "on", "ahead", "continue", "proceed", "thanks", "thank",
     "please", "sure", "great", "good", "fine", "next", "ja", "nein", "danke", "bitte", "weiter", "merci",
-];
-/// The languages that have stop words and separate words by blanks.
-const LISTED: [Language; 8] = [
-    Language::English,
-    Language::German,
-    Language::French,
-    Language::Spanish,
-    Language::Portuguese,
-    Language::Italian,
-    Language::Dutch,
-    Language::Russian,
 ];
 
 /// Returns how many words of a text are neither stop words nor words like "continue", in the language in which it has
