@@ -16,7 +16,8 @@ const TOKEN: u64 = 100;
 /// more tokens in either vocabulary than its estimate, and English prose is overestimated by at most 25 % in the mean.
 /// That is a calibration and no proof: rare words, random letters and other vocabularies can count more.
 /// Joining texts adds at most one token, `estimate(a + b) ≤ estimate(a) + estimate(b) + 1`, so a sum over parts, plus one for
-/// each seam, bounds the whole; at a line break the seam is free.
+/// each seam, bounds the whole; at a line break the seam is free. A seam that makes a word of more than 64 letters is the
+/// exception: such a word is counted in several, and the cut may fall into a common one.
 pub fn estimate_tokens(text: &str) -> u32 {
     round_up(pieces(text).map(|piece| cost(text, &piece)).sum())
 }
@@ -120,6 +121,8 @@ mod tests {
         #[test]
         fn joining_texts_adds_at_most_one_token(a in any_text(), b in any_text()) {
             let joined = format!("{a}{b}");
+            let mut words = joined.split(|letter: char| !letter.is_alphabetic());
+            prop_assume!(words.all(|word| word.chars().count() <= word::LONGEST_WORD));
             prop_assert!(estimate_tokens(&joined) <= estimate_tokens(&a) + estimate_tokens(&b) + 1);
         }
 
