@@ -11,6 +11,7 @@ mod time;
 mod unit;
 
 mod event;
+mod extraction;
 mod index;
 mod learning;
 mod receipt;
@@ -29,6 +30,10 @@ pub use crate::event::{
     Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, LogEntry, Metadata, NewEvent,
     Remember, Role, Seq, SessionSummary,
 };
+pub use crate::extraction::{
+    Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized, Subject,
+    Utterance, When, WorldTime,
+};
 pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::id::{EventId, LearningId, ReceiptId, derived_id};
@@ -40,12 +45,12 @@ pub use crate::key::InstallationKey;
 pub use crate::learning::{Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus};
 pub use crate::lease::{Lease, Turn};
 pub use crate::name::{
-    AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, RuleId, SessionId, SpaceId, Speaker,
+    AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId, SpaceId, Speaker,
     Tag, ToolName, UserId,
 };
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    Clock, ContextSource, Embedder, EventStore, IdSource, IndexStore, Indexer, Integrity, LearningStore,
+    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, Integrity, LearningStore,
     LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};

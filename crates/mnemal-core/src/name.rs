@@ -107,6 +107,20 @@ name!(
     Tag, "a tag", check_tag
 );
 
+name!(
+    /// What a fact says of its subject, `lives_in`: small letters, digits and `_`, free of any language.
+    Predicate, "a predicate", check_predicate
+);
+
+fn check_predicate(what: &str, text: &str) -> Result<()> {
+    check(what, text)?;
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !text.bytes().all(allowed) || !text.starts_with(|first: char| first.is_ascii_lowercase()) {
+        return Err(Error::invalid(format!("{what} must match [a-z][a-z0-9_]*")));
+    }
+    Ok(())
+}
+
 fn check_space(what: &str, text: &str) -> Result<()> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let first = text.bytes().next().is_some_and(allowed);

@@ -12,5 +12,5 @@ mod source;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
-pub use reading::{ContextSource, Embedder, Indexer, TokenCounter};
+pub use reading::{ContextSource, Embedder, Extractor, Indexer, TokenCounter};
 pub use source::{Clock, IdSource};

@@ -50,7 +50,7 @@ impl Timestamp {
 
     /// Returns day and time of day at an offset from UTC.
     pub fn civil(self, zone: &Zone) -> Civil {
-        Civil::at(self.0.div_euclid(SECOND) + i64::from(zone.offset_seconds))
+        Civil::at_seconds(self.0.div_euclid(SECOND) + i64::from(zone.offset_seconds))
     }
 }
 
@@ -103,7 +103,7 @@ pub struct Civil {
 
 impl Civil {
     /// Splits seconds since the epoch. The day comes from Howard Hinnant's `civil_from_days`, which is exact for all years.
-    fn at(seconds: i64) -> Self {
+    pub(crate) fn at_seconds(seconds: i64) -> Self {
         let days = seconds.div_euclid(DAY);
         let of_day = seconds.rem_euclid(DAY);
         let shifted = days + 719_468;

@@ -9,6 +9,7 @@ mod question_words;
 mod screen;
 mod screen_phrases;
 mod secrets;
+mod section;
 pub mod synth;
 mod turn;
 mod word;

@@ -61,6 +61,7 @@ const FENCES: &[(&str, &[&str])] = &[
             "mnemal-testkit",
         ],
     ),
+    ("toml", &["mnemal-cli", "mnemal-extract", "xtask"]),
     ("tower-http", &["mnemal-server"]),
     ("unicode-segmentation", &["mnemal-text"]),
     ("utoipa", &["mnemal-server"]),

@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 
-use crate::{ContextRequest, Degraded, Fragment, IndexEntry, Layer, ModelId, NewEvent, Result, TokenCount};
+use crate::{
+    ContextRequest, Degraded, Extraction, Fragment, IndexEntry, Layer, ModelId, NewEvent, Producer, Result,
+    TokenCount, Utterance,
+};
 
 /// Counts tokens. Pure; errs on the high side where it estimates, because Σ tokens ≤ budget is a guarantee.
 pub trait TokenCounter: Debug + Send + Sync + 'static {
@@ -48,6 +51,16 @@ pub trait Indexer: Debug + Send + Sync + 'static {
     /// # Errors
     /// None for any text; `Internal` for a bug.
     async fn index(&self, events: &[NewEvent]) -> Result<Vec<IndexEntry>>;
+}
+
+/// Reads names and claims out of an event. Pure and deterministic: the same utterance gives the same answer on every
+/// machine, and no text makes it fail; what it does not understand it leaves alone.
+pub trait Extractor: Debug + Send + Sync + 'static {
+    /// Returns what is written on every record that comes of it; the version rises with every change of its output.
+    fn producer(&self) -> Producer;
+
+    /// Returns what the event says. Spans lie inside the event's text, on character boundaries.
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction;
 }
 
 /// Offers text for the context. There is no permit in the signature: a source cannot reach a model.

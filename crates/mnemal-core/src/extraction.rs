@@ -1,0 +1,367 @@
+//! What an extractor reads and what it says: mentions, claims, and the times they name. Plain data, no rule.
+
+use std::collections::HashMap;
+
+use crate::{Civil, Event, Predicate, RuleId, Span, Timestamp, Zone};
+
+/// What a turn is read with.
+#[derive(Clone, Copy, Debug)]
+pub struct Utterance<'a> {
+    /// The event to read.
+    pub event: &'a Event,
+    /// Up to eight events of the same session before it, oldest first.
+    pub before: &'a [Event],
+    /// The names that the space knew when the event was logged.
+    pub known: &'a Gazetteer,
+}
+
+/// What an extractor found in one event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extraction {
+    /// Names and identifiers, by place; they do not overlap.
+    pub mentions: Vec<Mention>,
+    /// What the text asserts, by place.
+    pub facts: Vec<ExtractedFact>,
+    /// Why something was dropped, a line each, for those who ask; never a part of what is remembered.
+    pub remarks: Vec<String>,
+}
+
+/// A name or an identifier in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mention {
+    /// The name, cleaned: without possessive ending and closing signs, 1 to 80 characters.
+    pub name: String,
+    /// What it names.
+    pub kind: EntityKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a name names.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EntityKind {
+    /// A human being.
+    Person,
+    /// An animal with a name.
+    Animal,
+    /// A company, school, club, authority or team.
+    Organization,
+    /// A place on a map.
+    Location,
+    /// Software, a tool, a technology, or the brand of a thing.
+    Product,
+    /// The title of a book, film, song, game or paper.
+    Work,
+    /// An event or festival with a name.
+    Event,
+    /// An identifier that a machine could follow: address, link, handle, path, version, ticket, commit, host.
+    Identifier,
+    /// A number with its unit: money, percentage, size, distance.
+    Quantity,
+    /// A name of none of these, or of which nobody can tell.
+    Concept,
+}
+
+impl EntityKind {
+    /// All kinds, in the order of their declaration.
+    pub const ALL: [Self; 10] = [
+        Self::Person,
+        Self::Animal,
+        Self::Organization,
+        Self::Location,
+        Self::Product,
+        Self::Work,
+        Self::Event,
+        Self::Identifier,
+        Self::Quantity,
+        Self::Concept,
+    ];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Animal => "animal",
+            Self::Organization => "organization",
+            Self::Location => "location",
+            Self::Product => "product",
+            Self::Work => "work",
+            Self::Event => "event",
+            Self::Identifier => "identifier",
+            Self::Quantity => "quantity",
+            Self::Concept => "concept",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// One claim: somebody says something of somebody.
+///
+/// It becomes a fact only where entities are resolved and what is said before is weighed; no extractor reads or
+/// writes facts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExtractedFact {
+    /// The rule that found it; stable for ever.
+    pub rule: RuleId,
+    /// What is said.
+    pub predicate: Predicate,
+    /// Of whom.
+    pub subject: Subject,
+    /// The value.
+    pub object: Object,
+    /// In which sense it is said.
+    pub act: Act,
+    /// Who said so, when the speaker only reports it.
+    pub attributed_to: Option<String>,
+    /// When it holds or happened, if the words say so.
+    pub time: Option<When>,
+    /// How likely the claim is faithful to what was said.
+    pub confidence: Confidence,
+    /// The clause that says it.
+    pub span: Span,
+    /// The sentence around it.
+    pub sentence: Span,
+}
+
+/// Whom a claim is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// The one who speaks; "we" too.
+    Speaker,
+    /// A person or animal of the speaker: "my sister", "our dog".
+    Relation {
+        /// The role in the singular, in small letters: `sister`.
+        role: String,
+        /// The name, if the words give it.
+        name: Option<String>,
+    },
+    /// Somebody with a name.
+    Named(String),
+}
+
+/// The value of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Object {
+    /// The words, without article and possessive; never empty.
+    pub text: String,
+    /// Words of equal meaning have equal keys: folded, without stop words, stemmed except for names.
+    pub key: String,
+    /// What it names, where it is a name.
+    pub kind: Option<EntityKind>,
+    /// For predicates that hold one value for each topic: the topic, in small letters.
+    pub topic: Option<String>,
+    /// Where the words stand.
+    pub span: Span,
+}
+
+/// In which sense a claim is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Act {
+    /// It is so, or it happened.
+    Assert,
+    /// It is no longer so.
+    End,
+    /// It is intended.
+    Plan,
+    /// It is not so; only where the absence itself is worth knowing, as in a diet.
+    Negative,
+}
+
+impl Act {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Assert => "assert",
+            Self::End => "end",
+            Self::Plan => "plan",
+            Self::Negative => "negative",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Assert, Self::End, Self::Plan, Self::Negative].into_iter().find(|act| act.as_str() == name)
+    }
+}
+
+/// The probability that a claim is faithful to what was said, 0 to 1; neither importance nor strength.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Confidence(f32);
+
+impl Confidence {
+    /// From here on a claim counts as a fact. Source: EXTRACTION 8.
+    pub const ACTIVE: Self = Self(0.8);
+    /// From here on a claim is kept as a candidate. Source: EXTRACTION 8.
+    pub const CANDIDATE: Self = Self(0.5);
+
+    /// Keeps a number within 0 to 1; what is no number becomes 0.
+    pub fn new(value: f32) -> Self {
+        Self(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) })
+    }
+
+    /// Returns the number.
+    pub fn get(self) -> f32 {
+        self.0
+    }
+}
+
+/// An interval of the world's time that words name, half-open; at least one end is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct When {
+    /// Where it begins; `None` for "until May".
+    pub start: Option<WorldTime>,
+    /// The first moment after it; `None` for "since 2020".
+    pub end: Option<WorldTime>,
+    /// The unit in which the words count.
+    pub grain: Grain,
+    /// The words are vague: "a few days ago", "last summer".
+    pub is_approximate: bool,
+    /// The words.
+    pub span: Span,
+}
+
+/// Seconds since the Unix epoch, UTC, also before it; years 1 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorldTime(i64);
+
+impl WorldTime {
+    /// The first moment of year 1.
+    const FIRST: i64 = -62_135_596_800;
+    /// The last second of year 9999.
+    const LAST: i64 = 253_402_300_799;
+
+    /// Keeps a moment within the years 1 to 9999.
+    pub fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.clamp(Self::FIRST, Self::LAST))
+    }
+
+    /// Returns the seconds.
+    pub fn as_seconds(self) -> i64 {
+        self.0
+    }
+
+    /// Returns the moment as a time that can be stored; `None` before 1970.
+    pub fn timestamp(self) -> Option<Timestamp> {
+        Timestamp::from_micros(self.0.checked_mul(1_000_000)?).ok()
+    }
+
+    /// Returns day and time of day at an offset from UTC.
+    pub fn civil(self, zone: &Zone) -> Civil {
+        Civil::at_seconds(self.0 + i64::from(zone.offset_seconds))
+    }
+}
+
+/// The unit in which a time is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Grain {
+    /// A moment, to the second.
+    Second,
+    /// A minute.
+    Minute,
+    /// An hour, or a part of a day.
+    Hour,
+    /// A day.
+    Day,
+    /// A week, from Monday, or a weekend.
+    Week,
+    /// A month.
+    Month,
+    /// Three months from January, April, July or October.
+    Quarter,
+    /// A season.
+    Season,
+    /// A year.
+    Year,
+    /// Ten years.
+    Decade,
+    /// A hundred years.
+    Century,
+}
+
+/// The names that a space knows, for finding them again in a text.
+#[derive(Clone, Debug, Default)]
+pub struct Gazetteer {
+    /// By the first word in small letters: the words that follow, the name as it is written, and its kind.
+    names: HashMap<String, Vec<Known>>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    rest: Vec<String>,
+    name: String,
+    kind: EntityKind,
+}
+
+/// A known name that was found among words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognized<'a> {
+    /// How many words it takes.
+    pub words: usize,
+    /// The name as it is known.
+    pub name: &'a str,
+    /// What it names.
+    pub kind: EntityKind,
+}
+
+impl Gazetteer {
+    /// Adds a name or an alias; the words are what white space separates. A later kind of the same name wins.
+    pub fn add(&mut self, name: &str, kind: EntityKind) {
+        let mut words = name.split_whitespace().map(str::to_lowercase);
+        let Some(first) = words.next() else { return };
+        let rest: Vec<String> = words.collect();
+        let of_first = self.names.entry(first).or_default();
+        of_first.retain(|known| known.rest != rest);
+        of_first.push(Known { rest, name: name.to_owned(), kind });
+        of_first.sort_by(|a, b| b.rest.len().cmp(&a.rest.len()).then_with(|| a.rest.cmp(&b.rest)));
+    }
+
+    /// Says whether no name is known.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Returns the longest known name with which `words` (in small letters) begin; whole words only.
+    pub fn longest_at<W: AsRef<str>>(&self, words: &[W]) -> Option<Recognized<'_>> {
+        let (first, following) = words.split_first()?;
+        self.names.get(first.as_ref())?.iter().find_map(|known| {
+            let found = following.get(..known.rest.len())?;
+            found.iter().zip(&known.rest).all(|(word, of)| word.as_ref() == of).then_some(Recognized {
+                words: known.rest.len() + 1,
+                name: &known.name,
+                kind: known.kind,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_known_name_is_found_and_no_part_of_a_word() {
+        let mut known = Gazetteer::default();
+        known.add("Ana", EntityKind::Person);
+        known.add("Ana Silva", EntityKind::Person);
+        known.add("ana silva bakery", EntityKind::Organization);
+        let found = known.longest_at(&["ana", "silva", "called"]).unwrap();
+        assert_eq!((found.words, found.name), (2, "Ana Silva"));
+        assert!(known.longest_at(&["anabel"]).is_none());
+        known.add("Ana", EntityKind::Animal);
+        assert_eq!(known.longest_at(&["ana"]).unwrap().kind, EntityKind::Animal);
+    }
+
+    #[test]
+    fn world_time_reaches_before_the_epoch_and_timestamps_do_not() {
+        let before = WorldTime::from_seconds(-86_400);
+        assert_eq!(before.timestamp(), None);
+        assert_eq!(before.civil(&Zone::utc()).year, 1969);
+        assert_eq!(WorldTime::from_seconds(i64::MIN).civil(&Zone::utc()).year, 1);
+        assert_eq!(WorldTime::from_seconds(86_400).timestamp().unwrap().as_micros(), 86_400_000_000);
+    }
+}
