@@ -1,9 +1,9 @@
 //! Appends the batches of several callers in one transaction; one caller's refusal is not another's.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mnemal_core::{
-    Appended, BLOCK_ROWS, Decision, Error, ErrorKind, EventId, EventKind, Result, Seq, Timestamp,
+    Appended, BLOCK_ROWS, Decision, Error, ErrorKind, EventId, EventKind, Result, Role, Seq, Timestamp,
 };
 
 use crate::admit::{self, Dimensions};
@@ -256,12 +256,31 @@ async fn write(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result
     for prepared in fresh.iter().filter(forgets) {
         transaction.later(statement::START_FORGETTING, vec![prepared.entry.id.into()]);
     }
+    for step in statement::ADD_TO_TALLIES.steps(tallies(fresh, &seqs)) {
+        transaction.later(step.sql, step.args);
+    }
     for chunk in index.chunks(BLOCK_ROWS) {
         let (from, to) = (chunk.first().map_or(0, |row| row.seq.0), chunk.last().map_or(0, |row| row.seq.0));
         let args = vec![from.into(), to.into(), chunk.len().into(), encode(&pack(chunk)).into()];
         transaction.later(statement::INSERT_BLOCK, args);
     }
     Ok((seqs, index.len() as u64))
+}
+
+/// Returns what the tallies of conversations and of decisions grow by: events, and the sum of their positions.
+fn tallies(fresh: &[&Prepared], seqs: &[Seq]) -> Vec<Vec<Value>> {
+    let mut grown: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for (prepared, seq) in fresh.iter().zip(seqs) {
+        let event = &prepared.entry.event;
+        let session = format!("session/{}", event.session.as_str());
+        let decision = (event.kind.role() == Role::Decision).then(|| "decisions".to_owned());
+        for name in [Some(session), decision].into_iter().flatten() {
+            let (events, sum) = grown.entry(name).or_default();
+            *events += 1;
+            *sum += seq.0;
+        }
+    }
+    grown.into_iter().map(|(name, (events, sum))| vec![name.into(), events.into(), sum.into()]).collect()
 }
 
 /// Moves head and clock of the space; returns the first new position and the last time before it.

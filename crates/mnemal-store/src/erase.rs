@@ -58,10 +58,12 @@ impl Work for Erase {
             return Ok(0);
         }
         for (stone, _) in fresh.values() {
+            transaction.run(Step::rows(removal::LEAVE_TALLY, vec![stone.event.into()], 1)).await?;
             let args = vec![stone.event.into(), stone.at.into()];
             transaction.run(Step::rows(removal::ERASE_EVENT, args, 1)).await?;
             seal(stone.event, transaction).await?;
         }
+        transaction.run(Step::new(removal::DELETE_EMPTY_TALLIES, Vec::new())).await?;
         let indexed = fresh.values().filter(|(_, spot)| spot.indexed).map(|(_, spot)| spot.seq).collect();
         clear_index(&indexed, transaction).await?;
         clear_learnings(fresh.keys().copied(), transaction).await?;

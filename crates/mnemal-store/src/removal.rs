@@ -6,6 +6,12 @@ pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel =
      user_name = null, agent_name = null, occurred_at = null, zone = null, zone_offset = null, tool = null, \
      content = null, metadata = null, decision = null, echo = null, checksum = null, body_hash = null, indexed = 0, \
      erased_at = $2 where id = $1 and erased_at is null";
+/// Takes an event out of the tally of its conversation, before it is erased.
+pub(crate) const LEAVE_TALLY: &str = "update tally set events = events - 1, \
+     seqs = seqs - (select seq from event where id = $1) \
+     where name = (select 'session/' || session from event where id = $1)";
+/// Removes the names of conversations of which nothing is left.
+pub(crate) const DELETE_EMPTY_TALLIES: &str = "delete from tally where events = 0";
 /// Gives what is left of an erased event its checksum.
 pub(crate) const SEAL_ERASED: &str = "update event set checksum = $2 where id = $1 and erased_at is not null";
 /// Puts a block without its erased rows, or with more vectors, in the place of the block.
@@ -67,6 +73,8 @@ pub(crate) fn all() -> Vec<&'static str> {
     let [sources, learnings] = RESET_LEARNINGS;
     vec![
         ERASE_EVENT,
+        LEAVE_TALLY,
+        DELETE_EMPTY_TALLIES,
         SEAL_ERASED,
         REWRITE_BLOCK,
         DELETE_BLOCK,

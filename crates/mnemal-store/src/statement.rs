@@ -10,17 +10,6 @@ macro_rules! event_columns {
     };
 }
 
-/// What an [`EventFilter`](mnemal_core::EventFilter) asks; a null argument asks nothing. `$1` and `$2` are the caller's.
-macro_rules! passes {
-    () => {
-        " and ($3 is null or session = $3) and ($4 is null or channel = $4) and ($5 is null or speaker = $5) \
-         and ($6 is null or user_name = $6) and ($7 is null or agent_name = $7) and ($8 is null or (1 << role) & $8 <> 0) \
-         and ($9 is null or occurred_at >= $9) and ($10 is null or occurred_at < $10) \
-         and ($11 is null or case when quarantined is null then 0 else 1 end = $11) \
-         and ($12 is null or case when erased_at is null then 0 else 1 end = $12) "
-    };
-}
-
 /// The mark, with the position of the last event, which must be the head.
 pub(crate) const MARK: &str =
     "select head, forgets, vectors, (select coalesce(max(seq), 0) from event) from space";
@@ -50,36 +39,80 @@ pub(crate) static PLACES_BY_ID: Many =
 pub(crate) static EVENTS_BY_KEY: Many =
     many!("select idempotency_key, id, seq, body_hash from event where idempotency_key in (", "?", ")");
 
+/// The log from a position on, backwards from one, and the same of one conversation or of the decisions. Whatever else a
+/// filter asks is asked of the rows that were read, after their checksums: a damaged column must not hide its row.
 pub(crate) const SCAN: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where seq > $1",
-    passes!(),
-    "order by seq limit $2"
-);
-pub(crate) const SCAN_SESSION: &str = concat!(
-    "select ",
-    event_columns!(),
-    ", checksum, erased_at from event where session = $3 and seq > $1",
-    passes!(),
-    "order by seq limit $2"
+    ", checksum, erased_at from event where seq > $1 order by seq limit $2"
 );
 pub(crate) const LATEST: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where seq > $1",
-    passes!(),
-    "order by seq desc limit $2"
+    ", checksum, erased_at from event where seq < $1 order by seq desc limit $2"
+);
+pub(crate) const SCAN_SESSION: &str = concat!(
+    "select ",
+    event_columns!(),
+    ", checksum, erased_at from event where session = $3 and seq > $1 order by seq limit $2"
 );
 pub(crate) const LATEST_SESSION: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where session = $3 and seq > $1",
-    passes!(),
-    "order by seq desc limit $2"
+    ", checksum, erased_at from event where session = $3 and seq < $1 order by seq desc limit $2"
 );
-pub(crate) const SESSIONS: &str = "select session, count(*), min(seq), max(seq) as last_seq from event \
-     where session is not null group by session order by last_seq desc limit $1";
+pub(crate) const SCAN_DECISIONS: &str = concat!(
+    "select ",
+    event_columns!(),
+    ", checksum, erased_at from event where role = 4 and seq > $1 order by seq limit $2"
+);
+pub(crate) const LATEST_DECISIONS: &str = concat!(
+    "select ",
+    event_columns!(),
+    ", checksum, erased_at from event where role = 4 and seq < $1 order by seq desc limit $2"
+);
+/// Conversations, each with how many there are whose index is not what the tally says.
+pub(crate) const SESSIONS: &str = "with listed as (select session, count(*) as events, min(seq) as first_seq, \
+     max(seq) as last_seq, sum(seq) as seqs from event where session is not null group by session) \
+     select session, events, first_seq, last_seq, \
+     (select count(*) from listed l left join tally t on t.name = 'session/' || l.session \
+      where t.events is null or t.events <> l.events or t.seqs <> l.seqs) \
+     + abs((select count(*) from tally where name <> 'decisions') - (select count(*) from listed)) \
+     from listed order by last_seq desc limit $1";
+/// What an index holds ahead of position `$1` in the direction of a walk and behind it, and what it must hold. The walk
+/// takes the way that the list takes, because a damaged index may answer differently on another; a limit keeps the order.
+macro_rules! tally {
+    ($of:literal, $name:literal, $ahead:literal, $order:literal, $behind:literal) => {
+        concat!(
+            "select w.events + b.events, w.seqs + b.seqs, coalesce((select events from tally where name = ",
+            $name,
+            "), 0), coalesce((select seqs from tally where name = ",
+            $name,
+            "), 0) from (select count(*) as events, coalesce(sum(seq), 0) as seqs from (select seq from event where ",
+            $of,
+            " and seq ",
+            $ahead,
+            " $1 order by seq ",
+            $order,
+            " limit 9223372036854775807)) w, \
+             (select count(*) as events, coalesce(sum(seq), 0) as seqs from (select seq from event where ",
+            $of,
+            " and seq ",
+            $behind,
+            " $1 order by seq limit 9223372036854775807)) b"
+        )
+    };
+}
+pub(crate) const SCAN_TALLY_OF_SESSION: &str = tally!("session = $2", "'session/' || $2", ">", "asc", "<=");
+pub(crate) const LATEST_TALLY_OF_SESSION: &str =
+    tally!("session = $2", "'session/' || $2", "<", "desc", ">=");
+pub(crate) const SCAN_TALLY_OF_DECISIONS: &str = tally!("role = 4", "'decisions'", ">", "asc", "<=");
+pub(crate) const LATEST_TALLY_OF_DECISIONS: &str = tally!("role = 4", "'decisions'", "<", "desc", ">=");
+pub(crate) static ADD_TO_TALLIES: Many = many!(
+    "insert into tally (name, events, seqs) values ",
+    "(?,?,?)",
+    " on conflict (name) do update set events = tally.events + excluded.events, seqs = tally.seqs + excluded.seqs"
+);
 pub(crate) const INDEXED: &str =
     "select seq, id from event where indexed = 1 and seq > $1 order by seq limit $2";
 
@@ -223,6 +256,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         &INSERT_SEEN,
         &INSERT_SEEN_SOURCES,
         &SEEN_OF,
+        &ADD_TO_TALLIES,
     ];
     let single = [
         MARK,
@@ -230,9 +264,15 @@ pub(crate) fn all() -> Vec<&'static str> {
         MORE_FORGETS,
         MORE_VECTORS,
         SCAN,
-        SCAN_SESSION,
         LATEST,
+        SCAN_SESSION,
         LATEST_SESSION,
+        SCAN_DECISIONS,
+        LATEST_DECISIONS,
+        SCAN_TALLY_OF_SESSION,
+        LATEST_TALLY_OF_SESSION,
+        SCAN_TALLY_OF_DECISIONS,
+        LATEST_TALLY_OF_DECISIONS,
         SESSIONS,
         INDEXED,
         TOMBSTONES,

@@ -2,14 +2,15 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the parts that tests share are tests too")]
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Category, Cursor, Decision, ErrorKind, EventFilter, EventKind, EventStore, Forget, Importance,
-    IndexEntry, IndexStore, LearningKind, LogEntry, ModelId, NoteKey, Remember, Result, Selector, Seq,
-    SessionId, Span, Tag, TermHash, Timestamp, ToolName, Upkeep, Within,
+    Category, Cursor, Decision, ErrorKind, Event, EventFilter, EventKind, EventStore, Forget, Importance,
+    IndexEntry, IndexStore, LearningKind, LogEntry, ModelId, NoteKey, Remember, Result, Role, Selector, Seq,
+    SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Within,
 };
 use mnemal_store::{Durability, Options, SqliteStore, Stores};
 use mnemal_testkit::{Records, TermIndexer, tombstone};
@@ -272,6 +273,72 @@ async fn a_damaged_row_is_named_and_never_served() -> Result<()> {
     assert_eq!(store.get(&[entries[0].id]).await?.len(), 1);
     let findings = store.check().await?.findings;
     assert!(findings.iter().any(|finding| finding.contains(&entries[1].id.to_string())), "{findings:?}");
+    Ok(())
+}
+
+/// Lists that a filter narrows, each as it is or with the kind of its error.
+async fn lists(store: &SqliteStore) -> Vec<(&'static str, Result<Vec<String>>)> {
+    let session = EventFilter {
+        session: Within::Only(SessionId::new("MARKED-session").unwrap()),
+        ..EventFilter::live()
+    };
+    let speaker =
+        EventFilter { speaker: Within::Only(Speaker::new("MARKED-speaker").unwrap()), ..EventFilter::live() };
+    let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
+    let ids = |events: Result<Vec<Event>>| {
+        events.map(|events| events.iter().map(|event| event.id.to_string()).collect::<Vec<_>>())
+    };
+    let sessions = store
+        .sessions(ALL)
+        .await
+        .map(|all| all.iter().map(|one| format!("{} {}", one.session, one.events)).collect::<Vec<_>>());
+    vec![
+        ("session", ids(store.latest(&session, ALL).await)),
+        ("speaker", ids(store.scan(&speaker, Cursor::START, ALL).await)),
+        ("decisions", ids(store.scan(&decisions, Cursor::START, ALL).await)),
+        ("sessions", sessions),
+    ]
+}
+
+// proves: D7 (damage hides no row from a filter)
+#[tokio::test]
+async fn a_damaged_name_hides_no_event_from_a_narrowed_list() -> Result<()> {
+    let (folder, store) = fresh().await;
+    let mut records = Records::new(1);
+    let mut entries = Vec::new();
+    for turn in 0..4 {
+        entries.push(records.turn("other", &format!("left alone {turn}"))?);
+        let mut marked = records.turn("MARKED-session", &format!("in the list {turn}"))?;
+        marked.event.speaker = Some(Speaker::new("MARKED-speaker")?);
+        entries.push(marked);
+    }
+    store.append(&entries).await?;
+    let truth: Vec<_> = lists(&store).await.into_iter().map(|(name, list)| (name, list.unwrap())).collect();
+    store.close().await?;
+    let whole = std::fs::read(store.path()).unwrap();
+    let places: Vec<usize> =
+        (0..whole.len() - 6).filter(|&at| whole.get(at..at + 6) == Some(b"MARKED")).collect();
+    assert!(places.len() >= 4 * 3 + 1, "four rows, their index, a tally: {}", places.len());
+    let mut told = BTreeSet::new();
+    for (number, place) in places.into_iter().enumerate() {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        let path = folder.path().join(format!("damaged-{number}.db"));
+        std::fs::write(&path, bytes).unwrap();
+        let damaged = SqliteStore::open(&path).await?;
+        for ((name, list), (_, expected)) in lists(&damaged).await.into_iter().zip(&truth) {
+            match list {
+                Ok(list) => assert_eq!(&list, expected, "{name} at {place}"),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}: {error}");
+                    told.insert(name);
+                }
+            }
+        }
+        assert!(!damaged.check().await?.findings.is_empty(), "nobody saw the byte at {place}");
+        damaged.close().await?;
+    }
+    assert_eq!(told, BTreeSet::from(["session", "sessions", "speaker"]));
     Ok(())
 }
 

@@ -65,10 +65,6 @@ impl Reading {
         self.damaged || self.answers.values().any(|answer| answer.told)
     }
 
-    pub(super) fn found_damage(&self) -> bool {
-        self.damaged
-    }
-
     fn note<T: Debug>(&mut self, name: impl Into<String>, answer: mnemal::Result<T>) {
         let answer = match answer {
             Ok(value) => Answer { told: false, value: hash(&value) },
@@ -85,11 +81,6 @@ impl Reading {
             answer.told |= gaps;
         }
     }
-}
-
-/// Whether an answer is a list that a filter made: a row whose damage hides it from the filter is not in it.
-pub(super) fn is_filtered(name: &str) -> bool {
-    name.starts_with("filtered")
 }
 
 fn has_gaps(gaps: &[Gap]) -> bool {
@@ -212,11 +203,11 @@ async fn log(memory: &Memory, ids: &[String], reading: &mut Reading) -> Result<(
     for watch in 0..5 {
         let session = Within::Only(SessionId::new(format!("watch:{watch}"))?);
         let filter = EventFilter { session, ..EventFilter::live() };
-        reading.note(format!("filtered session {watch}"), memory.latest(&filter, PAGE).await);
+        reading.note(format!("session {watch}"), memory.latest(&filter, PAGE).await);
     }
     let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
-    reading.note("filtered decisions", memory.scan(&decisions, Cursor::START, PAGE).await);
-    reading.note("filtered sessions", memory.sessions(PAGE).await);
+    reading.note("decisions", memory.scan(&decisions, Cursor::START, PAGE).await);
+    reading.note("sessions", memory.sessions(PAGE).await);
     reading.note("latest", memory.latest(&EventFilter::all(), PAGE).await);
     let mut out = Vec::new();
     let exported = memory.export(&mut out).await;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Appended, ChannelId, Cursor, Error, Event, EventFilter, EventId, LogEntry, Result, Role, Seq, SessionId,
+    Appended, Cursor, Error, Event, EventFilter, EventId, LogEntry, Result, Role, Seq, SessionId,
     SessionSummary, Tombstone, TombstoneHash,
 };
 
-use crate::codec::{corrupt, role_code};
+use crate::codec::corrupt;
 use crate::entry::{self, Prepared};
 use crate::erase::{Adopt, Erase, tombstone_sum};
 use crate::sql::{Row, Sql, Value};
@@ -53,63 +53,156 @@ async fn absent(sql: &dyn Sql, id: EventId) -> Result<Error> {
     Ok(Error::not_found(format!("no event {id}")))
 }
 
+/// Rows read at once while a list is looked for.
+///
+/// Source: own default, about a megabyte.
+const PAGE: usize = 1_000;
+
 pub(crate) async fn scan(
     sql: &dyn Sql,
     filter: &EventFilter,
     after: Cursor,
     limit: NonZeroUsize,
 ) -> Result<Vec<Event>> {
-    let by_session = filter.session.only().is_some();
-    let text = if by_session { statement::SCAN_SESSION } else { statement::SCAN };
-    let whole = *filter == EventFilter::all();
-    let head = if whole { super::index::mark(sql).await?.head.count() } else { 0 };
-    let rows = sql.rows(text, arguments(filter, after.count(), limit.get())).await?;
-    let events: Vec<Event> = rows.into_iter().map(entry::event).collect::<Result<_>>()?;
-    if whole {
-        let reached = after.count() + events.len() as u64;
-        let dense = events.iter().zip(after.count() + 1..).all(|(event, seq)| event.seq.0 == seq);
-        if !dense || (events.len() < limit.get() && reached < head) {
-            return Err(corrupt("events are missing from the log"));
-        }
-    }
-    Ok(events)
+    list(sql, filter, Walk::of(filter, after.count(), true), limit.get()).await
 }
 
 pub(crate) async fn latest(sql: &dyn Sql, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-    let by_session = filter.session.only().is_some();
-    let text = if by_session { statement::LATEST_SESSION } else { statement::LATEST };
-    let whole = *filter == EventFilter::all();
-    let head = if whole { super::index::mark(sql).await?.head.count() } else { 0 };
-    let rows = sql.rows(text, arguments(filter, 0, limit.get())).await?;
-    let events: Vec<Event> = rows.into_iter().map(entry::event).collect::<Result<_>>()?;
-    if whole {
-        let first = events.first().map_or(0, |event| event.seq.0);
-        let dense = events.iter().zip((1..=first).rev()).all(|(event, seq)| event.seq.0 == seq);
-        let ends = events.len() == limit.get() || events.len() as u64 == first;
-        if !dense || !ends || first < head {
-            return Err(corrupt("events are missing from the log"));
-        }
-    }
-    Ok(events)
+    list(sql, filter, Walk::of(filter, u64::MAX >> 1, false), limit.get()).await
 }
 
-/// Returns the arguments of the filtering statements; null asks nothing.
-pub(crate) fn arguments(filter: &EventFilter, after: u64, limit: usize) -> Vec<Value> {
-    let mask = |roles: &Vec<Role>| roles.iter().fold(0_i64, |mask, role| mask | 1 << role_code(*role));
-    vec![
-        after.into(),
-        limit.into(),
-        filter.session.only().map(SessionId::as_str).into(),
-        filter.channel.only().map(ChannelId::as_str).into(),
-        filter.speaker.only().map(mnemal_core::Speaker::as_str).into(),
-        filter.user.only().map(mnemal_core::UserId::as_str).into(),
-        filter.agent.only().map(mnemal_core::AgentId::as_str).into(),
-        filter.roles.only().map(mask).into(),
-        filter.since.into(),
-        filter.until.into(),
-        filter.quarantined.only().map(|held| u8::from(*held)).into(),
-        filter.erased.only().map(|erased| u8::from(*erased)).into(),
-    ]
+/// A way through the log in one direction.
+#[derive(Debug)]
+struct Walk<'f> {
+    rows: Rows<'f>,
+    /// Behind which position it goes on.
+    at: u64,
+    forwards: bool,
+}
+
+/// Which rows a way meets. Only the choice for which there is an index is made by the database.
+#[derive(Clone, Copy, Debug)]
+enum Rows<'f> {
+    All,
+    OfSession(&'f SessionId),
+    Decisions,
+}
+
+impl<'f> Walk<'f> {
+    fn of(filter: &'f EventFilter, at: u64, forwards: bool) -> Self {
+        let rows = match (filter.session.only(), filter.roles.only().map(Vec::as_slice)) {
+            (Some(session), _) => Rows::OfSession(session),
+            (None, Some([Role::Decision])) => Rows::Decisions,
+            (None, _) => Rows::All,
+        };
+        Self { rows, at, forwards }
+    }
+
+    async fn page(&self, sql: &dyn Sql, size: usize) -> Result<Vec<Event>> {
+        let mut args = vec![self.at.into(), size.into()];
+        let text = match (self.rows, self.forwards) {
+            (Rows::All, true) => statement::SCAN,
+            (Rows::All, false) => statement::LATEST,
+            (Rows::Decisions, true) => statement::SCAN_DECISIONS,
+            (Rows::Decisions, false) => statement::LATEST_DECISIONS,
+            (Rows::OfSession(session), forwards) => {
+                args.push(session.as_str().into());
+                if forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
+            }
+        };
+        let rows = sql.rows(text, args).await?;
+        rows.into_iter().map(entry::event).collect()
+    }
+
+    /// Compares the index that the next page comes from with its tally.
+    async fn agrees(&self, sql: &dyn Sql) -> Result<()> {
+        let mut args = vec![self.at.into()];
+        let text = match (self.rows, self.forwards) {
+            (Rows::All, _) => return Ok(()),
+            (Rows::Decisions, true) => statement::SCAN_TALLY_OF_DECISIONS,
+            (Rows::Decisions, false) => statement::LATEST_TALLY_OF_DECISIONS,
+            (Rows::OfSession(session), forwards) => {
+                args.push(session.as_str().into());
+                if forwards { statement::SCAN_TALLY_OF_SESSION } else { statement::LATEST_TALLY_OF_SESSION }
+            }
+        };
+        let mut rows = sql.rows(text, args).await?;
+        let row = rows.first_mut().ok_or_else(|| corrupt("a count has no row"))?;
+        let (held, expected) = ((row.int()?, row.int()?), (row.int()?, row.int()?));
+        if held == expected {
+            Ok(())
+        } else {
+            Err(corrupt("a list does not hold the events that it must hold"))
+        }
+    }
+}
+
+/// Reads pages until enough events pass the filter. Damage cannot hide one: the whole log must be dense, and the index of a
+/// conversation or of the decisions must be what its tally says.
+async fn list(sql: &dyn Sql, filter: &EventFilter, mut walk: Walk<'_>, limit: usize) -> Result<Vec<Event>> {
+    let mut dense = match walk.rows {
+        Rows::All => Some(Dense::of(sql, &walk).await?),
+        Rows::OfSession(_) | Rows::Decisions => None,
+    };
+    let mut found = Vec::new();
+    let mut size = limit.min(PAGE);
+    loop {
+        walk.agrees(sql).await?;
+        let page = walk.page(sql, size).await?;
+        let is_last = page.len() < size;
+        if let Some(dense) = &mut dense {
+            dense.look_at(&page, is_last)?;
+        }
+        if let Some(last) = page.last() {
+            walk.at = last.seq.0;
+        }
+        let missing = limit - found.len();
+        found.extend(page.into_iter().filter(|event| filter.accepts(event)).take(missing));
+        if is_last || found.len() == limit {
+            return Ok(found);
+        }
+        size = PAGE;
+    }
+}
+
+/// Tells whether a walk through the whole log met every row: positions follow each other.
+#[derive(Debug)]
+struct Dense {
+    /// The position that is due; backwards the first may be newer than the head that was read before.
+    due: Option<u64>,
+    forwards: bool,
+    head: u64,
+}
+
+impl Dense {
+    async fn of(sql: &dyn Sql, walk: &Walk<'_>) -> Result<Self> {
+        let head = super::index::mark(sql).await?.head.count();
+        Ok(Self { due: walk.forwards.then_some(walk.at + 1), forwards: walk.forwards, head })
+    }
+
+    fn look_at(&mut self, page: &[Event], is_last: bool) -> Result<()> {
+        let lost = || Err(corrupt("events are missing from the log"));
+        for event in page {
+            let seq = event.seq.0;
+            if self.due.map_or(seq < self.head, |due| seq != due) {
+                return lost();
+            }
+            self.due = Some(if self.forwards { seq + 1 } else { seq - 1 });
+        }
+        let ended = match self.due {
+            Some(due) if self.forwards => due > self.head,
+            Some(due) => due == 0,
+            None => self.head == 0,
+        };
+        if is_last && !ended { lost() } else { Ok(()) }
+    }
+}
+
+/// Names what the tallies say against the indexes of conversations and of decisions.
+pub(crate) async fn disagreements(sql: &dyn Sql) -> Vec<Error> {
+    let decisions = Walk { rows: Rows::Decisions, at: 0, forwards: true };
+    let sessions = sessions(sql, NonZeroUsize::MIN).await.map(drop);
+    [sessions, decisions.agrees(sql).await].into_iter().filter_map(Result::err).collect()
 }
 
 /// Lists conversations; the names and times are those of the first and the last event, whose checksums cover them.
@@ -117,6 +210,9 @@ pub(crate) async fn sessions(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<S
     let mut groups = Vec::new();
     for mut row in sql.rows(statement::SESSIONS, vec![limit.get().into()]).await? {
         groups.push((row.text()?, row.count()?, row.count()?, row.count()?));
+        if row.int()? != 0 {
+            return Err(corrupt("the list of conversations is not the one that it must be"));
+        }
     }
     let mut ends = HashMap::with_capacity(groups.len() * 2);
     let seqs = groups.iter().flat_map(|(_, _, first, last)| [Value::from(*first), Value::from(*last)]);

@@ -3,11 +3,11 @@
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
-pub(super) const SCHEMA_VERSION: i64 = 2;
+pub(super) const SCHEMA_VERSION: i64 = 3;
 
 /// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
 /// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
-pub(super) const MIGRATIONS: [&str; 2] = [LOG, LEASES];
+pub(super) const MIGRATIONS: [&str; 3] = [LOG, LEASES, TALLIES];
 
 /// The log and everything that stands beside it.
 const LOG: &str = "
@@ -154,4 +154,24 @@ insert into forgetting (decision)
   select id from event where kind = 7 and decision like '{\"do\":\"forget\"%';
 
 pragma user_version = 2;
+";
+
+/// What the index of each conversation and of the decisions must hold: how many events, and the sum of their positions. A
+/// list that an index gives is compared with it, because a damaged index would only be shorter. An index does not name the
+/// position, which it holds anyway: two copies of it could differ.
+const TALLIES: &str = "
+create table tally (
+  name text primary key,
+  events bigint not null check (events >= 0),
+  seqs bigint not null check (seqs >= 0)
+) without rowid;
+insert into tally (name, events, seqs)
+  select 'session/' || session, count(*), sum(seq) from event where session is not null group by session;
+insert into tally (name, events, seqs)
+  select 'decisions', count(*), sum(seq) from event where role = 4 having count(*) > 0;
+create index event_decision on event (role) where role = 4;
+drop index event_session;
+create index event_session on event (session) where session is not null;
+
+pragma user_version = 3;
 ";

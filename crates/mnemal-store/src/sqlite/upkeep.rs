@@ -5,9 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{
-    Error, Event, EventFilter, EventId, IndexEntry, Integrity, LearningFilter, Result, Scrub, Seq, Upkeep,
-};
+use mnemal_core::{Error, Event, EventId, IndexEntry, Integrity, LearningFilter, Result, Scrub, Seq, Upkeep};
 
 use super::SqliteStore;
 use super::writer::Job;
@@ -54,6 +52,9 @@ impl Upkeep for SqliteStore {
         events(sql, head, &mut found).await;
         let rows = index_rows(sql, head, &mut found).await;
         compare(sql, head, rows, &mut found).await;
+        for error in log::disagreements(sql).await {
+            note(&mut found, "the lists", &error);
+        }
         if let Err(error) = learning::all(sql, &LearningFilter::all()).await {
             note(&mut found, "the notes", &error);
         }
@@ -133,7 +134,7 @@ async fn pages(sql: &dyn Sql, found: &mut Integrity) {
 async fn events(sql: &dyn Sql, head: Seq, found: &mut Integrity) {
     let mut next = 0;
     while next < head.0 {
-        let args = log::arguments(&EventFilter::all(), next, PAGE);
+        let args = vec![next.into(), PAGE.into()];
         let page = match sql.rows(statement::SCAN, args).await {
             Ok(page) if !page.is_empty() => page,
             Ok(_) => return found.findings.push(format!("events behind position {next} are missing")),

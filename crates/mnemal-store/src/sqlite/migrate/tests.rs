@@ -64,7 +64,7 @@ fn killed(path: &Path) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("space.db");
     fs::copy(path, &to).unwrap();
-    for end in ["-wal", ".v1.bak", ".v1.bak.partial"] {
+    for end in ["-wal", ".v1.bak", ".v1.bak.partial", ".v2.bak", ".v2.bak.partial"] {
         let from = file::beside(path, end);
         if from.exists() {
             fs::copy(from, file::beside(&to, end)).unwrap();
