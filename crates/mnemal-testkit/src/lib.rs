@@ -11,6 +11,6 @@ pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCou
 pub use crate::fault::{Fault, Faulty};
 pub use crate::record::{Records, learning, receipt, tombstone};
 pub use crate::suite::{
-    Storage, block_on, context_source, counter, embedder, event, index, learning as learning_suite, lease,
-    receipt as receipt_suite, source, upkeep,
+    Storage, block_on, context_source, counter, embedder, event, extractor, index,
+    learning as learning_suite, lease, receipt as receipt_suite, source, upkeep,
 };

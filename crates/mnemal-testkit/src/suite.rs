@@ -7,6 +7,7 @@ pub mod context_source;
 pub mod counter;
 pub mod embedder;
 pub mod event;
+pub mod extractor;
 pub mod index;
 pub mod learning;
 pub mod lease;
@@ -219,6 +220,25 @@ macro_rules! token_counter_conformance {
                 counter: counting_is_pure_and_nothing_is_zero,
                 a_prefix_fits_and_ends_on_a_character,
                 joining_texts_adds_at_most_one_token,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `Extractor` over `fixture: async fn() -> impl Extractor`.
+#[macro_export]
+macro_rules! extractor_conformance {
+    ($fixture:expr) => {
+        mod extractor_port {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                extractor: extracting_is_pure,
+                spans_lie_inside_the_text,
+                only_the_users_own_words_claim_anything,
+                what_is_asked_denied_or_imagined_is_no_claim,
+                what_repeats_memory_is_skipped,
+                an_erased_event_says_nothing,
             );
         }
     };
