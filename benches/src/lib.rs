@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+pub mod dates;
+pub mod extraction;
+pub mod feedback;
 pub mod neutral;
 
 pub mod metric;
@@ -18,5 +21,7 @@ pub mod latency;
 pub mod many;
 
 pub mod torture;
+
+pub mod planting;
 
 pub mod visible;

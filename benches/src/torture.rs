@@ -1,6 +1,7 @@
 //! Programmes that try to make a space lose, double, damage or misread something; every one is repeated by its seed.
 
 pub mod corrupt;
+pub mod fuzz;
 pub mod history;
 pub mod io;
 pub mod kill;

@@ -8,10 +8,14 @@ use crate::command::Line;
 
 /// Every figure with one line of help; its program is `bench-<name>`.
 const BENCHES: &[(&str, &str)] = &[
+    ("dates", "dates in sentences against the references of a public data set"),
     ("embedder", "time of the built-in embedder, and what its vectors add to recall by words"),
+    ("extract", "claims and names of the extractor against labels or observations"),
+    ("feedback", "what users say about the work of an assistant, against labels; false learnings"),
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
+    ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
     ("visible", "from writing an event until it can be read, here and in a second process"),
     ("spaces", "many small spaces asked by chance: processor time, memory, open files"),
 ];

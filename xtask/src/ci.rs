@@ -19,7 +19,7 @@ const PURE_KINDS: &[&str] = &["core", "text", "extract", "layer", "reading-layer
 /// The layer that owns a runtime, and is therefore not pure.
 const WITH_RUNTIME: &str = "mnemal-dream";
 const WASM: &str = "wasm32-unknown-unknown";
-const EXAMPLES: &str = "examples/pick-one-layer";
+const EXAMPLES: &str = "examples";
 
 type Action = fn(&mut Run) -> Result<()>;
 
@@ -33,7 +33,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("clients", "official MCP clients drive the program", |run| clients::run(&run.root)),
     ("features", "each library without its default features", features),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
-    ("examples", "each example that picks one layer", examples),
+    ("examples", "each example outside the workspace, with its tests", examples),
     ("wasm", "pure crates compile where there is no system", wasm),
 ];
 
@@ -222,25 +222,29 @@ fn packages_of(tree: &str) -> usize {
     names.len()
 }
 
+/// Checks each example, which is a workspace of its own in `examples/NAME` or `examples/GROUP/NAME`, and runs its tests.
 fn examples(run: &mut Run) -> Result<()> {
-    let mut manifests = Vec::new();
-    for entry in std::fs::read_dir(run.root.join(EXAMPLES)).into_iter().flatten().flatten() {
-        let manifest = entry.path().join("Cargo.toml");
-        if manifest.is_file() {
-            manifests.push(manifest);
-        }
-    }
+    let root = run.root.join(EXAMPLES);
+    let groups = folders(&root);
+    let mut manifests: Vec<PathBuf> = groups.iter().flat_map(|group| folders(group)).chain(groups.clone()).collect();
+    manifests.iter_mut().for_each(|folder| folder.push("Cargo.toml"));
+    manifests.retain(|manifest| manifest.is_file());
     manifests.sort();
     if manifests.is_empty() {
         println!("{EXAMPLES} holds no example: skipped");
     }
     for manifest in manifests {
         let manifest = manifest.strip_prefix(&run.root).unwrap_or(&manifest).display().to_string();
-        let arguments = ["check", "--quiet", "--manifest-path", &manifest, "--target-dir", "target/examples"];
+        let arguments = ["test", "--quiet", "--manifest-path", &manifest, "--target-dir", "target/examples"];
         Line::new("cargo", &arguments).run(&run.root)?;
         println!("{manifest}");
     }
     Ok(())
+}
+
+fn folders(of: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(of).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
 fn wasm(run: &mut Run) -> Result<()> {

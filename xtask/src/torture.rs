@@ -9,6 +9,7 @@ use crate::command::Line;
 /// Every programme with one line of help.
 const PROGRAMMES: &[(&str, &str)] = &[
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
+    ("fuzz", "spoiled texts through every port that reads text: no panic, spans inside, twice alike"),
     ("history", "histories of several clients with faults agree with a plain set"),
     ("io", "the n-th operation on the file fails, for every n"),
     ("kill", "processes are killed while they write"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
-use mnemal_benches::torture::{Order, Report, corrupt, history, io, kill, powercut, processes};
+use mnemal_benches::torture::{Order, Report, corrupt, fuzz, history, io, kill, powercut, processes};
 
 /// Tries to make a space lose, double, damage or misread something.
 #[derive(Debug, Parser)]
@@ -35,6 +35,7 @@ struct Args {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Name {
     Corrupt,
+    Fuzz,
     History,
     Io,
     Kill,
@@ -49,6 +50,7 @@ impl Name {
             Self::Kill => 1_000,
             Self::Corrupt | Self::Io | Self::Powercut => 2_000,
             Self::History => 30,
+            Self::Fuzz => 500_000,
             Self::Processes => 10_000,
         }
     }
@@ -56,6 +58,7 @@ impl Name {
     fn run(self, order: &Order) -> Result<Report> {
         match self {
             Self::Corrupt => corrupt::run(order),
+            Self::Fuzz => fuzz::run(order),
             Self::History => history::run(order),
             Self::Io => io::run(order),
             Self::Kill => kill::run(order),

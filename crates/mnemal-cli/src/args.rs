@@ -74,6 +74,8 @@ pub(crate) enum Command {
     /// Record, list and show events.
     #[command(subcommand)]
     Log(Log),
+    /// Say what an event or a text claims, names and asks for, read now and without a model; nothing is stored.
+    Extract(Extract),
     /// Read conversations from a file, once each.
     Import(Import),
     /// Write everything, without loss, as JSON lines.
@@ -216,6 +218,20 @@ pub(crate) struct Forget {
     /// Only say what would go.
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// `extract`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Extract {
+    /// `evt_…`
+    #[arg(required_unless_present = "text")]
+    pub(crate) event: Option<String>,
+    /// A text that the user says now, in place of an event; `-` reads it from stdin. No space is opened.
+    #[arg(long, conflicts_with = "event")]
+    pub(crate) text: Option<String>,
+    /// Say also what was dropped, and why.
+    #[arg(long)]
+    pub(crate) explain: bool,
 }
 
 /// `log`.

@@ -6,6 +6,7 @@ mod context;
 mod demo;
 mod doctor;
 mod export;
+mod extract;
 mod forget;
 pub(crate) mod hook;
 mod import;
@@ -53,6 +54,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             let memory = open_one(&global, output).await?;
             settled(&memory, log::run(&memory, &global, call, output).await).await
         }
+        Command::Extract(call) => extract::run(&global, call, output).await,
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
         Command::Export(call) => export::run(&open_one(&global, output).await?, call, output).await,

@@ -1,11 +1,12 @@
 //! Gates of a sentence: the reasons for which it may be no plain claim about its speaker.
 
-use std::ops::{BitOr, BitOrAssign};
-use std::sync::OnceLock;
+pub(crate) mod pack;
+pub(crate) mod scope;
 
-use crate::gate_cues::{AUXILIARIES, CUES, IMPERATIVE_VERBS, PRONOUNS, PSEUDO, QUESTION_WORDS};
-use crate::phrase::Phrases;
-use crate::word::{Word, without_closing_marks, words};
+use std::ops::{BitOr, BitOrAssign};
+
+use crate::clause::Reading;
+use crate::language::Pack;
 
 /// A set of gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -34,9 +35,11 @@ impl Gates {
     pub const PAST_HABIT: Gates = Gates(1 << 8);
     /// It is copied from elsewhere: a quotation block, code, an address.
     pub const QUOTED: Gates = Gates(1 << 9);
+    /// It tells of somebody who was made up, or asks for such a text.
+    pub const FICTION: Gates = Gates(1 << 10);
 
     /// Each gate with its name, in the order of the bits.
-    pub const NAMES: [(Gates, &'static str); 10] = [
+    pub const NAMES: [(Gates, &'static str); 11] = [
         (Gates::QUESTION, "question"),
         (Gates::IMPERATIVE, "imperative"),
         (Gates::HYPOTHETICAL, "hypothetical"),
@@ -47,6 +50,7 @@ impl Gates {
         (Gates::SARCASM, "sarcasm"),
         (Gates::PAST_HABIT, "past_habit"),
         (Gates::QUOTED, "quoted"),
+        (Gates::FICTION, "fiction"),
     ];
 
     /// Says whether every gate of `other` is in the set.
@@ -86,166 +90,19 @@ impl BitOrAssign for Gates {
 
 /// Returns the gates of one English sentence.
 ///
-/// A gate holds for the whole sentence; a sentence in another language shows the gates of its signs only
+/// The gates of all its clauses together; a sentence in another language shows the gates of its signs only
 /// (question mark, quotation block, address).
 /// The caller splits the text; a longer text gives the gates of all its sentences together, except those that
 /// only the start or the end of a sentence shows.
 #[must_use]
 pub fn gates(sentence: &str) -> Gates {
-    let words = words(sentence);
-    let mut gates = cued(&words, sentence);
-    for (gate, holds) in [
-        (Gates::QUESTION, is_question(sentence, &words)),
-        (Gates::IMPERATIVE, is_imperative(&words)),
-        (Gates::REPORTED, has_quotation(sentence)),
-        (Gates::SARCASM, plays_a_role(sentence)),
-        (Gates::QUOTED, is_copied(sentence)),
-    ] {
-        if holds {
-            gates |= gate;
-        }
-    }
-    gates
+    Reading::new(sentence, Pack::english().gates()).gates()
 }
 
-/// Says whether the words deny something, pseudo-negations left out.
-pub(crate) fn is_negated(words: &[Word<'_>]) -> bool {
-    cued(words, "").contains(Gates::NEGATION)
-}
-
-/// Returns the gates whose cues occur outside the phrases that only look like cues.
-fn cued(words: &[Word<'_>], sentence: &str) -> Gates {
-    static TABLES: OnceLock<(Phrases<Gates>, Phrases<()>)> = OnceLock::new();
-    let (cues, pseudo) = TABLES.get_or_init(|| (Phrases::new(CUES), Phrases::new(&[((), PSEUDO)])));
-    let mut masked = vec![false; words.len()];
-    pseudo.find(words, |(), places| {
-        masked.iter_mut().take(places.end).skip(places.start).for_each(|mask| *mask = true);
-    });
-    let is_masked = |place: usize| masked.get(place).copied().unwrap_or(false);
-    let mut gates = Gates::NONE;
-    cues.find(words, |gate, places| {
-        let is_month =
-            places.len() == 1 && words.get(places.start).is_some_and(|word| is_may_the_month(word, sentence));
-        if !is_masked(places.start) && !is_month {
-            gates |= gate;
-        }
-    });
-    for (place, word) in words.iter().enumerate() {
-        if word.lower.ends_with("n't") && !is_masked(place) {
-            gates |= Gates::NEGATION;
-        }
-        if word.lower.starts_with("ex-") {
-            gates |= Gates::END;
-        }
-    }
-    gates
-}
-
-fn is_may_the_month(word: &Word<'_>, sentence: &str) -> bool {
-    word.lower == "may" && !word.starts_clause && word.is_capitalised(sentence)
-}
-
-fn is_any(word: Option<&Word<'_>>, of: &[&str]) -> bool {
-    word.is_some_and(|word| of.contains(&word.lower.as_ref()))
-}
-
-/// Says whether an auxiliary verb, with or without "n't", is the word.
-fn is_auxiliary(word: Option<&Word<'_>>) -> bool {
-    word.is_some_and(|word| {
-        let plain = word.lower.strip_suffix("n't").unwrap_or(&word.lower);
-        AUXILIARIES.contains(&plain) || AUXILIARIES.contains(&word.lower.as_ref())
-    })
-}
-
-fn is_question(sentence: &str, words: &[Word<'_>]) -> bool {
-    let shown = without_closing_marks(sentence);
-    if shown.ends_with(['?', '？', '؟']) || sentence.starts_with('¿') {
-        return true;
-    }
-    let lead = usize::from(is_any(words.first(), &["and", "but", "so", "or", "hey", "ok", "okay", "well"]));
-    let (first, second) = (words.get(lead), words.get(lead + 1));
-    let is_asked = is_any(first, QUESTION_WORDS) && is_auxiliary(second)
-        || is_any(first, &["how"])
-            && is_any(second, &["many", "much", "long", "often", "old", "far"])
-            && words.iter().skip(lead + 2).take(4).any(|word| is_auxiliary(Some(word)))
-        || is_any(first, &["what", "which"])
-            && is_auxiliary(words.get(lead + 2))
-            && is_any(words.get(lead + 3), PRONOUNS)
-        || first.is_some_and(|word| ["what's", "who's", "where's", "how's"].contains(&word.lower.as_ref()));
-    let is_inverted = is_auxiliary(first) && is_any(second, PRONOUNS);
-    is_asked || is_inverted || is_tag_question(words)
-}
-
-/// "…, isn't it": an auxiliary with "n't", or "right", at the end after a comma.
-fn is_tag_question(words: &[Word<'_>]) -> bool {
-    let [.., auxiliary, pronoun] = words else { return false };
-    auxiliary.starts_clause
-        && words.len() > 2
-        && auxiliary.lower.ends_with("n't")
-        && PRONOUNS.contains(&pronoun.lower.as_ref())
-}
-
-fn is_imperative(words: &[Word<'_>]) -> bool {
-    let lead = words
-        .iter()
-        .take_while(|word| {
-            ["please", "just", "now", "then", "so", "and", "ok", "okay", "also", "kindly"]
-                .contains(&word.lower.as_ref())
-        })
-        .count();
-    let has_please = words.iter().take(lead).any(|word| word.lower == "please");
-    let (first, second) = (words.get(lead), words.get(lead + 1));
-    let is_denied =
-        is_any(first, &["don't", "never", "always"]) || is_any(first, &["do"]) && is_any(second, &["not"]);
-    let verb = if is_denied { words.iter().skip(lead + 1).find(|word| word.lower != "not") } else { first };
-    let is_verb = is_any(verb, IMPERATIVE_VERBS);
-    let is_subject = is_any(second, &["is", "was", "are", "were", "'s"]) && !is_denied;
-    let is_let = is_any(first, &["let's"]) || is_any(first, &["let"]) && is_any(second, &["me", "us"]);
-    has_please || is_let || (is_verb && !is_subject)
-}
-
-/// Quotation marks around three or more words are somebody's words.
-fn has_quotation(sentence: &str) -> bool {
-    let mut rest = sentence;
-    while let Some(open) = rest.find(['"', '“', '«']) {
-        let after = rest.get(open..).unwrap_or_default();
-        let Some(mark) = after.chars().next() else { return false };
-        let after = after.get(mark.len_utf8()..).unwrap_or_default();
-        let close = match mark {
-            '“' => '”',
-            '«' => '»',
-            other => other,
-        };
-        let Some(end) = after.find(close) else { return false };
-        if after.get(..end).is_some_and(|said| said.split_whitespace().count() >= 3) {
-            return true;
-        }
-        rest = after.get(end + close.len_utf8()..).unwrap_or_default();
-    }
-    false
-}
-
-/// `*waves*`: single stars around a phrase in small letters, at the start or the end.
-fn plays_a_role(sentence: &str) -> bool {
-    let text = sentence.trim();
-    let is_act =
-        |act: &str| act.starts_with(|c: char| c.is_lowercase()) && act.split_whitespace().count() <= 6;
-    let at_start =
-        text.strip_prefix('*').and_then(|rest| rest.split_once('*')).is_some_and(|(act, _)| is_act(act));
-    let at_end = text
-        .strip_suffix('*')
-        .and_then(|rest| rest.rsplit_once('*'))
-        .is_some_and(|(before, act)| !before.ends_with('*') && is_act(act));
-    at_start || at_end
-}
-
-fn is_copied(sentence: &str) -> bool {
-    let text = sentence.trim_start();
-    text.starts_with('>')
-        || text.starts_with("```")
-        || text.contains("://")
-        || text.contains("```")
-        || text.contains("www.")
+/// Says whether the words of a text deny something, pseudo-negations left out.
+pub(crate) fn is_negated(text: &str) -> bool {
+    let gates = Pack::english().gates();
+    gates.denies(&gates.forms.words(text))
 }
 
 #[cfg(test)]

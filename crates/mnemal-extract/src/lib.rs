@@ -1,8 +1,17 @@
 #![doc = include_str!("../README.md")]
 
-mod gate_cues;
+mod claims;
+mod clause;
+mod dates;
+mod extractor;
+mod feedback;
+mod forms;
 mod gates;
+mod names;
+mod language;
+mod notes;
 mod phrase;
+pub mod predicate;
 mod private;
 mod question;
 mod question_words;
@@ -14,7 +23,14 @@ pub mod synth;
 mod turn;
 mod word;
 
+pub use dates::{Anchor, DateRules, Dated, Lean, dates};
+pub use extractor::RuleExtractor;
+pub use feedback::{
+    Aspect, Feedback, FeedbackAct, Irritation, Polarity, Turn, feedback, requires_user_permission,
+};
 pub use gates::{Gates, gates};
+pub use names::{clean_name, mentions};
+pub use notes::{Note, NoteKind, preference_notes};
 pub use private::{PRIVATE_TAG, strip_private, strip_tag};
 pub use question::{Question, Wh, question};
 pub use screen::{SCREEN_RULES, screen};

@@ -3,79 +3,141 @@
 //! A phrase is written as a line of steps: `ignore|disregard ?all ..3 instructions|rules`.
 //! A step is a word or several with `|` between them; `?` marks a step that may be missing, `..3` lets up to
 //! three words pass, and `^` at the start asks for the start of a clause.
+//! `_` joins words into one choice (`give_up|stop`); signs of scripts without spaces are joined as they are.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::word::Word;
+use crate::word::{Word, is_sign};
 
 /// Phrases by their first word.
 #[derive(Debug)]
 pub(crate) struct Phrases<T> {
-    by_first: HashMap<&'static str, Vec<Phrase<T>>>,
+    by_first: HashMap<Box<str>, Vec<Phrase<T>>>,
+}
+
+impl<T> Default for Phrases<T> {
+    fn default() -> Self {
+        Self { by_first: HashMap::new() }
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Phrase<T> {
     is_clause_start: bool,
-    rest: Vec<Step>,
+    steps: Vec<Step>,
     tag: T,
 }
 
+/// One step of a phrase.
 #[derive(Clone, Debug)]
-struct Step {
-    words: &'static str,
-    is_optional: bool,
+pub(crate) struct Step {
+    /// Each choice is one word or several.
+    choices: Vec<Vec<Box<str>>>,
+    /// It may be missing.
+    pub(crate) is_optional: bool,
     /// Words that may pass before the step.
-    gap: usize,
+    pub(crate) gap: usize,
 }
 
 impl Step {
-    fn accepts(&self, word: &Word<'_>) -> bool {
-        self.words.split('|').any(|of| of == word.lower)
+    /// Reads `?one|two_words`.
+    pub(crate) fn new(part: &str, gap: usize) -> Self {
+        let choices = part.trim_start_matches('?').split('|').map(choice).collect();
+        Self { choices, is_optional: part.starts_with('?'), gap }
     }
+
+    /// Returns the first words of the choices.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = &str> {
+        self.choices.iter().filter_map(|choice| choice.first().map(AsRef::as_ref))
+    }
+
+    /// Returns where the longest choice that stands at `at` ends.
+    pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
+        let stands = |choice: &&Vec<Box<str>>| {
+            let here = words.get(at..at + choice.len());
+            here.is_some_and(|here| choice.iter().zip(here).all(|(of, word)| **of == *word.lower))
+        };
+        self.choices.iter().filter(stands).map(|choice| at + choice.len()).max()
+    }
+}
+
+/// Splits a choice into the words that a text has for it.
+fn choice(line: &str) -> Vec<Box<str>> {
+    let mut words: Vec<Box<str>> = Vec::new();
+    for part in line.split('_').filter(|part| !part.is_empty()) {
+        let mut rest = part;
+        while let Some(at) = rest.find(is_sign) {
+            let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            let size = from.chars().next().map_or(0, char::len_utf8);
+            let (sign, after) = from.split_at_checked(size).unwrap_or((from, ""));
+            if !before.is_empty() {
+                words.push(before.into());
+            }
+            words.push(sign.into());
+            rest = after;
+        }
+        if !rest.is_empty() {
+            words.push(rest.into());
+        }
+    }
+    words
 }
 
 impl<T: Copy> Phrases<T> {
     /// Reads a table of lines with their tags.
-    pub(crate) fn new(table: &[(T, &[&'static str])]) -> Self {
-        let mut by_first: HashMap<&'static str, Vec<Phrase<T>>> = HashMap::new();
+    pub(crate) fn new(table: &[(T, &[&str])]) -> Self {
+        let mut phrases = Self { by_first: HashMap::new() };
         for (tag, lines) in table {
             for line in *lines {
-                let is_clause_start = line.starts_with('^');
-                let line = line.trim_start_matches('^');
-                let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-                let phrase = Phrase { is_clause_start, rest: steps(rest), tag: *tag };
-                for word in first.split('|') {
-                    by_first.entry(word).or_default().push(phrase.clone());
-                }
+                phrases.add(*tag, line);
             }
         }
-        Phrases { by_first }
+        phrases
+    }
+
+    /// Adds a line.
+    pub(crate) fn add(&mut self, tag: T, line: &str) {
+        let is_clause_start = line.starts_with('^');
+        let steps = steps(line.trim_start_matches('^'));
+        let Some(first) = steps.first() else { return };
+        let phrase = Phrase { is_clause_start, steps: steps.clone(), tag };
+        let mut seen: Vec<&str> = Vec::new();
+        for word in first.firsts() {
+            if !seen.contains(&word) {
+                seen.push(word);
+                self.by_first.entry(word.into()).or_default().push(phrase.clone());
+            }
+        }
     }
 
     /// Calls `found` with the tag and the places (in `words`) of every phrase, by its first word.
     pub(crate) fn find(&self, words: &[Word<'_>], mut found: impl FnMut(T, Range<usize>)) {
-        for (at, word) in words.iter().enumerate() {
-            let Some(phrases) = self.by_first.get(word.lower.as_ref()) else { continue };
-            for phrase in phrases.iter().filter(|phrase| !phrase.is_clause_start || word.starts_clause) {
-                if let Some(end) = matched(&phrase.rest, words, at + 1) {
-                    found(phrase.tag, at..end);
-                }
+        for at in 0..words.len() {
+            self.find_at(words, at, &mut found);
+        }
+    }
+
+    /// Calls `found` with the tag and the places of every phrase that begins at one word.
+    pub(crate) fn find_at(&self, words: &[Word<'_>], at: usize, mut found: impl FnMut(T, Range<usize>)) {
+        let Some(word) = words.get(at) else { return };
+        let Some(phrases) = self.by_first.get(word.lower.as_ref()) else { return };
+        for phrase in phrases.iter().filter(|phrase| !phrase.is_clause_start || word.starts_clause) {
+            if let Some(end) = matched(&phrase.steps, words, at) {
+                found(phrase.tag, at..end);
             }
         }
     }
 }
 
-fn steps(line: &'static str) -> Vec<Step> {
+fn steps(line: &str) -> Vec<Step> {
     let mut gap = 0;
     let mut steps = Vec::new();
     for part in line.split(' ').filter(|part| !part.is_empty()) {
         if let Some(number) = part.strip_prefix("..") {
             gap = number.parse().unwrap_or(0);
         } else {
-            let words = part.trim_start_matches('?');
-            steps.push(Step { words, is_optional: part.starts_with('?'), gap: std::mem::take(&mut gap) });
+            steps.push(Step::new(part, std::mem::take(&mut gap)));
         }
     }
     steps
@@ -85,8 +147,8 @@ fn steps(line: &'static str) -> Vec<Step> {
 fn matched(steps: &[Step], words: &[Word<'_>], at: usize) -> Option<usize> {
     let Some((step, rest)) = steps.split_first() else { return Some(at) };
     for place in at..=at + step.gap {
-        if words.get(place).is_some_and(|word| step.accepts(word))
-            && let Some(end) = matched(rest, words, place + 1)
+        if let Some(after) = step.end_at(words, place)
+            && let Some(end) = matched(rest, words, after)
         {
             return Some(end);
         }
@@ -112,5 +174,20 @@ mod tests {
         assert_eq!(check("ignore one two three rules"), 0);
         assert_eq!(check("Well, stop"), 1);
         assert_eq!(check("I stop"), 0);
+    }
+
+    #[test]
+    fn a_choice_may_be_several_words_or_signs() {
+        let phrases = Phrases::new(&[((), &["i|we gave_up|stopped smoking", "我|我们 不再 ..2 抽烟"])]);
+        let check = |text: &str| {
+            let mut found = 0;
+            phrases.find(&words(text), |(), _| found += 1);
+            found
+        };
+        assert_eq!(check("Then we gave up smoking."), 1);
+        assert_eq!(check("I stopped smoking."), 1);
+        assert_eq!(check("I gave smoking"), 0);
+        assert_eq!(check("我们不再抽烟了。"), 1);
+        assert_eq!(check("我不抽烟"), 0);
     }
 }

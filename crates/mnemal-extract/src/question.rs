@@ -68,7 +68,7 @@ pub fn question(text: &str) -> Question {
         wh,
         asks_time: asks_time(&words, wh),
         phrases: phrases(text),
-        negated: is_negated(&words),
+        negated: is_negated(text),
         about_assistant: is_about_assistant(&words),
         about_self: is_about_self(&words),
     }

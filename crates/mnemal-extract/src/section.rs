@@ -59,6 +59,15 @@ impl<'p> Section<'p> {
         self.value(key).map(|value| read(value).ok_or_else(|| wrong(key, "a number"))).transpose()
     }
 
+    /// Returns a whole number, or `None`.
+    pub(crate) fn count(self, key: &str) -> Result<Option<usize>> {
+        let read = |value: &DeValue<'_>| match value {
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        self.value(key).map(|value| read(value).ok_or_else(|| wrong(key, "a whole number"))).transpose()
+    }
+
     /// Returns whether a key stands and is true.
     pub(crate) fn flag(self, key: &str) -> Result<bool> {
         let flag = self.value(key).map(|value| value.as_bool().ok_or_else(|| wrong(key, "true or false")));

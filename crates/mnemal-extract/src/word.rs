@@ -21,7 +21,7 @@ impl Word<'_> {
     }
 }
 
-/// Returns the words of `text` in order.
+/// Returns the words of `text` in order; a sign of a script without spaces is a word of its own.
 pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
     let mut starts_clause = true;
@@ -34,7 +34,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         }
         let mut end = start + first.len_utf8();
         while let Some(&(at, c)) = chars.peek() {
-            if !c.is_alphanumeric() && !is_inside(text, at, c) {
+            if is_sign(first) || is_sign(c) || !c.is_alphanumeric() && !is_inside(text, at, c) {
                 break;
             }
             end = at + c.len_utf8();
@@ -50,13 +50,18 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
+/// A sign of a script that puts no spaces between words: Han and kana.
+pub(crate) fn is_sign(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
 /// An apostrophe or a hyphen belongs to the word if a letter follows.
 fn is_inside(text: &str, at: usize, mark: char) -> bool {
     matches!(mark, '\'' | '’' | '-')
         && text
             .get(at + mark.len_utf8()..)
             .and_then(|rest| rest.chars().next())
-            .is_some_and(char::is_alphanumeric)
+            .is_some_and(|next| next.is_alphanumeric() && !is_sign(next))
 }
 
 fn lower(word: &str) -> Cow<'_, str> {

@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicU64;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
-    Clock, ContextSource, Embedder, EventStore, IdSource, IndexStore, Indexer, InstallationKey, Layer,
+    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, InstallationKey, Layer,
     LearningStore, Projector, ReceiptStore, Result, Slot, TokenCounter,
 };
 use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
-use mnemal_extract::{Mode, SecretRules};
+use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_learnings::{NoteProjector, NotesSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSource};
 use mnemal_store::{MemoryStore, Stores};
@@ -30,6 +30,7 @@ pub struct Builder {
     stores: Option<Stores>,
     embedder: Slot<dyn Embedder>,
     counter: Option<Arc<dyn TokenCounter>>,
+    extractor: Option<Arc<dyn Extractor>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     key: Option<InstallationKey>,
@@ -52,6 +53,7 @@ impl Default for Builder {
             stores: None,
             embedder,
             counter: None,
+            extractor: None,
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(RandomIds::default()),
             key: None,
@@ -81,6 +83,12 @@ impl Builder {
     /// Sets the token counter, in place of the calibrated estimate or the exact counter of this build.
     pub fn with_token_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = Some(counter);
+        self
+    }
+
+    /// Sets what reads names and claims out of events, in place of the built-in rules.
+    pub fn with_extractor(mut self, extractor: Arc<dyn Extractor>) -> Self {
+        self.extractor = Some(extractor);
         self
     }
 
@@ -189,6 +197,7 @@ impl Builder {
             projectors,
             recall,
             context,
+            extractor: self.extractor.unwrap_or_else(|| Arc::new(RuleExtractor::new())),
             unfolded: AtomicU64::new(0),
         }))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mnemal_context::AssemblerParts;
 use mnemal_core::{
-    AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Gap, GapCause, IndexStore,
+    AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor, Gap, GapCause, IndexStore,
     Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey, Projector,
     Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
 };
@@ -47,6 +47,7 @@ pub(crate) struct Wired {
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
+    pub(crate) extractor: Arc<dyn Extractor>,
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
 }
@@ -74,6 +75,11 @@ impl Engine {
     /// Returns the handle for one scope; its space must be the one that the stores were opened for.
     pub fn memory(&self, scope: Scope) -> Memory {
         Memory { engine: self.clone(), scope, secondary: Secondary::default() }
+    }
+
+    /// Returns what reads names and claims.
+    pub(crate) fn extractor(&self) -> &dyn Extractor {
+        self.0.extractor.as_ref()
     }
 
     /// Whether somebody else has it too.

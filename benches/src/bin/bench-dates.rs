@@ -1,0 +1,59 @@
+//! Dates that are found in sentences, against the references of a public data set.
+#![expect(clippy::print_stdout, reason = "a program prints its findings")]
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use mnemal_benches::dates::{DateSet, Outcome};
+use mnemal_extract::DateRules;
+use serde_json::{Value, json};
+
+/// Measures how dates are resolved: share of cases that are exact, wrong or refused.
+#[derive(Debug, Parser)]
+#[command(name = "bench-dates", max_term_width = 100)]
+struct Args {
+    /// A folder with `cases.jsonl`: sentences, moments, and the dates that a reference finds.
+    #[arg(long)]
+    data: PathBuf,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let set = DateSet::read(&args.data)?;
+    let outcome = set.measure(&DateRules::with_customs("en", set.customs)?);
+    let own = DateRules::built_in("en").context("the built-in rules for dates cannot be read")?;
+    let mut figures = figures(&set, &outcome);
+    let groups = groups(&outcome);
+    let own_groups = groups_of_own(&set, own);
+    if let Value::Object(all) = &mut figures {
+        all.insert("groups".to_owned(), groups);
+        all.insert("own_customs".to_owned(), own_groups);
+        all.insert("failed".to_owned(), json!(outcome.failed));
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&figures)?);
+        return Ok(());
+    }
+    for (name, tally) in &outcome.groups {
+        println!("{name:<15} {}", tally.figures());
+    }
+    println!("not exact: {}", outcome.failed.join(" "));
+    Ok(())
+}
+
+fn figures(set: &DateSet, outcome: &Outcome) -> Value {
+    outcome.groups.get(set.main).copied().unwrap_or_default().figures()
+}
+
+fn groups(outcome: &Outcome) -> Value {
+    outcome.groups.iter().map(|(name, tally)| ((*name).to_owned(), tally.figures())).collect()
+}
+
+/// The same with the customs that are built in, which differ from those of every reference.
+fn groups_of_own(set: &DateSet, rules: &DateRules) -> Value {
+    groups(&set.measure(rules))
+}

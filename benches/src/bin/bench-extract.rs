@@ -1,0 +1,85 @@
+//! What the extractor finds, against observations or labels.
+#![expect(clippy::print_stdout, reason = "a program prints its findings")]
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use mnemal_benches::cpu::Watch;
+use mnemal_benches::extraction::gold::Gold;
+use mnemal_benches::extraction::observed::Observed;
+use mnemal_benches::extraction::{Spoken, read};
+use mnemal_extract::RuleExtractor;
+use serde_json::{Value, json};
+
+/// Passes over the turns for the throughput, of which the median counts. Source: EXTRACTION 14, row 12.
+const PASSES: usize = 5;
+
+/// Measures the extractor: claims and names against labels, or claims against observations.
+#[derive(Debug, Parser)]
+#[command(name = "bench-extract", max_term_width = 100)]
+struct Args {
+    /// A folder with `corpus.jsonl` and `facts.jsonl`, or with `HALF.turns.jsonl` and `HALF.labels.jsonl`.
+    #[arg(long, default_value = "crates/mnemal-extract/gold/g1")]
+    data: PathBuf,
+    /// Which half of a gold folder.
+    #[arg(long, default_value = "dev")]
+    half: String,
+    /// Print what failed; refused for a half that is held back.
+    #[arg(long)]
+    failures: bool,
+    /// Show each rule.
+    #[arg(long, value_parser = ["rule"])]
+    by: Option<String>,
+    /// Switch rules off.
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<String>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    ensure!(!args.failures || args.half == "dev", "the failures of a half that is held back are not shown");
+    let extractor = RuleExtractor::new().without(args.without.clone());
+    let (mut figures, turns) = if args.data.join("facts.jsonl").exists() {
+        let observed = Observed::read(&args.data)?;
+        let (figures, _) = observed.measure(&extractor)?;
+        (figures, observed.turns)
+    } else {
+        let gold = Gold::read(&args.data, &args.half)?;
+        let (figures, failures) = gold.measure(&extractor)?;
+        if args.failures {
+            failures.iter().for_each(|line| println!("{line}"));
+        }
+        (figures, gold.turns)
+    };
+    let Value::Object(all) = &mut figures else { return Ok(()) };
+    all.insert("turns_per_cpu_second".to_owned(), json!(throughput(&extractor, &turns)?.round()));
+    let rules = all.remove("by_rule");
+    if args.by.is_some() {
+        all.insert("by_rule".to_owned(), rules.unwrap_or_default());
+    }
+    if args.json {
+        println!("{figures:#}");
+    } else {
+        for (name, figure) in all {
+            println!("{name:26} {figure}");
+        }
+    }
+    Ok(())
+}
+
+/// Returns the median of several passes over the turns.
+fn throughput(extractor: &RuleExtractor, turns: &[Spoken]) -> Result<f64> {
+    let mut rates = Vec::new();
+    for _ in 0..PASSES {
+        let watch = Watch::start()?;
+        let found = read(extractor, turns)?;
+        let cost = watch.stop()?;
+        rates.push(found.len() as f64 / cost.cpu.as_secs_f64());
+    }
+    rates.sort_by(f64::total_cmp);
+    Ok(rates.get(PASSES / 2).copied().unwrap_or_default())
+}

@@ -1,0 +1,58 @@
+//! What users say about the work of an assistant: precision, recall, level, and what would be learned falsely.
+#![expect(clippy::print_stdout, reason = "a program prints its findings")]
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use mnemal_benches::feedback::{Judged, false_learnings, noted};
+use serde_json::Value;
+
+/// Measures the detector of feedback against labels, and on chats in which nobody speaks to an assistant.
+#[derive(Debug, Parser)]
+#[command(name = "bench-feedback", max_term_width = 100)]
+struct Args {
+    /// A folder with `HALF.turns.jsonl` and `HALF.labels.jsonl`.
+    #[arg(long, default_value = "crates/mnemal-extract/gold/g4")]
+    set: PathBuf,
+    /// Which half of it.
+    #[arg(long, default_value = "dev")]
+    half: String,
+    /// A folder with the `corpus.jsonl` of chats between people; adds `false_per_2000`.
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// A folder with a `corpus.jsonl` in which users state preferences; adds `noted`, the share of turns with a note.
+    #[arg(long)]
+    notes: Option<PathBuf>,
+    /// Print what failed; refused for a half that is held back.
+    #[arg(long)]
+    failures: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    ensure!(!args.failures || args.half == "dev", "the failures of a half that is held back are not shown");
+    let judged = Judged::read(&args.set, &args.half)?;
+    if args.failures {
+        judged.failures().iter().for_each(|line| println!("{line}"));
+    }
+    let Value::Object(mut figures) = judged.figures() else { return Ok(()) };
+    figures.insert("half".to_owned(), args.half.into());
+    if let Some(Value::Object(learned)) = args.data.as_deref().map(false_learnings).transpose()? {
+        figures.extend(learned);
+    }
+    if let Some(folder) = &args.notes {
+        figures.insert("noted".to_owned(), noted(folder)?);
+    }
+    if args.json {
+        println!("{:#}", Value::Object(figures));
+    } else {
+        for (name, figure) in figures {
+            println!("{name:16} {figure}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Dates in sentences, found and compared with what a reference reads there.
+
+pub mod civil;
+pub mod duckling;
+pub mod recognizers;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use mnemal_core::{Grain, Timestamp, When, WorldTime, Zone};
+use mnemal_extract::{Anchor, DateRules, Dated, Lean};
+use serde_json::{Value, json};
+
+/// A sentence with the moment it is read at, and the dates that a reference finds in it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name in the data set.
+    pub id: String,
+    /// The sentence.
+    pub input: String,
+    /// The moment.
+    pub at: Timestamp,
+    /// The place.
+    pub zone: Zone,
+    /// Among which cases it is counted.
+    pub group: &'static str,
+    /// A list of readings for each date.
+    pub dates: Vec<Vec<Wanted>>,
+}
+
+/// One way to read a date.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// A span in seconds since the epoch; `None` at an open end.
+    Span {
+        /// The first second.
+        start: Option<i64>,
+        /// The first second after it.
+        end: Option<i64>,
+        /// Any of these.
+        grains: Vec<Grain>,
+    },
+    /// A span that is open on one side, the other at a moment; the reference does not say on which.
+    OneEnd(i64, Grain),
+    /// A time of day, in seconds since midnight, on any day.
+    TimeOfDay {
+        /// Its begin.
+        start: Option<i64>,
+        /// Its end, if the reference gives it.
+        end: Option<i64>,
+        /// An open end is to be open.
+        is_span: bool,
+        /// Any of these.
+        grains: Vec<Grain>,
+    },
+    /// A length in seconds.
+    Length(i64),
+    /// Something that comes back.
+    Recurring,
+    /// A date that cannot be resolved.
+    Unresolved,
+}
+
+/// Cases by how they ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    exact: usize,
+    wrong: usize,
+    refused: usize,
+}
+
+/// How the cases of a data set ended.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// By group.
+    pub groups: BTreeMap<&'static str, Tally>,
+    /// The names of all cases that are not exact.
+    pub failed: Vec<String>,
+}
+
+/// A data set with the conventions that its references follow.
+#[derive(Clone, Debug)]
+pub struct DateSet {
+    /// The cases, in the order of the file.
+    pub cases: Vec<Case>,
+    /// The group that is the figure.
+    pub main: &'static str,
+    /// The customs of the references, as of a pack.
+    pub customs: &'static str,
+}
+
+impl DateSet {
+    /// Reads the file `cases.jsonl` of a folder; its first case says which references it has.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a case of neither kind.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join("cases.jsonl");
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let rows: Vec<Value> = text.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()?;
+        match rows.first() {
+            Some(row) if row.get("kind").is_some() => duckling::read(&rows),
+            Some(row) if row.get("results").is_some() => recognizers::read(&rows),
+            _ => bail!("{} holds no cases of a known kind", path.display()),
+        }
+    }
+
+    /// Reads every sentence and compares.
+    #[must_use]
+    pub fn measure(&self, rules: &DateRules) -> Outcome {
+        let mut outcome = Outcome::default();
+        for case in &self.cases {
+            let anchor = Anchor { at: case.at, zone: &case.zone };
+            let verdict = judge(case, rules.read(&case.input, &anchor, Lean::Future));
+            let tally = outcome.groups.entry(case.group).or_default();
+            match verdict {
+                Verdict::Exact => tally.exact += 1,
+                Verdict::Wrong => tally.wrong += 1,
+                Verdict::Refused => tally.refused += 1,
+            }
+            if verdict != Verdict::Exact {
+                outcome.failed.push(case.id.clone());
+            }
+        }
+        outcome
+    }
+}
+
+impl Tally {
+    /// Shares of the group's cases, and their number.
+    #[must_use]
+    pub fn figures(self) -> Value {
+        let n = self.exact + self.wrong + self.refused;
+        #[expect(clippy::cast_precision_loss, reason = "a count of cases is small")]
+        let share = |count: usize| (count as f64 / n.max(1) as f64 * 10_000.0).round() / 10_000.0;
+        json!({ "exact": share(self.exact), "wrong": share(self.wrong), "refused": share(self.refused), "n": n })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Every date is found as it should be, and nothing else.
+    Exact,
+    /// Something was said that the reference does not say.
+    Wrong,
+    /// Nothing wrong was said, and something is missing.
+    Refused,
+}
+
+fn judge(case: &Case, mut found: Vec<Dated>) -> Verdict {
+    let mut missing = 0;
+    for readings in &case.dates {
+        match found.iter().position(|dated| readings.iter().any(|wanted| fits(wanted, dated))) {
+            Some(place) => {
+                found.remove(place);
+            }
+            None if readings.iter().any(|wanted| matches!(wanted, Wanted::Unresolved)) => {}
+            None => missing += 1,
+        }
+    }
+    let is_wrong = found.iter().any(|dated| !matches!(dated, Dated::Refused(_)));
+    match (is_wrong, missing) {
+        (true, _) => Verdict::Wrong,
+        (false, 0) => Verdict::Exact,
+        (false, _) => Verdict::Refused,
+    }
+}
+
+fn fits(wanted: &Wanted, dated: &Dated) -> bool {
+    match (wanted, dated) {
+        (Wanted::Length(wanted), Dated::Length { seconds, .. }) => wanted == seconds,
+        (Wanted::Recurring, Dated::Recurring(_)) | (Wanted::Unresolved, Dated::Refused(_)) => true,
+        (wanted, Dated::When(when)) => fits_span(wanted, when),
+        _ => false,
+    }
+}
+
+fn fits_span(wanted: &Wanted, when: &When) -> bool {
+    let (from, to) = (when.start.map(WorldTime::as_seconds), when.end.map(WorldTime::as_seconds));
+    match wanted {
+        Wanted::Span { start, end, grains } => from == *start && to == *end && grains.contains(&when.grain),
+        Wanted::OneEnd(at, grain) => {
+            from.is_none() != to.is_none() && from.or(to) == Some(*at) && when.grain == *grain
+        }
+        Wanted::TimeOfDay { start, end, is_span, grains } => {
+            let of_day = |time: Option<i64>| time.map(|time| time.rem_euclid(86_400));
+            let ends = if *is_span { of_day(to) == end.map(|end| end % 86_400) } else { to.is_some() };
+            of_day(from) == start.map(|start| start % 86_400) && ends && grains.contains(&when.grain)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,240 @@
+//! Claims and names against labels that people made, one by one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use mnemal_core::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Subject, Zone};
+use mnemal_extract::RuleExtractor;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::stems::{is_same, stems};
+use super::{Share, Spoken, moment, read};
+use crate::neutral::lines;
+
+#[derive(Debug, Deserialize)]
+struct TurnLine {
+    id: String,
+    tz: String,
+    at: String,
+    text: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct LabelLine {
+    id: String,
+    #[serde(default)]
+    claims: Vec<Label>,
+    #[serde(default)]
+    entities: Vec<(String, String)>,
+    #[serde(default)]
+    traps: Vec<(String, String)>,
+}
+
+/// A claim that a reader found.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Label {
+    /// Predicate.
+    pub p: String,
+    /// Subject: `me`, `rel:ROLE` or `name:NAME`.
+    pub s: String,
+    /// Object.
+    pub o: String,
+    /// Act; `assert` when it is not there.
+    pub act: Option<String>,
+    /// The subject is said.
+    pub x: Option<u8>,
+    /// Worth keeping.
+    pub w: Option<u8>,
+    /// The words that date it.
+    pub t: Option<String>,
+}
+
+impl Label {
+    fn act(&self) -> &str {
+        self.act.as_deref().unwrap_or("assert")
+    }
+
+    /// A statement of the speaker about themselves or theirs that holds, with its subject said.
+    fn is_self_statement(&self) -> bool {
+        self.x == Some(1) && self.act() == "assert" && !self.s.starts_with("name:")
+    }
+}
+
+/// Turns with labels.
+#[derive(Debug)]
+pub struct Gold {
+    /// The turns, in the order of the file.
+    pub turns: Vec<Spoken>,
+    labels: Vec<LabelLine>,
+}
+
+/// What was counted.
+#[derive(Debug, Default)]
+struct Counts {
+    faithful: Share,
+    worth: Share,
+    all_faithful: Share,
+    found: Share,
+    found_any: Share,
+    negated: Share,
+    entity_precision: Share,
+    entity_recall: Share,
+    by_rule: BTreeMap<String, (Share, Share, Share)>,
+    failures: Vec<String>,
+}
+
+impl Gold {
+    /// Reads `HALF.turns.jsonl` and `HALF.labels.jsonl` of a folder.
+    ///
+    /// # Errors
+    /// A file that is missing, a line that is no such record, or labels of other turns.
+    pub fn read(folder: &Path, half: &str) -> Result<Self> {
+        let mut turns = Vec::new();
+        for line in lines::<TurnLine>(&folder.join(format!("{half}.turns.jsonl")))? {
+            let (at, offset_seconds) = moment(&line.at)?;
+            turns.push(Spoken { id: line.id, text: line.text, at, zone: Zone { name: line.tz, offset_seconds } });
+        }
+        let mut by_id: HashMap<String, LabelLine> = HashMap::new();
+        for line in lines::<LabelLine>(&folder.join(format!("{half}.labels.jsonl")))? {
+            by_id.insert(line.id.clone(), line);
+        }
+        ensure!(turns.len() == by_id.len(), "{half}: {} turns and {} labels", turns.len(), by_id.len());
+        let labels = turns.iter().map(|turn| by_id.remove(&turn.id).unwrap_or_default()).collect();
+        Ok(Self { turns, labels })
+    }
+
+    /// Returns the figures, and what failed.
+    ///
+    /// # Errors
+    /// A turn that cannot become an event.
+    pub fn measure(&self, extractor: &RuleExtractor) -> Result<(Value, Vec<String>)> {
+        let found = read(extractor, &self.turns)?;
+        let mut counts = Counts::default();
+        for ((turn, labels), extraction) in self.turns.iter().zip(&self.labels).zip(&found) {
+            counts.claims(turn, labels, extraction);
+            counts.traps(turn, labels, extraction);
+            counts.entities(turn, labels, extraction);
+        }
+        let rules: BTreeMap<String, Value> = counts.by_rule.iter().map(|(rule, (all, active, worth))| {
+            let counts = json!({"all": all.json(), "active": active.json(), "worth": worth.json()});
+            (rule.clone(), counts)
+        }).collect();
+        let value = json!({
+            "faithful": counts.faithful.json(), "worth": counts.worth.json(),
+            "faithful_with_candidates": counts.all_faithful.json(),
+            "self_statements_found": counts.found.json(), "labels_found": counts.found_any.json(),
+            "negated_stored": counts.negated.json(),
+            "entity_precision": counts.entity_precision.json(), "entity_recall": counts.entity_recall.json(),
+            "n": self.turns.len(), "by_rule": rules,
+        });
+        Ok((value, counts.failures))
+    }
+}
+
+impl Counts {
+    fn claims(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
+        let mut taken = vec![false; labels.claims.len()];
+        for fact in &extraction.facts {
+            let fits = labels.claims.iter().enumerate().find(|(place, label)| {
+                taken.get(*place) == Some(&false) && agrees(fact, label, &turn.text)
+            });
+            if let Some((place, _)) = fits
+                && let Some(taken) = taken.get_mut(place)
+            {
+                *taken = true;
+            }
+            let is_active = fact.confidence >= Confidence::ACTIVE;
+            let is_worth = fits.is_some_and(|(_, label)| label.w == Some(1));
+            self.all_faithful.count(fits.is_some());
+            let rule = self.by_rule.entry(fact.rule.as_str().to_owned()).or_default();
+            rule.0.count(fits.is_some());
+            if is_active {
+                self.faithful.count(fits.is_some());
+                self.worth.count(is_worth);
+                rule.1.count(fits.is_some());
+                rule.2.count(is_worth);
+            }
+            if fits.is_none() {
+                let kind = if is_active { "WRONG" } else { "unsure" };
+                self.failures.push(format!("{kind} {} {}", turn.id, shown(fact)));
+            }
+        }
+        for (label, taken) in labels.claims.iter().zip(taken) {
+            self.found_any.count(taken);
+            if label.is_self_statement() {
+                self.found.count(taken);
+            }
+            if !taken {
+                let kind = if label.is_self_statement() { "MISSED" } else { "missed" };
+                self.failures.push(format!("{kind} {} {} {} {} {}", turn.id, label.s, label.p, label.act(), label.o));
+            }
+        }
+    }
+
+    fn traps(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
+        for (_, quote) in &labels.traps {
+            let Some(start) = turn.text.find(quote.as_str()) else { continue };
+            let range = start..start + quote.len();
+            let hit = extraction.facts.iter().find(|fact| {
+                let is_inside = range.contains(&(fact.span.start as usize));
+                let is_label = labels.claims.iter().any(|label| agrees(fact, label, &turn.text));
+                is_inside && !is_label && fact.act != Act::End && fact.attributed_to.is_none()
+            });
+            self.negated.count(hit.is_some());
+            if let Some(fact) = hit {
+                self.failures.push(format!("TRAP {} {}", turn.id, shown(fact)));
+            }
+        }
+    }
+
+    fn entities(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
+        let mut taken = vec![false; labels.entities.len()];
+        let mut seen: Vec<&str> = Vec::new();
+        for mention in &extraction.mentions {
+            let is_other = matches!(mention.kind, EntityKind::Identifier | EntityKind::Quantity | EntityKind::Concept);
+            if is_other || seen.contains(&mention.name.as_str()) {
+                continue;
+            }
+            seen.push(&mention.name);
+            let fits = labels.entities.iter().position(|(name, kind)| *name == mention.name && kind == mention.kind.as_str());
+            if let Some(place) = fits.and_then(|place| taken.get_mut(place)) {
+                *place = true;
+            }
+            self.entity_precision.count(fits.is_some());
+        }
+        for taken in taken {
+            self.entity_recall.count(taken);
+        }
+    }
+}
+
+fn shown(fact: &ExtractedFact) -> String {
+    let subject = subject(&fact.subject);
+    let (rule, confidence) = (fact.rule.as_str(), fact.confidence.get());
+    format!("{subject} {} {} {} [{rule} {confidence:.2}]", fact.predicate.as_str(), fact.act.as_str(), fact.object.text)
+}
+
+fn subject(subject: &Subject) -> String {
+    match subject {
+        Subject::Speaker => "me".to_owned(),
+        Subject::Relation { role, .. } => format!("rel:{role}"),
+        Subject::Named(name) => format!("name:{name}"),
+    }
+}
+
+/// Equal subject, predicate and act, the same object, and a time whose words overlap where both have one.
+fn agrees(fact: &ExtractedFact, label: &Label, text: &str) -> bool {
+    let said = fact.time.and_then(|time| time.span.of(text)).map(stems);
+    let times = match (&said, &label.t) {
+        (Some(said), Some(time)) => stems(time).iter().any(|stem| said.contains(stem)) || said.is_empty(),
+        _ => true,
+    };
+    let singular = |subject: &str| subject.strip_suffix('s').unwrap_or(subject).to_owned();
+    singular(&subject(&fact.subject)) == singular(&label.s)
+        && fact.predicate.as_str() == label.p
+        && fact.act.as_str() == label.act()
+        && is_same(&fact.object.text, &label.o)
+        && times
+}

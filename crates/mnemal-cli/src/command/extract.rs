@@ -1,0 +1,170 @@
+//! `mnemal extract`.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use mnemal::{Confidence, EventId, ExtractedFact, Extraction, Span, Subject, When, Zone};
+use serde::Serialize;
+
+use crate::args::{Extract, Global};
+use crate::output::Output;
+
+/// Reads one event or one text, and says what it found.
+pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Result<u8> {
+    let read = match (call.text, call.event) {
+        (Some(text), _) => {
+            let text = super::text_or_stdin(text)?;
+            let found = mnemal::extract_text(&text)?;
+            Read { text, zone: Zone::utc(), found }
+        }
+        (None, event) => {
+            let memory = super::open_one(global, output).await?;
+            let id: EventId = event.unwrap_or_default().parse()?;
+            let found = memory.extract(id).await?;
+            let event = memory.get(id).await?;
+            let zone = event.kept().map_or_else(Zone::utc, |kept| kept.zone.clone());
+            let text = event.kept().map(|kept| kept.content.clone()).unwrap_or_default();
+            Read { text, zone, found }
+        }
+    };
+    output.answer(&read.form(call.explain), || read.lines(call.explain))?;
+    Ok(0)
+}
+
+/// What was read, and what was found in it.
+struct Read {
+    text: String,
+    zone: Zone,
+    found: Extraction,
+}
+
+#[derive(Serialize)]
+struct ExtractionForm {
+    facts: Vec<FactForm>,
+    mentions: Vec<MentionForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct FactForm {
+    predicate: String,
+    subject: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject_name: Option<String>,
+    object: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<String>,
+    act: &'static str,
+    status: &'static str,
+    confidence: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<TimeForm>,
+    rule: String,
+    span: [u32; 2],
+}
+
+#[derive(Serialize)]
+struct TimeForm {
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<String>,
+    approximate: bool,
+}
+
+#[derive(Serialize)]
+struct MentionForm {
+    name: String,
+    kind: &'static str,
+    span: [u32; 2],
+}
+
+impl Read {
+    fn form(&self, explain: bool) -> ExtractionForm {
+        let mention = |mention: &mnemal::Mention| MentionForm {
+            name: mention.name.clone(),
+            kind: mention.kind.as_str(),
+            span: bytes(mention.span),
+        };
+        ExtractionForm {
+            facts: self.found.facts.iter().map(|fact| self.fact(fact)).collect(),
+            mentions: self.found.mentions.iter().map(mention).collect(),
+            dropped: explain.then(|| self.found.remarks.clone()),
+        }
+    }
+
+    fn fact(&self, fact: &ExtractedFact) -> FactForm {
+        let (subject, subject_name) = match &fact.subject {
+            Subject::Speaker => ("speaker".to_owned(), None),
+            Subject::Relation { role, name } => (role.clone(), name.clone()),
+            Subject::Named(name) => (name.clone(), None),
+        };
+        FactForm {
+            predicate: fact.predicate.to_string(),
+            subject,
+            subject_name,
+            object: fact.object.text.clone(),
+            topic: fact.object.topic.clone(),
+            act: fact.act.as_str(),
+            status: status(fact.confidence),
+            confidence: fact.confidence.get(),
+            time: fact.time.map(|time| self.time(time)),
+            rule: fact.rule.to_string(),
+            span: bytes(fact.span),
+        }
+    }
+
+    fn time(&self, time: When) -> TimeForm {
+        let civil = |moment: mnemal::WorldTime| {
+            let civil = moment.civil(&self.zone);
+            format!("{}T{:02}:{:02}", civil.day_text(), civil.hour, civil.minute)
+        };
+        TimeForm {
+            text: time.span.of(&self.text).unwrap_or_default().to_owned(),
+            start: time.start.map(civil),
+            end: time.end.map(civil),
+            approximate: time.is_approximate,
+        }
+    }
+
+    fn lines(&self, explain: bool) -> String {
+        let mut lines = Vec::new();
+        for fact in &self.found.facts {
+            let form = self.fact(fact);
+            let name = form.subject_name.map(|name| format!(" ({name})")).unwrap_or_default();
+            let mut line = format!("{}{name}  {}  {}", form.subject, form.predicate, form.object);
+            if form.act != "assert" {
+                let _ = write!(line, "  [{}]", form.act);
+            }
+            if let Some(time) = form.time {
+                let _ = write!(line, "  {} = {} to {}", time.text, shown(time.start), shown(time.end));
+            }
+            lines.push(format!("{line}  {} {:.2}  {}", form.status, form.confidence, form.rule));
+        }
+        let mention = |mention: &mnemal::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
+        lines.extend(self.found.mentions.iter().map(mention));
+        if explain {
+            lines.extend(self.found.remarks.iter().map(|remark| format!("dropped: {remark}")));
+        }
+        if lines.is_empty() { "nothing is claimed or named".to_owned() } else { lines.join("\n") }
+    }
+}
+
+fn shown(moment: Option<String>) -> String {
+    moment.unwrap_or_else(|| "…".to_owned())
+}
+
+fn bytes(span: Span) -> [u32; 2] {
+    [span.start, span.end]
+}
+
+/// What a claim of this confidence becomes.
+fn status(confidence: Confidence) -> &'static str {
+    match confidence {
+        sure if sure >= Confidence::ACTIVE => "active",
+        likely if likely >= Confidence::CANDIDATE => "candidate",
+        _ => "none",
+    }
+}

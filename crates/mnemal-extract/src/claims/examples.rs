@@ -1,0 +1,98 @@
+//! Every rule of every pack claims its examples and leaves its counter-examples.
+
+use std::collections::HashSet;
+
+use mnemal_core::Gazetteer;
+use mnemal_text::sentences;
+
+use super::Claims;
+use super::hints::Hints;
+use crate::clause::Reading;
+use crate::language::Pack;
+
+fn rules_of(pack: &Pack, text: &str) -> Vec<String> {
+    let disabled = HashSet::new();
+    let mut claims = Claims::new(&disabled);
+    let mentions = crate::names::mentions(text, &Gazetteer::default());
+    for (number, sentence) in sentences(text).into_iter().enumerate() {
+        let reading = Reading::new(sentence.of(text), pack.gates());
+        let hints = Hints { times: &[], mentions: &mentions, base: sentence.start, sentence: number };
+        claims.read(&reading, pack.rules().unwrap(), &hints);
+    }
+    let rules = claims.facts.iter().map(|fact| fact.rule.as_str().to_owned());
+    rules.chain(claims.dropped.lines()).collect()
+}
+
+// proves: NX-05.7
+#[test]
+fn every_rule_of_the_further_languages_claims_its_examples_and_leaves_its_counter_examples() {
+    let mut wrong = Vec::new();
+    for pack in Pack::all().iter().filter(|pack| pack.code() != "en" && pack.rules().is_some()) {
+        for rule in &pack.rules().unwrap().all {
+            let id = rule.id.as_str();
+            if rule.examples.len() < 2 || rule.counter.len() < 2 {
+                wrong.push(format!("{id}: two examples and two counter-examples are needed"));
+            }
+            for example in rule.examples.iter().filter(|text| !rules_of(pack, text).iter().any(|rule| rule == id)) {
+                wrong.push(format!("{id} misses: {example} {:?}", rules_of(pack, example)));
+            }
+            for counter in rule.counter.iter().filter(|text| rules_of(pack, text).iter().any(|rule| rule == id)) {
+                wrong.push(format!("{id} takes: {counter}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+// proves: NX-05.7
+#[test]
+fn the_language_of_nine_examples_in_ten_of_four_words_or_more_is_known() {
+    for pack in Pack::all().iter().filter(|pack| pack.code() != "en") {
+        let (mut all, mut wrong) = (0, Vec::new());
+        for rule in pack.rules().into_iter().flat_map(|rules| &rules.all) {
+            for text in rule.examples.iter().chain(&rule.counter).filter(|text| text.split(' ').count() > 3 || !text.is_ascii() && text.len() > 24) {
+                all += 1;
+                if crate::language::guess(text) != pack.code() {
+                    wrong.push(format!("{} is read as {}: {text}", pack.code(), crate::language::guess(text)));
+                }
+            }
+        }
+        assert!(wrong.len() * 10 <= all, "{}", wrong.join("\n"));
+    }
+}
+
+/// Says whether a rule claims something of a text when no other rule is on.
+fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
+    let rules = pack.rules().unwrap();
+    let disabled: HashSet<String> =
+        rules.all.iter().map(|other| other.id.as_str().to_owned()).filter(|id| id != rule).collect();
+    let mut claims = Claims::new(&disabled);
+    let mentions = crate::names::mentions(text, &Gazetteer::default());
+    for (number, sentence) in sentences(text).into_iter().enumerate() {
+        let reading = Reading::new(sentence.of(text), pack.gates());
+        let hints = Hints { times: &[], mentions: &mentions, base: sentence.start, sentence: number };
+        claims.read(&reading, rules, &hints);
+    }
+    !claims.facts.is_empty()
+}
+
+// proves: NX-05.7
+#[test]
+fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_counter_examples() {
+    let pack = Pack::english();
+    let mine = include_str!("../../packs/en/claims_life.toml");
+    let mut wrong = Vec::new();
+    for rule in &pack.rules().unwrap().all {
+        let id = rule.id.as_str();
+        // The times of a text are read elsewhere, so that nothing is a date here.
+        if !mine.contains(&format!("id = \"{id}\"")) || rule.kind == crate::claims::rules::Kind::Date {
+            continue;
+        }
+        if rule.examples.len() < 2 || rule.counter.len() < 2 {
+            wrong.push(format!("{id}: two examples and two counter-examples are needed"));
+        }
+        wrong.extend(rule.examples.iter().filter(|text| !claims_alone(pack, id, text)).map(|text| format!("{id} misses: {text}")));
+        wrong.extend(rule.counter.iter().filter(|text| claims_alone(pack, id, text)).map(|text| format!("{id} takes: {text}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

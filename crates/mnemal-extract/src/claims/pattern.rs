@@ -1,0 +1,252 @@
+//! The shapes that rules look for: words with slots, as `live|lives in {o}` or `habe|haben {o} gekauft`.
+//!
+//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{r:kin}` a role of a group, `<past>` a word of a class.
+//! A slot that is not last takes as few words as it can; an object that is last reaches to where it is cut.
+
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
+
+use mnemal_core::{Error, Result};
+
+use crate::claims::rules::Rules;
+use crate::clause::{Break, Reading};
+use crate::gates::Gates;
+use crate::phrase::Step;
+use crate::word::Word;
+
+/// Longest slot before other words of its pattern. Source: own choice; a longer object is a story.
+const LONGEST_SLOT: usize = 9;
+/// Longest topic. Source: own choice.
+const LONGEST_TOPIC: usize = 4;
+
+/// One part of a pattern.
+#[derive(Clone, Debug)]
+enum Part {
+    Words(Step),
+    Class { name: Box<str>, is_optional: bool, gap: usize },
+    Object,
+    Topic,
+    Subject,
+    Role(Box<str>),
+}
+
+/// A shape that a rule looks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    parts: Vec<Part>,
+    /// It stands at the start of a clause.
+    pub(crate) is_start: bool,
+}
+
+/// What stands in the slots of a pattern, as places of words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Slots {
+    /// From the first to the last word that the pattern itself names.
+    pub(crate) own: Range<usize>,
+    /// The object, before it is cut.
+    pub(crate) object: Option<Range<usize>>,
+    /// The topic.
+    pub(crate) topic: Option<Range<usize>>,
+    /// Where the subject begins.
+    pub(crate) subject: Option<usize>,
+    /// Words that are said before the subject and belong behind the object: "Every morning I run".
+    pub(crate) tail: Option<Range<usize>>,
+    /// The role of `{r:…}`.
+    pub(crate) role: Option<Box<str>>,
+}
+
+/// Words that belong together by a list or by their endings.
+#[derive(Debug, Default)]
+pub(crate) struct Class {
+    pub(crate) words: crate::gates::pack::Words,
+    pub(crate) endings: Vec<Box<str>>,
+    pub(crate) except: crate::gates::pack::Words,
+    pub(crate) except_endings: Vec<Box<str>>,
+}
+
+impl Class {
+    /// Says whether a word is of the class.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.words.contains(word)
+            || self.endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(&**ending))
+                && !self.except.contains(word)
+                && !self.except_endings.iter().any(|ending| word.ends_with(&**ending))
+    }
+}
+
+impl Pattern {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// `Invalid` for a slot that is not known, or a line that begins with a slot.
+    pub(crate) fn parse(line: &str) -> Result<Self> {
+        let is_start = line.starts_with('^');
+        let mut parts = Vec::new();
+        let mut gap = 0;
+        for part in line.trim_start_matches('^').split_whitespace() {
+            if let Some(number) = part.trim_start_matches('?').strip_prefix("..") {
+                gap = number.parse().map_err(|_| Error::invalid(format!("a pack: `{part}` in `{line}`")))?;
+                continue;
+            }
+            parts.push(read_part(part, std::mem::take(&mut gap), line)?);
+        }
+        if !matches!(parts.first(), Some(Part::Words(_) | Part::Class { .. })) {
+            return Err(Error::invalid(format!("a pack: `{line}` must begin with a word")));
+        }
+        Ok(Self { parts, is_start })
+    }
+
+    /// Returns the words with which it can begin; none when a class does.
+    pub(crate) fn firsts(&self) -> Vec<&str> {
+        match self.parts.first() {
+            Some(Part::Words(step)) => step.firsts().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the class with which it begins.
+    pub(crate) fn first_class(&self) -> Option<&str> {
+        match self.parts.first() {
+            Some(Part::Class { name, .. }) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns the slots when the pattern stands at a word.
+    pub(crate) fn at(&self, reading: &Reading<'_>, rules: &Rules, at: usize) -> Option<Slots> {
+        let slots = Slots { own: at..at, ..Slots::default() };
+        Search { reading, rules }.parts(&self.parts, at, slots)
+    }
+}
+
+fn read_part(part: &str, gap: usize, line: &str) -> Result<Part> {
+    let is_optional = part.starts_with('?');
+    let bare = part.trim_start_matches('?');
+    if let Some(name) = bare.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
+        return Ok(Part::Class { name: name.into(), is_optional, gap });
+    }
+    let Some(slot) = bare.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+        return Ok(Part::Words(Step::new(part, gap)));
+    };
+    match slot.split_once(':') {
+        None if slot == "o" => Ok(Part::Object),
+        None if slot == "k" => Ok(Part::Topic),
+        None if slot == "s" => Ok(Part::Subject),
+        Some(("r", group)) => Ok(Part::Role(group.into())),
+        _ => Err(Error::invalid(format!("a pack: no slot is called `{part}` in `{line}`"))),
+    }
+}
+
+struct Search<'r, 't> {
+    reading: &'r Reading<'t>,
+    rules: &'r Rules,
+}
+
+impl Search<'_, '_> {
+    fn word(&self, at: usize) -> Option<&Word<'_>> {
+        self.reading.words.get(at)
+    }
+
+    fn parts(&self, parts: &[Part], at: usize, slots: Slots) -> Option<Slots> {
+        let Some((part, rest)) = parts.split_first() else { return Some(slots) };
+        let own = |slots: &Slots, end: usize| Slots { own: slots.own.start..end, ..slots.clone() };
+        match part {
+            Part::Words(step) => {
+                for place in self.places(at, step.gap) {
+                    let Some(end) = step.end_at(&self.reading.words, place) else { continue };
+                    if let Some(found) = self.parts(rest, end, own(&slots, end)) {
+                        return Some(found);
+                    }
+                }
+                if step.is_optional { self.parts(rest, at, slots) } else { None }
+            }
+            Part::Class { name, is_optional, gap } => {
+                let class = self.rules.class(name)?;
+                for place in self.places(at, *gap) {
+                    let stands = self.word(place).is_some_and(|word| class.has(&word.lower));
+                    if stands && let Some(found) = self.parts(rest, place + 1, own(&slots, place + 1)) {
+                        return Some(found);
+                    }
+                }
+                if *is_optional { self.parts(rest, at, slots) } else { None }
+            }
+            Part::Object => self.object(rest, at, &slots),
+            Part::Topic => self.topic(rest, at, &slots),
+            Part::Subject => {
+                let subject = self.rules.subjects.pronoun_at(self.reading, at)?;
+                self.parts(rest, subject, Slots { subject: Some(at), ..slots })
+            }
+            Part::Role(group) => {
+                let (role, end) = self.rules.subjects.role_at(self.reading, at, group)?;
+                self.parts(rest, end, Slots { role: Some(role), ..own(&slots, end) })
+            }
+        }
+    }
+
+    /// The places that a gap reaches from a word without leaving its clause or passing a denial.
+    fn places(&self, at: usize, gap: usize) -> RangeInclusive<usize> {
+        let last = if gap == 0 { at } else { self.reading.next_break(at + 1, Break::Start) - 1 };
+        let denials = self.reading.marks.iter().filter(|mark| mark.gate == Gates::NEGATION && mark.cue.start >= at);
+        let denied = denials.map(|mark| mark.cue.start).min().unwrap_or(last);
+        at..=last.min(denied).clamp(at, at + gap)
+    }
+
+    fn object(&self, rest: &[Part], at: usize, slots: &Slots) -> Option<Slots> {
+        let with = |end| Slots { object: Some(at..end), ..slots.clone() };
+        if rest.is_empty() {
+            let all = self.reading.words.len();
+            return (at < all && (at == slots.own.start || self.reading.break_at(at) < Break::Strong || self.is_behind_colon(at)))
+                .then(|| with(all));
+        }
+        let last = self.reading.next_break(at + 1, Break::Start).min(at + LONGEST_SLOT);
+        (at + 1..=last).find_map(|end| self.parts(rest, end, with(end)))
+    }
+
+    /// "Allergies: peanuts".
+    fn is_behind_colon(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.word(before)).map_or(0, |word| word.span.end);
+        let between = self.word(at).and_then(|word| self.reading.text.get(before..word.span.start));
+        between.is_some_and(|between| between.trim() == ":" || between.trim() == "：")
+    }
+
+    fn topic(&self, rest: &[Part], at: usize, slots: &Slots) -> Option<Slots> {
+        let last = self.reading.next_break(at + 1, Break::Comma).min(at + LONGEST_TOPIC);
+        (at + 1..=last).find_map(|end| {
+            self.parts(rest, end, Slots { topic: Some(at..end), ..slots.clone() })
+        })
+    }
+}
+
+/// Patterns by the word that they begin with.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    by_word: HashMap<Box<str>, Vec<(usize, usize)>>,
+    by_class: Vec<(Box<str>, (usize, usize))>,
+}
+
+impl Index {
+    /// Adds a pattern by the numbers of its rule and of itself.
+    pub(crate) fn add(&mut self, pattern: &Pattern, number: (usize, usize)) {
+        for word in pattern.firsts() {
+            let list = self.by_word.entry(word.into()).or_default();
+            if !list.contains(&number) {
+                list.push(number);
+            }
+        }
+        if let Some(class) = pattern.first_class() {
+            self.by_class.push((class.into(), number));
+        }
+    }
+
+    /// Returns the numbers of the patterns that can begin with a word, in the order of the rules.
+    pub(crate) fn at(&self, word: &str, rules: &Rules) -> Vec<(usize, usize)> {
+        let mut numbers = self.by_word.get(word).cloned().unwrap_or_default();
+        for (class, number) in &self.by_class {
+            if rules.class(class).is_some_and(|class| class.has(word)) {
+                numbers.push(*number);
+            }
+        }
+        numbers.sort_unstable();
+        numbers
+    }
+}

@@ -1,0 +1,168 @@
+//! A sentence as its clauses: where they begin, and which gates hold in them.
+
+use std::ops::Range;
+
+use crate::gates::Gates;
+use crate::gates::pack::GatePack;
+use crate::gates::scope::{Mark, marks};
+use crate::word::Word;
+
+/// What stands before a word; the greater parts more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Break {
+    /// Nothing.
+    None,
+    /// A comma, after which the same clause may go on.
+    Comma,
+    /// A comma or a word like "and", and then a subject.
+    Start,
+    /// A sign that ends a clause: `;`, `:`, a dash, a bracket.
+    Strong,
+    /// A word like "but".
+    Terminator,
+}
+
+/// A sentence with its words, breaks and gates.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading<'t> {
+    /// The sentence.
+    pub(crate) text: &'t str,
+    /// Its words; forms like "I'm" are split.
+    pub(crate) words: Vec<Word<'t>>,
+    /// What stands before each word.
+    pub(crate) breaks: Vec<Break>,
+    /// The cues of gates, with their scopes.
+    pub(crate) marks: Vec<Mark>,
+    /// Places where a reason begins, which holds inside a question or an order too.
+    reasons: Vec<usize>,
+}
+
+impl<'t> Reading<'t> {
+    /// Reads a sentence.
+    pub(crate) fn new(text: &'t str, pack: &GatePack) -> Self {
+        let words = pack.forms.words(text);
+        let breaks = breaks(text, &words, pack);
+        let reasons = reasons(&words, pack);
+        let mut reading = Self { text, words, breaks, marks: Vec::new(), reasons };
+        reading.marks = marks(&reading, pack);
+        reading
+    }
+
+    /// Returns the gates that hold somewhere in the sentence.
+    pub(crate) fn gates(&self) -> Gates {
+        self.marks.iter().fold(Gates::NONE, |gates, mark| gates | mark.gate)
+    }
+
+    /// Returns the marks that hold for some of the words, those left out whose cue lies in `own`.
+    pub(crate) fn marks_over(&self, words: Range<usize>, own: &Range<usize>) -> impl Iterator<Item = &Mark> {
+        let own = own.clone();
+        self.marks.iter().filter(move |mark| {
+            let is_own = !mark.cue.is_empty() && own.start <= mark.cue.start && mark.cue.end <= own.end;
+            mark.scope.start < words.end && words.start < mark.scope.end && !is_own
+        })
+    }
+
+    /// Returns the bytes from the first to the last of some words.
+    pub(crate) fn bytes(&self, words: &Range<usize>) -> Range<usize> {
+        let first = self.words.get(words.start).map_or(self.text.len(), |word| word.span.start);
+        let last = self.words.get(words.start..words.end).and_then(<[_]>::last);
+        first..last.map_or(first, |word| word.span.end)
+    }
+
+    /// Returns what stands before a word.
+    pub(crate) fn break_at(&self, at: usize) -> Break {
+        self.breaks.get(at).copied().unwrap_or(Break::Terminator)
+    }
+
+    /// Says whether a clause begins at a word, as far as signs and words like "but" show it.
+    pub(crate) fn starts_clause(&self, at: usize) -> bool {
+        self.break_at(at) > Break::None || self.breaks.get(at.wrapping_sub(1)) == Some(&Break::Terminator)
+    }
+
+    /// Returns the first word at or after `from` before which at least such a break stands.
+    pub(crate) fn next_break(&self, from: usize, least: Break) -> usize {
+        (from..self.words.len()).find(|at| self.break_at(*at) >= least).unwrap_or(self.words.len())
+    }
+
+    /// Returns the last word at or before `from` before which at least such a break stands.
+    pub(crate) fn last_break(&self, from: usize, least: Break) -> usize {
+        (0..=from).rev().find(|at| self.break_at(*at) >= least).unwrap_or(0)
+    }
+
+    /// Returns where the clause of a word begins.
+    pub(crate) fn clause_at(&self, at: usize) -> usize {
+        (0..=at).rev().find(|at| self.break_at(*at) > Break::None).unwrap_or(0)
+    }
+
+    /// Returns where the clause before the one of a word begins.
+    pub(crate) fn clause_before(&self, at: usize) -> usize {
+        self.clause_at(self.clause_at(at).saturating_sub(1))
+    }
+
+    /// Returns where a question that begins at `from` ends: at a reason, or with the sentence.
+    pub(crate) fn next_reason(&self, from: usize) -> usize {
+        self.reasons.iter().copied().find(|at| *at > from).unwrap_or(self.words.len())
+    }
+
+    /// Returns where an order ends: at a reason, at a subject of its own, or at a strong sign.
+    pub(crate) fn next_order_end(&self, from: usize) -> usize {
+        self.next_break(from, Break::Start).min(self.next_reason(from))
+    }
+}
+
+fn breaks(text: &str, words: &[Word<'_>], pack: &GatePack) -> Vec<Break> {
+    let mut before = 0;
+    let mut breaks = Vec::with_capacity(words.len());
+    for (at, word) in words.iter().enumerate() {
+        let between = text.get(before..word.span.start).unwrap_or_default();
+        before = word.span.end;
+        breaks.push(if at == 0 { Break::Strong } else { break_before(words, at, between, pack) });
+    }
+    breaks
+}
+
+fn break_before(words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -> Break {
+    let is_joint = between.len() == 1 && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
+    if is_joint {
+        return Break::None;
+    }
+    let is_comma = between.contains([',', '，', '、']);
+    let is_strong = between.contains(['.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）', '。', '！', '？'])
+        || between.contains(" -")
+        || between.contains("- ")
+        || between.chars().any(|c| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '，' | '、' | '“' | '”'));
+    let stands = |phrases: &crate::phrase::Phrases<()>| {
+        let mut stands = false;
+        phrases.find_at(words, at, |(), _| stands = true);
+        stands
+    };
+    if stands(&pack.terminators) || (is_comma || is_strong) && stands(&pack.asides) {
+        return Break::Terminator;
+    }
+    if is_strong {
+        return Break::Strong;
+    }
+    let is = |at: usize, of: &crate::gates::pack::Words| {
+        words.get(at).is_some_and(|word| of.contains(word.lower.as_ref()))
+    };
+    let is_connector = is(at, &pack.connectors);
+    let follows = at + usize::from(is_connector) + usize::from(is_connector && is(at + 1, &pack.connectors));
+    let has_subject = is(follows, &pack.subjects);
+    match (is_comma, is_connector) {
+        (_, true) | (true, false) if has_subject => Break::Start,
+        (true, _) => Break::Comma,
+        _ => Break::None,
+    }
+}
+
+/// A reason begins at its word if a subject follows.
+fn reasons(words: &[Word<'_>], pack: &GatePack) -> Vec<usize> {
+    let mut reasons = Vec::new();
+    pack.reasons.find(words, |(), places| {
+        let is_subject = words.get(places.end).is_some_and(|word| pack.subjects.contains(word.lower.as_ref()));
+        if is_subject && places.start > 0 {
+            reasons.push(places.start);
+        }
+    });
+    reasons
+}

@@ -1,0 +1,434 @@
+//! Dates and times in a text, resolved against the moment and the place of their words.
+//!
+//! The grammar is data: a language pack names its words and forms, the arithmetic is shared, and no clock is read.
+//! What is understood but names no moment, such as "every Tuesday", is said to be so; what cannot be resolved is
+//! refused, since a guess is worse than nothing.
+
+mod chart;
+mod choose;
+mod count;
+mod customs;
+mod edge;
+mod expr;
+mod form;
+mod holiday;
+mod interval;
+mod make;
+mod make_clock;
+mod make_range;
+mod number;
+mod occur;
+mod pack;
+mod resolve;
+mod resolve_clock;
+mod share;
+mod token;
+mod zone;
+
+use std::sync::OnceLock;
+
+use mnemal_core::{Result, Span, Timestamp, When, WorldTime, Zone};
+
+use chart::{Node, Run, readings};
+use expr::{Expr, Kind, Value};
+use holiday::Holidays;
+use interval::Interval;
+use pack::{Meaning, Pack};
+use resolve::Resolver;
+use token::{Token, TokenKind, folded, tokens};
+use zone::{Place, named};
+
+/// No date has more words than this; longer runs of date words are read in pieces.
+const LONGEST_RUN: usize = 48;
+
+/// The languages that are built in, by their code.
+const PACKS: [(&str, &str); 6] = [
+    ("en", include_str!("../packs/en/dates.toml")),
+    ("de", include_str!("../packs/de/dates.toml")),
+    ("fr", include_str!("../packs/fr/dates.toml")),
+    ("es", include_str!("../packs/es/dates.toml")),
+    ("pt", include_str!("../packs/pt/dates.toml")),
+    ("zh", include_str!("../packs/zh/dates.toml")),
+];
+
+/// The moment and the place from which words look at time.
+#[derive(Clone, Copy, Debug)]
+pub struct Anchor<'a> {
+    /// When the words were said.
+    pub at: Timestamp,
+    /// Where they were said: by name where the name is known, else by offset.
+    pub zone: &'a Zone,
+}
+
+/// Which day "Friday" or "March" means where nothing else is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lean {
+    /// The latest: for what has happened.
+    Past,
+    /// The next: for plans.
+    Future,
+    /// The nearest.
+    Nearest,
+}
+
+/// What some words say about time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dated {
+    /// A moment or a span.
+    When(When),
+    /// A length without a place in time: "for three weeks".
+    Length {
+        /// How long, with months of 30 days and years of 365.
+        seconds: i64,
+        /// The words.
+        span: Span,
+    },
+    /// Something that comes back: "every Tuesday", "twice a week".
+    Recurring(Span),
+    /// Words that name a time which cannot be resolved: "30 February".
+    Refused(Span),
+}
+
+impl Dated {
+    /// Returns the place of the words.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::When(when) => when.span,
+            Self::Length { span, .. } | Self::Recurring(span) | Self::Refused(span) => *span,
+        }
+    }
+
+    /// Returns the time, if it is one.
+    pub fn when(&self) -> Option<When> {
+        if let Self::When(when) = self { Some(*when) } else { None }
+    }
+}
+
+/// Finds the dates in an English text, in the order of their places; they do not overlap.
+///
+/// The same text, anchor and lean give the same answer at any time and on any machine.
+pub fn dates(text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
+    DateRules::built_in("en").map_or_else(Vec::new, |rules| rules.read(text, anchor, lean))
+}
+
+/// The rules by which dates of one language are read.
+#[derive(Debug)]
+pub struct DateRules {
+    pack: Pack,
+    holidays: &'static Holidays,
+    zones: Vec<jiff::tz::TimeZone>,
+}
+
+impl DateRules {
+    /// Returns the rules of a language by its code, such as `en`; `None` for one that is not built in.
+    pub fn built_in(language: &str) -> Option<&'static Self> {
+        static RULES: [OnceLock<Option<DateRules>>; PACKS.len()] = [const { OnceLock::new() }; PACKS.len()];
+        let place = PACKS.iter().position(|(code, _)| *code == language)?;
+        let (_, text) = PACKS.get(place)?;
+        RULES.get(place)?.get_or_init(|| Self::parse(text).ok()).as_ref()
+    }
+
+    /// Reads the rules of a language from the text of a pack.
+    ///
+    /// # Errors
+    /// `Invalid` with the first thing that cannot be read.
+    pub fn parse(pack: &str) -> Result<Self> {
+        Self::load(pack, None)
+    }
+
+    /// Reads the rules of a built-in language with other customs, as a TOML text with the keys of a pack's `customs`.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown language and for customs that cannot be read.
+    pub fn with_customs(language: &str, customs: &str) -> Result<Self> {
+        let pack = PACKS.iter().find(|(code, _)| *code == language);
+        let (_, pack) =
+            pack.ok_or_else(|| mnemal_core::Error::invalid(format!("no dates are known in `{language}`")))?;
+        Self::load(pack, Some(customs))
+    }
+
+    fn load(text: &str, customs: Option<&str>) -> Result<Self> {
+        let holidays =
+            Holidays::built_in().ok_or_else(|| mnemal_core::Error::invalid("the holidays cannot be read"))?;
+        let pack = Pack::parse(text, customs, holidays)?;
+        let zones = pack.zones.iter().map(|name| named(name)).collect::<Result<_>>()?;
+        Ok(Self { pack, holidays, zones })
+    }
+
+    /// Finds the dates in a text, in the order of their places; they do not overlap.
+    pub fn read(&self, text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
+        let tokens = tokens(text);
+        if !self.has_cue(text, &tokens) {
+            return Vec::new();
+        }
+        let all_words: Vec<String> = tokens.iter().map(|token| word(text, *token)).collect();
+        let mut found: Vec<Found> = Vec::new();
+        for (start, end) in self.runs(&tokens, &all_words) {
+            let (Some(tokens), Some(words)) = (tokens.get(start..end), all_words.get(start..end)) else {
+                continue;
+            };
+            let previous = start.checked_sub(1).and_then(|before| all_words.get(before)).map(String::as_str);
+            found.extend(self.chosen(text, Run { tokens, words, previous, text }));
+        }
+        if found.is_empty() {
+            return Vec::new();
+        }
+        self.share(text, &mut found);
+        let place = Place::of(anchor);
+        let resolver = Resolver {
+            now: place.now,
+            zone: &place.zone,
+            lean,
+            customs: &self.pack.customs,
+            holidays: self.holidays,
+            zones: &self.zones,
+            is_south: place.is_south,
+        };
+        found.iter().map(|found| found.dated(&resolver, &place)).collect()
+    }
+
+    /// Members of a list say together what one of them says.
+    fn share(&self, text: &str, found: &mut [Found]) {
+        let lists = |a: &Found, b: &Found| {
+            let gap = text.get(a.span.end as usize..b.span.start as usize).unwrap_or_default();
+            let mut words =
+                gap.split_whitespace().map(|word| word.trim_matches(',')).filter(|word| !word.is_empty());
+            words.all(|word| self.pack.list_words.iter().any(|known| known == word))
+        };
+        for place in 1..found.len() {
+            let made = match found.get(place - 1..=place) {
+                Some([a, b]) if lists(a, b) => {
+                    a.expr().zip(b.expr()).and_then(|(a, b)| share::from_earlier(a, b))
+                }
+                _ => None,
+            };
+            if let (Some(made), Some(second)) = (made, found.get_mut(place)) {
+                second.put(made);
+            }
+        }
+        for place in (1..found.len()).rev() {
+            let made = match found.get(place - 1..=place) {
+                Some([a, b]) if lists(a, b) => {
+                    a.expr().zip(b.expr()).and_then(|(a, b)| share::from_later(a, b))
+                }
+                _ => None,
+            };
+            if let (Some(made), Some(first)) = (made, found.get_mut(place - 1)) {
+                first.put(made);
+            }
+        }
+    }
+
+    fn has_cue(&self, text: &str, tokens: &[Token]) -> bool {
+        let mut small = String::new();
+        tokens.iter().any(|token| match token.kind {
+            TokenKind::Digits => true,
+            TokenKind::Sign => false,
+            TokenKind::Word | TokenKind::Ideograph => {
+                small.clear();
+                let word = text.get(token.start..token.end).unwrap_or_default();
+                small.extend(word.chars().flat_map(char::to_lowercase));
+                self.pack.word(&small).is_some_and(|word| word.is_cue)
+            }
+        })
+    }
+
+    /// Runs of tokens that can stand in dates, with a number or a date word among them.
+    fn runs(&self, tokens: &[Token], words: &[String]) -> Vec<(usize, usize)> {
+        let mut runs = Vec::new();
+        let (mut start, mut has_cue) = (0, false);
+        for place in 0..=tokens.len() {
+            let known = words.get(place).map(|word| self.pack.word(word));
+            let is_digits = tokens.get(place).is_some_and(|token| token.kind == TokenKind::Digits);
+            if (is_digits || matches!(known, Some(Some(_)))) && place - start < LONGEST_RUN {
+                has_cue |= is_digits || matches!(known, Some(Some(word)) if word.is_cue);
+                continue;
+            }
+            if has_cue {
+                runs.push((start, place));
+            }
+            let goes_on = is_digits || matches!(known, Some(Some(_)));
+            start = if goes_on { place } else { place + 1 };
+            has_cue = goes_on && (is_digits || matches!(known, Some(Some(word)) if word.is_cue));
+        }
+        runs
+    }
+
+    /// Says whether a reading that needs company may do without: it is all that is said, or an hour before a pause.
+    fn is_clear(&self, text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
+        if is_whole(text, run, start, node.end) {
+            return true;
+        }
+        if node.is("open") && node.end > start + 1 {
+            return is_followed_by_pause(text, run, node.end);
+        }
+        let end = node.end.checked_sub(1).and_then(|last| run.tokens.get(last)).map_or(0, |last| last.end);
+        let rest = text.get(end..).unwrap_or_default().trim_start();
+        let next = folded(rest.split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default());
+        let is_paused = next.is_empty() && !rest.starts_with(['$', '%', '-', '/']);
+        (self.is_hour(run, start, node) || is_moment_apart(text, run, start, node))
+            && (is_paused || self.pack.clock_before.contains(&next))
+    }
+
+    /// Says whether a reading is a time of day in more than one word: "at 5", but neither "five thirty" nor "at 18".
+    fn is_hour(&self, run: Run<'_>, start: usize, node: &Node) -> bool {
+        let Value::Time(kind, expr) = &node.value else { return false };
+        let is_small = !matches!(**expr, Expr::Clock(clock) if clock.hour > 12);
+        let second = run.before(start + 1).filter(|word| word.chars().all(char::is_alphabetic));
+        let is_spelled = *kind == Kind::Clock && second.is_some_and(|word| self.is_number(word));
+        node.is("clocks") && node.end > start + 1 && is_small && !is_spelled
+    }
+
+    /// Says whether a word is a number: "five thirty" alone is no time.
+    fn is_number(&self, word: &str) -> bool {
+        let entries = self.pack.word(word).map(|word| word.entries.as_slice());
+        entries.is_some_and(|entries| entries.iter().any(|entry| matches!(entry.meaning, Meaning::Number(_))))
+    }
+
+    /// Of all readings the longest, and of equally long ones the cheapest.
+    fn chosen(&self, text: &str, run: Run<'_>) -> Vec<Found> {
+        let mut all: Vec<(usize, Node)> = (readings(run, &self.pack).into_iter().enumerate())
+            .flat_map(|(start, nodes)| nodes.into_iter().map(move |node| (start, node)))
+            .filter(|(start, node)| node.is_time() && stands_alone(text, run, *start, node))
+            .filter(|(start, node)| !node.is_weak || self.is_clear(text, run, *start, node))
+            .collect();
+        all.sort_by_key(|(start, node)| (std::cmp::Reverse(node.end - start), node.cost, *start));
+        let mut taken: Vec<(usize, Node)> = Vec::new();
+        for (start, node) in all {
+            if taken.iter().all(|(from, other)| node.end <= *from || other.end <= start) {
+                taken.push((start, node));
+            }
+        }
+        taken.sort_by_key(|(start, _)| *start);
+        taken.into_iter().filter_map(|(start, node)| Found::new(run, start, node)).collect()
+    }
+}
+
+/// Words that name a time, before it is resolved.
+struct Found {
+    value: Value,
+    span: Span,
+}
+
+impl Found {
+    fn new(run: Run<'_>, start: usize, node: Node) -> Option<Self> {
+        let mut end = node.end;
+        // A comma or a full stop ends the sentence, not the date, except in "a.m.".
+        while end > start + 1
+            && (run.word(end - 1) == ","
+                || run.word(end - 1) == "." && run.word(end.saturating_sub(2)).len() > 1)
+        {
+            end -= 1;
+        }
+        let (first, last) = (run.tokens.get(start)?, run.tokens.get(end.checked_sub(1)?)?);
+        let span = Span { start: u32::try_from(first.start).ok()?, end: u32::try_from(last.end).ok()? };
+        Some(Self { value: node.value, span })
+    }
+
+    fn expr(&self) -> Option<&Expr> {
+        if let Value::Time(_, expr) = &self.value { Some(expr) } else { None }
+    }
+
+    fn put(&mut self, made: Expr) {
+        if let Value::Time(_, expr) = &mut self.value {
+            *expr = std::rc::Rc::new(made);
+        }
+    }
+
+    fn dated(&self, resolver: &Resolver<'_>, place: &Place) -> Dated {
+        let span = self.span;
+        match &self.value {
+            Value::Length(length) => Dated::Length { seconds: length.nominal_seconds(), span },
+            Value::Time(_, expr) => {
+                self.when(expr, resolver, place).map_or(Dated::Refused(span), Dated::When)
+            }
+            _ => Dated::Recurring(span),
+        }
+    }
+
+    fn when(&self, expr: &Expr, resolver: &Resolver<'_>, place: &Place) -> Option<When> {
+        let Interval { start, end, grain, is_vague } = resolver.resolve(expr)?;
+        let moment = |civil: Option<jiff::civil::DateTime>| match civil {
+            None => Some(None),
+            Some(civil) => place.seconds(civil).map(|seconds| Some(WorldTime::from_seconds(seconds))),
+        };
+        let (start, end) = (moment(start)?, moment(end)?);
+        let is_span = match (start, end) {
+            (Some(start), Some(end)) => start < end,
+            (start, end) => start.is_some() || end.is_some(),
+        };
+        is_span.then_some(When { start, end, grain, is_approximate: is_vague, span: self.span })
+    }
+}
+
+fn word(text: &str, token: Token) -> String {
+    folded(text.get(token.start..token.end).unwrap_or_default())
+}
+
+/// Says whether words are no part of something longer: a version, a price, a name with digits.
+fn stands_alone(text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
+    let end = node.end;
+    let (Some(first), Some(last)) =
+        (run.tokens.get(start), end.checked_sub(1).and_then(|last| run.tokens.get(last)))
+    else {
+        return false;
+    };
+    let mut before = text.get(..first.start).unwrap_or_default().chars().rev();
+    let mut after = text.get(last.end..).unwrap_or_default().chars();
+    let begins_with_digits = first.kind == TokenKind::Digits;
+    let ends_with_digits = last.kind == TokenKind::Digits;
+    let price = text.get(..first.start).unwrap_or_default().trim_end().chars().next_back();
+    if begins_with_digits && price.is_some_and(|sign| matches!(sign, '$' | '€' | '£' | '¥')) {
+        return false;
+    }
+    let free_before = match before.next() {
+        Some(sign) if sign.is_alphanumeric() => {
+            first.kind != TokenKind::Digits && first.kind != TokenKind::Word || !sign.is_ascii()
+        }
+        Some('-') if begins_with_digits && !node.is("day") => {
+            !before.next().is_some_and(char::is_alphanumeric)
+        }
+        Some('-' | '/' | '.' | ':' | ',' | '–') if begins_with_digits => {
+            !before.next().is_some_and(|sign| sign.is_ascii_digit())
+        }
+        Some('$' | '€' | '£' | '#' | '@' | '+' | '¥') => !begins_with_digits,
+        Some('\'' | '’') => !before.next().is_some_and(char::is_alphanumeric),
+        _ => true,
+    };
+    let free_after = match after.next() {
+        Some('_') => false,
+        Some(sign) if sign.is_alphanumeric() => {
+            last.kind == TokenKind::Ideograph || !sign.is_ascii() && ends_with_digits
+        }
+        Some('-' | '/' | '.' | ':' | ',' | '–') if ends_with_digits => {
+            !after.next().is_some_and(|sign| sign.is_ascii_digit())
+        }
+        Some('%') => !ends_with_digits,
+        _ => true,
+    };
+    free_before && free_after
+}
+
+/// Says whether a reading is a time on a day, and does not begin with digits that may belong to a word before.
+fn is_moment_apart(text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
+    let first = run.tokens.get(start).map_or(0, |token| token.start);
+    let before = text.get(..first).unwrap_or_default();
+    node.is("moment") && (!run.is_digits(start) || !before.trim_end().ends_with(char::is_alphanumeric))
+}
+
+/// Says whether no word follows, or not at once.
+fn is_followed_by_pause(text: &str, run: Run<'_>, end: usize) -> bool {
+    let end = end.checked_sub(1).and_then(|last| run.tokens.get(last)).map_or(0, |last| last.end);
+    text.get(end..).unwrap_or_default().trim_start().chars().next().is_none_or(|sign| !sign.is_alphanumeric())
+}
+
+/// Says whether there is nothing else in the text, or nothing but signs.
+fn is_whole(text: &str, run: Run<'_>, start: usize, end: usize) -> bool {
+    let (Some(first), Some(last)) =
+        (run.tokens.get(start), end.checked_sub(1).and_then(|last| run.tokens.get(last)))
+    else {
+        return false;
+    };
+    let rest = [text.get(..first.start), text.get(last.end..)];
+    rest.into_iter().flatten().all(|part| !part.contains(char::is_alphanumeric))
+}

@@ -1,0 +1,78 @@
+//! Beginnings, middles and ends of times.
+
+use jiff::civil::{Date, DateTime};
+
+use super::expr::{Edge, Named, Unit};
+use super::interval::{Grain, Interval, plus_days, step};
+use super::resolve::{Resolver, seconds_between};
+
+impl Resolver<'_> {
+    pub(super) fn edge(&self, time: Interval, edge: Edge, named: Named) -> Option<Interval> {
+        let (start, end) = (time.start?, time.end?);
+        let day = start.date();
+        if time.grain == Grain::Day {
+            return edge_of_day(day, edge);
+        }
+        let (table, unit, grain) = match time.grain {
+            Grain::Week => (self.customs.week, Unit::Day, Grain::Day),
+            Grain::Month => (self.customs.month, Unit::Day, Grain::Day),
+            Grain::Year if named == Named::FromNow => (self.customs.this_year, Unit::Month, Grain::Month),
+            Grain::Year => (self.customs.year, Unit::Month, Grain::Month),
+            grain => return third(time, edge, grain),
+        };
+        let [begin, mid, last] = table;
+        let at = |by: i64| step(day, unit, by).map(DateTime::from).map(|moment| moment.min(end));
+        let half = || -> Option<DateTime> {
+            match time.grain {
+                Grain::Week => at(3),
+                Grain::Month => at(15),
+                _ => at(6),
+            }
+        };
+        let today: DateTime = self.today().into();
+        let found = match edge {
+            Edge::Begin => Interval::new(at(begin.0)?, at(begin.1)?, grain),
+            Edge::Mid => Interval::new(at(mid.0)?, at(mid.1)?, grain),
+            Edge::End => Interval::new(
+                at(last.0)?,
+                if last.1 >= 28 || time.grain != Grain::Month { end.min(at(last.1)?) } else { end },
+                grain,
+            ),
+            Edge::Earlier => Interval::new(start, half()?, grain),
+            Edge::Later => {
+                Interval::new(half()?.max(today), end, grain).or_else(|| Interval::new(half()?, end, grain))
+            }
+        };
+        found.map(Interval::vague)
+    }
+}
+
+fn edge_of_day(day: Date, edge: Edge) -> Option<Interval> {
+    let at = |hour: i8| day.at(hour, 0, 0, 0);
+    let end = plus_days(day, 1)?.into();
+    let found = match edge {
+        Edge::Begin | Edge::Earlier => Interval::new(at(0), at(12), Grain::Hour),
+        Edge::Mid => Interval::new(at(10), at(14), Grain::Hour),
+        Edge::End | Edge::Later => Interval::new(at(12), end, Grain::Hour),
+    };
+    found.map(Interval::vague)
+}
+
+/// A third of a time that has no table of its own.
+fn third(time: Interval, edge: Edge, grain: Grain) -> Option<Interval> {
+    let (start, end) = (time.start?, time.end?);
+    let part = |numerator: i64| {
+        let seconds = seconds_between(start, end) / 86_400 * numerator / 3;
+        plus_days(start.date(), seconds).map(DateTime::from)
+    };
+    let finer = if grain >= Grain::Decade { Grain::Year } else { Grain::Day };
+    let decade = |by: i64| step(start.date(), Unit::Year, by).map(DateTime::from);
+    let (first, second) =
+        if grain == Grain::Decade { (decade(3)?, decade(7)?) } else { (part(1)?, part(2)?) };
+    let found = match edge {
+        Edge::Begin | Edge::Earlier => Interval::new(start, first, finer),
+        Edge::Mid => Interval::new(first, second, finer),
+        Edge::End | Edge::Later => Interval::new(second, end, finer),
+    };
+    found.map(Interval::vague)
+}

@@ -1,0 +1,234 @@
+//! The extractor that works by rule alone: mentions, times and claims of one event.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use mnemal_core::{
+    Event, EventKind, Extraction, Extractor, Level, NewEvent, Producer, Span, Utterance,
+};
+use mnemal_text::sentences;
+
+use crate::claims::Claims;
+use crate::claims::hints::{Hints, TimeSpan};
+use crate::clause::Reading;
+use crate::gates::Gates;
+use crate::dates::{Anchor, DateRules, Dated, Lean};
+use crate::language::{Pack, guess};
+use crate::names::mentions;
+
+/// Counts up with every change of packs or code that changes what is found.
+const VERSION: u32 = 1;
+/// Words of the longest text that is read. Source: EXTRACTION 4.0.
+const MOST_WORDS: usize = 2_000;
+/// Bytes that are surely more than the most words.
+const MOST_BYTES: usize = 40_000;
+/// Share of code and quotations, in percent, from which on a text is not read. Source: EXTRACTION 4.0.
+const MOST_COPIED: usize = 40;
+
+/// Reads claims by rule.
+#[derive(Clone, Debug, Default)]
+pub struct RuleExtractor {
+    disabled: HashSet<String>,
+}
+
+impl RuleExtractor {
+    /// Makes the extractor with every rule.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Switches rules off by their ids; an id that is not known has no effect.
+    #[must_use]
+    pub fn without<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
+        self.disabled.extend(rules.into_iter().map(Into::into));
+        self
+    }
+
+    /// Reads a text that its speaker vouches for; the part of [`Extractor::extract`] that knows no event.
+    fn facts(&self, said: &NewEvent, echo: &[Span], extraction: &mut Extraction) {
+        let text = said.content.as_str();
+        let code = guess(text);
+        let is_mixed = code != "en" || !text.is_ascii();
+        let times = times(said, DateRules::built_in(code));
+        let mut claims = Claims::new(&self.disabled);
+        let foreign = foreign(text);
+        for (number, sentence) in sentences(text).into_iter().enumerate() {
+            let range = sentence.range();
+            let is_foreign = foreign.iter().any(|foreign| foreign.start <= range.start && range.start < foreign.end);
+            if is_foreign || echo.iter().any(|span| overlaps(&range, *span)) || is_code(text, &range) {
+                continue;
+            }
+            let pack = Pack::of_sentence(sentence.of(text), code, is_mixed);
+            let Some((pack, rules)) = pack.and_then(|pack| Some((pack, pack.rules()?))) else { continue };
+            let reading = Reading::new(sentence.of(text), pack.gates());
+            let hints =
+                Hints { times: &times, mentions: &extraction.mentions, base: sentence.start, sentence: number };
+            claims.read(&reading, rules, &hints);
+        }
+        extraction.remarks.extend(claims.dropped.lines());
+        extraction.facts = claims.facts;
+    }
+}
+
+impl Extractor for RuleExtractor {
+    fn producer(&self) -> Producer {
+        let mut disabled: Vec<&str> = self.disabled.iter().map(String::as_str).collect();
+        disabled.sort_unstable();
+        let id = ["extract/rules"].into_iter().chain(disabled).collect::<Vec<_>>().join(" -");
+        Producer { id, version: VERSION }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let mut extraction = Extraction::default();
+        let Some(said) = utterance.event.kept() else {
+            extraction.remarks.push("skipped: erased".to_owned());
+            return extraction;
+        };
+        extraction.mentions = mentions(&said.content, utterance.known);
+        match not_eligible(utterance.event, said) {
+            Some(reason) => extraction.remarks.push(format!("skipped: {reason}")),
+            None => self.facts(said, &utterance.event.echo, &mut extraction),
+        }
+        extraction
+    }
+}
+
+/// Returns why an event gives no claims.
+fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
+    let words = || said.content.split_whitespace().take(MOST_WORDS + 1);
+    if !matches!(said.kind, EventKind::UserMessage) {
+        Some("not said by a person")
+    } else if event.level != Level::User {
+        Some("not of the user's level")
+    } else if event.quarantined.is_some() {
+        Some("quarantined")
+    } else if said.content.len() > MOST_BYTES || words().count() > MOST_WORDS {
+        Some("too long")
+    } else if said.content.trim().is_empty() {
+        Some("empty")
+    } else if is_copied(&said.content) {
+        Some("mostly code, log or quotation")
+    } else if is_degenerate(&said.content) {
+        Some("repeats itself")
+    } else {
+        None
+    }
+}
+
+/// Fewer than one word in ten is new.
+fn is_degenerate(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let distinct: HashSet<&str> = words.iter().copied().collect();
+    words.len() >= 20 && distinct.len() * 10 < words.len()
+}
+
+/// Lines of code, logs, tables and quoted mail make up too much of the text.
+fn is_copied(text: &str) -> bool {
+    let mut is_inside = false;
+    let mut foreign_bytes = 0;
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        is_inside ^= is_fence;
+        if is_inside || is_fence || looks_copied(line) {
+            foreign_bytes += line.len() + 1;
+        }
+    }
+    foreign_bytes * 100 > text.len() * MOST_COPIED
+}
+
+/// A line of code, a log, a table, a difference or a quotation.
+fn looks_copied(line: &str) -> bool {
+    let line = line.trim();
+    let signs = line.bytes().filter(|byte| b"{}[]();=<>|\\/_$#*+".contains(byte)).count();
+    line.starts_with('>')
+        || line.starts_with("    at ")
+        || line.starts_with("+++")
+        || line.starts_with("@@")
+        || line.starts_with('|') && line.ends_with('|')
+        || line.ends_with([';', '{', '}'])
+        || line.len() >= 12 && signs * 6 > line.len()
+        || line.get(..4).is_some_and(|year| year.starts_with("20") && year.bytes().all(|b| b.is_ascii_digit()))
+            && line.get(4..5) == Some("-")
+}
+
+/// A sentence in a fence, or one that looks like code.
+fn is_code(text: &str, range: &Range<usize>) -> bool {
+    let fences = text.get(..range.start).map_or(0, |before| before.matches("```").count());
+    let sentence = text.get(range.clone()).unwrap_or_default();
+    fences % 2 == 1 || sentence.contains("```") || sentence.lines().all(looks_copied)
+}
+
+/// Bytes that somebody else wrote: quotations of several sentences, mails, and what stands below a line that ends with a
+/// colon and asks for work on it.
+fn foreign(text: &str) -> Vec<Range<usize>> {
+    let mut foreign = quotations(text);
+    let mut start = 0;
+    let mut is_after_order = false;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim();
+        let is_header = HEADERS.iter().any(|header| body.get(..header.len()).is_some_and(|of| of.eq_ignore_ascii_case(header)));
+        let is_below = is_after_order && start > 0 && !body.is_empty();
+        if is_header || is_below {
+            foreign.push(start..text.len());
+            break;
+        }
+        is_after_order = body.ends_with([':', '：']) && asks_for_work(body) || is_after_order && body.is_empty();
+        start += line.len();
+    }
+    foreign
+}
+
+/// Beginnings of lines of a mail.
+const HEADERS: [&str; 7] = ["From:", "Sent:", "Subject:", "To:", "Cc:", "-----Original", "Betreff:"];
+
+fn asks_for_work(line: &str) -> bool {
+    let code = guess(line);
+    let last = sentences(line).last().copied();
+    Pack::of(code).zip(last).is_some_and(|(pack, last)| {
+        let gates = Reading::new(last.of(line), pack.gates()).gates();
+        gates.intersects(Gates::IMPERATIVE | Gates::QUESTION | Gates::FICTION) || last.of(line).split_whitespace().count() <= 6
+    })
+}
+
+/// What stands between quotation marks and holds a whole sentence or more than four words, mostly in small letters.
+fn quotations(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, char)> = None;
+    for (at, c) in text.char_indices() {
+        match (open, c) {
+            (Some((start, '"')), '"') | (Some((start, '“')), '”') | (Some((start, '«')), '»') | (Some((start, '„')), '“' | '”') => {
+                let said = text.get(start..at).unwrap_or_default();
+                let words = said.split_whitespace().count();
+                let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
+                if words > 4 && small * 2 > words || said.contains(". ") || said.contains("! ") {
+                    found.push(start..at);
+                }
+                open = None;
+            }
+            (None, '"' | '“' | '«' | '„') => open = Some((at, c)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn overlaps(range: &Range<usize>, span: Span) -> bool {
+    range.start < span.end as usize && (span.start as usize) < range.end
+}
+
+/// The times that a text names: in plans the next, else the latest; both are kept where they differ.
+fn times(said: &NewEvent, rules: Option<&DateRules>) -> Vec<TimeSpan> {
+    let Some(rules) = rules else { return Vec::new() };
+    let anchor = Anchor { at: said.occurred_at, zone: &said.zone };
+    let found = rules.read(&said.content, &anchor, Lean::Past);
+    let ahead = if found.is_empty() { Vec::new() } else { rules.read(&said.content, &anchor, Lean::Future) };
+    let span = |dated: &Dated| {
+        let span = dated.span();
+        span.start as usize..span.end as usize
+    };
+    let next = |of: &Dated| ahead.iter().find(|dated| dated.span() == of.span()).and_then(Dated::when);
+    found.iter().map(|dated| TimeSpan { span: span(dated), past: dated.when(), future: next(dated), is_length: matches!(dated, Dated::Length { .. }) }).collect()
+}
+
+#[cfg(test)]
+mod tests;

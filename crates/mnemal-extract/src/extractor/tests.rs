@@ -1,0 +1,272 @@
+use std::collections::BTreeMap;
+
+use mnemal_core::{
+    Act, Body, ChannelId, Confidence, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer, Level, NewEvent,
+    Origin, Seq, SessionId, Subject, Timestamp, Trust, Utterance, Zone,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::language::Pack;
+
+fn event(text: &str) -> Event {
+    let at = Timestamp::from_micros(1_772_733_000_000_000).unwrap();
+    let said = NewEvent {
+        kind: EventKind::UserMessage,
+        content: text.to_owned(),
+        session: SessionId::new("s").unwrap(),
+        channel: ChannelId::new("test").unwrap(),
+        parent: None,
+        speaker: None,
+        user: None,
+        agent: None,
+        occurred_at: at,
+        zone: Zone::utc(),
+        origin: Origin::UserDirect,
+        idempotency_key: None,
+        metadata: BTreeMap::new(),
+    };
+    Event {
+        id: EventId(1),
+        seq: Seq(1),
+        recorded_at: at,
+        role: said.kind.role(),
+        trust: Trust::User,
+        level: Level::User,
+        quarantined: None,
+        echo: Vec::new(),
+        body: Body::Kept(Box::new(said)),
+    }
+}
+
+fn of_event(event: &Event) -> Extraction {
+    let known = Gazetteer::default();
+    RuleExtractor::new().extract(&Utterance { event, before: &[], known: &known })
+}
+
+fn extract(text: &str) -> Extraction {
+    of_event(&event(text))
+}
+
+/// Each claim as `subject predicate act object`.
+fn claims(text: &str) -> Vec<String> {
+    let line = |fact: &mnemal_core::ExtractedFact| {
+        let subject = match &fact.subject {
+            Subject::Speaker => "me".to_owned(),
+            Subject::Relation { role, .. } => role.clone(),
+            Subject::Named(name) => name.clone(),
+        };
+        format!("{subject} {} {} {}", fact.predicate.as_str(), fact.act.as_str(), fact.object.text)
+    };
+    extract(text).facts.iter().map(line).collect()
+}
+
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(claims(text), expected, "{text}");
+}
+
+#[test]
+fn every_language_is_read_and_has_the_gates_that_protect_its_rules() {
+    for (code, gates, claims) in crate::language::SOURCES {
+        assert!(Pack::read(code, gates, claims).is_ok(), "{code}: {:?}", Pack::read(code, gates, claims));
+    }
+    assert!(Pack::english().rules().is_some());
+    let without = Pack::read("en", "[question]\nwords = ['who']\n", "").unwrap();
+    assert!(without.rules().is_none(), "a language without the gates of negation runs no rule");
+}
+
+/// Each rule alone, so that the order of the rules does not matter.
+#[test]
+fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
+    let mut wrong = Vec::new();
+    let known = Gazetteer::default();
+    for pack in Pack::all().iter().filter(|pack| pack.code() == "en") {
+        let Some(rules) = pack.rules() else { continue };
+        for rule in &rules.all {
+            let id = rule.id.as_str();
+            let others = rules.all.iter().map(|other| other.id.as_str()).filter(|other| *other != id);
+            let alone = RuleExtractor::new().without(others);
+            let extract = |text: &str| {
+                let event = event(text);
+                alone.extract(&Utterance { event: &event, before: &[], known: &known })
+            };
+            if rule.examples.len() < 2 || rule.counter.len() < 2 {
+                wrong.push(format!("{id} needs two examples and two counter-examples"));
+            }
+            for text in rule.examples.iter().filter(|text| extract(text).facts.is_empty()) {
+                let remarks = extract(text).remarks;
+                let own: Vec<_> = remarks.iter().filter(|remark| remark.starts_with(id)).collect();
+                wrong.push(format!("{id} misses: {text} {own:?}"));
+            }
+            for text in &rule.counter {
+                let facts = extract(text).facts;
+                wrong.extend(facts.first().map(|fact| format!("{id} takes: {text} {}", fact.object.text)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_turn_says_who_is_meant_and_what_holds() {
+    check("I live in Lyon and my sister Anna lives in Nice.", &[
+        "me lives_in assert Lyon",
+        "sister lives_in assert Nice",
+        "me relative assert Anna",
+    ]);
+    check("I'm allergic to walnuts and latex, so please check the list.", &[
+        "me allergic_to assert walnuts",
+        "me allergic_to assert latex",
+    ]);
+    check("I no longer work at Bosch.", &["me works_at end Bosch"]);
+    check("I don't eat pork.", &["me diet negative pork"]);
+    check("Can you plan dinners since I'm vegan?", &["me diet assert vegan"]);
+    check("I have a dog and two cats.", &["me pet assert dog", "me pet assert cats"]);
+}
+
+#[test]
+fn what_is_asked_denied_imagined_told_or_pasted_is_no_claim() {
+    for text in [
+        "Do I live in Lyon?",
+        "I live in Lyon?",
+        "I don't live in Lyon.",
+        "If I lived in Lyon, I'd bike to work.",
+        "I wish I had a dog.",
+        "My boss said I live in Lyon.",
+        "\"I live in Lyon and I work at Bosch.\" Please translate this.",
+        "Fix the grammar:\n\nI live in Lyon and I have a dog.",
+        "> I live in Lyon",
+        "Yeah right, I live in a castle in Lyon.",
+        "My character lives in Lyon and I have a dog in the story.",
+        "Maybe I have asthma.",
+        "I would love a dog.",
+    ] {
+        check(text, &[]);
+    }
+}
+
+#[test]
+fn only_a_person_of_the_users_level_makes_claims() {
+    let text = "I live in Lyon.";
+    assert_eq!(extract(text).facts.len(), 1);
+    let mut external = event(text);
+    external.level = Level::External;
+    let mut held = event(text);
+    held.quarantined = Some(mnemal_core::RuleId::new("rule").unwrap());
+    let mut echo = event(text);
+    echo.echo = vec![Span::whole(text).unwrap()];
+    let mut assistant = event(text);
+    if let Body::Kept(said) = &mut assistant.body {
+        said.kind = EventKind::AssistantMessage;
+    }
+    for event in [external, held, echo, assistant] {
+        assert!(of_event(&event).facts.is_empty(), "{event:?}");
+    }
+}
+
+#[test]
+fn a_rule_can_be_switched_off_and_the_producer_says_so() {
+    let all = RuleExtractor::new();
+    let fewer = RuleExtractor::new().without(["en.lives_in.live"]);
+    let (event, known) = (event("I live in Lyon."), Gazetteer::default());
+    let utterance = Utterance { event: &event, before: &[], known: &known };
+    assert!(all.extract(&utterance).facts.iter().any(|fact| fact.rule.as_str() == "en.lives_in.live"));
+    let extraction = fewer.extract(&utterance);
+    assert!(extraction.facts.iter().all(|fact| fact.rule.as_str() != "en.lives_in.live"));
+    assert!(extraction.remarks.iter().any(|remark| remark.contains("switched off")));
+    assert_ne!(all.producer(), fewer.producer());
+}
+
+#[test]
+fn a_claim_carries_its_time_its_key_and_its_confidence() {
+    let extraction = extract("I moved to Lyon last March.");
+    let [fact] = extraction.facts.as_slice() else { panic!("{extraction:?}") };
+    assert_eq!((fact.object.text.as_str(), fact.object.key.as_str(), fact.act), ("Lyon", "lyon", Act::Assert));
+    assert!(fact.time.is_some() && fact.confidence >= Confidence::ACTIVE);
+    assert_eq!(extract("I repainted the wooden bikes.").facts[0].object.key, extract("I repainted a wooden bike.").facts[0].object.key);
+}
+
+const STATEMENTS: [&str; 10] = [
+    "I live in Lyon",
+    "I work at Bosch",
+    "My sister lives in Nice",
+    "I'm allergic to walnuts",
+    "I have a dog",
+    "I speak Czech",
+    "I am a nurse",
+    "My wife Ines paints",
+    "I love climbing",
+    "We use Terraform",
+];
+
+proptest! {
+    #[test]
+    fn spans_lie_on_boundaries_and_twice_gives_the_same(text in "\\PC{0,120}") {
+        let (first, again) = (extract(&text), extract(&text));
+        prop_assert_eq!(&first, &again);
+        for fact in &first.facts {
+            for span in [fact.span, fact.sentence, fact.object.span] {
+                prop_assert!(span.of(&text).is_some(), "{:?}", fact);
+            }
+            prop_assert!(!fact.object.text.is_empty());
+        }
+    }
+
+    #[test]
+    fn words_of_rules_in_any_order_are_read_without_harm(
+        picks in proptest::collection::vec(0_usize..36, 0..24),
+    ) {
+        const WORDS: [&str; 36] = [
+            "I", "my", "sister", "Anna", ",", "and", "live", "lives", "in", "Lyon", "not", "n't", "I'm", "’m", "a", "nurse", "at",
+            "Bosch", "?", "if", "\"", "used to", "work", "allergic", "to", "every", "day", "who", "is", "called", "favourite",
+            "von", "住在", "我", "né", "🙂",
+        ];
+        let text = picks.iter().filter_map(|at| WORDS.get(*at)).copied().collect::<Vec<_>>().join(" ");
+        for fact in &extract(&text).facts {
+            prop_assert!(fact.span.of(&text).is_some() && fact.object.span.of(&text).is_some());
+        }
+    }
+
+    #[test]
+    fn a_question_mark_takes_the_claim_away(at in 0..STATEMENTS.len()) {
+        let text = STATEMENTS[at];
+        prop_assert!(!extract(&format!("{text}.")).facts.is_empty(), "{}", text);
+        prop_assert!(extract(&format!("{text}?")).facts.is_empty(), "{}", text);
+    }
+
+    #[test]
+    fn what_is_supposed_or_told_by_others_takes_the_claim_away(at in 0..STATEMENTS.len()) {
+        // A name in passing ("my wife Ines") is presupposed and stays.
+        let text = STATEMENTS[at];
+        if !text.contains("Ines") {
+            for before in ["If ", "My friend said ", "I wish ", "Imagine "] {
+                prop_assert!(extract(&format!("{before}{text}.")).facts.is_empty(), "{}{}", before, text);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_apart_say_the_same_as_together(one in 0..STATEMENTS.len(), other in 0..STATEMENTS.len()) {
+        prop_assume!(one != other);
+        let (one, other) = (STATEMENTS[one], STATEMENTS[other]);
+        let together = extract(&format!("{one}.\n\n{other}."));
+        let apart: Vec<_> = [one, other].into_iter().flat_map(|text| claims(&format!("{text}."))).collect();
+        prop_assert_eq!(together.facts.len(), apart.len());
+    }
+}
+
+#[test]
+fn a_denial_takes_the_claim_away() {
+    for (text, denied) in [
+        ("I live in Lyon.", "I do not live in Lyon."),
+        ("I work at Bosch.", "I never work at Bosch."),
+        ("I'm allergic to walnuts.", "I'm not allergic to walnuts."),
+        ("I am a nurse.", "I am not a nurse."),
+        ("I have a dog.", "I don't have a dog."),
+        ("I speak Czech.", "I can't speak Czech."),
+        ("We use Terraform.", "We hardly use Terraform."),
+    ] {
+        assert!(!claims(text).is_empty(), "{text}");
+        assert!(claims(denied).iter().all(|claim| !claim.contains(" assert ")), "{denied} {:?}", claims(denied));
+    }
+}

@@ -1,0 +1,219 @@
+//! What a user says about the work of the assistant: corrections, directives, preferences, praise.
+
+pub(crate) mod lexicon;
+pub(crate) mod pattern;
+pub(crate) mod token;
+
+mod echo;
+mod kinds;
+mod level;
+mod pack;
+mod permission;
+pub(crate) mod scope;
+mod subject;
+
+use std::sync::OnceLock;
+
+use mnemal_core::{RuleId, Span};
+use mnemal_text::{Language, sentences};
+
+pub use kinds::{Aspect, FeedbackAct, Irritation, Polarity};
+pub use permission::requires_user_permission;
+
+use self::echo::Echo;
+use self::level::{AGAIN_POINTS, Cues};
+use self::pack::{Pack, Rule};
+use self::pattern::Hit;
+use self::scope::{Asked, Scope, unread};
+use self::token::Token;
+
+/// A user's message with what it answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// The message.
+    pub user: &'a str,
+    /// The message of the assistant before it; without one, only explicit directives and preferences are found.
+    pub assistant: Option<&'a str>,
+    /// Feedback of earlier messages of the session: a complaint that comes again weighs more.
+    pub earlier: &'a [Feedback],
+}
+
+/// One thing that a user says about the work of the assistant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feedback {
+    /// The rule that found it; stable for ever.
+    pub rule: RuleId,
+    /// What is done by saying it.
+    pub act: FeedbackAct,
+    /// What it is about, in the singular and in small letters: `reply`, `commit`; `answer` when nothing is named.
+    pub target: String,
+    /// Which side of the target it is about.
+    pub aspect: Aspect,
+    /// What is wanted, or not wanted, in the user's words.
+    pub value: Option<String>,
+    /// What to do instead, in the user's words, where the value is what not to do.
+    pub alternative: Option<String>,
+    /// Whether the value is to be done or left.
+    pub polarity: Polarity,
+    /// How it is said.
+    pub irritation: Irritation,
+    /// It says by itself that it shall hold from now on: one such message is enough to learn from.
+    pub is_explicit: bool,
+    /// It touches what may only be done with the user's leave; see [`requires_user_permission`].
+    pub requires_user_permission: bool,
+    /// The words that say it, in the message.
+    pub span: Span,
+}
+
+impl Feedback {
+    /// Says whether earlier feedback complains of the same side of the same target.
+    fn is_repeat_of(&self, earlier: &[Feedback]) -> bool {
+        let is_complaint = |act: FeedbackAct| act.is_correction() || act == FeedbackAct::Directive;
+        let is_same = |other: &Feedback| {
+            is_complaint(other.act)
+                && (self.aspect, &self.target) == (other.aspect, &other.target)
+                && (self.aspect != Aspect::Other || self.target != subject::WHOLE_ANSWER)
+        };
+        is_complaint(self.act) && earlier.iter().any(is_same)
+    }
+
+    fn as_repeat(&self) -> Feedback {
+        Feedback { act: FeedbackAct::Repeat, is_explicit: false, ..self.clone() }
+    }
+}
+
+/// Returns the feedback in a message, by place.
+///
+/// The language is guessed; a message in a language without a pack is read as English.
+/// Quoted, pasted and reported words are passed over, and so are statements about the world and about the user's life.
+#[must_use]
+pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
+    let language = crate::language::guess(turn.user);
+    let pack = packs().iter().find(|pack| pack.language == language).or_else(|| packs().first());
+    pack.map(|pack| read(pack, turn)).unwrap_or_default()
+}
+
+/// The packs, English first.
+const PACKS: &[(&str, &str)] = &[
+    ("en", include_str!("../packs/en/feedback.toml")),
+    ("de", include_str!("../packs/de/feedback.toml")),
+    ("fr", include_str!("../packs/fr/feedback.toml")),
+    ("es", include_str!("../packs/es/feedback.toml")),
+    ("pt", include_str!("../packs/pt/feedback.toml")),
+    ("zh", include_str!("../packs/zh/feedback.toml")),
+];
+
+fn packs() -> &'static [Pack] {
+    static READ: OnceLock<Vec<Pack>> = OnceLock::new();
+    READ.get_or_init(|| PACKS.iter().filter_map(|(language, text)| Pack::read(language, text).ok()).collect())
+}
+
+/// One match of a rule, before it becomes feedback.
+struct Found<'p> {
+    rule: &'p Rule,
+    hit: Hit<usize>,
+    sentence: usize,
+}
+
+/// One sentence with its words.
+pub(crate) struct Line {
+    span: std::ops::Range<usize>,
+    tokens: Vec<Token>,
+}
+
+fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
+    let without = unread(turn.user);
+    let echo = Echo::of(turn.assistant, Language::guess(turn.user));
+    let lines: Vec<Line> = sentences(turn.user)
+        .into_iter()
+        .map(|sentence| {
+            let mut tokens = pack.lexicon.tokens(turn.user, sentence.range(), &without);
+            echo.mark(turn.user, &mut tokens);
+            Line { tokens, span: sentence.range() }
+        })
+        .filter(|line| !line.tokens.is_empty())
+        .collect();
+    let asked = Asked::of(turn.assistant);
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for (sentence, line) in lines.iter().enumerate() {
+        let scope = Scope::of(pack, turn, line);
+        if scope.is_closed {
+            continue;
+        }
+        let mut hits = pack.hits(&line.tokens);
+        hits.retain(|hit| pack.rules.get(hit.tag).is_some_and(|rule| scope.admits(rule, hit, asked)));
+        found.extend(
+            hits.into_iter()
+                .filter_map(|hit| pack.rules.get(hit.tag).map(|rule| Found { rule, hit, sentence })),
+        );
+    }
+    keep_first_of_each_act(&mut found);
+    let cues = Cues::count(pack, turn.user, &lines);
+    let mut all = Vec::with_capacity(found.len());
+    for found in &found {
+        if let Some(feedback) = make(pack, turn, &lines, found, cues) {
+            let repeat = feedback.is_repeat_of(turn.earlier).then(|| feedback.as_repeat());
+            all.push(feedback);
+            all.extend(repeat);
+        }
+    }
+    all
+}
+
+/// Keeps, for each sentence, the first rule of each act, and of two acts that exclude each other the more telling one.
+fn keep_first_of_each_act(found: &mut Vec<Found<'_>>) {
+    found.sort_by_key(|found| (found.sentence, found.rule.act, found.rule.place, found.hit.from));
+    found.dedup_by_key(|found| (found.sentence, found.rule.act));
+    let acts: Vec<(usize, FeedbackAct)> =
+        found.iter().map(|found| (found.sentence, found.rule.act)).collect();
+    found.retain(|found| {
+        let has = |act| acts.contains(&(found.sentence, act));
+        match found.rule.act {
+            FeedbackAct::Reject => !has(FeedbackAct::Repair),
+            FeedbackAct::Preference => !has(FeedbackAct::Directive),
+            FeedbackAct::Praise => !has(FeedbackAct::Reject) && !has(FeedbackAct::Repair),
+            _ => true,
+        }
+    });
+    found.sort_by_key(|found| (found.sentence, found.hit.from));
+}
+
+fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cues) -> Option<Feedback> {
+    let line = lines.get(found.sentence)?;
+    let rule = found.rule;
+    let tokens = &line.tokens;
+    let first = tokens.get(found.hit.from)?;
+    let last = tokens.get(found.hit.to.saturating_sub(1)).unwrap_or(first);
+    let said = subject::said(pack, turn.user, tokens, &found.hit);
+    let target = subject::target(pack, tokens, &found.hit);
+    let aspect = rule.aspect.unwrap_or_else(|| subject::aspect(pack, tokens));
+    let mut feedback = Feedback {
+        rule: rule.id.clone(),
+        act: rule.act,
+        target,
+        aspect,
+        value: said.value,
+        alternative: said.alternative,
+        polarity: rule.polarity.unwrap_or(if rule.act == FeedbackAct::Repair {
+            Polarity::Do
+        } else {
+            said.polarity
+        }),
+        irritation: Irritation::Casual,
+        is_explicit: rule.is_explicit && pack.names_work(tokens),
+        requires_user_permission: requires_user_permission(
+            turn.user.get(line.span.clone()).unwrap_or_default(),
+        ),
+        span: span(first.span.start, last.span.end.max(first.span.end))?,
+    };
+    let again = if feedback.is_repeat_of(turn.earlier) { AGAIN_POINTS } else { 0 };
+    feedback.irritation = cues.level(rule, feedback.polarity, again);
+    Some(feedback)
+}
+
+fn span(start: usize, end: usize) -> Option<Span> {
+    Some(Span { start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Which words of a message take up the message before.
+
+use std::collections::HashSet;
+
+use mnemal_text::{Language, is_stop_word};
+
+use super::token::Token;
+use crate::word::words;
+
+/// The words with content of the assistant's message.
+#[derive(Debug, Default)]
+pub(crate) struct Echo {
+    said: HashSet<String>,
+}
+
+impl Echo {
+    /// Reads the message of the assistant.
+    pub(crate) fn of(assistant: Option<&str>, language: Language) -> Self {
+        let words = words(assistant.unwrap_or_default()).into_iter();
+        let said = words.filter(|word| !is_stop_word(language, &word.lower));
+        Self { said: said.map(|word| stem(&word.lower).to_owned()).collect() }
+    }
+
+    /// Marks the words of a message that the assistant's message has too.
+    pub(crate) fn mark(&self, user: &str, tokens: &mut [Token]) {
+        for token in tokens.iter_mut() {
+            let word = user.get(token.span.clone()).unwrap_or_default().to_lowercase();
+            token.is_said = self.said.contains(stem(&word));
+        }
+    }
+}
+
+/// Takes possessive and plural endings off, so that "tabs" takes up "tab"; equal words stay equal in every language.
+fn stem(word: &str) -> &str {
+    let word = word.trim_end_matches("'s").trim_end_matches("’s");
+    if word.len() > 3 { word.strip_suffix('s').unwrap_or(word) } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback::lexicon::Lexicon;
+
+    #[test]
+    fn words_with_content_are_taken_up_and_others_are_not() {
+        let echo = Echo::of(Some("I used the tabs for Anna"), Language::English);
+        let text = "I said the tab, not Anna's";
+        let mut tokens = Lexicon::default().tokens(text, 0..text.len(), &[]);
+        echo.mark(text, &mut tokens);
+        let said: Vec<_> = tokens
+            .iter()
+            .filter(|token| token.is_said)
+            .map(|token| text.get(token.span.clone()).unwrap())
+            .collect();
+        assert_eq!(said, ["tab", "Anna's"]);
+    }
+}

@@ -1,0 +1,220 @@
+//! A pack of feedback rules, read from its file.
+
+use mnemal_core::{Error, Result, RuleId};
+
+use super::kinds::{Aspect, FeedbackAct, Polarity};
+use super::lexicon::Lexicon;
+use super::pattern::{Hit, Patterns};
+use super::token::Token;
+use crate::section::{PackFile, Section};
+
+/// The rules and tables of one language.
+#[derive(Debug)]
+pub(crate) struct Pack {
+    pub(crate) language: String,
+    pub(crate) lexicon: Lexicon,
+    pub(crate) rules: Vec<Rule>,
+    cues: Patterns<usize>,
+    unless: Patterns<usize>,
+    unless_within: Patterns<usize>,
+    /// Phrases that only look like feedback; no rule may start inside one.
+    idioms: Patterns<()>,
+    /// Gates of a sentence and of what stands before a match.
+    pub(crate) gates: Patterns<Gate>,
+    pub(crate) targets: Patterns<usize>,
+    pub(crate) target_names: Vec<String>,
+    pub(crate) aspects: Patterns<Aspect>,
+    pub(crate) levels: Patterns<u8>,
+    pub(crate) instead: Patterns<()>,
+    pub(crate) negations: Patterns<()>,
+    pub(crate) tags: Patterns<()>,
+    pub(crate) closes_value: Patterns<()>,
+    /// Words that show that it is about the work of an assistant.
+    evidence: Patterns<()>,
+}
+
+/// Why a sentence, or what follows in it, is no feedback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// Somebody else's words: nothing behind it counts.
+    Reported,
+    /// What could be: no correction or praise behind it counts.
+    Hypothetical,
+    /// A text is dictated behind it: nothing there counts.
+    Dictated,
+    /// It asks.
+    Question,
+}
+
+/// One rule.
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a rule in the file")]
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) id: RuleId,
+    pub(crate) act: FeedbackAct,
+    /// Place in the file: the first rule of an act wins.
+    pub(crate) place: usize,
+    pub(crate) is_explicit: bool,
+    /// It may be any question.
+    pub(crate) may_ask: bool,
+    /// It may be a request with a question mark.
+    pub(crate) is_polite: bool,
+    /// It holds without a message of the assistant before it.
+    pub(crate) stands_alone: bool,
+    /// It is no correction when it answers a question of the assistant.
+    pub(crate) is_no_answer: bool,
+    pub(crate) aspect: Option<Aspect>,
+    pub(crate) polarity: Option<Polarity>,
+    /// Points that the rule itself adds to the level.
+    pub(crate) points: u8,
+    /// It is said in passing, whatever the act.
+    pub(crate) is_casual: bool,
+    #[cfg(test)]
+    pub(crate) examples: Vec<String>,
+    #[cfg(test)]
+    pub(crate) counters: Vec<String>,
+}
+
+impl Pack {
+    /// Reads a pack.
+    ///
+    /// # Errors
+    /// `Invalid` with the first mistake.
+    pub(crate) fn read(language: &str, text: &str) -> Result<Self> {
+        let file = PackFile::parse(text)?;
+        let root = file.root();
+        let mut lexicon = Lexicon::read(root)?;
+        let (mut rules, mut cues) = (Vec::new(), Patterns::default());
+        let (mut unless, mut unless_within) = (Patterns::default(), Patterns::default());
+        for (place, section) in root.sections("rule")?.into_iter().enumerate() {
+            cues.add(place, &section.lines("cue")?, &mut lexicon)?;
+            unless.add(place, &section.lines("unless")?, &mut lexicon)?;
+            unless_within.add(place, &section.lines("unless_within")?, &mut lexicon)?;
+            rules.push(Rule::read(section, place)?);
+        }
+        let (mut targets, mut target_names) = (Patterns::default(), Vec::new());
+        for (place, section) in root.sections("target")?.into_iter().enumerate() {
+            target_names.push(section.text("name")?.unwrap_or_default().to_owned());
+            targets.add(place, &section.lines("cue")?, &mut lexicon)?;
+        }
+        let mut aspects = Patterns::default();
+        for section in root.sections("aspect")? {
+            let name = section.text("name")?.unwrap_or_default();
+            let aspect = Aspect::from_name(name).ok_or_else(|| unknown("aspect", name))?;
+            aspects.add(aspect, &section.lines("cue")?, &mut lexicon)?;
+        }
+        let mut levels = Patterns::default();
+        for section in root.sections("level")? {
+            levels.add(points(section)?, &section.lines("cue")?, &mut lexicon)?;
+        }
+        let lists = root.section("lists")?.ok_or_else(|| Error::invalid("a pack: no lists"))?;
+        let mut list = |name: &str| list(lists, name, &mut lexicon);
+        let (instead, tags) = (list("instead")?, list("tags")?);
+        let (idioms, negations, closes_value) = (list("idioms")?, list("negations")?, list("closes_value")?);
+        let evidence = list("evidence")?;
+        let mut gates = Patterns::default();
+        for (gate, name) in [
+            (Gate::Reported, "reported"),
+            (Gate::Hypothetical, "hypothetical"),
+            (Gate::Dictated, "dictated"),
+            (Gate::Question, "question"),
+        ] {
+            gates.add(gate, &lists.lines(name)?, &mut lexicon)?;
+        }
+        Ok(Self {
+            language: language.to_owned(),
+            lexicon,
+            rules,
+            cues,
+            unless,
+            unless_within,
+            idioms,
+            gates,
+            targets,
+            target_names,
+            aspects,
+            levels,
+            instead,
+            negations,
+            tags,
+            closes_value,
+            evidence,
+        })
+    }
+
+    /// Says whether a sentence names what assistants make or do.
+    pub(crate) fn names_work(&self, tokens: &[Token]) -> bool {
+        !self.evidence.find(tokens, &self.lexicon).is_empty()
+    }
+
+    /// Returns the matches of all rules in a sentence that no exception of their rule and no idiom takes away.
+    pub(crate) fn hits(&self, tokens: &[Token]) -> Vec<Hit<usize>> {
+        let mut hits = self.cues.find(tokens, &self.lexicon);
+        if hits.is_empty() {
+            return hits;
+        }
+        let idioms = self.idioms.find(tokens, &self.lexicon);
+        hits.retain(|hit| {
+            !idioms.iter().any(|idiom| {
+                (idiom.from..idiom.to).contains(&hit.from) || (hit.from..hit.to).contains(&idiom.from)
+            })
+        });
+        let unless = self.unless.find(tokens, &self.lexicon);
+        hits.retain(|hit| !unless.iter().any(|except| except.tag == hit.tag));
+        let within = self.unless_within.find(tokens, &self.lexicon);
+        hits.retain(|hit| {
+            let is_in = |except: &Hit<usize>| except.from < hit.to && hit.from < except.to;
+            !within.iter().any(|except| except.tag == hit.tag && is_in(except))
+        });
+        hits
+    }
+}
+
+fn list(lists: Section<'_>, name: &str, lexicon: &mut Lexicon) -> Result<Patterns<()>> {
+    let mut patterns = Patterns::default();
+    patterns.add((), &lists.lines(name)?, lexicon)?;
+    Ok(patterns)
+}
+
+impl Rule {
+    fn read(section: Section<'_>, place: usize) -> Result<Self> {
+        let id = section.text("id")?.unwrap_or_default();
+        let act = section.text("act")?.unwrap_or_default();
+        let aspect = section.text("aspect")?;
+        let polarity = match section.text("polarity")? {
+            None => None,
+            Some("do") => Some(Polarity::Do),
+            Some("do_not") => Some(Polarity::DoNot),
+            Some(other) => return Err(unknown("polarity", other)),
+        };
+        Ok(Self {
+            id: RuleId::new(id)?,
+            act: FeedbackAct::from_name(act).ok_or_else(|| unknown("act", act))?,
+            place,
+            is_explicit: section.flag("explicit")?,
+            may_ask: section.flag("may_ask")?,
+            is_polite: section.flag("polite")?,
+            stands_alone: section.flag("stands_alone")?,
+            is_no_answer: section.flag("no_answer")?,
+            aspect: aspect
+                .map(|name| Aspect::from_name(name).ok_or_else(|| unknown("aspect", name)))
+                .transpose()?,
+            polarity,
+            points: points(section)?,
+            is_casual: section.flag("casual")?,
+            #[cfg(test)]
+            examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),
+            #[cfg(test)]
+            counters: section.lines("counters")?.into_iter().map(str::to_owned).collect(),
+        })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "points are small whole numbers")]
+fn points(section: Section<'_>) -> Result<u8> {
+    Ok(section.number("points")?.unwrap_or_default().clamp(0.0, 9.0) as u8)
+}
+
+fn unknown(kind: &str, name: &str) -> Error {
+    Error::invalid(format!("a pack: `{name}` is no {kind}"))
+}

@@ -1,0 +1,520 @@
+//! Patterns over the words of a sentence, written as lines of a pack.
+//!
+//! A line is a list of steps: `stop|quit ?{adverb} {acting}`.
+//!
+//! | step | matches |
+//! |---|---|
+//! | `word`, `one|other`, `{class}|word` | one word of these, or a class of words and phrases |
+//! | `#`, `_`, `Aa` | a number; any word; a word with a capital inside the sentence |
+//! | `~` | a word with content that the message before has too |
+//! | `(a b|c)` | one of several lists of steps |
+//! | `?step`, `?(a b)`, `*word` | the step or nothing; the word any number of times |
+//! | `..3`, `...3` | up to three words of the same clause; of any clause |
+//! | `^`, `$`, `,` | nothing, where a clause starts or ends, or a sign stands |
+//! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an ellipsis |
+//! | `@` | nothing; what is asked for starts here |
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+use mnemal_core::{Error, Result};
+
+use super::lexicon::Lexicon;
+use super::token::{NUMBER, Token, stands_alone};
+
+/// One step.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    node: Node,
+    is_optional: bool,
+    is_repeated: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    OneOf { words: Vec<u32>, classes: Vec<usize> },
+    Number,
+    Any,
+    Group(Vec<Vec<Item>>),
+    Gap(Gap),
+    Start,
+    First,
+    End,
+    Last,
+    Sign,
+    Loud,
+    Trailing,
+    Said,
+    Capital,
+    Value,
+}
+
+/// Words that may pass.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    most: usize,
+    /// Signs that part clauses may pass too.
+    crosses: bool,
+}
+
+impl Item {
+    /// Returns the words of a step that is nothing but words.
+    pub(crate) fn as_words(&self) -> Option<&[u32]> {
+        match &self.node {
+            Node::OneOf { words, classes }
+                if classes.is_empty() && !self.is_optional && !self.is_repeated =>
+            {
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reads lines into steps.
+pub(crate) struct Reader<'l> {
+    lexicon: &'l mut Lexicon,
+}
+
+impl<'l> Reader<'l> {
+    pub(crate) fn new(lexicon: &'l mut Lexicon) -> Self {
+        Self { lexicon }
+    }
+
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// `Invalid` for a class that does not stand, or brackets that do not close.
+    pub(crate) fn read(&mut self, line: &str) -> Result<Vec<Item>> {
+        let spaced = spaced(line);
+        let lists = self.lists(&mut spaced.split_whitespace(), 0)?;
+        match <[Vec<Item>; 1]>::try_from(lists) {
+            Ok([items]) => Ok(items),
+            Err(_) => Err(Error::invalid(format!("a pack: `{line}` has a choice outside brackets"))),
+        }
+    }
+
+    /// Reads up to the closing bracket, or to the end at depth 0.
+    fn lists(&mut self, parts: &mut dyn Iterator<Item = &str>, depth: usize) -> Result<Vec<Vec<Item>>> {
+        let mut lists = vec![Vec::new()];
+        let mut is_optional = false;
+        loop {
+            let Some(part) = parts.next() else {
+                return if depth == 0 { Ok(lists) } else { Err(Error::invalid("a pack: a bracket is open")) };
+            };
+            let items = match part {
+                ")" => return Ok(lists),
+                "|" => {
+                    lists.push(Vec::new());
+                    continue;
+                }
+                "?" => {
+                    is_optional = true;
+                    continue;
+                }
+                "(" => vec![Item {
+                    node: drawn_together(self.lists(parts, depth + 1)?),
+                    is_optional,
+                    is_repeated: false,
+                }],
+                word => self.step(word)?,
+            };
+            is_optional = false;
+            if let Some(list) = lists.last_mut() {
+                list.extend(items);
+            }
+        }
+    }
+
+    fn step(&mut self, part: &str) -> Result<Vec<Item>> {
+        let bare = part.trim_start_matches(['*', '?']);
+        let mut items = match bare {
+            "^" => one(Node::Start),
+            "^^" => one(Node::First),
+            "!!" => one(Node::Loud),
+            "…" => one(Node::Trailing),
+            "~" => one(Node::Said),
+            "Aa" => one(Node::Capital),
+            "$" => one(Node::End),
+            "$$" => one(Node::Last),
+            "," => one(Node::Sign),
+            "@" => one(Node::Value),
+            "#" => one(Node::Number),
+            "_" => one(Node::Any),
+            _ => match bare.strip_prefix("..") {
+                Some(number) => one(gap(number)?),
+                None => self.words(bare)?,
+            },
+        };
+        if let [item] = items.as_mut_slice() {
+            let is_word = matches!(item.node, Node::OneOf { .. });
+            (item.is_optional, item.is_repeated) =
+                (bare.len() < part.len(), is_word && part.starts_with('*'));
+        }
+        Ok(items)
+    }
+
+    /// Reads `word|{class}`; a contraction and a text without spaces become several steps.
+    fn words(&mut self, part: &str) -> Result<Vec<Item>> {
+        let item = |words: Vec<u32>, classes: Vec<usize>| Item {
+            node: Node::OneOf { words, classes },
+            is_optional: false,
+            is_repeated: false,
+        };
+        if let Some(ids) = self.lexicon.spelled_out(part) {
+            return Ok(ids.iter().map(|id| item(vec![*id], Vec::new())).collect());
+        }
+        let (mut words, mut classes, mut lists) = (Vec::new(), Vec::new(), Vec::new());
+        for word in part.split('|') {
+            if let Some(name) = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+                let class = self.lexicon.class_named(name);
+                classes.push(class.ok_or_else(|| Error::invalid(format!("a pack: no class `{name}`")))?);
+            } else if word.chars().any(stands_alone) && word.chars().count() > 1 {
+                let chars = word.chars().map(|c| item(vec![self.lexicon.intern(&c.to_string())], Vec::new()));
+                lists.push(chars.collect());
+            } else if word == "#" {
+                words.push(NUMBER);
+            } else {
+                words.push(self.lexicon.intern(word));
+            }
+        }
+        if lists.is_empty() {
+            return Ok(vec![item(words, classes)]);
+        }
+        if !words.is_empty() || !classes.is_empty() {
+            lists.push(vec![item(words, classes)]);
+        }
+        Ok(vec![Item { node: Node::Group(lists), is_optional: false, is_repeated: false }])
+    }
+}
+
+fn one(node: Node) -> Vec<Item> {
+    vec![Item { node, is_optional: false, is_repeated: false }]
+}
+
+/// Reads what stands behind the first two points of a gap.
+fn gap(number: &str) -> Result<Node> {
+    let most = number.trim_start_matches('.').parse();
+    let most = most.map_err(|_| Error::invalid(format!("a pack: `..{number}` is no gap")))?;
+    Ok(Node::Gap(Gap { most, crosses: number.starts_with('.') }))
+}
+
+/// Sets brackets, and the signs of choice inside them, apart from the words.
+fn spaced(line: &str) -> String {
+    let mut depth = 0_usize;
+    let mut spaced = String::with_capacity(line.len() * 2);
+    for c in line.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match c {
+            '(' | ')' => spaced.extend([' ', c, ' ']),
+            '|' if depth > 0 => spaced.push_str(" | "),
+            _ => spaced.push(c),
+        }
+    }
+    spaced
+}
+
+/// Draws the lists of one word together into one step.
+fn drawn_together(lists: Vec<Vec<Item>>) -> Node {
+    let (mut of, mut of_classes, mut longer) = (Vec::new(), Vec::new(), Vec::new());
+    for list in lists {
+        match list.as_slice() {
+            [Item { node: Node::OneOf { words, classes }, is_optional: false, is_repeated: false }] => {
+                of.extend(words);
+                of_classes.extend(classes);
+            }
+            _ => longer.push(list),
+        }
+    }
+    if !of.is_empty() || !of_classes.is_empty() {
+        let node = Node::OneOf { words: of, classes: of_classes };
+        if longer.is_empty() {
+            return node;
+        }
+        longer.insert(0, vec![Item { node, is_optional: false, is_repeated: false }]);
+    }
+    Node::Group(longer)
+}
+
+/// Where a pattern matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit<T> {
+    /// What the pattern stands for.
+    pub(crate) tag: T,
+    /// Its first word.
+    pub(crate) from: usize,
+    /// One past its last word.
+    pub(crate) to: usize,
+    /// Where what is asked for starts, if the pattern says so.
+    pub(crate) value: Option<usize>,
+}
+
+/// Patterns by the words that can start them.
+#[derive(Debug)]
+pub(crate) struct Patterns<T> {
+    lines: Vec<(T, Vec<Item>)>,
+    by_first: HashMap<u32, Vec<usize>>,
+    /// Lines that any word can start: at the start of a sentence, of a clause, anywhere.
+    at_first: Vec<usize>,
+    at_start: Vec<usize>,
+    anywhere: Vec<usize>,
+}
+
+impl<T> Default for Patterns<T> {
+    fn default() -> Self {
+        Self {
+            lines: Vec::new(),
+            by_first: HashMap::new(),
+            at_first: Vec::new(),
+            at_start: Vec::new(),
+            anywhere: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Patterns<T> {
+    /// Adds lines for a tag.
+    ///
+    /// # Errors
+    /// As [`Reader::read`]; a line that matches nothing at all.
+    pub(crate) fn add(&mut self, tag: T, lines: &[&str], lexicon: &mut Lexicon) -> Result<()> {
+        for line in lines {
+            let items = Reader::new(lexicon).read(line)?;
+            let place = self.lines.len();
+            let mut first = HashSet::new();
+            if firsts(&items, lexicon, &mut first) {
+                for word in first {
+                    self.by_first.entry(word).or_default().push(place);
+                }
+            } else {
+                let places = match items.first().map(|item| &item.node) {
+                    Some(Node::First) => &mut self.at_first,
+                    Some(Node::Start) => &mut self.at_start,
+                    _ => &mut self.anywhere,
+                };
+                places.push(place);
+            }
+            self.lines.push((tag, items));
+        }
+        Ok(())
+    }
+
+    /// Returns every place where a pattern matches, by place; a pattern gives its first match of each place.
+    pub(crate) fn find(&self, tokens: &[Token], lexicon: &Lexicon) -> Vec<Hit<T>> {
+        let mut hits = Vec::new();
+        for (from, token) in tokens.iter().enumerate() {
+            let known = self.by_first.get(&token.id).map(Vec::as_slice).unwrap_or_default();
+            let first = if from == 0 { self.at_first.as_slice() } else { &[] };
+            let start = if token.is_start { self.at_start.as_slice() } else { &[] };
+            for place in known.iter().chain(first).chain(start).chain(&self.anywhere) {
+                let Some((tag, items)) = self.lines.get(*place) else { continue };
+                let run = Run { lexicon, tokens, value: Cell::new(None), from };
+                if let Some(to) = run.go(items, None, from) {
+                    hits.push(Hit { tag: *tag, from, to, value: run.value.get() });
+                }
+            }
+        }
+        hits
+    }
+}
+
+/// Collects the words that a list of steps can start with; false when it can start with any word.
+fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut HashSet<u32>) -> bool {
+    for item in items {
+        let is_known = match &item.node {
+            Node::Start | Node::First | Node::Sign | Node::Value => continue,
+            Node::End
+            | Node::Last
+            | Node::Loud
+            | Node::Trailing
+            | Node::Said
+            | Node::Capital
+            | Node::Any
+            | Node::Gap(_) => return false,
+            Node::Number => {
+                words.insert(NUMBER);
+                true
+            }
+            Node::Group(lists) => lists.iter().all(|list| firsts(list, lexicon, words)),
+            Node::OneOf { words: of, classes } => {
+                words.extend(of);
+                classes.iter().filter_map(|class| lexicon.class(*class)).all(|class| {
+                    words.extend(&class.words);
+                    class.phrases.iter().all(|list| firsts(list, lexicon, words))
+                })
+            }
+        };
+        if !is_known {
+            return false;
+        }
+        if !item.is_optional {
+            return true;
+        }
+    }
+    false
+}
+
+/// What is still to match behind the present list.
+struct Rest<'r> {
+    items: &'r [Item],
+    next: Option<&'r Rest<'r>>,
+}
+
+/// One attempt to match.
+struct Run<'r> {
+    lexicon: &'r Lexicon,
+    tokens: &'r [Token],
+    value: Cell<Option<usize>>,
+    /// Where the attempt began: a gap there may pass a word behind a sign.
+    from: usize,
+}
+
+impl Run<'_> {
+    /// Returns the end of the first match of the steps and of what follows them.
+    fn go(&self, items: &[Item], rest: Option<&Rest<'_>>, at: usize) -> Option<usize> {
+        let Some((item, tail)) = items.split_first() else {
+            return match rest {
+                None => Some(at),
+                Some(rest) => self.go(rest.items, rest.next, at),
+            };
+        };
+        let after = Rest { items: if item.is_repeated { items } else { tail }, next: rest };
+        let found = self.item(&item.node, &after, at);
+        if found.is_none() && item.is_optional { self.go(tail, rest, at) } else { found }
+    }
+
+    fn item(&self, node: &Node, after: &Rest<'_>, at: usize) -> Option<usize> {
+        let token = self.tokens.get(at);
+        let next = |holds: bool, at: usize| if holds { self.go(after.items, after.next, at) } else { None };
+        match node {
+            Node::OneOf { words, classes } => {
+                let is_word = token.is_some_and(|token| words.contains(&token.id));
+                next(is_word, at + 1).or_else(|| self.classes(classes, after, at))
+            }
+            Node::Number => next(token.is_some_and(|token| token.id == NUMBER), at + 1),
+            Node::Said => next(token.is_some_and(|token| token.is_said), at + 1),
+            Node::Capital => next(token.is_some_and(|token| token.is_capital), at + 1),
+            Node::Any => next(token.is_some(), at + 1),
+            Node::Group(lists) => lists.iter().find_map(|list| self.go(list, Some(after), at)),
+            Node::Gap(gap) => self.gap(*gap, after, at),
+            Node::Start => next(token.is_some_and(|token| token.is_start), at),
+            Node::First => next(at == 0, at),
+            Node::Loud => next(self.before(at).is_some_and(|token| token.is_loud), at),
+            Node::Trailing => next(self.before(at).is_some_and(|token| token.is_trailing), at),
+            Node::Last => next(token.is_none(), at),
+            Node::End => next(token.is_none_or(|token| token.is_end), at),
+            Node::Sign => next(token.is_none_or(|token| token.is_parted), at),
+            Node::Value => {
+                let before = self.value.replace(Some(at));
+                let found = next(true, at);
+                if found.is_none() {
+                    self.value.set(before);
+                }
+                found
+            }
+        }
+    }
+
+    fn before(&self, at: usize) -> Option<&Token> {
+        self.tokens.get(at.checked_sub(1)?)
+    }
+
+    fn classes(&self, classes: &[usize], after: &Rest<'_>, at: usize) -> Option<usize> {
+        classes.iter().filter_map(|place| self.lexicon.class(*place)).find_map(|class| {
+            let is_word = self.tokens.get(at).is_some_and(|token| class.words.contains(&token.id));
+            let found = if is_word { self.go(after.items, after.next, at + 1) } else { None };
+            found.or_else(|| class.phrases.iter().find_map(|list| self.go(list, Some(after), at)))
+        })
+    }
+
+    /// A word may pass when no sign stands before it, or the gap goes over signs.
+    fn gap(&self, gap: Gap, after: &Rest<'_>, at: usize) -> Option<usize> {
+        for place in at..=at + gap.most {
+            if let Some(found) = self.go(after.items, after.next, place) {
+                return Some(found);
+            }
+            if !self
+                .tokens
+                .get(place)
+                .is_some_and(|token| gap.crosses || place == self.from || !token.is_parted)
+            {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::section::PackFile;
+
+    const PACK: &str = r#"
+        [expand]
+        "don't" = "do not"
+        [edges]
+        joins = ["and but"]
+        fillers = ["please"]
+        tails = ["thanks"]
+        [[class]]
+        name = "stop"
+        words = ["stop|quit", "knock it off with"]
+    "#;
+
+    fn check(line: &str, text: &str, expect: Option<&str>) {
+        let file = PackFile::parse(PACK).unwrap();
+        let mut lexicon = Lexicon::read(file.root()).unwrap();
+        let mut patterns = Patterns::default();
+        patterns.add((), &[line], &mut lexicon).unwrap();
+        let tokens = lexicon.tokens(text, 0..text.len(), &[]);
+        let found = patterns.find(&tokens, &lexicon).first().map(|hit| {
+            let end = tokens[..hit.to].last().map_or(0, |token| token.span.end);
+            text.get(tokens[hit.from].span.start..end).unwrap().to_owned()
+        });
+        assert_eq!(found.as_deref(), expect, "{line} in {text}");
+    }
+
+    #[test]
+    fn steps_match_words_classes_choices_and_gaps() {
+        check("{stop} ?using tabs", "Please stop using tabs", Some("stop using tabs"));
+        check("{stop} ?the tabs", "knock it off with the tabs", Some("knock it off with the tabs"));
+        check("do not use", "Don't use it", Some("Don't use"));
+        check("don't use", "do not use it", Some("do not use"));
+        check(
+            "no *very (more|longer list) tabs",
+            "no very very longer list tabs",
+            Some("no very very longer list tabs"),
+        );
+        check("wrong ..2 file", "the wrong big old file", Some("wrong big old file"));
+        check("wrong ..1 file", "the wrong big old file", None);
+        check("wrong ..3 file", "wrong, and this is my file", None);
+        check("wrong ...4 file", "wrong, this is my file", Some("wrong, this is my file"));
+        check("# _ tabs", "use 4 big tabs", Some("4 big tabs"));
+    }
+
+    #[test]
+    fn edges_are_signs_joining_words_and_fillers() {
+        check("^ stop $", "Well, stop", Some("stop"));
+        check("^ stop $", "please stop, thanks", Some("stop"));
+        check("^ stop $", "and please stop thanks", Some("stop"));
+        check("^ stop", "I stop", None);
+        check("stop $", "stop it", None);
+        check("not , but", "not, but", Some("not, but"));
+        check("not , but", "not but", None);
+        check("请用", "请用中文", Some("请用"));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_an_error() {
+        for line in ["{none} a", "(a b", "a | b", "..x a"] {
+            let mut lexicon = Lexicon::default();
+            assert!(Patterns::default().add((), &[line], &mut lexicon).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What feedback is about: target, aspect, and the words that say what is wanted.
+
+use super::kinds::{Aspect, Polarity};
+use super::pack::Pack;
+use super::pattern::Hit;
+use super::token::Token;
+
+/// The target of feedback that names none. Source: own choice; a bare rejection is about the previous answer.
+pub(crate) const WHOLE_ANSWER: &str = "answer";
+/// Bytes of a value. Source: own choice; longer values are cut at a word.
+const LONGEST_VALUE: usize = 200;
+
+/// What is said of the target.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) value: Option<String>,
+    pub(crate) alternative: Option<String>,
+    pub(crate) polarity: Polarity,
+}
+
+/// Returns the name of the target that stands nearest to the match.
+pub(crate) fn target(pack: &Pack, tokens: &[Token], hit: &Hit<usize>) -> String {
+    let mut named = pack.targets.find(tokens, &pack.lexicon);
+    named.sort_by_key(|target| (target.to <= hit.from, target.from.abs_diff(hit.from), target.tag));
+    let name = named.first().and_then(|target| pack.target_names.get(target.tag));
+    name.map_or_else(|| WHOLE_ANSWER.to_owned(), Clone::clone)
+}
+
+/// Returns the first aspect, in the order of the pack's kinds, that a word of the sentence names.
+pub(crate) fn aspect(pack: &Pack, tokens: &[Token]) -> Aspect {
+    let named = pack.aspects.find(tokens, &pack.lexicon);
+    named.iter().map(|hit| hit.tag).min().unwrap_or(Aspect::Other)
+}
+
+/// Returns what is wanted: the words from the mark of the pattern, or behind the match, to the end of the clause.
+pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) -> Said {
+    let from = hit.value.unwrap_or(hit.from);
+    let closes = pack.closes_value.find(tokens, &pack.lexicon);
+    let instead = pack.instead.find(tokens, &pack.lexicon);
+    let alternative = instead.iter().rev().find_map(|hit| {
+        let from = hit.value?;
+        words(text, tokens, from, end_of_value(tokens, from, &closes))
+    });
+    let negations = pack.negations.find(tokens, &pack.lexicon);
+    let is_left = negations.iter().any(|negation| negation.from <= from && negation.from + 6 > hit.from);
+    Said {
+        value: words(text, tokens, from, end_of_value(tokens, from, &closes)),
+        alternative,
+        polarity: if is_left { Polarity::DoNot } else { Polarity::Do },
+    }
+}
+
+/// Returns where a value that starts at a place ends: at a sign, or a word that closes values.
+fn end_of_value(tokens: &[Token], from: usize, closes: &[Hit<()>]) -> usize {
+    let is_parted = |at: usize| tokens.get(at).is_none_or(|token| token.is_parted);
+    let is_closed = |at: &usize| is_parted(*at) || closes.iter().any(|close| close.from == *at);
+    (from + 1..=tokens.len()).find(is_closed).unwrap_or(tokens.len())
+}
+
+fn words(text: &str, tokens: &[Token], from: usize, to: usize) -> Option<String> {
+    let tokens = tokens.get(from..to)?;
+    let start = tokens.first()?.span.start;
+    let fitting = tokens.iter().take_while(|token| token.span.end - start <= LONGEST_VALUE);
+    text.get(start..fitting.last()?.span.end).map(str::to_owned)
+}

@@ -1,0 +1,211 @@
+//! The gates of a language as data: cues with their reach, and the words by which questions and orders are known.
+
+use std::collections::HashSet;
+
+use mnemal_core::{Error, Result};
+
+use crate::forms::Forms;
+use crate::gates::Gates;
+use crate::phrase::Phrases;
+use crate::section::Section;
+use crate::word::Word;
+
+/// How far a cue reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// To the end of its clause, through complements and coordination.
+    Clause,
+    /// The same, and back to the start of its clause: a cue that stands behind what it denies.
+    Around,
+    /// To a word like "but", or the end of the sentence.
+    Sentence,
+    /// Over the whole sentence.
+    Whole,
+}
+
+/// The keys of a gate's table.
+const REACHES: [(&str, Reach); 4] = [
+    ("clause", Reach::Clause),
+    ("around", Reach::Around),
+    ("sentence", Reach::Sentence),
+    ("whole", Reach::Whole),
+];
+
+/// A list of words.
+pub(crate) type Words = HashSet<Box<str>>;
+
+/// Each gate with its table, in which `clause`, `sentence` and `whole` are lists of cues.
+const TABLES: [(&str, Gates); 9] = [
+    ("hypothetical", Gates::HYPOTHETICAL),
+    ("obligation", Gates::OBLIGATION),
+    ("negation", Gates::NEGATION),
+    ("end", Gates::END),
+    ("past_habit", Gates::PAST_HABIT),
+    ("reported", Gates::REPORTED),
+    ("sarcasm", Gates::SARCASM),
+    ("fiction", Gates::FICTION),
+    ("imperative", Gates::IMPERATIVE),
+];
+
+/// The gates without which no rule for claims runs.
+const NEEDED: [&str; 5] = ["question", "negation", "hypothetical", "end", "reported"];
+
+/// The gates of one language.
+#[derive(Debug)]
+pub(crate) struct GatePack {
+    pub(crate) forms: Forms,
+    pub(crate) cues: Phrases<(Gates, Reach)>,
+    pub(crate) pseudo: Phrases<()>,
+    pub(crate) terminators: Phrases<()>,
+    pub(crate) asides: Phrases<()>,
+    pub(crate) reasons: Phrases<()>,
+    pub(crate) connectors: Words,
+    pub(crate) subjects: Words,
+    pub(crate) question: QuestionWords,
+    pub(crate) imperative: ImperativeWords,
+    /// Words between quotation marks from which on they are somebody's words.
+    pub(crate) quotation_words: usize,
+    /// Every gate stands that claims need.
+    pub(crate) is_complete: bool,
+    /// Words that by themselves tell the language of a short sentence.
+    pub(crate) telling: Words,
+}
+
+/// How a question is known without its mark.
+#[derive(Debug)]
+pub(crate) struct QuestionWords {
+    pub(crate) words: Words,
+    pub(crate) auxiliaries: Words,
+    pub(crate) inverted: Words,
+    pub(crate) subjects: Words,
+    pub(crate) wide_subjects: Words,
+    pub(crate) measures: Words,
+    pub(crate) lead: Words,
+    pub(crate) openers: Words,
+    pub(crate) endings: Words,
+    /// Phrases that ask wherever they stand.
+    pub(crate) phrases: Phrases<()>,
+}
+
+/// How an order is known.
+#[derive(Debug)]
+pub(crate) struct ImperativeWords {
+    pub(crate) verbs: Words,
+    pub(crate) lead: Words,
+    pub(crate) please: Words,
+    pub(crate) polarity: Words,
+    pub(crate) not_before: Words,
+    pub(crate) lets: Phrases<()>,
+}
+
+impl GatePack {
+    /// Reads the file `gates.toml` of a language.
+    ///
+    /// # Errors
+    /// `Invalid` for a value of another type than its key has.
+    pub(crate) fn read(root: Section<'_>) -> Result<Self> {
+        let mut cues = Phrases::default();
+        for (table, gate) in TABLES {
+            let Some(section) = root.section(table)? else { continue };
+            for (key, reach) in REACHES {
+                for line in section.lines(key)? {
+                    cues.add((gate, reach), line);
+                }
+            }
+        }
+        let scope = root.section("scope")?;
+        let quotation_words = match root.section("reported")? {
+            Some(section) => section.count("quotation_words")?,
+            None => None,
+        };
+        let mut is_complete = true;
+        for table in NEEDED {
+            is_complete &= root.section(table)?.is_some_and(|section| section.keys().next().is_some());
+        }
+        let language = root.section("language")?;
+        is_complete &= !language.map(|language| language.flag("claims_off")).transpose()?.unwrap_or_default();
+        Ok(Self {
+            forms: Forms::read(root.section("words")?)?,
+            cues,
+            pseudo: phrases(root.section("pseudo")?, "phrases")?,
+            terminators: phrases(scope, "terminators")?,
+            asides: phrases(scope, "asides")?,
+            reasons: phrases(scope, "reasons")?,
+            connectors: words(scope, "connectors")?,
+            subjects: words(scope, "subjects")?,
+            question: QuestionWords::read(root.section("question")?)?,
+            imperative: ImperativeWords::read(root.section("imperative")?)?,
+            quotation_words: quotation_words.unwrap_or(3),
+            is_complete,
+            telling: words(language, "telling")?,
+        })
+    }
+
+    /// Says whether a word tells the language by itself.
+    pub(crate) fn tells(&self, word: &str) -> bool {
+        let first = word.find('\'').and_then(|at| word.get(..=at));
+        self.telling.contains(word) || first.is_some_and(|first| self.telling.contains(first))
+    }
+
+    /// Says whether words deny something, phrases that only look so left out.
+    pub(crate) fn denies(&self, text: &[Word<'_>]) -> bool {
+        let mut masked = vec![false; text.len()];
+        self.pseudo.find(text, |(), places| {
+            masked.iter_mut().take(places.end).skip(places.start).for_each(|mask| *mask = true);
+        });
+        let mut denies = false;
+        self.cues.find(text, |(gate, _), places| {
+            denies |= gate == Gates::NEGATION && !masked.get(places.start).copied().unwrap_or(true);
+        });
+        denies
+    }
+}
+
+impl QuestionWords {
+    fn read(section: Option<Section<'_>>) -> Result<Self> {
+        Ok(Self {
+            words: words(section, "words")?,
+            auxiliaries: words(section, "auxiliaries")?,
+            inverted: words(section, "inverted")?,
+            subjects: words(section, "subjects")?,
+            wide_subjects: words(section, "wide_subjects")?,
+            measures: words(section, "measures")?,
+            lead: words(section, "lead")?,
+            openers: words(section, "openers")?,
+            endings: words(section, "endings")?,
+            phrases: phrases(section, "phrases")?,
+        })
+    }
+}
+
+impl ImperativeWords {
+    fn read(section: Option<Section<'_>>) -> Result<Self> {
+        Ok(Self {
+            verbs: words(section, "verbs")?,
+            lead: words(section, "lead")?,
+            please: words(section, "please")?,
+            polarity: words(section, "polarity")?,
+            not_before: words(section, "not_before")?,
+            lets: phrases(section, "lets")?,
+        })
+    }
+}
+
+/// Reads a list of single words under a key.
+pub(crate) fn words(section: Option<Section<'_>>, key: &str) -> Result<Words> {
+    let Some(section) = section else { return Ok(Words::new()) };
+    let lines = section.lines(key)?;
+    match lines.iter().find(|line| line.contains(' ')) {
+        Some(line) => Err(Error::invalid(format!("a pack: `{key}` must hold single words, not `{line}`"))),
+        None => Ok(lines.into_iter().map(Into::into).collect()),
+    }
+}
+
+/// Reads a list of phrases under a key.
+pub(crate) fn phrases(section: Option<Section<'_>>, key: &str) -> Result<Phrases<()>> {
+    let mut phrases = Phrases::default();
+    for line in section.map(|section| section.lines(key)).transpose()?.unwrap_or_default() {
+        phrases.add((), line);
+    }
+    Ok(phrases)
+}

@@ -1,0 +1,146 @@
+//! The languages whose rules are there, each with its packs.
+
+use std::sync::OnceLock;
+
+use mnemal_core::Result;
+use mnemal_text::{Language, is_stop_word};
+
+use crate::claims::rules::Rules;
+use crate::gates::pack::GatePack;
+use crate::section::PackFile;
+use crate::word::{is_sign, words};
+
+/// The packs of one language.
+#[derive(Debug)]
+pub(crate) struct Pack {
+    code: &'static str,
+    gates: GatePack,
+    rules: Rules,
+}
+
+/// Code, gates and rules for claims of each language.
+pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
+    ("en", include_str!("../packs/en/gates.toml"), concat!(include_str!("../packs/en/claims_life.toml"), "\n", include_str!("../packs/en/claims.toml"))),
+    ("de", include_str!("../packs/de/gates.toml"), include_str!("../packs/de/claims.toml")),
+    ("fr", include_str!("../packs/fr/gates.toml"), include_str!("../packs/fr/claims.toml")),
+    ("es", include_str!("../packs/es/gates.toml"), include_str!("../packs/es/claims.toml")),
+    ("pt", include_str!("../packs/pt/gates.toml"), include_str!("../packs/pt/claims.toml")),
+    ("zh", include_str!("../packs/zh/gates.toml"), include_str!("../packs/zh/claims.toml")),
+];
+
+/// Words up to which a text is short, so that single words tell its language. Source: own choice.
+const SHORT: usize = 25;
+/// Words from which on a sentence shows its own language. Source: EXTRACTION 12.
+const SENTENCE: usize = 4;
+
+/// Returns the language of a text, by its code.
+///
+/// Stop words decide; in a short text, also words that only one of the languages with packs has.
+pub(crate) fn guess(text: &str) -> &'static str {
+    if is_chinese(text) {
+        return "zh";
+    }
+    let voted = Language::guess(text).code();
+    let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
+    if !is_short || voted == "en" && text.is_ascii() && text.len() > 150 {
+        return voted;
+    }
+    told(text, voted)
+}
+
+/// Most letters are Han, and none are kana.
+fn is_chinese(text: &str) -> bool {
+    if text.is_ascii() {
+        return false;
+    }
+    let (mut han, mut other) = (0_usize, 0_usize);
+    for c in text.chars().filter(|c| c.is_alphabetic()) {
+        match c {
+            '\u{3040}'..='\u{30ff}' => return false,
+            _ if is_sign(c) => han += 1,
+            _ => other += 1,
+        }
+    }
+    han > 0 && han * 4 >= other
+}
+
+fn told(text: &str, voted: &'static str) -> &'static str {
+    let packs = Pack::all();
+    let words = words(text);
+    let mut counts = vec![0_usize; packs.len()];
+    let mut english = 0;
+    for word in &words {
+        let mut is_telling = false;
+        for (vote, pack) in counts.iter_mut().zip(packs) {
+            let tells = pack.gates.tells(&word.lower);
+            *vote += usize::from(tells);
+            is_telling |= tells;
+        }
+        english += usize::from(!is_telling && is_stop_word(Language::English, &word.lower));
+    }
+    let Some((best, most)) = counts.iter().enumerate().max_by_key(|(_, vote)| **vote) else { return voted };
+    let is_alone = counts.iter().filter(|vote| *vote == most).count() == 1;
+    let of_voted = packs.iter().position(|pack| pack.code == voted).and_then(|at| counts.get(at)).copied().unwrap_or(0);
+    let is_clear = if voted == "en" { *most > english } else { of_voted < *most };
+    match packs.get(best) {
+        Some(pack) if *most > 0 && is_alone && is_clear => pack.code,
+        _ => voted,
+    }
+}
+
+impl Pack {
+    /// Reads the packs of a language from their texts.
+    ///
+    /// # Errors
+    /// `Invalid` with the first mistake.
+    pub(crate) fn read(code: &'static str, gates: &str, claims: &str) -> Result<Self> {
+        let gates = GatePack::read(PackFile::parse(gates)?.root())?;
+        let rules = Rules::read(code, PackFile::parse(claims)?.root())?;
+        Ok(Self { code, gates, rules })
+    }
+
+    /// Returns every language, English first.
+    pub(crate) fn all() -> &'static [Pack] {
+        static ALL: OnceLock<Vec<Pack>> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let read = SOURCES.iter().map(|(code, gates, claims)| Self::read(code, gates, claims));
+            // A language whose pack has a mistake is off; a test reads them all.
+            read.filter_map(Result::ok).collect()
+        })
+    }
+
+    /// Returns the pack of a language by its code.
+    pub(crate) fn of(code: &str) -> Option<&'static Pack> {
+        Self::all().iter().find(|pack| pack.code == code)
+    }
+
+    /// Returns the pack for a sentence of a text in the language `of_text`: its own language where it is long enough to show it.
+    #[expect(clippy::fn_params_excessive_bools, reason = "whether the text can be of several languages")]
+    pub(crate) fn of_sentence(sentence: &str, of_text: &str, is_mixed: bool) -> Option<&'static Pack> {
+        let is_long = is_mixed && sentence.split_whitespace().take(SENTENCE).count() == SENTENCE;
+        let code = if is_long || is_mixed && is_chinese(sentence) { guess(sentence) } else { of_text };
+        Self::of(code)
+    }
+
+    /// Returns the pack of English.
+    pub(crate) fn english() -> &'static Pack {
+        Self::all().first().expect("English comes first")
+    }
+
+    /// Returns the two letters of the language.
+    #[cfg(test)]
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Returns the gates.
+    pub(crate) fn gates(&self) -> &GatePack {
+        &self.gates
+    }
+
+    /// Returns the rules for claims; none when a gate is missing that protects them, or when
+    /// they are switched off.
+    pub(crate) fn rules(&self) -> Option<&Rules> {
+        self.gates.is_complete.then_some(&self.rules)
+    }
+}

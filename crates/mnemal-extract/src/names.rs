@@ -1,0 +1,244 @@
+//! Names in a text, found without a model: lists, capitals, and the words beside them.
+//!
+//! Precision comes first: what could be a name but has nothing that speaks for a kind is left alone.
+
+mod clean;
+mod code;
+mod identifier;
+mod kind;
+mod known;
+mod lexicon;
+mod pack;
+mod quantity;
+mod run;
+mod shared;
+mod title;
+mod token;
+
+use std::ops::Range;
+
+use mnemal_core::{EntityKind, Gazetteer, Mention, Span};
+
+pub use clean::clean_name;
+
+use kind::weigh;
+use lexicon::{Known, Lexicon};
+use pack::Words;
+use run::{Case, Reading, Run};
+use token::{Gap, Shape, Token};
+
+/// Returns the names, identifiers and quantities of a text, by place; they do not overlap.
+///
+/// Identifiers, quantities and the names of `known` are found in every script; other names where a list, a capital and
+/// the words beside it agree, in English first. Names of `known` are whole words, the longest first, in any case;
+/// a word of everyday language ("Will") counts only with a capital, and a name of one or two letters only as it is
+/// written. Every occurrence is a mention. The cost grows with the length of the text alone.
+///
+/// ```
+/// use mnemal_core::{EntityKind, Gazetteer};
+///
+/// let found = mnemal_extract::mentions("My sister Anna moved to Lyon last May.", &Gazetteer::default());
+/// let names: Vec<_> = found.iter().map(|mention| (mention.name.as_str(), mention.kind)).collect();
+/// assert_eq!(names, [("Anna", EntityKind::Person), ("Lyon", EntityKind::Location)]);
+/// ```
+#[must_use]
+pub fn mentions(text: &str, known: &Gazetteer) -> Vec<Mention> {
+    let mut found: Vec<(Range<usize>, EntityKind)> = Vec::new();
+    let tokens = token::tokens(text);
+    let of_space = known::known_names(text, &tokens, known);
+    found.extend(of_space.into_iter().map(|name| (name.span, name.kind)));
+    found.extend(identifier::identifiers(text).into_iter().map(|range| (range, EntityKind::Identifier)));
+    found.extend(quantity::quantities(text).into_iter().map(|range| (range, EntityKind::Quantity)));
+    disjoint(&mut found);
+    let mut reading = reading(text, tokens, &found);
+    found.extend(titles(&mut reading).into_iter().map(|range| (range, EntityKind::Work)));
+    for (range, kind) in named(&reading) {
+        found.push((range, kind));
+    }
+    disjoint(&mut found);
+    found.into_iter().filter_map(|(range, kind)| mention(text, &range, kind)).collect()
+}
+
+/// Sorts by place and drops what begins inside of another; of two that begin together the first of the list stays.
+fn disjoint(found: &mut Vec<(Range<usize>, EntityKind)>) {
+    found.sort_by_key(|(range, _)| range.start);
+    let mut free = 0;
+    found.retain(|(range, _)| {
+        let is_free = range.start >= free;
+        free = if is_free { range.end } else { free };
+        is_free
+    });
+}
+
+fn mention(text: &str, range: &Range<usize>, kind: EntityKind) -> Option<Mention> {
+    let written = text.get(range.clone())?;
+    let mut name = clean_name(written)?;
+    // Only a listed name keeps its ending here: "Trader Joe's".
+    if kind != EntityKind::Identifier && ["'s", "’s"].iter().any(|ending| written.ends_with(ending)) {
+        name.push_str("'s");
+    }
+    let span = Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? };
+    Some(Mention { name, kind, span })
+}
+
+fn reading<'t>(
+    text: &'t str,
+    mut tokens: Vec<Token<'t>>,
+    found: &[(Range<usize>, EntityKind)],
+) -> Reading<'t> {
+    let (lexicon, words) = (Lexicon::built_in(), Words::english());
+    for token in tokens.iter_mut().filter(|token| token.is_possessive && token.shape.is_capital()) {
+        let whole = format!("{}'s", token.key());
+        if lexicon.of(&whole).has(Known::NAMED) {
+            token.span.end += ending(text, token);
+            token.is_possessive = false;
+            token.lower = whole.into();
+        }
+    }
+    let known: Vec<Known> =
+        tokens.iter().map(|token| lexicon.of(token.key()).with(words.of(token.key()))).collect();
+    let mut is_taken = vec![false; tokens.len()];
+    take(&tokens, found.iter().map(|(range, _)| range.clone()), &mut is_taken);
+    take(&tokens, code::code(text).into_iter(), &mut is_taken);
+    for (token, taken) in tokens.iter().zip(is_taken.iter_mut()) {
+        *taken |= is_glued(text, token);
+    }
+    let has_case = cases(&tokens, &known, &is_taken);
+    Reading { text, tokens, known, is_taken, has_case }
+}
+
+/// Marks the words that lie in one of the ranges, which come by place.
+fn take(tokens: &[Token<'_>], ranges: impl Iterator<Item = Range<usize>>, is_taken: &mut [bool]) {
+    let mut from = 0;
+    for range in ranges {
+        while tokens.get(from).is_some_and(|token| token.span.end <= range.start) {
+            from += 1;
+        }
+        for (token, taken) in tokens.iter().zip(is_taken.iter_mut()).skip(from) {
+            if token.span.start >= range.end {
+                break;
+            }
+            *taken = true;
+        }
+    }
+}
+
+/// A word within "org.gradle.caching=true" or "print(x)".
+fn is_glued(text: &str, token: &Token<'_>) -> bool {
+    let before = text.get(..token.span.start).and_then(|before| before.chars().next_back());
+    let mut after = text.get(token.span.end..).unwrap_or_default().chars();
+    let (sign, next) = (after.next(), after.next());
+    let is_inside =
+        matches!(before, Some('.' | '=' | '$' | '#' | '@' | '_' | '\\')) && !token.shape.is_capital();
+    is_inside
+        || matches!(sign, Some('.' | '=' | '(' | '_')) && next.is_some_and(|c| c.is_lowercase() || c == ')')
+}
+
+/// Says for each word how its sentence uses capitals.
+fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> {
+    let mut cases = Vec::with_capacity(tokens.len());
+    let whole = case(tokens, known, is_taken);
+    let mut start = 0;
+    while start < tokens.len() {
+        let next = tokens.iter().skip(start + 1).position(|token| token.gap == Gap::Stop);
+        let end = next.map_or(tokens.len(), |offset| start + 1 + offset);
+        let of = |list: Range<usize>| (tokens.get(list.clone()), known.get(list.clone()), is_taken.get(list));
+        let case = match of(start..end) {
+            (Some(tokens), Some(known), Some(taken)) if end - start >= 5 => case(tokens, known, taken),
+            _ => whole,
+        };
+        // A text with capitals elsewhere has a sentence without one by chance.
+        let case = if case == Case::None && whole != Case::None { Case::Usual } else { case };
+        cases.resize(end, case);
+        start = end;
+    }
+    cases
+}
+
+fn case(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Case {
+    let (mut small, mut small_known, mut shouted, mut capital, mut capital_ordinary) = (0, 0, 0, 0, 0);
+    for ((token, known), taken) in tokens.iter().zip(known).zip(is_taken) {
+        if *taken || token.lower.len() < 2 {
+            continue;
+        }
+        let is_ordinary = known.has(Known::ORDINARY);
+        match token.shape {
+            Shape::Lower => {
+                small += 1;
+                small_known += usize::from(
+                    known.has(Known::ORDINARY.with(Known::NAMED).with(Known::REJECT).with(Known::KIN)),
+                );
+            }
+            Shape::Shout => shouted += usize::from(is_ordinary && !known.has(Known::REJECT)),
+            Shape::Capital | Shape::Mixed => {
+                capital += 1;
+                capital_ordinary += usize::from(is_ordinary && !token.is_initial);
+            }
+            Shape::Number => {}
+        }
+    }
+    let is_foreign = small >= 3 && small_known * 5 < small * 3;
+    let is_shouted = shouted >= 2 && shouted > small;
+    let is_title_case = capital_ordinary >= 4 && capital_ordinary > small;
+    if is_foreign || is_shouted || is_title_case {
+        Case::Useless
+    } else if capital == 0 && shouted == 0 && small > 0 {
+        Case::None
+    } else {
+        Case::Usual
+    }
+}
+
+/// Returns what is quoted behind "reading", "the film" and the like, and takes its words.
+fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
+    let mut titles = Vec::new();
+    for range in title::quoted(reading.text) {
+        let inside = |token: &Token<'_>| range.start <= token.span.start && token.span.end <= range.end;
+        let first = reading.tokens.partition_point(|token| token.span.start < range.start);
+        let end = first + reading.tokens.iter().skip(first).take_while(|token| inside(token)).count();
+        if first == end {
+            continue;
+        }
+        let mut work = 0;
+        Words::english().before(&reading.tokens, first, |kind, weight| {
+            work = if kind == EntityKind::Work { work.max(weight) } else { work };
+        });
+        let is_capital = reading
+            .token(first)
+            .is_some_and(|token| token.shape.is_capital() || token.shape == Shape::Number);
+        let is_free = reading.is_taken.get(first..end).is_some_and(|taken| taken.iter().all(|taken| !taken));
+        if work > 0 && is_capital && is_free {
+            reading.is_taken.iter_mut().take(end).skip(first).for_each(|taken| *taken = true);
+            titles.push(range);
+        }
+    }
+    titles
+}
+
+/// Returns the names that no list of the space knows, by place.
+fn named(reading: &Reading<'_>) -> Vec<(Range<usize>, EntityKind)> {
+    let runs: Vec<Run> = reading.runs().into_iter().filter(|run| may_be(reading, run)).collect();
+    let evidence: Vec<_> = runs.iter().map(|run| weigh(reading, run)).collect();
+    let kinds = shared::settle(reading, &runs, &evidence);
+    let spans = runs.iter().zip(kinds).filter_map(|(run, kind)| {
+        let first = reading.token(run.words.start)?;
+        let last = reading.token(run.words.end.checked_sub(1)?)?;
+        let ending = if run.keeps_ending { ending(reading.text, last) } else { 0 };
+        Some((first.span.start..last.span.end + ending, kind?))
+    });
+    spans.collect()
+}
+
+/// Returns the length of the possessive ending behind a word.
+fn ending(text: &str, token: &Token<'_>) -> usize {
+    let rest = text.get(token.span.end..).unwrap_or_default();
+    ["'s", "’s", "'S", "’S"].iter().find(|ending| rest.starts_with(**ending)).map_or(0, |ending| ending.len())
+}
+
+/// Where capitals say nothing, only what the lists know is a name.
+fn may_be(reading: &Reading<'_>, run: &Run) -> bool {
+    let at = run.words.start;
+    let is_useless = reading.case(at) == Case::Useless;
+    let is_listed = run.is_phrase && run.listed.has(Known::NAMED) && !run.listed.has(Known::ORDINARY);
+    !is_useless || is_listed && !run.is_lower && reading.token(at).is_some_and(|token| token.lower.len() > 3)
+}

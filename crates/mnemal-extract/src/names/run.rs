@@ -1,0 +1,398 @@
+//! Runs of words that could be one name, cut to what belongs to it.
+
+use std::ops::Range;
+
+use mnemal_text::{Language, is_stop_word};
+
+use crate::names::lexicon::{Known, Lexicon};
+use crate::names::pack::Words;
+use crate::names::token::{Gap, Shape, Token};
+
+/// Words that could be one name.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Places in the list of words.
+    pub(crate) words: Range<usize>,
+    /// What the lists know the whole run to be.
+    pub(crate) listed: Known,
+    /// The lists hold all of its words as one name, or the one word it has.
+    pub(crate) is_phrase: bool,
+    /// It is written in small letters.
+    pub(crate) is_lower: bool,
+    /// A possessive ending is a part of it.
+    pub(crate) keeps_ending: bool,
+}
+
+/// A text on the way to its names.
+#[derive(Debug)]
+pub(crate) struct Reading<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) tokens: Vec<Token<'t>>,
+    /// What lists and language know of each word.
+    pub(crate) known: Vec<Known>,
+    /// Words that belong to something else: identifiers, known names, code.
+    pub(crate) is_taken: Vec<bool>,
+    /// Words of sentences that use capitals as everybody does.
+    pub(crate) has_case: Vec<Case>,
+}
+
+/// How a sentence uses capitals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// Names are capitalised, and little else.
+    Usual,
+    /// There is no capital.
+    None,
+    /// Capitals say nothing: shouted, or not English.
+    Useless,
+}
+
+impl Reading<'_> {
+    pub(crate) fn token(&self, at: usize) -> Option<&Token<'_>> {
+        self.tokens.get(at)
+    }
+
+    pub(crate) fn known(&self, at: usize) -> Known {
+        self.known.get(at).copied().unwrap_or_default()
+    }
+
+    fn is_free(&self, at: usize) -> bool {
+        self.is_taken.get(at).is_some_and(|taken| !taken)
+    }
+
+    pub(crate) fn case(&self, at: usize) -> Case {
+        self.has_case.get(at).copied().unwrap_or(Case::Useless)
+    }
+
+    fn is_capital(&self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| token.shape.is_capital())
+    }
+
+    /// Returns every run of the text, by place.
+    pub(crate) fn runs(&self) -> Vec<Run> {
+        let mut runs = Vec::new();
+        let mut at = 0;
+        while at < self.tokens.len() {
+            if !self.is_free(at) {
+                at += 1;
+            } else if let Some(run) = self.phrase_at(at) {
+                at = run.words.end;
+                self.push(&mut runs, run);
+            } else if self.is_capital(at) {
+                at = self.capitals_at(at, &mut runs);
+            } else {
+                if let Some(run) = self.lower_at(at) {
+                    runs.push(run);
+                }
+                at += 1;
+            }
+        }
+        runs
+    }
+
+    fn push(&self, runs: &mut Vec<Run>, run: Run) {
+        if run.words.clone().all(|at| self.is_free(at)) {
+            runs.push(run);
+        }
+    }
+
+    /// Returns the longest listed name of several words that begins here.
+    pub(crate) fn phrase_at(&self, at: usize) -> Option<Run> {
+        let first = self.token(at)?;
+        let phrases = Lexicon::built_in().phrases(first.key());
+        phrases.iter().find_map(|phrase| {
+            let end = at + 1 + phrase.rest.len();
+            let rest = self.tokens.get(at + 1..end)?;
+            let fits = rest
+                .iter()
+                .zip(&phrase.rest)
+                .all(|(token, word)| token.key() == word && !matches!(token.gap, Gap::Stop | Gap::Open));
+            if !fits || !(at..end).all(|at| self.is_free(at)) {
+                return None;
+            }
+            let capitals = (at..end).filter(|&at| self.is_capital(at)).count();
+            let small = (at..end)
+                .filter(|&at| self.token(at).is_some_and(|token| token.shape == Shape::Lower))
+                .count();
+            let is_title = capitals > 0
+                && small <= (end - at) / 2
+                && (self.is_capital(end - 1) || small == 0)
+                && (self.is_capital(at) || end - at > 2);
+            let is_lower = capitals == 0 && phrase.is_rare;
+            // A single capital at the start of a sentence is no title: "The office is closed".
+            let is_sentence = capitals <= 1 && first.is_initial && small > 0 && !phrase.is_rare;
+            (is_title && !is_sentence || is_lower || capitals > 0 && phrase.is_rare && !is_sentence)
+                .then_some(Run {
+                    words: at..end,
+                    listed: phrase.known,
+                    is_phrase: true,
+                    is_lower: capitals == 0,
+                    keeps_ending: phrase.keeps_ending,
+                })
+        })
+    }
+
+    /// A word in small letters that the lists know.
+    fn lower_at(&self, at: usize) -> Option<Run> {
+        let known = self.known(at);
+        let token = self.token(at)?;
+        let may_be = known.has(Known::NAMED) || self.follows_naming(at);
+        let is_word = token.shape == Shape::Lower && token.key().len() >= 2;
+        (may_be && is_word && !known.has(Known::REJECT)).then(|| Run {
+            words: at..at + 1,
+            listed: known,
+            is_phrase: true,
+            is_lower: true,
+            keeps_ending: false,
+        })
+    }
+
+    /// "my sister", "our dog", "named" stand before a word that no list knows.
+    fn follows_naming(&self, at: usize) -> bool {
+        let Some(before) =
+            at.checked_sub(1).filter(|_| self.token(at).is_some_and(|token| token.gap == Gap::Space))
+        else {
+            return false;
+        };
+        let is_unknown = !self.known(at).has(Known::ORDINARY.with(Known::REJECT).with(Known::NATIONALITY));
+        is_unknown && self.case(at) == Case::None && self.known(before).has(Known::KIN.with(Known::ANIMAL))
+    }
+
+    /// Collects the capitals from here on, splits and trims them, and returns where they end.
+    fn capitals_at(&self, start: usize, runs: &mut Vec<Run>) -> usize {
+        let end = self.capitals_end(start);
+        let mut from = start;
+        let mut at = start;
+        while at < end {
+            if let Some(phrase) = self.phrase_at(at).filter(|phrase| phrase.words.end <= end) {
+                // A listed name within a longer one: "New York" in "New York Pizza".
+                let is_whole = phrase.words.end == end || !self.goes_on(&phrase, end);
+                if is_whole {
+                    self.trimmed(from..at, runs);
+                    from = phrase.words.end;
+                    at = from;
+                    runs.push(phrase);
+                    continue;
+                }
+                at = phrase.words.end;
+            } else if self.splits(at, start) {
+                self.trimmed(from..at, runs);
+                from = at + 1;
+                at += 1;
+            } else {
+                at += 1;
+            }
+        }
+        self.trimmed(from..end, runs);
+        end.max(start + 1)
+    }
+
+    /// Says whether what follows a listed name makes a longer name of it.
+    fn goes_on(&self, phrase: &Run, end: usize) -> bool {
+        let last = self.known(end - 1);
+        let is_head = last.has(Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD));
+        let is_model = phrase.listed.has(Known::PRODUCT) || phrase.listed.has(Known::ORGANIZATION);
+        is_head || is_model
+    }
+
+    /// Weekdays, months and the like never stand in a name; a nationality only at the start of one with a head.
+    fn splits(&self, at: usize, start: usize) -> bool {
+        let known = self.known(at);
+        if known.has(Known::REJECT) {
+            let is_given = known.has(Known::FIRST) && at > start;
+            let is_shout = self.token(at).is_some_and(|token| token.shape == Shape::Shout);
+            return !is_given || is_shout;
+        }
+        false
+    }
+
+    fn capitals_end(&self, start: usize) -> usize {
+        let words = Words::english();
+        let mut end = start + 1;
+        while let Some(token) = self.token(end) {
+            let is_next = self.is_free(end)
+                && (token.gap == Gap::Space
+                    || token.gap == Gap::Hyphen && token.shape != Shape::Lower
+                    || token.gap == Gap::Joint && self.is_joint(end))
+                && !self
+                    .token(end - 1)
+                    .is_some_and(|before| before.is_possessive && !self.keeps_possessive(end));
+            if !is_next {
+                break;
+            }
+            if token.shape.is_capital() || token.shape == Shape::Number && self.is_model_number(end) {
+                end += 1;
+                continue;
+            }
+            let Some(next) = self.after_connector(end, start, words) else { break };
+            end = next;
+        }
+        end
+    }
+
+    /// "Trader Joe's Market", "Domino's Pizza": a head noun goes on behind a possessive.
+    fn keeps_possessive(&self, end: usize) -> bool {
+        self.is_capital(end)
+            && self
+                .known(end)
+                .has(Known::ORGANIZATION_HEAD.with(Known::LOCATION_HEAD).with(Known::EVENT_HEAD))
+    }
+
+    /// "&" joins two capitals, "/" does not.
+    fn is_joint(&self, at: usize) -> bool {
+        let (Some(before), Some(token)) = (self.token(at - 1), self.token(at)) else { return false };
+        self.text.get(before.span.end..token.span.start).is_some_and(|between| between.contains('&'))
+            && token.shape.is_capital()
+    }
+
+    /// A short number behind a name of things: "Pixel 8", "Model 3".
+    fn is_model_number(&self, at: usize) -> bool {
+        let before = self.known(at - 1);
+        let is_short =
+            self.token(at).is_some_and(|token| token.key().len() <= 5 && !token.key().contains(':'));
+        let is_thing = before.has(Known::PRODUCT.with(Known::WORK))
+            || !before.has(Known::ORDINARY.with(Known::FIRST).with(Known::REJECT).with(Known::PLACE));
+        let ends = self.token(at + 1).is_none_or(|next| next.gap != Gap::Space || !next.shape.is_capital());
+        is_short && is_thing && ends && self.token(at).is_some_and(|token| token.gap == Gap::Space)
+    }
+
+    /// "de", "van", "of" and "the" stay inside a name if a capital follows.
+    fn after_connector(&self, at: usize, start: usize, words: &Words) -> Option<usize> {
+        let mut next = at;
+        let mut is_of = false;
+        while next < at + 3 {
+            let token = self.token(next).filter(|token| token.gap == Gap::Space)?;
+            if token.shape.is_capital() {
+                return (next > at).then_some(next + 1);
+            }
+            let known = words.of(token.lower.as_ref());
+            let before = self.known(at - 1);
+            let of_head = (start.max(at.saturating_sub(6))..at).any(|at| self.known(at).has(Known::OF_HEAD));
+            let fits = match token.lower.as_ref() {
+                "of" | "for" => of_head && before.has(Known::OF_HEAD.with(Known::ORGANIZATION_HEAD)),
+                "the" => is_of,
+                "and" | "&" => false,
+                "an" | "am" | "on" | "e" | "y" | "do" | "den" | "le" | "ten" => {
+                    !before.has(Known::ORDINARY)
+                        && (token.lower != "on" || self.known(at - 1).has(Known::PLACE))
+                }
+                _ => known.has(Known::PARTICLE),
+            };
+            if !fits {
+                return None;
+            }
+            is_of |= token.lower == "of";
+            next += 1;
+        }
+        None
+    }
+
+    /// Cuts what does not belong to a name off both ends.
+    fn trimmed(&self, words: Range<usize>, runs: &mut Vec<Run>) {
+        let mut words = words;
+        while !words.is_empty() && self.falls_off_start(&words) {
+            words.start += 1;
+        }
+        while !words.is_empty() && self.falls_off_end(&words) {
+            words.end -= 1;
+        }
+        if words.is_empty() {
+            return;
+        }
+        self.cut_after_tool(&mut words);
+        if let Some(phrase) = self.phrase_at(words.start).filter(|phrase| phrase.words == words) {
+            return runs.push(phrase);
+        }
+        let is_letter = self.token(words.start).is_some_and(|token| token.key().chars().count() == 1);
+        let is_single = words.len() == 1;
+        if is_single && is_letter {
+            return;
+        }
+        let listed = if is_single { self.known(words.start) } else { Known::NOTHING };
+        runs.push(Run { words, listed, is_phrase: is_single, is_lower: false, keeps_ending: false });
+    }
+
+    /// "Airflow DAG", "Kafka UI", "Godot 4": what stands behind a tool in capitals or digits is no part of its name.
+    fn cut_after_tool(&self, words: &mut Range<usize>) {
+        let second = words.start + 1;
+        if words.len() != 2 || !self.known(words.start).has(Known::PRODUCT) {
+            return;
+        }
+        let is_plain = self.token(second).is_some_and(|token| {
+            let has_letter = token.key().bytes().any(|b| b.is_ascii_alphabetic());
+            token.shape == Shape::Number && !has_letter
+                || token.shape == Shape::Shout && !token.key().bytes().any(|b| b.is_ascii_digit())
+        });
+        words.end -= usize::from(is_plain && !self.known(second).has(Known::NAMED.without(Known::FIRST)));
+    }
+
+    fn falls_off_start(&self, words: &Range<usize>) -> bool {
+        let known = self.known(words.start);
+        let Some(token) = self.token(words.start) else { return true };
+        if known.has(Known::REJECT) && !known.has(Known::FIRST) || !token.shape.is_capital() {
+            return true;
+        }
+        let is_alone = words.len() == 1;
+        if known.has(Known::TITLE) && !(is_alone && known.has(Known::NAMED)) && !self.is_title_part(words) {
+            return true;
+        }
+        if known.has(Known::NATIONALITY) {
+            return is_alone || !self.ends_with_head(words);
+        }
+        if matches!(token.lower.as_ref(), "the" | "my" | "our" | "a" | "an" | "this" | "that" | "his" | "her")
+        {
+            return true;
+        }
+        let is_function = !known.has(Known::NAMED)
+            && token.shape != Shape::Shout
+            && is_stop_word(Language::English, &token.lower);
+        let is_tool = known.has(Known::PRODUCT)
+            && self.token(words.start + 1).is_some_and(|next| next.shape == Shape::Shout);
+        let is_start = token.is_initial && known.has(Known::ORDINARY) && !is_tool;
+        if is_start && !is_alone {
+            // "Will Baker", "Rose Miller": a first name that is a word, too.
+            let is_given = known.has(Known::FIRST)
+                && self.known(words.start + 1).without(Known::ORDINARY) != Known::NOTHING
+                && !self.known(words.start + 1).has(Known::FIRST.with(Known::TITLE));
+            let is_headed = self.ends_with_head(words) && !is_function && !self.is_verb_like(words.start);
+            return !is_given
+                && !is_headed
+                && !known.has(Known::LOCATION_FIRST.with(Known::ORGANIZATION_FIRST));
+        }
+        is_function && !is_alone
+    }
+
+    /// "King's College": a title that is a part of the name.
+    fn is_title_part(&self, words: &Range<usize>) -> bool {
+        self.ends_with_head(words) || self.token(words.start).is_some_and(|token| token.is_possessive)
+    }
+
+    /// Sentences begin with a verb in past or "-ing" where people write notes: "Visited London Zoo".
+    fn is_verb_like(&self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| token.key().ends_with("ed") || token.key().ends_with("ing"))
+    }
+
+    pub(crate) fn ends_with_head(&self, words: &Range<usize>) -> bool {
+        let heads = Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD);
+        words.len() > 1 && words.end.checked_sub(1).is_some_and(|last| self.known(last).has(heads))
+    }
+
+    fn falls_off_end(&self, words: &Range<usize>) -> bool {
+        let last = words.end - 1;
+        let known = self.known(last);
+        let Some(token) = self.token(last) else { return true };
+        if known.has(Known::NATIONALITY) {
+            return true;
+        }
+        if token.shape == Shape::Lower {
+            return true;
+        }
+        let is_plain = known.has(Known::REJECT)
+            && !known.has(Known::FIRST.with(Known::EVENT_HEAD).with(Known::ORGANIZATION_HEAD));
+        is_plain
+            || words.len() > 1
+                && known.has(Known::TITLE)
+                && !known.has(Known::NAMED)
+                && !self.ends_with_head(words)
+    }
+}

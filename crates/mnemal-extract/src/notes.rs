@@ -1,0 +1,197 @@
+//! Preference notes: the user's own tastes, aversions, needs and constraints, in the user's own words.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use mnemal_core::{Result, RuleId, Span};
+use mnemal_text::{Language, is_stop_word, sentences};
+
+use crate::feedback::lexicon::Lexicon;
+use crate::feedback::pattern::{Hit, Patterns};
+use crate::feedback::scope::unread;
+use crate::feedback::token::Token;
+use crate::section::PackFile;
+use crate::{requires_user_permission, word};
+
+/// Topic words of a note. Source: own choice; a note is a sentence, and more words are its text.
+const MOST_TOPICS: usize = 8;
+
+/// What a preference note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// What the user likes or prefers.
+    Taste,
+    /// What the user dislikes or avoids.
+    Aversion,
+    /// What the user needs.
+    Need,
+    /// What limits the user: health, faith, money, time, company.
+    Constraint,
+    /// What the user always or never does.
+    Habit,
+}
+
+impl NoteKind {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [Self; 5] = [Self::Taste, Self::Aversion, Self::Need, Self::Constraint, Self::Habit];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Taste => "taste",
+            Self::Aversion => "aversion",
+            Self::Need => "need",
+            Self::Constraint => "constraint",
+            Self::Habit => "habit",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// A sentence in which the user states a lasting preference of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The rule that found it; stable for ever.
+    pub rule: RuleId,
+    /// What it is about.
+    pub kind: NoteKind,
+    /// Words with content, in small letters, in the order of the sentence, each once.
+    pub topics: Vec<String>,
+    /// It touches what may only be done with the user's leave; see [`requires_user_permission`].
+    pub requires_user_permission: bool,
+    /// The sentence, verbatim.
+    pub span: Span,
+}
+
+/// Returns the preference notes in a user's message, by place; one for a sentence at most.
+///
+/// A sentence counts when it speaks in the first person, affirms, and is lasting: questions, wishes, hypotheses, reports,
+/// quotations, what is over, what is so only now or for one task, and what is said to the assistant about its work do not.
+/// The language is guessed; a text in a language without a pack gives none.
+#[must_use]
+pub fn preference_notes(text: &str) -> Vec<Note> {
+    let language = Language::guess(text);
+    packs()
+        .iter()
+        .find(|pack| pack.language == language.code())
+        .map(|pack| pack.read(text))
+        .unwrap_or_default()
+}
+
+/// The packs, English first.
+const PACKS: &[(&str, &str)] = &[("en", include_str!("../packs/en/notes.toml"))];
+
+fn packs() -> &'static [Pack] {
+    static READ: OnceLock<Vec<Pack>> = OnceLock::new();
+    READ.get_or_init(|| {
+        PACKS.iter().filter_map(|(language, text)| Pack::parse(language, text).ok()).collect()
+    })
+}
+
+/// The rules of one language.
+#[derive(Debug)]
+struct Pack {
+    language: String,
+    lexicon: Lexicon,
+    rules: Vec<Rule>,
+    cues: Patterns<usize>,
+    unless: Patterns<usize>,
+    /// What closes a sentence wherever it stands.
+    closes: Patterns<()>,
+    /// What closes the rest of a sentence.
+    closes_rest: Patterns<()>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    id: RuleId,
+    kind: NoteKind,
+    #[cfg(test)]
+    examples: Vec<String>,
+    #[cfg(test)]
+    counters: Vec<String>,
+}
+
+impl Pack {
+    fn parse(language: &str, text: &str) -> Result<Self> {
+        let file = PackFile::parse(text)?;
+        let root = file.root();
+        let mut lexicon = Lexicon::read(root)?;
+        let (mut rules, mut cues, mut unless) = (Vec::new(), Patterns::default(), Patterns::default());
+        for (place, section) in root.sections("rule")?.into_iter().enumerate() {
+            cues.add(place, &section.lines("cue")?, &mut lexicon)?;
+            unless.add(place, &section.lines("unless")?, &mut lexicon)?;
+            let kind = section.text("kind")?.unwrap_or_default();
+            rules.push(Rule {
+                id: RuleId::new(section.text("id")?.unwrap_or_default())?,
+                kind: NoteKind::from_name(kind).ok_or_else(|| {
+                    mnemal_core::Error::invalid(format!("a pack: `{kind}` is no kind of note"))
+                })?,
+                #[cfg(test)]
+                examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),
+                #[cfg(test)]
+                counters: section.lines("counters")?.into_iter().map(str::to_owned).collect(),
+            });
+        }
+        let (mut closes, mut closes_rest) = (Patterns::default(), Patterns::default());
+        closes.add((), &root.lines("closes")?, &mut lexicon)?;
+        closes_rest.add((), &root.lines("closes_rest")?, &mut lexicon)?;
+        Ok(Self { language: language.to_owned(), lexicon, rules, cues, unless, closes, closes_rest })
+    }
+
+    fn read(&self, text: &str) -> Vec<Note> {
+        let without = unread(text);
+        sentences(text)
+            .into_iter()
+            .filter_map(|sentence| self.note(text, sentence.range(), &without))
+            .collect()
+    }
+
+    fn note(&self, text: &str, of: Range<usize>, without: &[Range<usize>]) -> Option<Note> {
+        let tokens = self.lexicon.tokens(text, of.clone(), without);
+        let rule = self.rules.get(self.first(&tokens)?.tag)?;
+        let sentence = text.get(of.clone())?;
+        Some(Note {
+            rule: rule.id.clone(),
+            kind: rule.kind,
+            topics: topics(sentence),
+            requires_user_permission: requires_user_permission(sentence),
+            span: Span { start: u32::try_from(of.start).ok()?, end: u32::try_from(of.end).ok()? },
+        })
+    }
+
+    /// Returns the match of the first rule that no gate takes away.
+    fn first(&self, tokens: &[Token]) -> Option<Hit<usize>> {
+        let mut hits = self.cues.find(tokens, &self.lexicon);
+        if hits.is_empty() || !self.closes.find(tokens, &self.lexicon).is_empty() {
+            return None;
+        }
+        let unless = self.unless.find(tokens, &self.lexicon);
+        let closed = self.closes_rest.find(tokens, &self.lexicon);
+        hits.retain(|hit| {
+            !unless.iter().any(|except| except.tag == hit.tag)
+                && !closed.iter().any(|close| close.from < hit.from)
+        });
+        hits.into_iter().min_by_key(|hit| (hit.tag, hit.from))
+    }
+}
+
+/// Returns the words with content.
+fn topics(sentence: &str) -> Vec<String> {
+    let mut topics: Vec<String> = Vec::new();
+    for word in word::words(sentence) {
+        let is_content = word.lower.chars().count() > 2 && !is_stop_word(Language::English, &word.lower);
+        if is_content && topics.len() < MOST_TOPICS && !topics.iter().any(|topic| *topic == word.lower) {
+            topics.push(word.lower.into_owned());
+        }
+    }
+    topics
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! The closed set of predicates, read from `packs/predicates.toml`.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use mnemal_core::{Error, Result};
+
+use crate::section::{PackFile, Section};
+
+/// How many values a predicate holds for one subject.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cardinality {
+    /// One for life.
+    One,
+    /// One at a time; a new value closes the old one.
+    Now,
+    /// One at a time for each topic.
+    NowPerTopic,
+    /// A set; each member ends only when its end, or its opposite, is said.
+    Many,
+    /// A happening, which never ends to be true.
+    Event,
+}
+
+/// What kind of fact a predicate states.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FactType {
+    /// Between two that have names.
+    Relation,
+    /// A property.
+    Attribute,
+    /// A taste.
+    Preference,
+    /// A state or a happening.
+    State,
+}
+
+/// What a relation is about.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RelationType {
+    /// Work and school.
+    Professional,
+    /// People.
+    Social,
+    /// Tools and things of technology.
+    Technical,
+    /// Money.
+    Financial,
+    /// Anything else.
+    Other,
+}
+
+/// How a fact loses weight with time.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fading {
+    /// Not at all.
+    Never,
+    /// Over years.
+    Slow,
+    /// Over months.
+    Normal,
+    /// Over weeks.
+    Fast,
+}
+
+/// What is known of a predicate, whatever the language.
+#[expect(clippy::struct_excessive_bools, reason = "a row of a table")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PredicateInfo {
+    /// Its name.
+    pub name: String,
+    /// How many values it holds.
+    pub cardinality: Cardinality,
+    /// What kind of fact it states.
+    pub fact: FactType,
+    /// What it is about.
+    pub relation: RelationType,
+    /// The predicate that excludes it.
+    pub opposite: Option<String>,
+    /// It needs the user's permission: health, partnership.
+    pub is_sensitive: bool,
+    /// It identifies a person.
+    pub is_personal: bool,
+    /// It protects the user and never fades.
+    pub is_safety: bool,
+    /// Its end can be said.
+    pub ends: bool,
+    /// How it loses weight.
+    pub fading: Fading,
+    /// What its object may be, as the names of kinds: `location`, `date`, `literal` …
+    pub objects: Vec<String>,
+    /// Predicates that it implies: who acquires something owns it.
+    pub implies: Vec<String>,
+}
+
+/// Returns what is known of a predicate; `None` for one that is not in the set.
+pub fn of(name: &str) -> Option<&'static PredicateInfo> {
+    table().1.get(name).and_then(|place| table().0.get(*place))
+}
+
+/// Returns every predicate in the order of the table.
+pub fn all() -> &'static [PredicateInfo] {
+    &table().0
+}
+
+type Table = (Vec<PredicateInfo>, HashMap<String, usize>);
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let all = read(include_str!("../packs/predicates.toml")).expect("the table is read by a test");
+        let places = all.iter().enumerate().map(|(place, info)| (info.name.clone(), place)).collect();
+        (all, places)
+    })
+}
+
+fn read(text: &str) -> Result<Vec<PredicateInfo>> {
+    let file = PackFile::parse(text)?;
+    file.root().sections("predicate")?.into_iter().map(one).collect()
+}
+
+fn one(section: Section<'_>) -> Result<PredicateInfo> {
+    let name = section.text("name")?.ok_or_else(|| Error::invalid("a predicate has no `name`"))?;
+    let wrong = |key: &str| Error::invalid(format!("predicate `{name}` has an unknown `{key}`"));
+    let cardinality = match section.text("cardinality")? {
+        Some("one") => Cardinality::One,
+        Some("now") => Cardinality::Now,
+        Some("now/k") => Cardinality::NowPerTopic,
+        Some("many") => Cardinality::Many,
+        Some("event") => Cardinality::Event,
+        _ => return Err(wrong("cardinality")),
+    };
+    let fact = match section.text("fact")? {
+        Some("relation") => FactType::Relation,
+        Some("attribute") => FactType::Attribute,
+        Some("preference") => FactType::Preference,
+        Some("state") => FactType::State,
+        _ => return Err(wrong("fact")),
+    };
+    let relation = match section.text("relation")? {
+        Some("professional") => RelationType::Professional,
+        Some("social") => RelationType::Social,
+        Some("technical") => RelationType::Technical,
+        Some("financial") => RelationType::Financial,
+        Some("other") => RelationType::Other,
+        _ => return Err(wrong("relation")),
+    };
+    let fading = match section.text("fading")? {
+        Some("never") => Fading::Never,
+        Some("slow") => Fading::Slow,
+        Some("normal") | None => Fading::Normal,
+        Some("fast") => Fading::Fast,
+        _ => return Err(wrong("fading")),
+    };
+    let owned = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect::<Vec<_>>();
+    Ok(PredicateInfo {
+        name: name.to_owned(),
+        cardinality,
+        fact,
+        relation,
+        opposite: section.text("opposite")?.map(str::to_owned),
+        is_sensitive: section.flag("sensitive")?,
+        is_personal: section.flag("personal")?,
+        is_safety: section.flag("safety")?,
+        ends: section.flag("ends")?,
+        fading,
+        objects: owned(section.lines("objects")?),
+        implies: owned(section.lines("implies")?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_is_closed_and_consistent() {
+        assert_eq!(all().len(), 40);
+        for info in all() {
+            assert_eq!(of(&info.name), Some(info));
+            assert!(!info.objects.is_empty(), "{}", info.name);
+            for other in info.implies.iter().chain(&info.opposite) {
+                assert!(of(other).is_some(), "{}: {other}", info.name);
+            }
+            if let Some(opposite) = &info.opposite {
+                assert_eq!(of(opposite).and_then(|info| info.opposite.as_ref()), Some(&info.name));
+            }
+            assert!(info.cardinality != Cardinality::Event || !info.ends, "{}: a happening does not end", info.name);
+        }
+        assert!(of("allergic_to").is_some_and(|info| info.is_safety && info.is_sensitive));
+        assert_eq!(of("nothing"), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! What one event says, read now; nothing of it is stored.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Body, ChannelId, Clock as _, Cursor, Event, EventFilter, EventId, EventKind, Extraction, Extractor as _,
+    Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Utterance, Within, Zone,
+};
+use mnemal_extract::RuleExtractor;
+
+use crate::clock::SystemClock;
+use crate::memory::Memory;
+use crate::message::{DEFAULT_CHANNEL, DEFAULT_SESSION};
+
+/// Events of the session before the one that is read. Source: EXTRACTION 3.
+const BEFORE: usize = 8;
+/// Events a page on the way to them.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+impl Memory {
+    /// Reads names and claims out of an event, with the reasons for what was dropped.
+    ///
+    /// Costs one pass over the conversation up to the event. Nothing is stored, and nothing is taken for known.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no event of this id, `Corrupt` when its bytes do not match their checksum.
+    pub async fn extract(&self, id: EventId) -> Result<Extraction> {
+        let event = self.get(id).await?;
+        let before = self.before(&event).await?;
+        let known = Gazetteer::default();
+        Ok(self.engine.extractor().extract(&Utterance { event: &event, before: &before, known: &known }))
+    }
+
+    /// Returns the events of the same conversation just before, oldest first.
+    async fn before(&self, event: &Event) -> Result<Vec<Event>> {
+        let Some(kept) = event.kept() else { return Ok(Vec::new()) };
+        let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
+        let (mut before, mut after) = (VecDeque::new(), Cursor::START);
+        loop {
+            let page = self.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last().map(|last| last.seq) else { break };
+            before.extend(page.into_iter().filter(|earlier| earlier.seq < event.seq));
+            before.drain(..before.len().saturating_sub(BEFORE));
+            if last >= event.seq {
+                break;
+            }
+            after = Cursor(Some(last));
+        }
+        Ok(before.into())
+    }
+}
+
+/// Reads names and claims out of a text that the user says now, by the built-in rules and without a memory.
+///
+/// # Errors
+/// None for any text.
+pub fn extract_text(text: &str) -> Result<Extraction> {
+    let now = SystemClock::default().now();
+    let said = NewEvent {
+        kind: EventKind::UserMessage,
+        content: text.to_owned(),
+        session: SessionId::new(DEFAULT_SESSION)?,
+        channel: ChannelId::new(DEFAULT_CHANNEL)?,
+        parent: None,
+        speaker: None,
+        user: None,
+        agent: None,
+        occurred_at: now,
+        zone: Zone::utc(),
+        origin: Origin::UserDirect,
+        idempotency_key: None,
+        metadata: Metadata::new(),
+    };
+    let event = Event {
+        id: EventId(0),
+        seq: Seq(0),
+        recorded_at: now,
+        role: said.kind.role(),
+        trust: said.origin.trust(),
+        level: said.origin.level(),
+        quarantined: None,
+        echo: Vec::new(),
+        body: Body::Kept(Box::new(said)),
+    };
+    let known = Gazetteer::default();
+    Ok(RuleExtractor::new().extract(&Utterance { event: &event, before: &[], known: &known }))
+}
