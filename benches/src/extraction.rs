@@ -7,11 +7,12 @@
 pub mod gold;
 pub mod observed;
 pub mod stems;
+pub mod traps;
 
 use anyhow::{Context as _, Result};
 use mnemal_core::{
-    Body, ChannelId, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer, Level, NewEvent, Origin,
-    Seq, SessionId, Timestamp, Trust, Utterance, Zone,
+    Body, ChannelId, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer, Level, NewEvent,
+    Origin, Seq, SessionId, Timestamp, Trust, Utterance, Zone,
 };
 use mnemal_extract::RuleExtractor;
 use serde_json::{Value, json};
@@ -92,6 +93,7 @@ pub struct Share {
 
 impl Share {
     /// Counts one.
+    #[expect(clippy::fn_params_excessive_bools, reason = "a case is a hit or not")]
     pub fn count(&mut self, is_hit: bool) {
         self.hits += usize::from(is_hit);
         self.n += 1;
@@ -140,7 +142,8 @@ pub fn moment(text: &str) -> Result<(Timestamp, i32)> {
     };
     // Days from the civil date, with years that begin in March.
     let (shifted, from_march) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days = shifted * 365 + shifted.div_euclid(4) - shifted.div_euclid(100) + shifted.div_euclid(400)
+    let days = shifted * 365 + shifted.div_euclid(4) - shifted.div_euclid(100)
+        + shifted.div_euclid(400)
         + (from_march * 153 + 2) / 5
         + day
         - 1

@@ -119,7 +119,7 @@ impl Judged {
                 let is_wanted = label.acts.iter().any(|act| is_of(acts, &act.act));
                 match hit {
                     Some(hit) if !is_wanted => {
-                        all.push(format!("{} {name} taken by {}", exchange.id, hit.rule.as_str()))
+                        all.push(format!("{} {name} taken by {}", exchange.id, hit.rule.as_str()));
                     }
                     None if is_wanted => all.push(format!("{} {name} missed", exchange.id)),
                     _ => {}

@@ -1,6 +1,6 @@
 //! The gold sets are whole, and the extractor is as good on their development halves as it was.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the parts that tests share are tests too")]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -45,7 +45,11 @@ fn a_label_changes_only_together_with_its_hash() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&kept, &found).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(&kept).unwrap(), found, "say it in CHANGES.md, and renew with UPDATE_GOLDEN=1");
+    assert_eq!(
+        std::fs::read_to_string(&kept).unwrap(),
+        found,
+        "say it in CHANGES.md, and renew with UPDATE_GOLDEN=1"
+    );
 }
 
 #[test]
@@ -64,7 +68,10 @@ fn no_dialogue_stands_in_both_halves() {
 #[test]
 fn the_sets_are_as_large_as_they_must_be() {
     let both = |set: &str, kind: &str| -> Vec<Value> {
-        ["dev", "held"].iter().flat_map(|half| rows(&gold().join(format!("{set}/{half}.{kind}.jsonl")))).collect()
+        ["dev", "held"]
+            .iter()
+            .flat_map(|half| rows(&gold().join(format!("{set}/{half}.{kind}.jsonl"))))
+            .collect()
     };
     assert!(both("g1", "turns").len() >= 1_500);
     let exchanges = both("g4", "labels");
@@ -80,11 +87,11 @@ fn the_sets_are_as_large_as_they_must_be() {
 
 /// What the development half must show at least, or at most: the figures of the last change, a little loosened.
 const FLOORS: [(&str, f64); 5] = [
-    ("faithful", 0.90),
-    ("worth", 0.80),
-    ("self_statements_found", 0.60),
+    ("faithful", 0.88),
+    ("worth", 0.87),
+    ("self_statements_found", 0.68),
     ("entity_precision", 0.90),
-    ("entity_recall", 0.80),
+    ("entity_recall", 0.83),
 ];
 const CEILING: (&str, f64) = ("negated_stored", 0.02);
 

@@ -226,8 +226,8 @@ fn packages_of(tree: &str) -> usize {
 fn examples(run: &mut Run) -> Result<()> {
     let root = run.root.join(EXAMPLES);
     let groups = folders(&root);
-    let mut manifests: Vec<PathBuf> = groups.iter().flat_map(|group| folders(group)).chain(groups.clone()).collect();
-    manifests.iter_mut().for_each(|folder| folder.push("Cargo.toml"));
+    let all = groups.iter().flat_map(|group| folders(group)).chain(groups.clone());
+    let mut manifests: Vec<PathBuf> = all.map(|folder| folder.join("Cargo.toml")).collect();
     manifests.retain(|manifest| manifest.is_file());
     manifests.sort();
     if manifests.is_empty() {

@@ -8,7 +8,7 @@ use clap::Parser;
 use mnemal_benches::cpu::Watch;
 use mnemal_benches::extraction::gold::Gold;
 use mnemal_benches::extraction::observed::Observed;
-use mnemal_benches::extraction::{Spoken, read};
+use mnemal_benches::extraction::{Spoken, read, traps};
 use mnemal_extract::RuleExtractor;
 use serde_json::{Value, json};
 
@@ -49,9 +49,14 @@ fn main() -> Result<()> {
         (figures, observed.turns)
     } else {
         let gold = Gold::read(&args.data, &args.half)?;
-        let (figures, failures) = gold.measure(&extractor)?;
+        let (mut figures, mut failures) = gold.measure(&extractor)?;
+        if args.data.ends_with("g1") {
+            failures.extend(traps::add_to(&mut figures, &args.data, &args.half, &extractor)?);
+        }
         if args.failures {
-            failures.iter().for_each(|line| println!("{line}"));
+            for line in &failures {
+                println!("{line}");
+            }
         }
         (figures, gold.turns)
     };

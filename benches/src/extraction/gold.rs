@@ -94,7 +94,12 @@ impl Gold {
         let mut turns = Vec::new();
         for line in lines::<TurnLine>(&folder.join(format!("{half}.turns.jsonl")))? {
             let (at, offset_seconds) = moment(&line.at)?;
-            turns.push(Spoken { id: line.id, text: line.text, at, zone: Zone { name: line.tz, offset_seconds } });
+            turns.push(Spoken {
+                id: line.id,
+                text: line.text,
+                at,
+                zone: Zone { name: line.tz, offset_seconds },
+            });
         }
         let mut by_id: HashMap<String, LabelLine> = HashMap::new();
         for line in lines::<LabelLine>(&folder.join(format!("{half}.labels.jsonl")))? {
@@ -115,12 +120,16 @@ impl Gold {
         for ((turn, labels), extraction) in self.turns.iter().zip(&self.labels).zip(&found) {
             counts.claims(turn, labels, extraction);
             counts.traps(turn, labels, extraction);
-            counts.entities(turn, labels, extraction);
+            counts.entities(labels, extraction);
         }
-        let rules: BTreeMap<String, Value> = counts.by_rule.iter().map(|(rule, (all, active, worth))| {
-            let counts = json!({"all": all.json(), "active": active.json(), "worth": worth.json()});
-            (rule.clone(), counts)
-        }).collect();
+        let rules: BTreeMap<String, Value> = counts
+            .by_rule
+            .iter()
+            .map(|(rule, (all, active, worth))| {
+                let counts = json!({"all": all.json(), "active": active.json(), "worth": worth.json()});
+                (rule.clone(), counts)
+            })
+            .collect();
         let value = json!({
             "faithful": counts.faithful.json(), "worth": counts.worth.json(),
             "faithful_with_candidates": counts.all_faithful.json(),
@@ -137,9 +146,10 @@ impl Counts {
     fn claims(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
         let mut taken = vec![false; labels.claims.len()];
         for fact in &extraction.facts {
-            let fits = labels.claims.iter().enumerate().find(|(place, label)| {
-                taken.get(*place) == Some(&false) && agrees(fact, label, &turn.text)
-            });
+            let fits =
+                labels.claims.iter().enumerate().find(|(place, label)| {
+                    taken.get(*place) == Some(&false) && agrees(fact, label, &turn.text)
+                });
             if let Some((place, _)) = fits
                 && let Some(taken) = taken.get_mut(place)
             {
@@ -168,7 +178,14 @@ impl Counts {
             }
             if !taken {
                 let kind = if label.is_self_statement() { "MISSED" } else { "missed" };
-                self.failures.push(format!("{kind} {} {} {} {} {}", turn.id, label.s, label.p, label.act(), label.o));
+                self.failures.push(format!(
+                    "{kind} {} {} {} {} {}",
+                    turn.id,
+                    label.s,
+                    label.p,
+                    label.act(),
+                    label.o
+                ));
             }
         }
     }
@@ -189,16 +206,20 @@ impl Counts {
         }
     }
 
-    fn entities(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
+    fn entities(&mut self, labels: &LabelLine, extraction: &Extraction) {
         let mut taken = vec![false; labels.entities.len()];
         let mut seen: Vec<&str> = Vec::new();
         for mention in &extraction.mentions {
-            let is_other = matches!(mention.kind, EntityKind::Identifier | EntityKind::Quantity | EntityKind::Concept);
+            let is_other =
+                matches!(mention.kind, EntityKind::Identifier | EntityKind::Quantity | EntityKind::Concept);
             if is_other || seen.contains(&mention.name.as_str()) {
                 continue;
             }
             seen.push(&mention.name);
-            let fits = labels.entities.iter().position(|(name, kind)| *name == mention.name && kind == mention.kind.as_str());
+            let fits = labels
+                .entities
+                .iter()
+                .position(|(name, kind)| *name == mention.name && kind == mention.kind.as_str());
             if let Some(place) = fits.and_then(|place| taken.get_mut(place)) {
                 *place = true;
             }
@@ -210,10 +231,15 @@ impl Counts {
     }
 }
 
-fn shown(fact: &ExtractedFact) -> String {
+pub(super) fn shown(fact: &ExtractedFact) -> String {
     let subject = subject(&fact.subject);
     let (rule, confidence) = (fact.rule.as_str(), fact.confidence.get());
-    format!("{subject} {} {} {} [{rule} {confidence:.2}]", fact.predicate.as_str(), fact.act.as_str(), fact.object.text)
+    format!(
+        "{subject} {} {} {} [{rule} {confidence:.2}]",
+        fact.predicate.as_str(),
+        fact.act.as_str(),
+        fact.object.text
+    )
 }
 
 fn subject(subject: &Subject) -> String {

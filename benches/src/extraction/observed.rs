@@ -75,7 +75,8 @@ impl Observed {
             for fact in &extraction.facts {
                 let mut is_match = false;
                 for number in of_turn.get(&turn).into_iter().flatten() {
-                    let fits = self.observations.get(*number).is_some_and(|of| is_in(&fact.object.text, &of.1));
+                    let fits =
+                        self.observations.get(*number).is_some_and(|of| is_in(&fact.object.text, &of.1));
                     if fits && let Some(seen) = seen.get_mut(*number) {
                         *seen = true;
                         is_match = true;
@@ -90,7 +91,8 @@ impl Observed {
         }
         let recall = Share { hits: seen.iter().filter(|seen| **seen).count(), n: seen.len() };
         let per_turn = |n: usize| n as f64 / self.turns.len().max(1) as f64;
-        let rules: BTreeMap<String, Value> = by_rule.into_iter().map(|(rule, share)| (rule, share.json())).collect();
+        let rules: BTreeMap<String, Value> =
+            by_rule.into_iter().map(|(rule, share)| (rule, share.json())).collect();
         let value = json!({
             "match": matched.json(), "recall": recall.json(), "per_turn": per_turn(matched.n),
             "active_match": active.json(), "active_per_turn": per_turn(active.n),

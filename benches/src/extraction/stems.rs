@@ -4,8 +4,8 @@ use mnemal_text::{Analyzer, Language, is_stop_word};
 
 /// Words before which the head of an object stands.
 const PREPOSITIONS: [&str; 24] = [
-    "of", "in", "on", "at", "for", "from", "with", "to", "into", "about", "by", "near", "over", "under", "after", "before",
-    "through", "during", "around", "between", "against", "across", "like", "as",
+    "of", "in", "on", "at", "for", "from", "with", "to", "into", "about", "by", "near", "over", "under",
+    "after", "before", "through", "during", "around", "between", "against", "across", "like", "as",
 ];
 
 /// Returns the distinct stems of the words of content, in order.

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use mnemal_core::{Act, Event, EventKind, Extractor as _, Gazetteer, Origin, Timestamp, ToolName, Utterance, Zone};
+use mnemal_core::{
+    Act, Event, EventKind, Extractor as _, Gazetteer, Origin, Timestamp, ToolName, Utterance, Zone,
+};
 use mnemal_extract::RuleExtractor;
 use serde::Deserialize;
 use serde_json::Value;
@@ -78,7 +80,9 @@ fn event(line: &Line, number: usize) -> Result<Event> {
 
 fn lines(path: &Path) -> Result<Vec<Line>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let read = |line: &str| serde_json::from_str::<Line>(line).with_context(|| format!("{}: {line}", path.display()));
+    let read = |line: &str| {
+        serde_json::from_str::<Line>(line).with_context(|| format!("{}: {line}", path.display()))
+    };
     text.lines().filter(|line| !line.is_empty()).map(read).collect()
 }
 
@@ -86,7 +90,12 @@ fn lines(path: &Path) -> Result<Vec<Line>> {
 ///
 /// # Errors
 /// Those of [`claimed`] and [`of_others`].
-pub fn add_to(figures: &mut Value, folder: &Path, half: &str, extractor: &RuleExtractor) -> Result<Vec<String>> {
+pub fn add_to(
+    figures: &mut Value,
+    folder: &Path,
+    half: &str,
+    extractor: &RuleExtractor,
+) -> Result<Vec<String>> {
     let gold = folder.parent().context("the gold folder stands alone")?;
     let (share, failures) = claimed(gold, half, extractor)?;
     if let Value::Object(all) = figures {

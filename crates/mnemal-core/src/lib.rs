@@ -31,8 +31,8 @@ pub use crate::event::{
     Remember, Role, Seq, SessionSummary,
 };
 pub use crate::extraction::{
-    Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized, Subject,
-    Utterance, When, WorldTime,
+    Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized,
+    Subject, Utterance, When, WorldTime,
 };
 pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
@@ -45,13 +45,13 @@ pub use crate::key::InstallationKey;
 pub use crate::learning::{Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus};
 pub use crate::lease::{Lease, Turn};
 pub use crate::name::{
-    AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId, SpaceId, Speaker,
-    Tag, ToolName, UserId,
+    AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
+    SpaceId, Speaker, Tag, ToolName, UserId,
 };
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, Integrity, LearningStore,
-    LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
+    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, Integrity,
+    LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{

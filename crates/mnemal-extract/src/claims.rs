@@ -109,7 +109,9 @@ impl<'d> Claims<'d> {
                     continue;
                 }
                 let pattern = rule.cues.get(place);
-                let Some(slots) = pattern.and_then(|pattern| pattern.at(reading, rules, at)) else { continue };
+                let Some(slots) = pattern.and_then(|pattern| pattern.at(reading, rules, at)) else {
+                    continue;
+                };
                 let found = Match {
                     rule,
                     slots,
@@ -210,7 +212,11 @@ impl Sentence<'_, '_> {
                 let after_comma = reading.break_at(at) == Break::Comma && !joins(at);
                 if joins(at) && at + 1 < end || after_comma {
                     let behind = if after_comma { at } else { at + 1 };
-                    all.push(Found { words: behind..behind, subject: subject.subject.clone(), how: subject.how });
+                    all.push(Found {
+                        words: behind..behind,
+                        subject: subject.subject.clone(),
+                        how: subject.how,
+                    });
                 }
             }
         }
@@ -219,7 +225,10 @@ impl Sentence<'_, '_> {
         });
         if let Some(at) = first
             && !found.iter().any(|found| found.words.start <= at)
-            && reading.words.get(at).is_some_and(|word| rules.subjects.unsaid.contains(&*word.lower) || rules.class("past").is_some_and(|class| class.has(&word.lower)))
+            && reading.words.get(at).is_some_and(|word| {
+                rules.subjects.unsaid.contains(&*word.lower)
+                    || rules.class("past").is_some_and(|class| class.has(&word.lower))
+            })
         {
             all.push(Found { words: at..at, subject: Subject::Speaker, how: How::Unsaid });
         }
@@ -290,13 +299,17 @@ impl Sentence<'_, '_> {
         }
         let stands = |at: usize| {
             let mut end = None;
-            self.rules.frequency.find_at(&self.reading.words, at, |(), places| end = end.max(Some(places.end)));
+            self.rules
+                .frequency
+                .find_at(&self.reading.words, at, |(), places| end = end.max(Some(places.end)));
             end.map(|end| at..end)
         };
         let last = self.reading.next_break(own.end, Break::Start).min(own.start + LONGEST_HABIT);
         let (cut, tail) = if let Some(behind) = (own.end..last).find_map(stands) {
             let mut end = behind.end;
-            while end < last && let Some(more) = stands(end) {
+            while end < last
+                && let Some(more) = stands(end)
+            {
                 end = more.end;
             }
             (cutter.checked(own.start..behind.start, own.start..end)?, None)
@@ -335,7 +348,12 @@ impl Sentence<'_, '_> {
         let act = self.act(found, words)?;
         let cutter = Cutter { reading: self.reading, rules: self.rules, rule: found.rule, hints: self.hints };
         let cut = cutter.own(found.said.clone());
-        let of_speaker = Match { subject: Subject::Speaker, slots: found.slots.clone(), said: found.said.clone(), ..*found };
+        let of_speaker = Match {
+            subject: Subject::Speaker,
+            slots: found.slots.clone(),
+            said: found.said.clone(),
+            ..*found
+        };
         let mut fact = self.fact(&of_speaker, &cut, act, None);
         if let (How::Pronoun, Subject::Named(name)) = (found.how, &found.subject) {
             fact.object.text.clone_from(name);
@@ -367,7 +385,11 @@ impl Sentence<'_, '_> {
     /// "Huiling is my director": a word with a capital that is no common word.
     fn name_before(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let own = &found.slots.own;
-        let is_verb = self.reading.words.get(own.start).is_some_and(|word| self.rules.subjects.skip.contains(&*word.lower));
+        let is_verb = self
+            .reading
+            .words
+            .get(own.start)
+            .is_some_and(|word| self.rules.subjects.skip.contains(&*word.lower));
         let is_name = |at: &usize| {
             self.reading.words.get(*at).is_some_and(|word| {
                 word.is_capitalised(self.reading.text)
@@ -403,9 +425,11 @@ impl Sentence<'_, '_> {
     fn act(&self, found: &Match<'_>, words: Range<usize>) -> Result<Act, Reason> {
         let rule = found.rule;
         let mut gates = Gates::NONE;
-        let is_in_subject =
-            |cue: &Range<usize>| !cue.is_empty() && found.said.start <= cue.start && cue.end <= found.said.end;
-        let is_not = |at: usize| rule.keeps_not && self.reading.words.get(at).is_some_and(|word| word.lower == "not");
+        let is_in_subject = |cue: &Range<usize>| {
+            !cue.is_empty() && found.said.start <= cue.start && cue.end <= found.said.end
+        };
+        let is_not =
+            |at: usize| rule.keeps_not && self.reading.words.get(at).is_some_and(|word| word.lower == "not");
         let own = found.slots.own.start..found.slots.own.end + usize::from(is_not(found.slots.own.end));
         let own = if rule.is_strict { 0..0 } else { own };
         let over = self.reading.marks_over(words.clone(), &own);
@@ -453,13 +477,17 @@ impl Sentence<'_, '_> {
         };
         let comma = self.reading.next_break(end, Break::Comma);
         let (from, to) = (self.reading.clause_at(start), self.reading.next_break(end, Break::Start));
-        (start..comma).find_map(of).or_else(|| (from..start).rev().find_map(of)).or_else(|| (comma..to).find_map(of))
+        (start..comma)
+            .find_map(of)
+            .or_else(|| (from..start).rev().find_map(of))
+            .or_else(|| (comma..to).find_map(of))
     }
 
     fn fact(&self, found: &Match<'_>, cut: &Cut, act: Act, time: Option<When>) -> ExtractedFact {
         let rule = found.rule;
         let start = if rule.with_verb { found.slots.own.start.min(cut.words.start) } else { cut.words.start };
-        let words = start..if rule.with_tail { found.slots.own.end.max(cut.words.end) } else { cut.words.end };
+        let words =
+            start..if rule.with_tail { found.slots.own.end.max(cut.words.end) } else { cut.words.end };
         let bytes = self.closed(self.reading.bytes(&words));
         let text = self.reading.text.get(bytes.clone()).unwrap_or_default();
         let tail = found.slots.tail.as_ref().and_then(|tail| self.reading.text.get(self.reading.bytes(tail)));
@@ -471,15 +499,20 @@ impl Sentence<'_, '_> {
             _ => None,
         });
         let clause = found.said.start.min(found.slots.own.start)..words.end;
-        let confidence = score::confidence(self.reading, self.rules, self.hints, &score::Case {
-            rule,
-            how: found.how,
-            act,
-            cut,
-            words: &clause,
-            bytes: &bytes,
-            is_dated: time.is_some(),
-        });
+        let confidence = score::confidence(
+            self.reading,
+            self.rules,
+            self.hints,
+            &score::Case {
+                rule,
+                how: found.how,
+                act,
+                cut,
+                words: &clause,
+                bytes: &bytes,
+                is_dated: time.is_some(),
+            },
+        );
         ExtractedFact {
             rule: rule.id.clone(),
             predicate: rule.predicate.clone(),
@@ -518,7 +551,8 @@ impl Sentence<'_, '_> {
         match rule.topic_of? {
             TopicOf::Role => found.slots.role.as_deref().map(str::to_owned),
             TopicOf::Head => {
-                let known = self.rules.subjects.role_of(self.reading, cut.head).map(|(role, _)| role.to_owned());
+                let known =
+                    self.rules.subjects.role_of(self.reading, cut.head).map(|(role, _)| role.to_owned());
                 known.or_else(|| self.reading.words.get(cut.head).map(|word| word.lower.to_string()))
             }
         }

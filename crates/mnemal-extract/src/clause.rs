@@ -122,15 +122,20 @@ fn breaks(text: &str, words: &[Word<'_>], pack: &GatePack) -> Vec<Break> {
 }
 
 fn break_before(words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -> Break {
-    let is_joint = between.len() == 1 && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
+    let is_joint =
+        between.len() == 1 && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
     if is_joint {
         return Break::None;
     }
     let is_comma = between.contains([',', '，', '、']);
-    let is_strong = between.contains(['.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）', '。', '！', '？'])
-        || between.contains(" -")
+    let is_strong = between.contains([
+        '.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）',
+        '。', '！', '？',
+    ]) || between.contains(" -")
         || between.contains("- ")
-        || between.chars().any(|c| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '，' | '、' | '“' | '”'));
+        || between
+            .chars()
+            .any(|c| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '，' | '、' | '“' | '”'));
     let stands = |phrases: &crate::phrase::Phrases<()>| {
         let mut stands = false;
         phrases.find_at(words, at, |(), _| stands = true);
@@ -159,7 +164,8 @@ fn break_before(words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -
 fn reasons(words: &[Word<'_>], pack: &GatePack) -> Vec<usize> {
     let mut reasons = Vec::new();
     pack.reasons.find(words, |(), places| {
-        let is_subject = words.get(places.end).is_some_and(|word| pack.subjects.contains(word.lower.as_ref()));
+        let is_subject =
+            words.get(places.end).is_some_and(|word| pack.subjects.contains(word.lower.as_ref()));
         if is_subject && places.start > 0 {
             reasons.push(places.start);
         }

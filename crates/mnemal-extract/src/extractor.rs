@@ -3,16 +3,14 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use mnemal_core::{
-    Event, EventKind, Extraction, Extractor, Level, NewEvent, Producer, Span, Utterance,
-};
+use mnemal_core::{Event, EventKind, Extraction, Extractor, Level, NewEvent, Producer, Span, Utterance};
 use mnemal_text::sentences;
 
 use crate::claims::Claims;
 use crate::claims::hints::{Hints, TimeSpan};
 use crate::clause::Reading;
-use crate::gates::Gates;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
+use crate::gates::Gates;
 use crate::language::{Pack, guess};
 use crate::names::mentions;
 
@@ -54,15 +52,20 @@ impl RuleExtractor {
         let foreign = foreign(text);
         for (number, sentence) in sentences(text).into_iter().enumerate() {
             let range = sentence.range();
-            let is_foreign = foreign.iter().any(|foreign| foreign.start <= range.start && range.start < foreign.end);
+            let is_foreign =
+                foreign.iter().any(|foreign| foreign.start <= range.start && range.start < foreign.end);
             if is_foreign || echo.iter().any(|span| overlaps(&range, *span)) || is_code(text, &range) {
                 continue;
             }
             let pack = Pack::of_sentence(sentence.of(text), code, is_mixed);
             let Some((pack, rules)) = pack.and_then(|pack| Some((pack, pack.rules()?))) else { continue };
             let reading = Reading::new(sentence.of(text), pack.gates());
-            let hints =
-                Hints { times: &times, mentions: &extraction.mentions, base: sentence.start, sentence: number };
+            let hints = Hints {
+                times: &times,
+                mentions: &extraction.mentions,
+                base: sentence.start,
+                sentence: number,
+            };
             claims.read(&reading, rules, &hints);
         }
         extraction.remarks.extend(claims.dropped.lines());
@@ -147,7 +150,9 @@ fn looks_copied(line: &str) -> bool {
         || line.starts_with('|') && line.ends_with('|')
         || line.ends_with([';', '{', '}'])
         || line.len() >= 12 && signs * 6 > line.len()
-        || line.get(..4).is_some_and(|year| year.starts_with("20") && year.bytes().all(|b| b.is_ascii_digit()))
+        || line
+            .get(..4)
+            .is_some_and(|year| year.starts_with("20") && year.bytes().all(|b| b.is_ascii_digit()))
             && line.get(4..5) == Some("-")
 }
 
@@ -166,13 +171,17 @@ fn foreign(text: &str) -> Vec<Range<usize>> {
     let mut is_after_order = false;
     for line in text.split_inclusive('\n') {
         let body = line.trim();
-        let is_header = HEADERS.iter().any(|header| body.get(..header.len()).is_some_and(|of| of.eq_ignore_ascii_case(header)));
+        let is_header = HEADERS
+            .iter()
+            .any(|header| body.get(..header.len()).is_some_and(|of| of.eq_ignore_ascii_case(header)));
         let is_below = is_after_order && start > 0 && !body.is_empty();
-        if is_header || is_below {
+        let is_signature = body == "--";
+        if is_header || is_below || is_signature {
             foreign.push(start..text.len());
             break;
         }
-        is_after_order = body.ends_with([':', '：']) && asks_for_work(body) || is_after_order && body.is_empty();
+        is_after_order =
+            body.ends_with([':', '：']) && asks_for_work(body) || is_after_order && body.is_empty();
         start += line.len();
     }
     foreign
@@ -186,7 +195,8 @@ fn asks_for_work(line: &str) -> bool {
     let last = sentences(line).last().copied();
     Pack::of(code).zip(last).is_some_and(|(pack, last)| {
         let gates = Reading::new(last.of(line), pack.gates()).gates();
-        gates.intersects(Gates::IMPERATIVE | Gates::QUESTION | Gates::FICTION) || last.of(line).split_whitespace().count() <= 6
+        gates.intersects(Gates::IMPERATIVE | Gates::QUESTION | Gates::FICTION)
+            || last.of(line).split_whitespace().count() <= 6
     })
 }
 
@@ -196,10 +206,14 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut open: Option<(usize, char)> = None;
     for (at, c) in text.char_indices() {
         match (open, c) {
-            (Some((start, '"')), '"') | (Some((start, '“')), '”') | (Some((start, '«')), '»') | (Some((start, '„')), '“' | '”') => {
+            (Some((start, '"')), '"')
+            | (Some((start, '“')), '”')
+            | (Some((start, '«')), '»')
+            | (Some((start, '„')), '“' | '”') => {
                 let said = text.get(start..at).unwrap_or_default();
                 let words = said.split_whitespace().count();
-                let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
+                let small =
+                    said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
                 if words > 4 && small * 2 > words || said.contains(". ") || said.contains("! ") {
                     found.push(start..at);
                 }
@@ -227,7 +241,15 @@ fn times(said: &NewEvent, rules: Option<&DateRules>) -> Vec<TimeSpan> {
         span.start as usize..span.end as usize
     };
     let next = |of: &Dated| ahead.iter().find(|dated| dated.span() == of.span()).and_then(Dated::when);
-    found.iter().map(|dated| TimeSpan { span: span(dated), past: dated.when(), future: next(dated), is_length: matches!(dated, Dated::Length { .. }) }).collect()
+    found
+        .iter()
+        .map(|dated| TimeSpan {
+            span: span(dated),
+            past: dated.when(),
+            future: next(dated),
+            is_length: matches!(dated, Dated::Length { .. }),
+        })
+        .collect()
 }
 
 #[cfg(test)]

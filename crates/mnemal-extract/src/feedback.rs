@@ -122,6 +122,9 @@ pub(crate) struct Line {
 }
 
 fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
+    if is_dictation(pack, turn) {
+        return Vec::new();
+    }
     let without = unread(turn.user);
     let echo = Echo::of(turn.assistant, Language::guess(turn.user));
     let lines: Vec<Line> = sentences(turn.user)
@@ -135,8 +138,11 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
         .collect();
     let asked = Asked::of(turn.assistant);
     let mut found: Vec<Found<'_>> = Vec::new();
+    // What asks or quotes does more than state.
+    let mut does_more = turn.user.contains(['"', '“', '„', '«']);
     for (sentence, line) in lines.iter().enumerate() {
         let scope = Scope::of(pack, turn, line);
+        does_more |= scope.is_marked;
         if scope.is_closed {
             continue;
         }
@@ -147,6 +153,13 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
                 .filter_map(|hit| pack.rules.get(hit.tag).map(|rule| Found { rule, hit, sentence })),
         );
     }
+    let is_other = |found: &Found<'_>| match found.rule.act {
+        FeedbackAct::Praise | FeedbackAct::Preference => true,
+        FeedbackAct::Directive => found.sentence == 0,
+        _ => false,
+    };
+    let is_plain = !does_more && !found.iter().any(is_other);
+    found.retain(|found| !found.rule.is_weak || is_plain && found.sentence == 0);
     keep_first_of_each_act(&mut found);
     let cues = Cues::count(pack, turn.user, &lines);
     let mut all = Vec::with_capacity(found.len());
@@ -158,6 +171,20 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
         }
     }
     all
+}
+
+/// Says whether the message only gives the words that the assistant asked for: a text to write, or something said.
+fn is_dictation(pack: &Pack, turn: Turn<'_>) -> bool {
+    let Some(assistant) = turn.assistant else { return false };
+    let user = turn.user.trim();
+    let is_quotation = user.starts_with(['"', '“', '„', '«']) && user.ends_with(['"', '”', '“', '»']);
+    if is_quotation && Asked::of(turn.assistant) == Asked::Question {
+        return true;
+    }
+    sentences(assistant).into_iter().next_back().is_some_and(|sentence| {
+        let tokens = pack.lexicon.tokens(assistant, sentence.range(), &[]);
+        !pack.invites.find(&tokens, &pack.lexicon).is_empty()
+    })
 }
 
 /// Keeps, for each sentence, the first rule of each act, and of two acts that exclude each other the more telling one.

@@ -27,9 +27,8 @@ impl Forms {
     /// Reads the table `words` of a pack: `prefixes`, `suffixes` and `forms` (`"dont = do n't"`).
     pub(crate) fn read(section: Option<Section<'_>>) -> Result<Self> {
         let Some(section) = section else { return Ok(Self::default()) };
-        let list = |key| -> Result<Vec<Box<str>>> {
-            Ok(section.lines(key)?.into_iter().map(Into::into).collect())
-        };
+        let list =
+            |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
         let mut whole = HashMap::new();
         for line in section.lines("forms")? {
             let (form, of) = line.split_once('=').unwrap_or((line, line));
@@ -69,14 +68,18 @@ impl Forms {
             return split.push(word);
         }
         for prefix in &self.prefixes {
-            if let Some((head, tail)) = cut(&word, prefix.chars().count(), |lower| lower.starts_with(&**prefix)) {
+            if let Some((head, tail)) =
+                cut(&word, prefix.chars().count(), |lower| lower.starts_with(&**prefix))
+            {
                 split.push(head);
                 return self.push(tail, split);
             }
         }
         for suffix in &self.suffixes {
             let all = word.lower.chars().count();
-            let Some(keep) = all.checked_sub(suffix.chars().count()).filter(|keep| *keep > 0) else { continue };
+            let Some(keep) = all.checked_sub(suffix.chars().count()).filter(|keep| *keep > 0) else {
+                continue;
+            };
             if let Some((head, tail)) = cut(&word, keep, |lower| lower.ends_with(&**suffix)) {
                 self.push(head, split);
                 return split.push(tail);

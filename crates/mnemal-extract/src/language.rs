@@ -20,7 +20,11 @@ pub(crate) struct Pack {
 
 /// Code, gates and rules for claims of each language.
 pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
-    ("en", include_str!("../packs/en/gates.toml"), concat!(include_str!("../packs/en/claims_life.toml"), "\n", include_str!("../packs/en/claims.toml"))),
+    (
+        "en",
+        include_str!("../packs/en/gates.toml"),
+        concat!(include_str!("../packs/en/claims_life.toml"), "\n", include_str!("../packs/en/claims.toml")),
+    ),
     ("de", include_str!("../packs/de/gates.toml"), include_str!("../packs/de/claims.toml")),
     ("fr", include_str!("../packs/fr/gates.toml"), include_str!("../packs/fr/claims.toml")),
     ("es", include_str!("../packs/es/gates.toml"), include_str!("../packs/es/claims.toml")),
@@ -80,7 +84,8 @@ fn told(text: &str, voted: &'static str) -> &'static str {
     }
     let Some((best, most)) = counts.iter().enumerate().max_by_key(|(_, vote)| **vote) else { return voted };
     let is_alone = counts.iter().filter(|vote| *vote == most).count() == 1;
-    let of_voted = packs.iter().position(|pack| pack.code == voted).and_then(|at| counts.get(at)).copied().unwrap_or(0);
+    let of_voted =
+        packs.iter().position(|pack| pack.code == voted).and_then(|at| counts.get(at)).copied().unwrap_or(0);
     let is_clear = if voted == "en" { *most > english } else { of_voted < *most };
     match packs.get(best) {
         Some(pack) if *most > 0 && is_alone && is_clear => pack.code,

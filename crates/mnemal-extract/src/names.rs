@@ -95,16 +95,29 @@ fn reading<'t>(
             token.lower = whole.into();
         }
     }
-    let known: Vec<Known> =
-        tokens.iter().map(|token| lexicon.of(token.key()).with(words.of(token.key()))).collect();
+    let known: Vec<Known> = tokens
+        .iter()
+        .map(|token| {
+            let known = lexicon.of(token.key()).with(words.of(token.key()));
+            if known == Known::NOTHING { plural(lexicon, token) } else { known }
+        })
+        .collect();
     let mut is_taken = vec![false; tokens.len()];
     take(&tokens, found.iter().map(|(range, _)| range.clone()), &mut is_taken);
     take(&tokens, code::code(text).into_iter(), &mut is_taken);
     for (token, taken) in tokens.iter().zip(is_taken.iter_mut()) {
-        *taken |= is_glued(text, token);
+        *taken |= is_glued(text, token) || is_zone(text, token);
     }
     let has_case = cases(&tokens, &known, &is_taken);
     Reading { text, tokens, known, is_taken, has_case }
+}
+
+/// "two Teslas": several things of a listed make.
+fn plural(lexicon: &Lexicon, token: &Token<'_>) -> Known {
+    let single = token.key().strip_suffix('s').filter(|single| token.shape.is_capital() && single.len() > 3);
+    let known = single.map_or(Known::NOTHING, |single| lexicon.of(single));
+    let is_made = known.has(Known::PRODUCT.with(Known::ORGANIZATION)) && !known.has(Known::FIRST);
+    if is_made { Known::PRODUCT } else { Known::NOTHING }
 }
 
 /// Marks the words that lie in one of the ranges, which come by place.
@@ -121,6 +134,29 @@ fn take(tokens: &[Token<'_>], ranges: impl Iterator<Item = Range<usize>>, is_tak
             *taken = true;
         }
     }
+}
+
+/// A part of a time zone: "Asia/Tokyo".
+fn is_zone(text: &str, token: &Token<'_>) -> bool {
+    const AREAS: [&str; 9] =
+        ["africa", "america", "antarctica", "asia", "atlantic", "australia", "europe", "indian", "pacific"];
+    let before = text.get(..token.span.start).unwrap_or_default();
+    let is_area = AREAS.contains(&token.lower.as_ref());
+    let opens = is_area
+        && text
+            .get(token.span.end..)
+            .and_then(|after| after.strip_prefix('/'))
+            .is_some_and(|after| after.starts_with(char::is_uppercase));
+    opens
+        || before
+            .strip_suffix('/')
+            .is_some_and(|before| AREAS.iter().any(|area| ends_with_word(before, area)))
+}
+
+/// Says whether a text ends with a word of small letters that is written with a capital there.
+fn ends_with_word(text: &str, word: &str) -> bool {
+    let Some(start) = text.len().checked_sub(word.len()) else { return false };
+    text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(word) && end.starts_with(char::is_uppercase))
 }
 
 /// A word within "org.gradle.caching=true" or "print(x)".

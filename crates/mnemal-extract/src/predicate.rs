@@ -189,7 +189,11 @@ mod tests {
             if let Some(opposite) = &info.opposite {
                 assert_eq!(of(opposite).and_then(|info| info.opposite.as_ref()), Some(&info.name));
             }
-            assert!(info.cardinality != Cardinality::Event || !info.ends, "{}: a happening does not end", info.name);
+            assert!(
+                info.cardinality != Cardinality::Event || !info.ends,
+                "{}: a happening does not end",
+                info.name
+            );
         }
         assert!(of("allergic_to").is_some_and(|info| info.is_safety && info.is_sensitive));
         assert_eq!(of("nothing"), None);

@@ -42,6 +42,19 @@ mod tests {
         check("Trader Joe's is near St. Louis.", "Trader Joe's:organization | St. Louis:location");
     }
 
+    // proves: NB-27 (names that stand in no list, by shape and place)
+    #[test]
+    fn names_of_no_list_have_the_kind_of_their_surroundings() {
+        check("The house in Brodmere is on a hill.", "Brodmere:location");
+        check("I borrowed it from the Tellbury library.", "Tellbury library:organization");
+        check("Her kids go to St Wulfric's now.", "St Wulfric's:organization");
+        check("Our gardener Vostrel is ill.", "Vostrel:person");
+        check("I asked a colleague called Drennick.", "Drennick:person");
+        check("Dinner with the Okvists went well.", "Okvists:person");
+        check("She is a Brodmerer at heart.", "");
+        check("The job runs on Europe/Vienna time.", "");
+    }
+
     #[test]
     fn lower_case_names_need_a_list_and_a_cue() {
         check("i live in berlin with my wife anna", "berlin:location | anna:person");

@@ -138,7 +138,7 @@ async fn nothing_of_an_erased_event_stays_in_the_bytes() -> Result<()> {
     let canary = "the canary sleeps under quixotic zephyrs";
     let mut secret = records.embedded(canary, &model, &[0.6, 0.8])?;
     secret.event.session = SessionId::new("session-of-the-canary")?;
-    secret.event.speaker = Some(mnemal_core::Speaker::new("Canaria")?);
+    secret.event.speaker = Some(Speaker::new("Canaria")?);
     secret.event.metadata.insert("caption".to_owned(), "plumage-in-metadata".to_owned());
     entries.insert(150, secret.clone());
     for entry in &entries {
@@ -318,7 +318,7 @@ async fn a_damaged_name_hides_no_event_from_a_narrowed_list() -> Result<()> {
     let whole = std::fs::read(store.path()).unwrap();
     let places: Vec<usize> =
         (0..whole.len() - 6).filter(|&at| whole.get(at..at + 6) == Some(b"MARKED")).collect();
-    assert!(places.len() >= 4 * 3 + 1, "four rows, their index, a tally: {}", places.len());
+    assert!(places.len() > 4 * 3, "four rows, their index, a tally: {}", places.len());
     let mut told = BTreeSet::new();
     for (number, place) in places.into_iter().enumerate() {
         let mut bytes = whole.clone();

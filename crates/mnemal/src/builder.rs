@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
-    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, InstallationKey, Layer,
-    LearningStore, Projector, ReceiptStore, Result, Slot, TokenCounter,
+    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, InstallationKey,
+    Layer, LearningStore, Projector, ReceiptStore, Result, Slot, TokenCounter,
 };
 use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use mnemal_context::AssemblerParts;
 use mnemal_core::{
-    AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor, Gap, GapCause, IndexStore,
-    Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey, Projector,
-    Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
+    AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor, Gap, GapCause,
+    IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey,
+    Projector, Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_recall::Recall;

@@ -170,6 +170,7 @@ fn claims(bench: &Bench, text: &str, show: Show) -> Answer {
     answer(is_sound && found.mentions.iter().all(|name| is_span(text, name.span)), &found, show)
 }
 
+#[expect(clippy::fn_params_excessive_bools, reason = "what holds of an answer is a yes or a no")]
 fn answer(is_sound: bool, shown: &impl Debug, show: Show) -> Answer {
     Answer { is_sound, shown: (show == Show::Answer).then(|| format!("{shown:?}")) }
 }

@@ -15,7 +15,7 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
         (Some(text), _) => {
             let text = super::text_or_stdin(text)?;
             let found = mnemal::extract_text(&text)?;
-            Read { text, zone: Zone::utc(), found }
+            Read { text, zone: Zone::utc(), found, explain: call.explain }
         }
         (None, event) => {
             let memory = super::open_one(global, output).await?;
@@ -24,10 +24,10 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
             let event = memory.get(id).await?;
             let zone = event.kept().map_or_else(Zone::utc, |kept| kept.zone.clone());
             let text = event.kept().map(|kept| kept.content.clone()).unwrap_or_default();
-            Read { text, zone, found }
+            Read { text, zone, found, explain: call.explain }
         }
     };
-    output.answer(&read.form(call.explain), || read.lines(call.explain))?;
+    output.answer(&read.form(), || read.lines())?;
     Ok(0)
 }
 
@@ -36,6 +36,8 @@ struct Read {
     text: String,
     zone: Zone,
     found: Extraction,
+    /// Whether what was dropped is said too.
+    explain: bool,
 }
 
 #[derive(Serialize)]
@@ -82,7 +84,7 @@ struct MentionForm {
 }
 
 impl Read {
-    fn form(&self, explain: bool) -> ExtractionForm {
+    fn form(&self) -> ExtractionForm {
         let mention = |mention: &mnemal::Mention| MentionForm {
             name: mention.name.clone(),
             kind: mention.kind.as_str(),
@@ -91,7 +93,7 @@ impl Read {
         ExtractionForm {
             facts: self.found.facts.iter().map(|fact| self.fact(fact)).collect(),
             mentions: self.found.mentions.iter().map(mention).collect(),
-            dropped: explain.then(|| self.found.remarks.clone()),
+            dropped: self.explain.then(|| self.found.remarks.clone()),
         }
     }
 
@@ -129,7 +131,7 @@ impl Read {
         }
     }
 
-    fn lines(&self, explain: bool) -> String {
+    fn lines(&self) -> String {
         let mut lines = Vec::new();
         for fact in &self.found.facts {
             let form = self.fact(fact);
@@ -143,9 +145,10 @@ impl Read {
             }
             lines.push(format!("{line}  {} {:.2}  {}", form.status, form.confidence, form.rule));
         }
-        let mention = |mention: &mnemal::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
+        let mention =
+            |mention: &mnemal::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
         lines.extend(self.found.mentions.iter().map(mention));
-        if explain {
+        if self.explain {
             lines.extend(self.found.remarks.iter().map(|remark| format!("dropped: {remark}")));
         }
         if lines.is_empty() { "nothing is claimed or named".to_owned() } else { lines.join("\n") }

@@ -33,10 +33,14 @@ fn every_rule_of_the_further_languages_claims_its_examples_and_leaves_its_counte
             if rule.examples.len() < 2 || rule.counter.len() < 2 {
                 wrong.push(format!("{id}: two examples and two counter-examples are needed"));
             }
-            for example in rule.examples.iter().filter(|text| !rules_of(pack, text).iter().any(|rule| rule == id)) {
+            for example in
+                rule.examples.iter().filter(|text| !rules_of(pack, text).iter().any(|rule| rule == id))
+            {
                 wrong.push(format!("{id} misses: {example} {:?}", rules_of(pack, example)));
             }
-            for counter in rule.counter.iter().filter(|text| rules_of(pack, text).iter().any(|rule| rule == id)) {
+            for counter in
+                rule.counter.iter().filter(|text| rules_of(pack, text).iter().any(|rule| rule == id))
+            {
                 wrong.push(format!("{id} takes: {counter}"));
             }
         }
@@ -50,10 +54,19 @@ fn the_language_of_nine_examples_in_ten_of_four_words_or_more_is_known() {
     for pack in Pack::all().iter().filter(|pack| pack.code() != "en") {
         let (mut all, mut wrong) = (0, Vec::new());
         for rule in pack.rules().into_iter().flat_map(|rules| &rules.all) {
-            for text in rule.examples.iter().chain(&rule.counter).filter(|text| text.split(' ').count() > 3 || !text.is_ascii() && text.len() > 24) {
+            for text in rule
+                .examples
+                .iter()
+                .chain(&rule.counter)
+                .filter(|text| text.split(' ').count() > 3 || !text.is_ascii() && text.len() > 24)
+            {
                 all += 1;
                 if crate::language::guess(text) != pack.code() {
-                    wrong.push(format!("{} is read as {}: {text}", pack.code(), crate::language::guess(text)));
+                    wrong.push(format!(
+                        "{} is read as {}: {text}",
+                        pack.code(),
+                        crate::language::guess(text)
+                    ));
                 }
             }
         }
@@ -91,8 +104,18 @@ fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_c
         if rule.examples.len() < 2 || rule.counter.len() < 2 {
             wrong.push(format!("{id}: two examples and two counter-examples are needed"));
         }
-        wrong.extend(rule.examples.iter().filter(|text| !claims_alone(pack, id, text)).map(|text| format!("{id} misses: {text}")));
-        wrong.extend(rule.counter.iter().filter(|text| claims_alone(pack, id, text)).map(|text| format!("{id} takes: {text}")));
+        wrong.extend(
+            rule.examples
+                .iter()
+                .filter(|text| !claims_alone(pack, id, text))
+                .map(|text| format!("{id} misses: {text}")),
+        );
+        wrong.extend(
+            rule.counter
+                .iter()
+                .filter(|text| claims_alone(pack, id, text))
+                .map(|text| format!("{id} takes: {text}")),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

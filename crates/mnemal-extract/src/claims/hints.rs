@@ -56,13 +56,16 @@ impl<'h> Hints<'h> {
     /// Returns the kind of the name that covers exactly these bytes of the sentence, or holds them.
     pub(crate) fn kind_of(&self, bytes: &Range<usize>) -> Option<EntityKind> {
         let (start, end) = (self.base + bytes.start, self.base + bytes.end);
-        let covers = |mention: &&Mention| mention.span.start as usize <= start && end <= mention.span.end as usize;
+        let covers =
+            |mention: &&Mention| mention.span.start as usize <= start && end <= mention.span.end as usize;
         self.mentions.iter().find(covers).map(|mention| mention.kind)
     }
 
     /// Says whether a name, a number or an identifier stands among bytes of the sentence.
     pub(crate) fn has_name(&self, bytes: &Range<usize>) -> bool {
         let (start, end) = (self.base + bytes.start, self.base + bytes.end);
-        self.mentions.iter().any(|mention| start <= mention.span.start as usize && mention.span.end as usize <= end)
+        self.mentions
+            .iter()
+            .any(|mention| start <= mention.span.start as usize && mention.span.end as usize <= end)
     }
 }

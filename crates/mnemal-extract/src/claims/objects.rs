@@ -124,7 +124,10 @@ impl Cutter<'_, '_> {
     }
 
     fn is_capital(&self, at: usize) -> bool {
-        self.reading.words.get(at).is_some_and(|word| word.is_capitalised(self.reading.text) && word.lower != "i")
+        self.reading
+            .words
+            .get(at)
+            .is_some_and(|word| word.is_capitalised(self.reading.text) && word.lower != "i")
     }
 
     /// Returns the objects that stand in `range`: one, or each of a list; and why there is none.
@@ -225,7 +228,11 @@ impl Cutter<'_, '_> {
 
     fn is_number(&self, at: usize) -> bool {
         self.has(at, &self.words().numbers)
-            || self.reading.words.get(at).is_some_and(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()))
+            || self
+                .reading
+                .words
+                .get(at)
+                .is_some_and(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()))
     }
 
     /// Passes over adverbs and times.
@@ -233,7 +240,10 @@ impl Cutter<'_, '_> {
         let mut at = range.start;
         while at < range.end {
             let is_length = self.hints.time_at(self.reading, at).is_some_and(|time| time.is_length);
-            if !self.keeps_time() && !is_length && let Some(end) = self.time_end(at) {
+            if !self.keeps_time()
+                && !is_length
+                && let Some(end) = self.time_end(at)
+            {
                 at = end;
             } else if self.has(at, &self.words().lead) {
                 at += 1;
@@ -265,12 +275,17 @@ impl Cutter<'_, '_> {
         };
         for at in range.clone() {
             let is_first = at == range.start;
-            let is_joined = self.rule.is_joined && self.has(at, &self.words().joiners) && !self.begins_clause(at + 1);
-            if !is_first && !is_joined && (self.reading.break_at(at) > Break::None || self.has(at, &self.words().joiners)) {
+            let is_joined =
+                self.rule.is_joined && self.has(at, &self.words().joiners) && !self.begins_clause(at + 1);
+            if !is_first
+                && !is_joined
+                && (self.reading.break_at(at) > Break::None || self.has(at, &self.words().joiners))
+            {
                 return (at, false);
             }
             let stops = self.has(at, &self.rule.stop) || kind_stop.is_some_and(|stop| self.has(at, stop));
-            let is_not = self.rule.keeps_not && self.reading.words.get(at).is_some_and(|word| word.lower == "not");
+            let is_not =
+                self.rule.keeps_not && self.reading.words.get(at).is_some_and(|word| word.lower == "not");
             let is_that = is_first && (is_not || self.has(at, &self.words().determiners));
             if !is_first && stops || !is_that && !self.rule.takes_pronouns && self.is_cut(at) {
                 return (at, false);
@@ -320,7 +335,8 @@ impl Cutter<'_, '_> {
         }
         let is_plain = matches!(self.rule.kind, Kind::Thing | Kind::Phrase);
         let is_loose_number = |at: usize| {
-            let is_digits = |word: &crate::word::Word<'_>| word.lower.bytes().all(|byte| byte.is_ascii_digit());
+            let is_digits =
+                |word: &crate::word::Word<'_>| word.lower.bytes().all(|byte| byte.is_ascii_digit());
             is_plain
                 && at > words.start
                 && self.reading.words.get(at).is_some_and(is_digits)
@@ -331,7 +347,9 @@ impl Cutter<'_, '_> {
             if is_loose_number(*at) {
                 return true;
             }
-            self.has(*at, &object.trail) || self.has(*at, &object.determiners) || self.has(*at, &object.prepositions)
+            self.has(*at, &object.trail)
+                || self.has(*at, &object.determiners)
+                || self.has(*at, &object.prepositions)
         };
         words.end - words.clone().skip(1).rev().take_while(is_trail).count()
     }
@@ -378,7 +396,8 @@ impl Cutter<'_, '_> {
     fn small_name(&self, words: &Range<usize>) -> Option<Range<usize>> {
         let is_small_writer = !self.reading.words.iter().any(|word| word.is_capitalised(self.reading.text));
         let is_word = self.content(&(words.start..words.start + 1)) == 1;
-        (self.rule.is_explicit && is_small_writer && is_word && words.len() <= 2).then(|| words.start..words.start + 1)
+        (self.rule.is_explicit && is_small_writer && is_word && words.len() <= 2)
+            .then(|| words.start..words.start + 1)
     }
 
     /// A place has a capital, is known, or is a thing like a village.
@@ -391,16 +410,21 @@ impl Cutter<'_, '_> {
         };
         if self.is_capital(words.start) || is_known(words.start) {
             let goes_on = |at: &usize| {
-                self.is_capital(*at) || is_known(*at) || self.has(*at, &self.words().particles) && self.is_capital(at + 1)
+                self.is_capital(*at)
+                    || is_known(*at)
+                    || self.has(*at, &self.words().particles) && self.is_capital(at + 1)
             };
             let count = words.clone().skip(1).take_while(goes_on).count();
             let run = words.start..words.start + 1 + count;
             let kind = self.hints.kind_of(&self.reading.bytes(&run));
-            let is_other = kind.is_some_and(|kind| kind != EntityKind::Location && kind != EntityKind::Concept);
+            // What surrounds a name is read in English; in other languages its kind is a guess.
+            let is_other = self.rules.code == "en"
+                && matches!(kind, Some(EntityKind::Product | EntityKind::Organization));
             return if is_other { Err(Reason::WrongKind) } else { Ok(run) };
         }
         let inner = words.clone().skip(1).find(|at| {
-            let is_name = self.is_capital(*at) || bytes(*at).and_then(|bytes| self.hints.kind_of(&bytes)) == Some(EntityKind::Location);
+            let is_name = self.is_capital(*at)
+                || bytes(*at).and_then(|bytes| self.hints.kind_of(&bytes)) == Some(EntityKind::Location);
             is_name && self.has(at - 1, &self.words().prepositions)
         });
         if is_marked && let Some(at) = inner {
@@ -420,9 +444,10 @@ impl Cutter<'_, '_> {
         let next = noun + 1;
         let is_alone = next >= words.end
             || self.has(next, &object.prepositions)
-            || self.rules.class("doing").is_some_and(|class| {
-                self.reading.words.get(next).is_some_and(|word| class.has(&word.lower))
-            });
+            || self
+                .rules
+                .class("doing")
+                .is_some_and(|class| self.reading.words.get(next).is_some_and(|word| class.has(&word.lower)));
         noun < words.end && self.has(noun, &object.generic) && is_alone
     }
 
@@ -454,7 +479,10 @@ impl Cutter<'_, '_> {
         let is_preposition = |at: &usize| *at > words.start && self.has(*at, &self.words().prepositions);
         let end = words.clone().find(is_preposition).unwrap_or(words.end);
         let is_digits = |at: usize| {
-            self.reading.words.get(at).is_some_and(|word| word.lower.bytes().all(|byte| byte.is_ascii_digit()))
+            self.reading
+                .words
+                .get(at)
+                .is_some_and(|word| word.lower.bytes().all(|byte| byte.is_ascii_digit()))
         };
         let last = |range: Range<usize>| {
             let content = |at: &usize| self.is_content(*at) && !is_digits(*at);
@@ -483,7 +511,10 @@ impl Cutter<'_, '_> {
         if is_other || is_dated {
             return Err(Reason::WrongKind);
         }
-        if is_of(&rule.reject) || self.has(start, &rule.reject_first) || self.has(words.start, &rule.reject_first) {
+        if is_of(&rule.reject)
+            || self.has(start, &rule.reject_first)
+            || self.has(words.start, &rule.reject_first)
+        {
             return Err(Reason::Rejected);
         }
         let is_noun = matches!(rule.kind, Kind::Thing | Kind::Phrase);

@@ -186,7 +186,8 @@ impl Search<'_, '_> {
     /// The places that a gap reaches from a word without leaving its clause or passing a denial.
     fn places(&self, at: usize, gap: usize) -> RangeInclusive<usize> {
         let last = if gap == 0 { at } else { self.reading.next_break(at + 1, Break::Start) - 1 };
-        let denials = self.reading.marks.iter().filter(|mark| mark.gate == Gates::NEGATION && mark.cue.start >= at);
+        let denials =
+            self.reading.marks.iter().filter(|mark| mark.gate == Gates::NEGATION && mark.cue.start >= at);
         let denied = denials.map(|mark| mark.cue.start).min().unwrap_or(last);
         at..=last.min(denied).clamp(at, at + gap)
     }
@@ -195,8 +196,11 @@ impl Search<'_, '_> {
         let with = |end| Slots { object: Some(at..end), ..slots.clone() };
         if rest.is_empty() {
             let all = self.reading.words.len();
-            return (at < all && (at == slots.own.start || self.reading.break_at(at) < Break::Strong || self.is_behind_colon(at)))
-                .then(|| with(all));
+            return (at < all
+                && (at == slots.own.start
+                    || self.reading.break_at(at) < Break::Strong
+                    || self.is_behind_colon(at)))
+            .then(|| with(all));
         }
         let last = self.reading.next_break(at + 1, Break::Start).min(at + LONGEST_SLOT);
         (at + 1..=last).find_map(|end| self.parts(rest, end, with(end)))
@@ -211,9 +215,7 @@ impl Search<'_, '_> {
 
     fn topic(&self, rest: &[Part], at: usize, slots: &Slots) -> Option<Slots> {
         let last = self.reading.next_break(at + 1, Break::Comma).min(at + LONGEST_TOPIC);
-        (at + 1..=last).find_map(|end| {
-            self.parts(rest, end, Slots { topic: Some(at..end), ..slots.clone() })
-        })
+        (at + 1..=last).find_map(|end| self.parts(rest, end, Slots { topic: Some(at..end), ..slots.clone() }))
     }
 }
 

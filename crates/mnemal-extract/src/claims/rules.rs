@@ -226,7 +226,10 @@ impl Rules {
         }
         self.lists.get(name).is_some_and(|list| {
             list.contains(word)
-                || list.iter().any(|of| of.strip_prefix('-').is_some_and(|ending| word.len() > ending.len() + 2 && word.ends_with(ending)))
+                || list.iter().any(|of| {
+                    of.strip_prefix('-')
+                        .is_some_and(|ending| word.len() > ending.len() + 2 && word.ends_with(ending))
+                })
                 || word.strip_suffix("es").is_some_and(|word| list.contains(word))
                 || word.strip_suffix('s').is_some_and(|word| list.contains(word))
         })
@@ -239,22 +242,26 @@ fn rule(section: Section<'_>) -> Result<Rule> {
     let name = section.text("predicate")?.ok_or_else(|| wrong("has no `predicate`"))?;
     let known = predicate::of(name).ok_or_else(|| wrong("has an unknown predicate"))?;
     let kind = section.text("object")?.unwrap_or("any");
-    let kind = KINDS.iter().find(|(known, _)| *known == kind).ok_or_else(|| wrong("has an unknown `object`"))?.1;
+    let kind =
+        KINDS.iter().find(|(known, _)| *known == kind).ok_or_else(|| wrong("has an unknown `object`"))?.1;
     let whom = match section.text("whom")? {
         None => Whom::Anybody,
         Some("me") => Whom::Me,
         Some("others") => Whom::Others,
         Some(_) => return Err(wrong("has an unknown `whom`")),
     };
-    let act = Act::from_name(section.text("act")?.unwrap_or("assert")).ok_or_else(|| wrong("has an unknown `act`"))?;
+    let act = Act::from_name(section.text("act")?.unwrap_or("assert"))
+        .ok_or_else(|| wrong("has an unknown `act`"))?;
     let topic_of = match section.text("topic_of")? {
         None => None,
         Some("role") => Some(TopicOf::Role),
         Some("head") => Some(TopicOf::Head),
         Some(_) => return Err(wrong("has an unknown `topic_of`")),
     };
-    let patterns = |key| -> Result<Vec<Pattern>> { section.lines(key)?.into_iter().map(Pattern::parse).collect() };
-    let texts = |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
+    let patterns =
+        |key| -> Result<Vec<Pattern>> { section.lines(key)?.into_iter().map(Pattern::parse).collect() };
+    let texts =
+        |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
     Ok(Rule {
         id: RuleId::new(id)?,
         predicate: Predicate::new(name)?,
@@ -304,7 +311,8 @@ fn rule(section: Section<'_>) -> Result<Rule> {
 
 fn kinds(section: Section<'_>, id: &str) -> Result<Vec<EntityKind>> {
     let kind = |name: &str| {
-        EntityKind::from_name(name).ok_or_else(|| Error::invalid(format!("a pack: rule `{id}` knows no kind `{name}`")))
+        EntityKind::from_name(name)
+            .ok_or_else(|| Error::invalid(format!("a pack: rule `{id}` knows no kind `{name}`")))
     };
     section.lines("kinds")?.into_iter().map(kind).collect()
 }
@@ -320,9 +328,13 @@ fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class>> {
             let forms: Vec<Box<str>> = all.iter().map(|word| third_person(word).into()).collect();
             all.extend(forms);
         }
-        let except_endings = class.map(|class| class.lines("except_endings")).transpose()?.unwrap_or_default();
+        let except_endings =
+            class.map(|class| class.lines("except_endings")).transpose()?.unwrap_or_default();
         let except_endings = except_endings.into_iter().map(Into::into).collect();
-        classes.insert(name.into(), Class { words: all, endings, except: words(class, "except")?, except_endings });
+        classes.insert(
+            name.into(),
+            Class { words: all, endings, except: words(class, "except")?, except_endings },
+        );
     }
     Ok(classes)
 }
@@ -332,7 +344,9 @@ fn third_person(verb: &str) -> String {
     let stem = verb.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
     match stem {
         Some(stem) => format!("{stem}ies"),
-        None if verb.ends_with(['s', 'x', 'o']) || verb.ends_with("sh") || verb.ends_with("ch") => format!("{verb}es"),
+        None if verb.ends_with(['s', 'x', 'o']) || verb.ends_with("sh") || verb.ends_with("ch") => {
+            format!("{verb}es")
+        }
         None => format!("{verb}s"),
     }
 }

@@ -49,7 +49,12 @@ pub(crate) struct Case<'c> {
 }
 
 /// Returns the confidence of a claim.
-pub(crate) fn confidence(reading: &Reading<'_>, rules: &Rules, hints: &Hints<'_>, case: &Case<'_>) -> Confidence {
+pub(crate) fn confidence(
+    reading: &Reading<'_>,
+    rules: &Rules,
+    hints: &Hints<'_>,
+    case: &Case<'_>,
+) -> Confidence {
     let has_capital = reading.words.get(case.cut.words.clone()).is_some_and(|words| {
         words.iter().any(|word| word.span.start > 0 && word.is_capitalised(reading.text) && word.lower != "i")
     });

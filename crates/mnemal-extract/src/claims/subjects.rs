@@ -173,7 +173,8 @@ impl SubjectWords {
     /// Says whether the sign of an owner stands at a word: "my cousin's wedding".
     pub(crate) fn is_owner(&self, reading: &Reading<'_>, at: usize) -> bool {
         let word = |at: usize| reading.words.get(at).map_or("", |word| &*word.lower);
-        let is_adverb = |word: &str| self.skip.contains(word) || self.lead.contains(word) || word.ends_with("ly");
+        let is_adverb =
+            |word: &str| self.skip.contains(word) || self.lead.contains(word) || word.ends_with("ly");
         self.genitive.contains(word(at))
             && reading.words.get(at + 1).is_some()
             && reading.break_at(at + 1) == Break::None
@@ -199,7 +200,8 @@ impl SubjectWords {
             return None;
         }
         let adjectives = (0..ADJECTIVES).take_while(|place| has(at + 1 + place, &self.adjectives)).count();
-        let roles = (0..=adjectives).rev().find_map(|skipped| self.longest_role(reading, at + 1 + skipped, |_| true));
+        let roles =
+            (0..=adjectives).rev().find_map(|skipped| self.longest_role(reading, at + 1 + skipped, |_| true));
         let (role, mut end) = roles?;
         let name = name_run(reading, end);
         if let Some(run) = &name {
@@ -211,7 +213,11 @@ impl SubjectWords {
             return Some((Found { words: at..end + 1, subject, how: How::Relation }, role.gender));
         }
         let relative = usize::from(has(end, &self.who));
-        if relative == 0 && (!is_own || has(end, &self.genitive) && !is_verb_after(reading, end) || has(end, &self.joiners)) {
+        if relative == 0
+            && (!is_own
+                || has(end, &self.genitive) && !is_verb_after(reading, end)
+                || has(end, &self.joiners))
+        {
             return None;
         }
         let subject = Subject::Relation { role: role.name.to_string(), name };
@@ -222,8 +228,10 @@ impl SubjectWords {
 /// "My sister's a nurse" against "my sister's car": an article or an "-ing" follows the verb.
 fn is_verb_after(reading: &Reading<'_>, at: usize) -> bool {
     reading.words.get(at + 1).is_some_and(|word| {
-        matches!(word.lower.as_ref(), "a" | "an" | "the" | "in" | "at" | "from" | "allergic" | "called" | "been" | "got")
-            || word.lower.ends_with("ing")
+        matches!(
+            word.lower.as_ref(),
+            "a" | "an" | "the" | "in" | "at" | "from" | "allergic" | "called" | "been" | "got"
+        ) || word.lower.ends_with("ing")
     })
 }
 
@@ -250,7 +258,12 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Finds the subjects of a sentence and keeps the persons in mind.
-    pub(crate) fn subjects(&mut self, reading: &Reading<'_>, of: &SubjectWords, hints: &Hints<'_>) -> Vec<Found> {
+    pub(crate) fn subjects(
+        &mut self,
+        reading: &Reading<'_>,
+        of: &SubjectWords,
+        hints: &Hints<'_>,
+    ) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         let mut at = 0;
         while let Some(word) = reading.words.get(at) {
@@ -265,6 +278,7 @@ impl Memory {
             } else if of.we.contains(&*word.lower) {
                 found.push(single(Subject::Speaker, How::Group));
             } else if of.pronoun_gender(&word.lower).is_none()
+                && !of.articles.contains(&*word.lower)
                 && let Some(person) = hints.person_at(reading, at)
             {
                 let subject = Subject::Named(person.1);
@@ -349,7 +363,9 @@ fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
         if reading.starts_clause(at) {
             return true;
         }
-        let Some(before) = at.checked_sub(1).and_then(|before| reading.words.get(before)) else { return true };
+        let Some(before) = at.checked_sub(1).and_then(|before| reading.words.get(before)) else {
+            return true;
+        };
         if !of.lead.contains(&*before.lower) {
             return false;
         }

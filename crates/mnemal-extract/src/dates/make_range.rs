@@ -54,7 +54,9 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
         time(Kind::Open, Expr::Open { bound: Bound::Since, of })
     }),
     ("since_length", |of| {
-        let length = of.iter().find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
+        let length = of
+            .iter()
+            .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
         let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Way::Back });
         time(Kind::Open, Expr::Open { bound: Bound::Since, of })
     }),

@@ -191,8 +191,7 @@ fn clocks(run: Run<'_>, place: usize, pack: &Pack, found: &mut Vec<(usize, Value
             digits(run, place + 2, 2).filter(|_| run.touches(place + 2) && run.word(place + 2).len() == 2);
         let end = if minute.is_some() { place + 3 } else { place + 2 };
         let bare = (!pack.customs.is("bare_hours")).then_some(0);
-        let clock =
-            clock(hour, minute.or(bare), None).map(|clock| Clock { is_open: false, ..clock });
+        let clock = clock(hour, minute.or(bare), None).map(|clock| Clock { is_open: false, ..clock });
         found.extend(clock.map(|clock| (end, time(Kind::Clock, Expr::Clock(clock)))));
     }
 }

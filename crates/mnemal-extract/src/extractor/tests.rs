@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use mnemal_core::{
-    Act, Body, ChannelId, Confidence, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer, Level, NewEvent,
-    Origin, Seq, SessionId, Subject, Timestamp, Trust, Utterance, Zone,
+    Act, Body, ChannelId, Confidence, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer,
+    Level, NewEvent, Origin, Seq, SessionId, Subject, Timestamp, Trust, Utterance, Zone,
 };
 use proptest::prelude::*;
 
@@ -109,15 +109,14 @@ fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
 
 #[test]
 fn a_turn_says_who_is_meant_and_what_holds() {
-    check("I live in Lyon and my sister Anna lives in Nice.", &[
-        "me lives_in assert Lyon",
-        "sister lives_in assert Nice",
-        "me relative assert Anna",
-    ]);
-    check("I'm allergic to walnuts and latex, so please check the list.", &[
-        "me allergic_to assert walnuts",
-        "me allergic_to assert latex",
-    ]);
+    check(
+        "I live in Lyon and my sister Anna lives in Nice.",
+        &["me lives_in assert Lyon", "sister lives_in assert Nice", "me relative assert Anna"],
+    );
+    check(
+        "I'm allergic to walnuts and latex, so please check the list.",
+        &["me allergic_to assert walnuts", "me allergic_to assert latex"],
+    );
     check("I no longer work at Bosch.", &["me works_at end Bosch"]);
     check("I don't eat pork.", &["me diet negative pork"]);
     check("Can you plan dinners since I'm vegan?", &["me diet assert vegan"]);
@@ -181,9 +180,15 @@ fn a_rule_can_be_switched_off_and_the_producer_says_so() {
 fn a_claim_carries_its_time_its_key_and_its_confidence() {
     let extraction = extract("I moved to Lyon last March.");
     let [fact] = extraction.facts.as_slice() else { panic!("{extraction:?}") };
-    assert_eq!((fact.object.text.as_str(), fact.object.key.as_str(), fact.act), ("Lyon", "lyon", Act::Assert));
+    assert_eq!(
+        (fact.object.text.as_str(), fact.object.key.as_str(), fact.act),
+        ("Lyon", "lyon", Act::Assert)
+    );
     assert!(fact.time.is_some() && fact.confidence >= Confidence::ACTIVE);
-    assert_eq!(extract("I repainted the wooden bikes.").facts[0].object.key, extract("I repainted a wooden bike.").facts[0].object.key);
+    assert_eq!(
+        extract("I repainted the wooden bikes.").facts[0].object.key,
+        extract("I repainted a wooden bike.").facts[0].object.key
+    );
 }
 
 const STATEMENTS: [&str; 10] = [
@@ -267,6 +272,10 @@ fn a_denial_takes_the_claim_away() {
         ("We use Terraform.", "We hardly use Terraform."),
     ] {
         assert!(!claims(text).is_empty(), "{text}");
-        assert!(claims(denied).iter().all(|claim| !claim.contains(" assert ")), "{denied} {:?}", claims(denied));
+        assert!(
+            claims(denied).iter().all(|claim| !claim.contains(" assert ")),
+            "{denied} {:?}",
+            claims(denied)
+        );
     }
 }

@@ -4,21 +4,33 @@ use std::collections::HashSet;
 
 use mnemal_text::{Language, is_stop_word};
 
-use super::token::Token;
+use super::token::{NUMBER, Token};
 use crate::word::words;
 
 /// The words with content of the assistant's message.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     said: HashSet<String>,
+    has_number: bool,
+    has_name: bool,
 }
 
 impl Echo {
     /// Reads the message of the assistant.
     pub(crate) fn of(assistant: Option<&str>, language: Language) -> Self {
-        let words = words(assistant.unwrap_or_default()).into_iter();
-        let said = words.filter(|word| !is_stop_word(language, &word.lower));
-        Self { said: said.map(|word| stem(&word.lower).to_owned()).collect() }
+        let text = assistant.unwrap_or_default();
+        let words = words(text);
+        let has_number = words.iter().any(|word| word.lower.starts_with(|c: char| c.is_numeric()));
+        let has_name = words.windows(2).any(|pair| {
+            let [before, word] = pair else { return false };
+            let between = text.get(before.span.end..word.span.start).unwrap_or_default();
+            let first = text.get(word.span.clone()).and_then(|word| word.chars().next());
+            first.is_some_and(char::is_uppercase)
+                && between.chars().all(char::is_whitespace)
+                && word.lower.chars().nth(1).is_some()
+        });
+        let said = words.iter().filter(|word| !is_stop_word(language, &word.lower));
+        Self { said: said.map(|word| stem(&word.lower).to_owned()).collect(), has_number, has_name }
     }
 
     /// Marks the words of a message that the assistant's message has too.
@@ -26,6 +38,9 @@ impl Echo {
         for token in tokens.iter_mut() {
             let word = user.get(token.span.clone()).unwrap_or_default().to_lowercase();
             token.is_said = self.said.contains(stem(&word));
+            let is_kin = token.id == NUMBER && self.has_number || token.is_capital && self.has_name;
+            token.is_rival =
+                is_kin && !token.is_said && word.chars().nth(usize::from(token.is_capital)).is_some();
         }
     }
 }

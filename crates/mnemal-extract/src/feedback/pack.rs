@@ -29,6 +29,8 @@ pub(crate) struct Pack {
     pub(crate) negations: Patterns<()>,
     pub(crate) tags: Patterns<()>,
     pub(crate) closes_value: Patterns<()>,
+    /// How an assistant asks for a text or a story, so that the answer is none of the user's wishes.
+    pub(crate) invites: Patterns<()>,
     /// Words that show that it is about the work of an assistant.
     evidence: Patterns<()>,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Rule {
     pub(crate) polarity: Option<Polarity>,
     /// Points that the rule itself adds to the level.
     pub(crate) points: u8,
+    /// It reads a plain statement as a contradiction: only when the message starts with it and does nothing else.
+    pub(crate) is_weak: bool,
     /// It is said in passing, whatever the act.
     pub(crate) is_casual: bool,
     #[cfg(test)]
@@ -111,7 +115,7 @@ impl Pack {
         let mut list = |name: &str| list(lists, name, &mut lexicon);
         let (instead, tags) = (list("instead")?, list("tags")?);
         let (idioms, negations, closes_value) = (list("idioms")?, list("negations")?, list("closes_value")?);
-        let evidence = list("evidence")?;
+        let (evidence, invites) = (list("evidence")?, list("invites")?);
         let mut gates = Patterns::default();
         for (gate, name) in [
             (Gate::Reported, "reported"),
@@ -138,6 +142,7 @@ impl Pack {
             negations,
             tags,
             closes_value,
+            invites,
             evidence,
         })
     }
@@ -201,6 +206,7 @@ impl Rule {
                 .transpose()?,
             polarity,
             points: points(section)?,
+            is_weak: section.flag("weak")?,
             is_casual: section.flag("casual")?,
             #[cfg(test)]
             examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),

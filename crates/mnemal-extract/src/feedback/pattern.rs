@@ -7,6 +7,7 @@
 //! | `word`, `one|other`, `{class}|word` | one word of these, or a class of words and phrases |
 //! | `#`, `_`, `Aa` | a number; any word; a word with a capital inside the sentence |
 //! | `~` | a word with content that the message before has too |
+//! | `%` | a number or a name where the message before has another |
 //! | `(a b|c)` | one of several lists of steps |
 //! | `?step`, `?(a b)`, `*word` | the step or nothing; the word any number of times |
 //! | `..3`, `...3` | up to three words of the same clause; of any clause |
@@ -46,6 +47,7 @@ enum Node {
     Loud,
     Trailing,
     Said,
+    Rival,
     Capital,
     Value,
 }
@@ -135,6 +137,7 @@ impl<'l> Reader<'l> {
             "!!" => one(Node::Loud),
             "…" => one(Node::Trailing),
             "~" => one(Node::Said),
+            "%" => one(Node::Rival),
             "Aa" => one(Node::Capital),
             "$" => one(Node::End),
             "$$" => one(Node::Last),
@@ -333,6 +336,7 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut HashSet<u32>) -> bool {
             | Node::Loud
             | Node::Trailing
             | Node::Said
+            | Node::Rival
             | Node::Capital
             | Node::Any
             | Node::Gap(_) => return false,
@@ -398,6 +402,7 @@ impl Run<'_> {
             }
             Node::Number => next(token.is_some_and(|token| token.id == NUMBER), at + 1),
             Node::Said => next(token.is_some_and(|token| token.is_said), at + 1),
+            Node::Rival => next(token.is_some_and(|token| token.is_rival), at + 1),
             Node::Capital => next(token.is_some_and(|token| token.is_capital), at + 1),
             Node::Any => next(token.is_some(), at + 1),
             Node::Group(lists) => lists.iter().find_map(|list| self.go(list, Some(after), at)),

@@ -37,7 +37,8 @@ impl Asked {
 pub(crate) struct Scope {
     /// Nothing in it counts.
     pub(crate) is_closed: bool,
-    is_marked: bool,
+    /// A mark of asking stands behind it.
+    pub(crate) is_marked: bool,
     is_question: bool,
     gates: Vec<Hit<Gate>>,
 }

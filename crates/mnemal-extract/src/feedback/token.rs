@@ -29,6 +29,8 @@ pub(crate) struct Token {
     pub(crate) is_capital: bool,
     /// It is a word with content that the message before has too.
     pub(crate) is_said: bool,
+    /// It is a number or a name, and the message before has others of its kind but not this one.
+    pub(crate) is_rival: bool,
 }
 
 impl Token {
@@ -44,6 +46,7 @@ impl Token {
             is_trailing: false,
             is_capital: false,
             is_said: false,
+            is_rival: false,
         }
     }
 }

@@ -63,7 +63,9 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
         let scope = match reach {
             Reach::Whole => 0..reading.words.len(),
             Reach::Sentence => cue.start..reading.next_break(cue.end, Break::Terminator),
-            Reach::Around => reading.last_break(cue.start, Break::Start)..reading.next_break(cue.end, Break::Start),
+            Reach::Around => {
+                reading.last_break(cue.start, Break::Start)..reading.next_break(cue.end, Break::Start)
+            }
             Reach::Clause => cue.start..reading.next_break(cue.end, Break::Start),
         };
         marks.push(Mark { gate, cue, scope });
@@ -101,6 +103,8 @@ fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
         };
         let first = starts.iter().copied().find(is_shape);
         return match first {
+            // "…, right?" asks for what was said before.
+            Some(at) if at + 1 == all => asked(reading.clause_before(at)..all),
             Some(at) => asked(at..reading.next_reason(at)),
             None => asked(0..all),
         };
@@ -184,11 +188,7 @@ fn is_order(words: &[Word<'_>], from: usize, pack: &GatePack) -> bool {
     let first = words.get(from);
     let is_not = |at: usize| words.get(at).is_some_and(|word| matches!(word.lower.as_ref(), "n't" | "not"));
     let is_denied = first.is_some_and(|word| word.lower == "do") && is_not(from + 1);
-    let verb = if is_denied {
-        from + 2
-    } else {
-        from + usize::from(is_any(first, &order.polarity))
-    };
+    let verb = if is_denied { from + 2 } else { from + usize::from(is_any(first, &order.polarity)) };
     let is_subject = is_any(words.get(verb + 1), &order.not_before) && !is_denied;
     is_any(words.get(verb), &order.verbs) && !is_subject
 }
@@ -219,7 +219,8 @@ fn has_quotation(sentence: &str, least: usize) -> bool {
         if signs(said) >= least || words >= least && small * 2 > words {
             return true;
         }
-        rest = after.get(end..).and_then(|rest| rest.get(rest.chars().next()?.len_utf8()..)).unwrap_or_default();
+        rest =
+            after.get(end..).and_then(|rest| rest.get(rest.chars().next()?.len_utf8()..)).unwrap_or_default();
     }
     false
 }
@@ -254,4 +255,3 @@ fn is_copied(sentence: &str) -> bool {
         || text.contains("```")
         || text.contains("www.")
 }
-

@@ -35,6 +35,12 @@ impl Weights {
         }
     }
 
+    fn quiet(&mut self, kind: EntityKind) {
+        for (place, of) in self.0.iter_mut().zip(KINDS) {
+            *place = if of == kind { (*place).min(0) } else { *place };
+        }
+    }
+
     fn add_all(&mut self, weight: i32) {
         for place in &mut self.0 {
             *place += weight;
@@ -51,7 +57,14 @@ impl Weights {
     fn halve_unlisted(&mut self, listed: Known) {
         for (known, kind, _) in LISTED {
             for (place, of) in self.0.iter_mut().zip(KINDS) {
-                if of == kind && !listed.has(known) && !(of == EntityKind::Person && *place >= ROLE) {
+                let is_shared = match of {
+                    EntityKind::Person => *place >= ROLE,
+                    // A maker and its product share a name, a town and its university or club do.
+                    EntityKind::Organization => *place >= 8 && listed.has(Known::PRODUCT.with(Known::PLACE)),
+                    EntityKind::Product => listed.has(Known::ORGANIZATION),
+                    _ => false,
+                };
+                if of == kind && !listed.has(known) && !is_shared {
                     *place /= 2;
                 }
             }
@@ -184,9 +197,11 @@ fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
         return;
     }
     let rest = if is_usual { -7 } else { -6 };
-    own.add(EntityKind::Person, rest);
-    own.add(EntityKind::Location, rest);
-    own.add(EntityKind::Organization, rest);
+    let is_long = reading.token(run.words.start).is_some_and(|token| token.key().len() >= 4);
+    let is_sure = !is_usual && is_long && !run.listed.has(Known::PRODUCT);
+    own.add(EntityKind::Person, if is_sure { -4 } else { rest });
+    own.add(EntityKind::Location, if is_sure && !run.listed.has(Known::FIRST) { -4 } else { rest });
+    own.add(EntityKind::Organization, if is_sure { -3 } else { rest });
     own.add(EntityKind::Work, rest);
     own.add(EntityKind::Event, rest);
     own.add(EntityKind::Animal, rest);
@@ -226,7 +241,10 @@ fn shape(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
             own.add(EntityKind::Location, -4);
         }
         Shape::Shout if !is_long => own.add_all(-3),
-        _ => own.add(EntityKind::Person, if is_full_name(reading, run) { 5 } else { 3 }),
+        _ => own.add(
+            EntityKind::Person,
+            if is_full_name(reading, run) && !is_object_of_place(reading, run) { 5 } else { 3 },
+        ),
     }
 }
 
@@ -262,6 +280,10 @@ fn members(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     }
     if first.has(Known::LOCATION_FIRST) {
         own.add(EntityKind::Location, 5);
+    }
+    if run.keeps_ending {
+        // "St Anselm's": a school, a church or a hospital.
+        own.add(EntityKind::Organization, 10);
     }
     if first.has(Known::ORGANIZATION_FIRST) {
         own.add(EntityKind::Organization, 8);
@@ -312,6 +334,18 @@ fn beside(reading: &Reading<'_>, run: &Run, beside: &mut Weights) {
         }
     }
     words.after(&reading.tokens, run.words.end, |kind, weight| after.raise(kind, weight));
+    if is_object_of_place(reading, run) {
+        after.quiet(EntityKind::Person);
+    }
+    if is_inhabitant(reading, run) {
+        before.quiet(EntityKind::Product);
+    }
+    let is_at = run.words.start.checked_sub(1).and_then(|before| reading.token(before));
+    let is_at = is_at.is_some_and(|before| matches!(before.lower.as_ref(), "at" | "with" | "joined"));
+    if is_at && run.listed.has(Known::PLACE) && before.of(EntityKind::Organization) >= 8 {
+        // "a student at Leiden" is at its university.
+        before.add(EntityKind::Organization, 1);
+    }
     role(reading, run, &mut before);
     described(reading, run, &mut before);
     beside.join(&before);
@@ -319,8 +353,46 @@ fn beside(reading: &Reading<'_>, run: &Run, beside: &mut Weights) {
     if run.is_phrase && run.listed.has(Known::NAMED) {
         beside.halve_unlisted(run.listed);
     }
-    beside.add_all(-nothing);
+    // "fluent in German" names a language, "fluent in SQL" a tool.
+    beside.add_all(if run.listed.has(Known::PRODUCT) { 0 } else { -nothing });
 }
+
+/// "a house in Brodmere is dear": what stands behind a preposition of place does nothing itself.
+fn is_object_of_place(reading: &Reading<'_>, run: &Run) -> bool {
+    let last = run.words.end.checked_sub(1).and_then(|last| reading.token(last));
+    let is_joined = reading.token(run.words.start).is_some_and(|token| token.gap == Gap::Space);
+    let before = run.words.start.checked_sub(1).and_then(|before| reading.token(before));
+    let is_place = before.is_some_and(|before| PLACE_PREPOSITIONS.contains(&before.lower.as_ref()));
+    is_joined && is_place && last.is_some_and(|last| !last.is_possessive)
+}
+
+/// "she is a Bergener", "an ABC meeting": somebody from there, or of that belief, or a short form, and no name.
+fn is_inhabitant(reading: &Reading<'_>, run: &Run) -> bool {
+    let before = run.words.start.checked_sub(1).and_then(|before| reading.token(before));
+    let is_one = before.is_some_and(|before| matches!(before.lower.as_ref(), "a" | "an"));
+    let ends = reading.token(run.words.start).is_some_and(|token| {
+        token.shape == Shape::Shout
+            || token.shape == Shape::Capital
+                && ["er", "ian", "ese", "ist", "ite", "mason"].iter().any(|end| token.key().ends_with(end))
+    });
+    is_one && ends && run.words.len() == 1 && !run.listed.has(Known::NAMED)
+}
+
+/// Words behind which a place, a body or a tool stands, and a person seldom.
+const PLACE_PREPOSITIONS: [&str; 12] = [
+    "in",
+    "at",
+    "near",
+    "around",
+    "outside",
+    "across",
+    "through",
+    "towards",
+    "via",
+    "using",
+    "into",
+    "throughout",
+];
 
 /// The place behind which cues are looked for: "the", "our" and "my" do not count.
 fn without_determiner(reading: &Reading<'_>, at: usize) -> usize {
@@ -351,6 +423,22 @@ fn role(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     {
         before.raise(EntityKind::Person, ROLE);
     }
+    let is_family = word.is_some_and(|word| word.lower == "the")
+        && run.words.len() == 1
+        && token.shape == Shape::Capital
+        && token.key().len() > 4
+        && token.key().ends_with('s')
+        && !run.listed.has(Known::NAMED.with(Known::ORDINARY).with(Known::NATIONALITY));
+    if is_family {
+        before.raise(EntityKind::Person, 5);
+    }
+    if is_worker(reading, last)
+        && token.shape.is_capital()
+        && token.gap == Gap::Space
+        && !run.is_phrase_of_things()
+    {
+        before.raise(EntityKind::Person, 6);
+    }
     if known.has(Known::ANIMAL) {
         before.raise(EntityKind::Animal, 14);
     } else if known.has(Known::KIN) {
@@ -369,9 +457,34 @@ fn role(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
                 || reading.token(last).is_some_and(|word| word.lower == "called" || word.lower == "named");
             if reading.known(at).has(Known::ANIMAL) && is_named {
                 before.raise(EntityKind::Animal, 14);
+            } else if reading.known(at).has(Known::KIN) && is_named && back <= 3 && token.shape.is_capital() {
+                before.raise(EntityKind::Person, 7);
             }
         }
     }
+}
+
+/// "our gardener", "my physicist": who does something, by the ending of the word, and is somebody's.
+fn is_worker(reading: &Reading<'_>, at: usize) -> bool {
+    const THINGS: [&str; 16] = [
+        "printer", "computer", "server", "scooter", "tracker", "router", "cooker", "mixer", "trailer",
+        "camper", "folder", "order", "letter", "paper", "summer", "dinner",
+    ];
+    let owner = at.checked_sub(1).and_then(|owner| reading.token(owner));
+    let is_own =
+        owner.is_some_and(|owner| matches!(owner.lower.as_ref(), "my" | "our" | "his" | "her" | "their"));
+    is_own
+        && reading.token(at).is_some_and(|noun| {
+            let word = noun.lower.as_ref();
+            let fits = ["er", "or", "ist", "ian", "man", "woman", "mate", "ant", "tee"]
+                .iter()
+                .any(|end| word.ends_with(end));
+            noun.gap == Gap::Space
+                && noun.shape == Shape::Lower
+                && word.len() > 5
+                && fits
+                && !THINGS.contains(&word)
+        })
 }
 
 /// "Rex is our dog", "Anna, my sister": what a name is said to be right behind it.

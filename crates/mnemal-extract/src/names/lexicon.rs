@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
 use mnemal_text::fold;
@@ -68,12 +69,44 @@ pub(crate) struct Phrase {
     pub(crate) keeps_ending: bool,
 }
 
+/// Hashes short words in a few cycles; the keys come from lists of this crate, so nobody can choose them to collide.
+#[derive(Clone, Copy, Debug, Default)]
+struct WordHasher(u64);
+
+type Quick = BuildHasherDefault<WordHasher>;
+
+impl WordHasher {
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
+        }
+        if !rest.is_empty() {
+            self.mix(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.mix(u64::from(byte));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+}
+
 /// What words are known to be.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    words: HashMap<Cow<'static, str>, Known>,
+    words: HashMap<Cow<'static, str>, Known, Quick>,
     /// By the first word, the longest first.
-    phrases: HashMap<String, Vec<Phrase>>,
+    phrases: HashMap<String, Vec<Phrase>, Quick>,
 }
 
 /// The lists that hold in every language.
@@ -94,8 +127,10 @@ impl Lexicon {
     pub(crate) fn built_in() -> &'static Self {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
         LEXICON.get_or_init(|| {
-            let mut lexicon =
-                Self { words: HashMap::with_capacity(40_000), phrases: HashMap::with_capacity(2_000) };
+            let mut lexicon = Self {
+                words: HashMap::with_capacity_and_hasher(57_000, Quick::default()),
+                phrases: HashMap::with_capacity_and_hasher(7_000, Quick::default()),
+            };
             for word in ORDINARY.lines() {
                 lexicon.mark(Cow::Borrowed(word), Known::ORDINARY);
             }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use mnemal_core::EntityKind;
 use mnemal_text::{Language, is_stop_word};
 
 use crate::names::lexicon::{Known, Lexicon};
@@ -22,6 +23,42 @@ pub(crate) struct Run {
     /// A possessive ending is a part of it.
     pub(crate) keeps_ending: bool,
 }
+
+impl Run {
+    /// The lists know it as something that is no person.
+    pub(crate) fn is_phrase_of_things(&self) -> bool {
+        self.listed.has(Known::NAMED) && !self.listed.has(Known::FIRST)
+    }
+}
+
+/// Small words that make one name with the name of a place before them. Source: own choice.
+const SMALL_HEADS: [&str; 25] = [
+    "library",
+    "choir",
+    "quartet",
+    "trio",
+    "ensemble",
+    "orchestra",
+    "philharmonic",
+    "hospital",
+    "sykehus",
+    "ziekenhuis",
+    "university",
+    "polytechnic",
+    "college",
+    "academy",
+    "museum",
+    "theatre",
+    "council",
+    "naturalists",
+    "historians",
+    "marathon",
+    "festival",
+    "regatta",
+    "triathlon",
+    "biennale",
+    "show",
+];
 
 /// A text on the way to its names.
 #[derive(Debug)]
@@ -138,13 +175,27 @@ impl Reading<'_> {
         let token = self.token(at)?;
         let may_be = known.has(Known::NAMED) || self.follows_naming(at);
         let is_word = token.shape == Shape::Lower && token.key().len() >= 2;
-        (may_be && is_word && !known.has(Known::REJECT)).then(|| Run {
+        let is_verb = known.has(Known::ORDINARY) && self.follows_role(at)
+            || !known.has(Known::NAMED.without(Known::FIRST)) && self.follows_article(at);
+        (may_be && is_word && !is_verb && !known.has(Known::REJECT)).then(|| Run {
             words: at..at + 1,
             listed: known,
             is_phrase: true,
             is_lower: true,
             keeps_ending: false,
         })
+    }
+
+    /// "the dana": what an article stands before in small letters is no person.
+    fn follows_article(&self, at: usize) -> bool {
+        at.checked_sub(1)
+            .and_then(|before| self.token(before))
+            .is_some_and(|before| matches!(before.lower.as_ref(), "the" | "a" | "an"))
+    }
+
+    /// "our hens go home": an everyday word behind a role is no name.
+    fn follows_role(&self, at: usize) -> bool {
+        at.checked_sub(1).is_some_and(|before| self.known(before).has(Known::KIN.with(Known::ANIMAL)))
     }
 
     /// "my sister", "our dog", "named" stand before a word that no list knows.
@@ -290,7 +341,8 @@ impl Reading<'_> {
     /// Cuts what does not belong to a name off both ends.
     fn trimmed(&self, words: Range<usize>, runs: &mut Vec<Run>) {
         let mut words = words;
-        while !words.is_empty() && self.falls_off_start(&words) {
+        let is_title = self.begins_title(&words);
+        while !words.is_empty() && !is_title && self.falls_off_start(&words) {
             words.start += 1;
         }
         while !words.is_empty() && self.falls_off_end(&words) {
@@ -303,13 +355,54 @@ impl Reading<'_> {
         if let Some(phrase) = self.phrase_at(words.start).filter(|phrase| phrase.words == words) {
             return runs.push(phrase);
         }
+        if self.ends_with_small_head(&words) {
+            words.end += 1;
+        }
+        let keeps_ending = self.is_saint(&words);
         let is_letter = self.token(words.start).is_some_and(|token| token.key().chars().count() == 1);
         let is_single = words.len() == 1;
         if is_single && is_letter {
             return;
         }
         let listed = if is_single { self.known(words.start) } else { Known::NOTHING };
-        runs.push(Run { words, listed, is_phrase: is_single, is_lower: false, keeps_ending: false });
+        runs.push(Run { words, listed, is_phrase: is_single, is_lower: false, keeps_ending });
+    }
+
+    /// "reading The Tin Orchard": an article with a capital within a sentence begins a title.
+    fn begins_title(&self, words: &Range<usize>) -> bool {
+        let Some(token) = self.token(words.start) else { return false };
+        let is_article = matches!(token.lower.as_ref(), "the" | "a" | "an");
+        if words.len() < 2 || !is_article || token.is_initial || token.gap != Gap::Space {
+            return false;
+        }
+        let mut is_work = false;
+        Words::english().before(&self.tokens, words.start, |kind, _| is_work |= kind == EntityKind::Work);
+        is_work
+    }
+
+    /// "Ellerby library", "Ondry festival": one body or event, though its second word is small.
+    fn ends_with_small_head(&self, words: &Range<usize>) -> bool {
+        let (first, known) = (self.token(words.start), self.known(words.start));
+        let Some((first, next)) = first.zip(self.token(words.end)) else { return false };
+        let is_name = words.len() <= 2
+            && first.shape == Shape::Capital
+            && !first.is_possessive
+            && !known.has(Known::FIRST.with(Known::ORDINARY).with(Known::PRODUCT).with(Known::ORGANIZATION))
+            && !self.token(words.end - 1).is_some_and(|last| last.is_possessive)
+            && !self.ends_with_head(words);
+        let is_head = next.shape == Shape::Lower && SMALL_HEADS.contains(&next.lower.as_ref());
+        let goes_on = self
+            .token(words.end + 1)
+            .is_some_and(|after| after.gap == Gap::Space && after.shape.is_capital());
+        is_name && is_head && next.gap == Gap::Space && !goes_on && self.is_free(words.end)
+    }
+
+    /// "St Anselm's", without a thing of the saint behind it.
+    fn is_saint(&self, words: &Range<usize>) -> bool {
+        let is_first = self
+            .token(words.start)
+            .is_some_and(|token| token.shape == Shape::Capital && matches!(token.key(), "st" | "saint"));
+        words.len() == 2 && is_first && self.token(words.end - 1).is_some_and(|last| last.is_possessive)
     }
 
     /// "Airflow DAG", "Kafka UI", "Godot 4": what stands behind a tool in capitals or digits is no part of its name.

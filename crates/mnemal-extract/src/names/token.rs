@@ -234,6 +234,8 @@ fn token(text: &str, span: Range<usize>, gap: Gap) -> Token<'_> {
     let is_possessive = bare.len() < word.len();
     let lower = lower(bare);
     let folded = (!lower.is_ascii()).then(|| fold(&lower)).filter(|folded| folded.as_str() != lower);
+    // The Turkish i without a dot has no accent to lose, but lists write it with one.
+    let folded = if lower.contains('ı') { Some(fold(&lower).replace('ı', "i")) } else { folded };
     Token {
         span: span.start..span.start + bare.len(),
         folded,

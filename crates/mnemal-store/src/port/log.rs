@@ -64,11 +64,11 @@ pub(crate) async fn scan(
     after: Cursor,
     limit: NonZeroUsize,
 ) -> Result<Vec<Event>> {
-    list(sql, filter, Walk::of(filter, after.count(), true), limit.get()).await
+    list(sql, filter, Walk::of(filter, after.count(), Way::Forwards), limit.get()).await
 }
 
 pub(crate) async fn latest(sql: &dyn Sql, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-    list(sql, filter, Walk::of(filter, u64::MAX >> 1, false), limit.get()).await
+    list(sql, filter, Walk::of(filter, u64::MAX >> 1, Way::Backwards), limit.get()).await
 }
 
 /// A way through the log in one direction.
@@ -77,7 +77,14 @@ struct Walk<'f> {
     rows: Rows<'f>,
     /// Behind which position it goes on.
     at: u64,
-    forwards: bool,
+    way: Way,
+}
+
+/// In which order positions are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Forwards,
+    Backwards,
 }
 
 /// Which rows a way meets. Only the choice for which there is an index is made by the database.
@@ -89,25 +96,25 @@ enum Rows<'f> {
 }
 
 impl<'f> Walk<'f> {
-    fn of(filter: &'f EventFilter, at: u64, forwards: bool) -> Self {
+    fn of(filter: &'f EventFilter, at: u64, way: Way) -> Self {
         let rows = match (filter.session.only(), filter.roles.only().map(Vec::as_slice)) {
             (Some(session), _) => Rows::OfSession(session),
             (None, Some([Role::Decision])) => Rows::Decisions,
             (None, _) => Rows::All,
         };
-        Self { rows, at, forwards }
+        Self { rows, at, way }
     }
 
     async fn page(&self, sql: &dyn Sql, size: usize) -> Result<Vec<Event>> {
         let mut args = vec![self.at.into(), size.into()];
-        let text = match (self.rows, self.forwards) {
-            (Rows::All, true) => statement::SCAN,
-            (Rows::All, false) => statement::LATEST,
-            (Rows::Decisions, true) => statement::SCAN_DECISIONS,
-            (Rows::Decisions, false) => statement::LATEST_DECISIONS,
-            (Rows::OfSession(session), forwards) => {
+        let text = match (self.rows, self.way) {
+            (Rows::All, Way::Forwards) => statement::SCAN,
+            (Rows::All, Way::Backwards) => statement::LATEST,
+            (Rows::Decisions, Way::Forwards) => statement::SCAN_DECISIONS,
+            (Rows::Decisions, Way::Backwards) => statement::LATEST_DECISIONS,
+            (Rows::OfSession(session), way) => {
                 args.push(session.as_str().into());
-                if forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
+                if way == Way::Forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
             }
         };
         let rows = sql.rows(text, args).await?;
@@ -117,13 +124,16 @@ impl<'f> Walk<'f> {
     /// Compares the index that the next page comes from with its tally.
     async fn agrees(&self, sql: &dyn Sql) -> Result<()> {
         let mut args = vec![self.at.into()];
-        let text = match (self.rows, self.forwards) {
+        let text = match (self.rows, self.way) {
             (Rows::All, _) => return Ok(()),
-            (Rows::Decisions, true) => statement::SCAN_TALLY_OF_DECISIONS,
-            (Rows::Decisions, false) => statement::LATEST_TALLY_OF_DECISIONS,
-            (Rows::OfSession(session), forwards) => {
+            (Rows::Decisions, Way::Forwards) => statement::SCAN_TALLY_OF_DECISIONS,
+            (Rows::Decisions, Way::Backwards) => statement::LATEST_TALLY_OF_DECISIONS,
+            (Rows::OfSession(session), way) => {
                 args.push(session.as_str().into());
-                if forwards { statement::SCAN_TALLY_OF_SESSION } else { statement::LATEST_TALLY_OF_SESSION }
+                match way {
+                    Way::Forwards => statement::SCAN_TALLY_OF_SESSION,
+                    Way::Backwards => statement::LATEST_TALLY_OF_SESSION,
+                }
             }
         };
         let mut rows = sql.rows(text, args).await?;
@@ -151,7 +161,10 @@ async fn list(sql: &dyn Sql, filter: &EventFilter, mut walk: Walk<'_>, limit: us
         let page = walk.page(sql, size).await?;
         let is_last = page.len() < size;
         if let Some(dense) = &mut dense {
-            dense.look_at(&page, is_last)?;
+            dense.look_at(&page)?;
+            if is_last {
+                dense.end()?;
+            }
         }
         if let Some(last) = page.last() {
             walk.at = last.seq.0;
@@ -170,37 +183,47 @@ async fn list(sql: &dyn Sql, filter: &EventFilter, mut walk: Walk<'_>, limit: us
 struct Dense {
     /// The position that is due; backwards the first may be newer than the head that was read before.
     due: Option<u64>,
-    forwards: bool,
+    way: Way,
     head: u64,
 }
 
 impl Dense {
     async fn of(sql: &dyn Sql, walk: &Walk<'_>) -> Result<Self> {
         let head = super::index::mark(sql).await?.head.count();
-        Ok(Self { due: walk.forwards.then_some(walk.at + 1), forwards: walk.forwards, head })
+        let due = (walk.way == Way::Forwards).then_some(walk.at + 1);
+        Ok(Self { due, way: walk.way, head })
     }
 
-    fn look_at(&mut self, page: &[Event], is_last: bool) -> Result<()> {
-        let lost = || Err(corrupt("events are missing from the log"));
+    /// Checks that the positions of a page follow each other.
+    fn look_at(&mut self, page: &[Event]) -> Result<()> {
         for event in page {
             let seq = event.seq.0;
             if self.due.map_or(seq < self.head, |due| seq != due) {
-                return lost();
+                return Err(lost());
             }
-            self.due = Some(if self.forwards { seq + 1 } else { seq - 1 });
+            self.due = Some(if self.way == Way::Forwards { seq + 1 } else { seq - 1 });
         }
-        let ended = match self.due {
-            Some(due) if self.forwards => due > self.head,
-            Some(due) => due == 0,
-            None => self.head == 0,
-        };
-        if is_last && !ended { lost() } else { Ok(()) }
+        Ok(())
     }
+
+    /// Checks that the walk reached the head, or the first event.
+    fn end(&self) -> Result<()> {
+        let has_ended = match (self.due, self.way) {
+            (Some(due), Way::Forwards) => due > self.head,
+            (Some(due), Way::Backwards) => due == 0,
+            (None, _) => self.head == 0,
+        };
+        if has_ended { Ok(()) } else { Err(lost()) }
+    }
+}
+
+fn lost() -> Error {
+    corrupt("events are missing from the log")
 }
 
 /// Names what the tallies say against the indexes of conversations and of decisions.
 pub(crate) async fn disagreements(sql: &dyn Sql) -> Vec<Error> {
-    let decisions = Walk { rows: Rows::Decisions, at: 0, forwards: true };
+    let decisions = Walk { rows: Rows::Decisions, at: 0, way: Way::Forwards };
     let sessions = sessions(sql, NonZeroUsize::MIN).await.map(drop);
     [sessions, decisions.agrees(sql).await].into_iter().filter_map(Result::err).collect()
 }

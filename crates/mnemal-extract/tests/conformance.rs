@@ -1,0 +1,12 @@
+//! The rules behave as every extractor must.
+
+#![expect(clippy::unused_async, reason = "the suite awaits whatever it tests")]
+
+use mnemal_extract::RuleExtractor;
+
+async fn rules() -> RuleExtractor {
+    RuleExtractor::new()
+}
+
+// proves: NB-37, DF-67
+mnemal_testkit::extractor_conformance!(rules);
