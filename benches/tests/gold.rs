@@ -95,7 +95,6 @@ const FLOORS: [(&str, f64); 5] = [
 ];
 const CEILING: (&str, f64) = ("negated_stored", 0.02);
 
-// proves: NX-05.8
 #[test]
 fn claims_and_names_are_as_good_as_they_were() {
     let extractor = RuleExtractor::new();

@@ -22,8 +22,10 @@ const TRACES: &[(&str, &str)] = &[
 /// Words that are found only where they stand alone, and not in lists of words.
 const WORDS: &[(&str, &str)] = &[("fa", "rm")];
 
-/// Extensions of files that list words of a language.
-const WORD_LISTS: &[&str] = &["csv", "tsv", "txt"];
+/// Extensions of files that list words of a language, or sentences of people.
+const WORD_LISTS: &[&str] = &["csv", "jsonl", "tsv", "txt"];
+/// Where the words and sentences of languages are.
+const LANGUAGES: &str = "crates/mnemal-extract/packs/";
 
 /// Lines that tell where or by whom the project was made are found.
 pub(super) fn words(tree: &Tree) -> Vec<Finding> {
@@ -31,7 +33,8 @@ pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     let words: Vec<String> = WORDS.iter().map(|(a, b)| format!("{a}{b}")).collect();
     let mut findings = Vec::new();
     for file in tree.files.iter().filter(|file| file.path != "Cargo.lock") {
-        let is_list = WORD_LISTS.iter().any(|extension| file.has_extension(extension));
+        let is_list = file.path.starts_with(LANGUAGES)
+            || WORD_LISTS.iter().any(|extension| file.has_extension(extension));
         for (at, line) in file.text.lines().enumerate() {
             let lower = line.to_lowercase();
             let trace = traces.iter().find(|trace| line.contains(trace.as_str()));

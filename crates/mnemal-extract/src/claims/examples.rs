@@ -23,7 +23,6 @@ fn rules_of(pack: &Pack, text: &str) -> Vec<String> {
     rules.chain(claims.dropped.lines()).collect()
 }
 
-// proves: NX-05.7
 #[test]
 fn every_rule_of_the_further_languages_claims_its_examples_and_leaves_its_counter_examples() {
     let mut wrong = Vec::new();
@@ -48,7 +47,6 @@ fn every_rule_of_the_further_languages_claims_its_examples_and_leaves_its_counte
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-// proves: NX-05.7
 #[test]
 fn the_language_of_nine_examples_in_ten_of_four_words_or_more_is_known() {
     for pack in Pack::all().iter().filter(|pack| pack.code() != "en") {
@@ -89,7 +87,6 @@ fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
     !claims.facts.is_empty()
 }
 
-// proves: NX-05.7
 #[test]
 fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_counter_examples() {
     let pack = Pack::english();

@@ -1,3 +1,5 @@
+//! The extractor over whole texts, and what holds for any text.
+
 use std::collections::BTreeMap;
 
 use mnemal_core::{

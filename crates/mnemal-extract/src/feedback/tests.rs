@@ -1,3 +1,5 @@
+//! Feedback rule by rule, and over whole answers.
+
 use super::*;
 
 fn turn(line: &str) -> (Option<&str>, &str) {

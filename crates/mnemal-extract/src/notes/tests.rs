@@ -1,3 +1,5 @@
+//! Preference notes rule by rule.
+
 use super::*;
 
 #[test]
