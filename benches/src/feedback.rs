@@ -258,7 +258,7 @@ mod tests {
         let folder = folder(&[("dev.turns.jsonl", turns), ("dev.labels.jsonl", labels)]);
         let judged = Judged::read(folder.path(), "dev").unwrap();
         let figures = judged.figures();
-        assert_eq!(figures["corrections"]["precision"], 1.0);
+        assert_eq!(figures["corrections"]["precision"], 1.0, "{:?}", judged.failures());
         assert_eq!(figures["directives"]["precision"], 0.0);
         assert_eq!(figures["praise"]["recall"], 0.0);
         assert_eq!(figures["level"]["value"], 1.0);

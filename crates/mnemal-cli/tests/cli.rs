@@ -183,6 +183,23 @@ fn an_import_is_done_once_and_an_export_comes_back_the_same() {
 }
 
 #[test]
+fn an_event_and_a_text_say_what_they_claim_and_what_was_dropped() {
+    let home = Home::new();
+    let said = "I moved to Lyon. I might buy a boat.";
+    let added = home.json(&["--json", "log", "add", said]);
+    let of_event = home.json(&["--json", "extract", added["id"].as_str().unwrap()]);
+    let fact = &of_event["facts"][0];
+    assert_eq!((fact["predicate"].as_str(), fact["object"].as_str()), (Some("lives_in"), Some("Lyon")));
+    assert_eq!(of_event["facts"].as_array().unwrap().len(), 1, "what might be is no claim: {of_event}");
+    assert!(of_event["dropped"].is_null());
+    let elsewhere = home.json(&["--json", "extract", "--text", said, "--explain"]);
+    assert_eq!(elsewhere["facts"][0]["rule"], fact["rule"]);
+    assert!(elsewhere["dropped"].is_array());
+    let neither = home.run(&["extract"]);
+    assert!(neither.code == 2 && neither.err.contains("EVENT"), "{}", neither.err);
+}
+
+#[test]
 fn a_broken_line_is_named_and_skipped_only_when_told() {
     let home = Home::new();
     let lines = [neutral("c/1", "Ana", "good"), "{\"id\": \n".to_owned(), neutral("c/3", "Ana", "also good")]
