@@ -10,12 +10,13 @@ use crate::gates::pack::GatePack;
 use crate::section::PackFile;
 use crate::word::{is_sign, words};
 
-/// The packs of one language.
+/// The packs of one language; each is read at its first use, so that a question pays for the gates of English only.
 #[derive(Debug)]
 pub(crate) struct Pack {
     code: &'static str,
-    gates: GatePack,
-    rules: Rules,
+    sources: (&'static str, &'static str),
+    gates: OnceLock<GatePack>,
+    rules: OnceLock<Option<Rules>>,
 }
 
 /// Code, gates and rules for claims of each language.
@@ -76,7 +77,7 @@ fn told(text: &str, voted: &'static str) -> &'static str {
     for word in &words {
         let mut is_telling = false;
         for (vote, pack) in counts.iter_mut().zip(packs) {
-            let tells = pack.gates.tells(&word.lower);
+            let tells = pack.gates().tells(&word.lower);
             *vote += usize::from(tells);
             is_telling |= tells;
         }
@@ -94,24 +95,26 @@ fn told(text: &str, voted: &'static str) -> &'static str {
 }
 
 impl Pack {
-    /// Reads the packs of a language from their texts.
+    /// Names the packs of a language.
+    const fn of_sources((code, gates, claims): (&'static str, &'static str, &'static str)) -> Self {
+        Self { code, sources: (gates, claims), gates: OnceLock::new(), rules: OnceLock::new() }
+    }
+
+    /// Reads the packs of a language from their texts at once.
     ///
     /// # Errors
     /// `Invalid` with the first mistake.
-    pub(crate) fn read(code: &'static str, gates: &str, claims: &str) -> Result<Self> {
-        let gates = GatePack::read(PackFile::parse(gates)?.root())?;
-        let rules = Rules::read(code, PackFile::parse(claims)?.root())?;
-        Ok(Self { code, gates, rules })
+    #[cfg(test)]
+    pub(crate) fn read(code: &'static str, gates: &'static str, claims: &'static str) -> Result<Self> {
+        read_gates(gates)?;
+        read_rules(code, claims)?;
+        Ok(Self::of_sources((code, gates, claims)))
     }
 
     /// Returns every language, English first.
     pub(crate) fn all() -> &'static [Pack] {
         static ALL: OnceLock<Vec<Pack>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            let read = SOURCES.iter().map(|(code, gates, claims)| Self::read(code, gates, claims));
-            // A language whose pack has a mistake is off; a test reads them all.
-            read.filter_map(Result::ok).collect()
-        })
+        ALL.get_or_init(|| SOURCES.iter().copied().map(Self::of_sources).collect())
     }
 
     /// Returns the pack of a language by its code.
@@ -138,14 +141,23 @@ impl Pack {
         self.code
     }
 
-    /// Returns the gates.
+    /// Returns the gates; of a pack with a mistake none, so that no rule runs. A test reads every pack.
     pub(crate) fn gates(&self) -> &GatePack {
-        &self.gates
+        self.gates.get_or_init(|| read_gates(self.sources.0).unwrap_or_default())
     }
 
-    /// Returns the rules for claims; none when a gate is missing that protects them, or when
-    /// they are switched off.
+    /// Returns the rules for claims; none when a gate is missing that protects them, when they are switched off, or when
+    /// their pack has a mistake.
     pub(crate) fn rules(&self) -> Option<&Rules> {
-        self.gates.is_complete.then_some(&self.rules)
+        let rules = || self.rules.get_or_init(|| read_rules(self.code, self.sources.1).ok()).as_ref();
+        if self.gates().is_complete { rules() } else { None }
     }
+}
+
+fn read_gates(text: &str) -> Result<GatePack> {
+    GatePack::read(PackFile::parse(text)?.root())
+}
+
+fn read_rules(code: &'static str, text: &str) -> Result<Rules> {
+    Rules::read(code, PackFile::parse(text)?.root())
 }

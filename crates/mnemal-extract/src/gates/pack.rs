@@ -51,7 +51,7 @@ const TABLES: [(&str, Gates); 9] = [
 const NEEDED: [&str; 5] = ["question", "negation", "hypothetical", "end", "reported"];
 
 /// The gates of one language.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct GatePack {
     pub(crate) forms: Forms,
     pub(crate) cues: Phrases<(Gates, Reach)>,
@@ -72,7 +72,7 @@ pub(crate) struct GatePack {
 }
 
 /// How a question is known without its mark.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct QuestionWords {
     pub(crate) words: Words,
     pub(crate) auxiliaries: Words,
@@ -88,7 +88,7 @@ pub(crate) struct QuestionWords {
 }
 
 /// How an order is known.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ImperativeWords {
     pub(crate) verbs: Words,
     pub(crate) lead: Words,
