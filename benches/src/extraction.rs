@@ -4,6 +4,8 @@
 //! the claims of that turn, and a gold folder (`dev.turns.jsonl`, `dev.labels.jsonl`, and `held.…`), where claims are
 //! labelled one by one.
 
+pub mod agreement;
+pub mod fit;
 pub mod gold;
 pub mod observed;
 pub mod stems;

@@ -20,6 +20,8 @@ pub mod figure;
 pub mod latency;
 pub mod many;
 
+pub mod peers;
+
 pub mod torture;
 
 pub mod planting;

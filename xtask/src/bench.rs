@@ -14,6 +14,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("feedback", "what users say about the work of an assistant, against labels; false learnings"),
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
+    ("peers", "mnemal beside SQLite FTS5, LanceDB and Chroma, which it installs below target/peers"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
     ("visible", "from writing an event until it can be read, here and in a second process"),

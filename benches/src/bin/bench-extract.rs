@@ -1,11 +1,13 @@
 //! What the extractor finds, against observations or labels.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::Parser;
 use mnemal_benches::cpu::Watch;
+use mnemal_benches::extraction::agreement::agreement;
+use mnemal_benches::extraction::fit::table;
 use mnemal_benches::extraction::gold::Gold;
 use mnemal_benches::extraction::observed::Observed;
 use mnemal_benches::extraction::{Spoken, read, traps};
@@ -34,6 +36,13 @@ struct Args {
     /// Switch rules off.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
+    /// Print the table of what was measured of the rules, from the sets of a gold folder: `g1` (its development half) and
+    /// `practice`, on which they were written, and `unseen`.
+    #[arg(long)]
+    fit: Option<PathBuf>,
+    /// Show how far the two readers of `--data` agree.
+    #[arg(long)]
+    agreement: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -42,6 +51,13 @@ struct Args {
 fn main() -> Result<()> {
     let args = Args::parse();
     ensure!(!args.failures || args.half == "dev", "the failures of a half that is held back are not shown");
+    if let Some(gold) = &args.fit {
+        return fit(gold);
+    }
+    if args.agreement {
+        println!("{:#}", agreement(&args.data)?);
+        return Ok(());
+    }
     let extractor = RuleExtractor::new().without(args.without.clone());
     let (mut figures, turns) = if args.data.join("facts.jsonl").exists() {
         let observed = Observed::read(&args.data)?;
@@ -73,6 +89,16 @@ fn main() -> Result<()> {
             println!("{name:26} {figure}");
         }
     }
+    Ok(())
+}
+
+/// Prints the table `measured` of a pack.
+fn fit(gold: &Path) -> Result<()> {
+    let extractor = RuleExtractor::new().unweighed();
+    let judged = |set: &str, half: &str| Gold::read(&gold.join(set), half)?.judged(&extractor);
+    let mut read = judged("g1", "dev")?;
+    read.extend(judged("practice", "dev")?);
+    print!("{}", table(&read, &judged("unseen", "held")?));
     Ok(())
 }
 

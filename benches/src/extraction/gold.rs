@@ -9,6 +9,7 @@ use mnemal_extract::RuleExtractor;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::fit::Judged;
 use super::stems::{is_same, stems};
 use super::{Share, Spoken, moment, read};
 use crate::neutral::lines;
@@ -52,7 +53,8 @@ pub struct Label {
 }
 
 impl Label {
-    fn act(&self) -> &str {
+    /// Returns the act.
+    pub fn act(&self) -> &str {
         self.act.as_deref().unwrap_or("assert")
     }
 
@@ -83,6 +85,7 @@ struct Counts {
     entity_recall: Share,
     by_rule: BTreeMap<String, (Share, Share, Share)>,
     failures: Vec<String>,
+    judged: Vec<Judged>,
 }
 
 impl Gold {
@@ -115,13 +118,7 @@ impl Gold {
     /// # Errors
     /// A turn that cannot become an event.
     pub fn measure(&self, extractor: &RuleExtractor) -> Result<(Value, Vec<String>)> {
-        let found = read(extractor, &self.turns)?;
-        let mut counts = Counts::default();
-        for ((turn, labels), extraction) in self.turns.iter().zip(&self.labels).zip(&found) {
-            counts.claims(turn, labels, extraction);
-            counts.traps(turn, labels, extraction);
-            counts.entities(labels, extraction);
-        }
+        let counts = self.counts(extractor)?;
         let rules: BTreeMap<String, Value> = counts
             .by_rule
             .iter()
@@ -140,6 +137,25 @@ impl Gold {
         });
         Ok((value, counts.failures))
     }
+
+    /// Returns every claim with whether a reader found the same.
+    ///
+    /// # Errors
+    /// A turn that cannot become an event.
+    pub fn judged(&self, extractor: &RuleExtractor) -> Result<Vec<Judged>> {
+        Ok(self.counts(extractor)?.judged)
+    }
+
+    fn counts(&self, extractor: &RuleExtractor) -> Result<Counts> {
+        let found = read(extractor, &self.turns)?;
+        let mut counts = Counts::default();
+        for ((turn, labels), extraction) in self.turns.iter().zip(&self.labels).zip(&found) {
+            counts.claims(turn, labels, extraction);
+            counts.traps(turn, labels, extraction);
+            counts.entities(labels, extraction);
+        }
+        Ok(counts)
+    }
 }
 
 impl Counts {
@@ -157,6 +173,11 @@ impl Counts {
             }
             let is_active = fact.confidence >= Confidence::ACTIVE;
             let is_worth = fits.is_some_and(|(_, label)| label.w == Some(1));
+            self.judged.push(Judged::new(
+                fact.rule.as_str(),
+                fact.confidence,
+                fits.map(|(place, _)| place),
+            ));
             self.all_faithful.count(fits.is_some());
             let rule = self.by_rule.entry(fact.rule.as_str().to_owned()).or_default();
             rule.0.count(fits.is_some());
@@ -257,7 +278,8 @@ fn agrees(fact: &ExtractedFact, label: &Label, text: &str) -> bool {
         (Some(said), Some(time)) => stems(time).iter().any(|stem| said.contains(stem)) || said.is_empty(),
         _ => true,
     };
-    let singular = |subject: &str| subject.strip_suffix('s').unwrap_or(subject).to_owned();
+    // "Mum" and "mum" are one role.
+    let singular = |subject: &str| subject.strip_suffix('s').unwrap_or(subject).to_lowercase();
     singular(&subject(&fact.subject)) == singular(&label.s)
         && fact.predicate.as_str() == label.p
         && fact.act.as_str() == label.act()

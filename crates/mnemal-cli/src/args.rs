@@ -173,6 +173,9 @@ pub(crate) struct Recall {
     /// Only hits of at least this score.
     #[arg(long)]
     pub(crate) min_score: Option<f32>,
+    /// Of hits that say the same keep the best, and at most three of one conversation.
+    #[arg(long)]
+    pub(crate) varied: bool,
     /// Show what each score is made of.
     #[arg(long)]
     pub(crate) explain: bool,

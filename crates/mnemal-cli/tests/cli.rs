@@ -214,6 +214,33 @@ fn a_broken_line_is_named_and_skipped_only_when_told() {
     assert_eq!(status["events"], 2);
 }
 
+// proves: NX-05.5
+#[test]
+fn status_names_what_is_read_in_each_language_that_was_spoken() {
+    let home = Home::new();
+    let said = [
+        "I moved to Lyon last week and I work at the town library now.",
+        "My sister lives in Leeds with her two dogs.",
+        "Ich wohne seit letztem Jahr in Bonn und arbeite bei der Post.",
+        "Я живу в Москве и работаю в библиотеке.",
+    ];
+    let lines: String =
+        said.iter().enumerate().map(|(at, text)| neutral(&format!("c/{at}"), "Ana", text)).collect();
+    let file = home.file("spoken.jsonl", &lines);
+    assert_eq!(home.run(&["import", "--format", "neutral", file.to_str().unwrap()]).code, 0);
+    let status = home.json(&["--json", "status"]);
+    assert_eq!(
+        status["languages"],
+        serde_json::json!([
+            {"code": "en", "reads": "all facts", "turns": 2},
+            {"code": "de", "reads": "frequent facts", "turns": 1},
+            {"code": "ru", "reads": "names only", "turns": 1},
+        ])
+    );
+    let shown = home.run(&["status"]).out;
+    assert!(shown.contains("ru (names only, 1 of the last 4 turns)"), "{shown}");
+}
+
 #[test]
 fn bad_input_is_refused_with_its_reason() {
     let home = Home::new();

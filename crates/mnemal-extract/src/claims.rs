@@ -1,8 +1,11 @@
 //! Claims: what the clauses of a text assert of the speaker and of those who belong to the speaker.
 
 pub(crate) mod hints;
+pub(crate) mod kinds;
+pub(crate) mod measured;
 pub(crate) mod objects;
 pub(crate) mod pattern;
+mod planned;
 pub(crate) mod remark;
 pub(crate) mod rules;
 pub(crate) mod score;
@@ -31,6 +34,8 @@ const LONGEST_SKIP: usize = 6;
 const LONGEST_HABIT: usize = 14;
 /// Words between a frequency and the subject behind it. Source: own choice.
 const LONGEST_LEAD: usize = 1;
+/// Words of a greeting: "hi there, good morning". Source: own choice.
+const LONGEST_GREETING: usize = 4;
 /// Gates that no claim passes.
 /// What is presupposed passes the first two.
 const CLOSED: [Gates; 6] =
@@ -41,6 +46,8 @@ const CLOSED: [Gates; 6] =
 pub(crate) struct Claims<'d> {
     /// Rules that are switched off.
     disabled: &'d HashSet<String>,
+    /// Scores are corrected by what was measured of the rules.
+    is_weighed: bool,
     memory: Memory,
     known: HashSet<(Subject, String, String)>,
     /// What was found.
@@ -71,11 +78,17 @@ impl<'d> Claims<'d> {
     pub(crate) fn new(disabled: &'d HashSet<String>) -> Self {
         Self {
             disabled,
+            is_weighed: true,
             memory: Memory::default(),
             known: HashSet::new(),
             facts: Vec::new(),
             dropped: Dropped::default(),
         }
+    }
+
+    /// Leaves the scores as the rules give them.
+    pub(crate) fn unweighed(self) -> Self {
+        Self { is_weighed: false, ..self }
     }
 
     /// Reads a sentence.
@@ -138,7 +151,12 @@ impl<'d> Claims<'d> {
     fn shapes(&mut self, sentence: &Sentence<'_, '_>, at: usize, taken: &mut [bool]) {
         let (reading, rules) = (sentence.reading, sentence.rules);
         let Some(word) = reading.words.get(at) else { return };
-        for (number, place) in rules.anywhere.at(&word.lower, rules) {
+        let mut places = rules.anywhere.at(&word.lower, rules);
+        if sentence.opens(at) {
+            places.extend(&rules.anywhere.opening);
+            places.sort_unstable();
+        }
+        for (number, place) in places {
             let Some((rule, pattern)) =
                 rules.all.get(number).and_then(|rule| Some((rule, rule.shapes.get(place)?)))
             else {
@@ -148,6 +166,9 @@ impl<'d> Claims<'d> {
                 continue;
             }
             let Some(slots) = pattern.at(reading, rules, at) else { continue };
+            if pattern.is_opening && sentence.is_clause(&slots) {
+                continue;
+            }
             let is_group = slots.subject.is_some_and(|at| rules.subjects.is_group(reading, at));
             let how = if is_group { How::Group } else { How::Speaker };
             let found = Match { rule, slots, subject: Subject::Speaker, how, said: at..at };
@@ -172,7 +193,10 @@ impl<'d> Claims<'d> {
             Ok(facts) => {
                 let own = if found.rule.is_beside { 0..0 } else { found.slots.own.clone() };
                 taken.iter_mut().take(own.end).skip(own.start).for_each(|taken| *taken = true);
-                for fact in facts {
+                for mut fact in facts {
+                    if self.is_weighed {
+                        fact.confidence = sentence.rules.measured.weighed(id, fact.confidence);
+                    }
                     self.keep(fact);
                 }
                 true
@@ -206,7 +230,7 @@ impl Sentence<'_, '_> {
             all.push(subject.clone());
             let end = found.get(place + 1).map_or(reading.words.len(), |next| next.words.start);
             for at in subject.words.end..end {
-                if reading.break_at(at) == Break::Strong {
+                if matches!(reading.break_at(at), Break::Strong | Break::Halt) {
                     break;
                 }
                 let after_comma = reading.break_at(at) == Break::Comma && !joins(at);
@@ -250,6 +274,27 @@ impl Sentence<'_, '_> {
         true
     }
 
+    /// Says whether nothing but a greeting stands before a word.
+    fn opens(&self, at: usize) -> bool {
+        let greets = |word: &crate::word::Word<'_>| {
+            self.rules.class("greeting").is_some_and(|class| class.has(&word.lower))
+        };
+        at <= LONGEST_GREETING && self.reading.words.iter().take(at).all(greets)
+    }
+
+    /// Says whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
+    fn is_clause(&self, slots: &Slots) -> bool {
+        let class = self.rules.class("clausal");
+        let own = &slots.own;
+        let opening = match &slots.object {
+            Some(object) if object.start == own.start => object.clone(),
+            Some(object) => own.start..object.start,
+            None => own.clone(),
+        };
+        let words = self.reading.words.get(opening).unwrap_or_default();
+        words.iter().any(|word| class.is_some_and(|class| class.has(&word.lower)))
+    }
+
     fn time_word(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some()
     }
@@ -271,6 +316,12 @@ impl Sentence<'_, '_> {
         if rule.is_before {
             return self.before(found);
         }
+        if rule.is_noun {
+            return self.event_ahead(found);
+        }
+        if rule.is_dated && !self.is_planned(found) {
+            return Err(Reason::WrongKind);
+        }
         let range = found.slots.object.clone().unwrap_or(found.slots.own.clone());
         let cutter = Cutter { reading: self.reading, rules: self.rules, rule, hints: self.hints };
         if rule.is_frequent {
@@ -282,7 +333,9 @@ impl Sentence<'_, '_> {
             None => vec![cutter.own(range)],
         };
         let is_cut_short = |slot: &Range<usize>| cuts.last().is_some_and(|cut| cut.words.end < slot.end);
-        if rule.with_tail && found.slots.object.as_ref().is_some_and(is_cut_short) {
+        let is_inner = |slot: &&Range<usize>| matches!(rule.kind, Kind::Name | Kind::Place) && slot.end <= found.slots.own.end;
+        let must_fill = rule.with_tail || found.slots.object.iter().any(|slot| is_inner(&slot));
+        if must_fill && found.slots.object.as_ref().is_some_and(is_cut_short) {
             return Err(Reason::WrongKind);
         }
         let end = cuts.last().map_or(found.slots.own.end, |cut| cut.words.end.max(found.slots.own.end));
@@ -377,9 +430,18 @@ impl Sentence<'_, '_> {
             (end == own.start && subjects::is_person(mention.kind)).then_some(start..end)
         });
         let name = name.ok_or(Reason::WrongKind)?;
+        if found.rule.is_last && !self.is_apposed(own.end) {
+            return Err(Reason::WrongKind);
+        }
         let act = self.act(found, name.start..own.end)?;
         let cutter = Cutter { reading: self.reading, rules: self.rules, rule: found.rule, hints: self.hints };
         Ok(vec![self.fact(found, &cutter.own(name), act, None)])
+    }
+
+    /// Says whether an apposition may end before a word: "Ivo, my crewmate from the old days", not "the Vespa, my doctor says".
+    fn is_apposed(&self, at: usize) -> bool {
+        let of = |at: usize| self.reading.words.get(at).is_none_or(|word| self.rules.objects.may_follow(&word.lower));
+        self.reading.break_at(at) > Break::None || of(at)
     }
 
     /// "Huiling is my director": a word with a capital that is no common word.
@@ -465,6 +527,7 @@ impl Sentence<'_, '_> {
         match (is_negated, rule.negative, rule.act) {
             (true, true, Act::Assert) => Ok(Act::Negative),
             (true, ..) => Err(Reason::gate(Gates::NEGATION)),
+            (false, _, Act::Assert) if self.is_late(found) => Ok(Act::End),
             (false, _, act) => Ok(act),
         }
     }
@@ -533,11 +596,13 @@ impl Sentence<'_, '_> {
         }
     }
 
-    /// Takes signs into the object that belong to a name: "C++".
+    /// Takes signs into the object that belong to a name: "C++", "@nele".
     fn closed(&self, bytes: Range<usize>) -> Range<usize> {
         let rest = self.reading.text.get(bytes.end..).unwrap_or_default();
         let more: usize = rest.chars().take_while(|c| matches!(c, '+' | '#')).map(char::len_utf8).sum();
-        bytes.start..bytes.end + more
+        let is_handle = self.reading.text.get(..bytes.start).is_some_and(|before| before.ends_with('@'));
+        let is_alone = is_handle && !self.reading.text.get(..bytes.start).is_some_and(is_mail);
+        bytes.start - usize::from(is_alone)..bytes.end + more
     }
 
     fn topic(&self, found: &Match<'_>, cut: &Cut) -> Option<String> {
@@ -549,7 +614,11 @@ impl Sentence<'_, '_> {
             return self.reading.text.get(self.reading.bytes(words)).map(str::to_lowercase);
         }
         match rule.topic_of? {
-            TopicOf::Role => found.slots.role.as_deref().map(str::to_owned),
+            TopicOf::Role => {
+                let last = found.slots.own.end.saturating_sub(1);
+                let said = || self.rules.subjects.role_of(self.reading, last).map(|(role, _)| role.to_owned());
+                found.slots.role.as_deref().map(str::to_owned).or_else(said)
+            }
             TopicOf::Head => {
                 let known =
                     self.rules.subjects.role_of(self.reading, cut.head).map(|(role, _)| role.to_owned());
@@ -562,4 +631,9 @@ impl Sentence<'_, '_> {
         let at = |place: usize| u32::try_from(self.hints.base + place).unwrap_or(u32::MAX);
         Span { start: at(bytes.start), end: at(bytes.end) }
     }
+}
+
+/// Says whether a text ends with the first half of an address and its sign.
+fn is_mail(before: &str) -> bool {
+    before.strip_suffix('@').is_some_and(|name| name.ends_with(char::is_alphanumeric))
 }

@@ -18,9 +18,14 @@ pub(crate) enum Break {
     Start,
     /// A sign that ends a clause: `;`, `:`, a dash, a bracket.
     Strong,
+    /// A semicolon before a sentence of its own.
+    Halt,
     /// A word like "but".
     Terminator,
 }
+
+/// Words of a further thing that is denied. Source: own choice.
+const LONGEST_ITEM: usize = 2;
 
 /// A sentence with its words, breaks and gates.
 #[derive(Clone, Debug)]
@@ -33,6 +38,8 @@ pub(crate) struct Reading<'t> {
     pub(crate) breaks: Vec<Break>,
     /// The cues of gates, with their scopes.
     pub(crate) marks: Vec<Mark>,
+    /// Which words join clauses.
+    joins: Vec<bool>,
     /// Places where a reason begins, which holds inside a question or an order too.
     reasons: Vec<usize>,
 }
@@ -43,7 +50,8 @@ impl<'t> Reading<'t> {
         let words = pack.forms.words(text);
         let breaks = breaks(text, &words, pack);
         let reasons = reasons(&words, pack);
-        let mut reading = Self { text, words, breaks, marks: Vec::new(), reasons };
+        let joins = words.iter().map(|word| pack.connectors.contains(word.lower.as_ref())).collect();
+        let mut reading = Self { text, words, breaks, marks: Vec::new(), joins, reasons };
         reading.marks = marks(&reading, pack);
         reading
     }
@@ -57,7 +65,10 @@ impl<'t> Reading<'t> {
     pub(crate) fn marks_over(&self, words: Range<usize>, own: &Range<usize>) -> impl Iterator<Item = &Mark> {
         let own = own.clone();
         self.marks.iter().filter(move |mark| {
-            let is_own = !mark.cue.is_empty() && own.start <= mark.cue.start && mark.cue.end <= own.end;
+            let is_own = !mark.cue.is_empty()
+                && mark.gate != Gates::SARCASM
+                && own.start <= mark.cue.start
+                && mark.cue.end <= own.end;
             mark.scope.start < words.end && words.start < mark.scope.end && !is_own
         })
     }
@@ -94,6 +105,76 @@ impl<'t> Reading<'t> {
         (0..=at).rev().find(|at| self.break_at(*at) > Break::None).unwrap_or(0)
     }
 
+    /// Says whether a colon and nothing else stands before a word.
+    pub(crate) fn is_behind_colon(&self, at: usize) -> bool {
+        let before =
+            at.checked_sub(1).and_then(|before| self.words.get(before)).map_or(0, |word| word.span.end);
+        let between = self.words.get(at).and_then(|word| self.text.get(before..word.span.start));
+        between.is_some_and(|between| {
+            between
+                .trim_end_matches(|c: char| {
+                    c.is_whitespace() || matches!(c, '"' | '“' | '„' | '«' | '\'' | '‘')
+                })
+                .trim_start()
+                == ":"
+        })
+    }
+
+    /// Returns the first word from `from` on before which a word like "but", or a comma and a subject, stands.
+    pub(crate) fn next_splice(&self, from: usize) -> usize {
+        let all = self.words.len();
+        (from..all).find(|at| self.break_at(*at) >= Break::Halt || self.is_spliced(*at)).unwrap_or(all)
+    }
+
+    /// Returns where a report ends: at a word like "but", or where its speaker goes on as "he" or "she" behind a comma.
+    pub(crate) fn next_other(&self, from: usize, pack: &GatePack) -> usize {
+        let all = self.words.len();
+        let is = |at: usize, of: &crate::gates::pack::Words| {
+            self.words.get(at).is_some_and(|word| of.contains(word.lower.as_ref()))
+        };
+        let is_of_reader = is(from, &pack.addressed);
+        let goes_on = |at: usize| {
+            let is_other = is(at, &pack.others);
+            (is_other || is_of_reader) && self.is_spliced(at)
+        };
+        (from..all).find(|at| self.break_at(*at) >= Break::Halt || goes_on(*at)).unwrap_or(all)
+    }
+
+    /// A subject stands right behind a comma.
+    fn is_spliced(&self, at: usize) -> bool {
+        let before =
+            at.checked_sub(1).and_then(|before| self.words.get(before)).map_or(0, |word| word.span.end);
+        let between = self.words.get(at).and_then(|word| self.text.get(before..word.span.start));
+        self.break_at(at) == Break::Start
+            && between.is_some_and(|between| between.contains(','))
+            && !self.joins.get(at).copied().unwrap_or(true)
+    }
+
+    /// Returns the comma behind which a new clause begins and no further thing of a list: "not swim, ski or skate".
+    pub(crate) fn next_after_list(&self, from: usize) -> usize {
+        let mut at = self.next_break(from, Break::Comma);
+        while self.break_at(at) == Break::Comma && at < self.words.len() {
+            let is_end = |place: &usize| {
+                self.break_at(*place) > Break::None || self.joins.get(*place).copied().unwrap_or_default()
+            };
+            let next = (at + 1..self.words.len()).find(is_end).unwrap_or(self.words.len());
+            if next - at > LONGEST_ITEM {
+                break;
+            }
+            at = next;
+        }
+        at
+    }
+
+    /// Returns where the part of a clause begins that a word like "so" joins to what stands before.
+    pub(crate) fn joined_clause_at(&self, at: usize, pack: &GatePack) -> usize {
+        let start = self.clause_at(at);
+        let is_subject =
+            |at: &usize| self.words.get(*at).is_some_and(|word| pack.subjects.contains(word.lower.as_ref()));
+        let joined = (start + 1..=at).rev().find(|at| self.joins.get(*at).copied().unwrap_or_default());
+        joined.filter(|joined| (start..*joined).any(|at| is_subject(&at))).unwrap_or(start)
+    }
+
     /// Returns where the clause before the one of a word begins.
     pub(crate) fn clause_before(&self, at: usize) -> usize {
         self.clause_at(self.clause_at(at).saturating_sub(1))
@@ -116,18 +197,18 @@ fn breaks(text: &str, words: &[Word<'_>], pack: &GatePack) -> Vec<Break> {
     for (at, word) in words.iter().enumerate() {
         let between = text.get(before..word.span.start).unwrap_or_default();
         before = word.span.end;
-        breaks.push(if at == 0 { Break::Strong } else { break_before(words, at, between, pack) });
+        breaks.push(if at == 0 { Break::Strong } else { break_before(text, words, at, between, pack) });
     }
     breaks
 }
 
-fn break_before(words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -> Break {
+fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -> Break {
     let is_joint =
         between.len() == 1 && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
     if is_joint {
         return Break::None;
     }
-    let is_comma = between.contains([',', '，', '、']);
+    let is_comma = between.contains([',', '，', '、']) || matches!(between, " / " | " + ");
     let is_strong = between.contains([
         '.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）',
         '。', '！', '？',
@@ -141,6 +222,14 @@ fn break_before(words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -
         phrases.find_at(words, at, |(), _| stands = true);
         stands
     };
+    let begins_anew = || {
+        words
+            .get(at)
+            .is_some_and(|word| pack.subjects.contains(word.lower.as_ref()) || word.is_capitalised(text))
+    };
+    if between.contains(';') && begins_anew() && !stands(&pack.terminators) {
+        return Break::Halt;
+    }
     if stands(&pack.terminators) || (is_comma || is_strong) && stands(&pack.asides) {
         return Break::Terminator;
     }

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use mnemal_core::{Event, EventKind, Extraction, Extractor, Level, NewEvent, Producer, Span, Utterance};
+use mnemal_core::{
+    Event, EventKind, Extraction, Extractor, Level, NewEvent, Producer, Span, Utterance, WorldTime,
+};
 use mnemal_text::sentences;
 
 use crate::claims::Claims;
@@ -11,7 +13,7 @@ use crate::claims::hints::{Hints, TimeSpan};
 use crate::clause::Reading;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
 use crate::gates::Gates;
-use crate::language::{Pack, guess};
+use crate::language::{Pack, language};
 use crate::names::mentions;
 
 /// Counts up with every change of packs or code that changes what is found.
@@ -27,6 +29,7 @@ const MOST_COPIED: usize = 40;
 #[derive(Clone, Debug, Default)]
 pub struct RuleExtractor {
     disabled: HashSet<String>,
+    is_unweighed: bool,
 }
 
 impl RuleExtractor {
@@ -42,15 +45,27 @@ impl RuleExtractor {
         self
     }
 
+    /// Leaves out what was measured of the rules, so that it can be measured: a confidence is the prior of its rule with the
+    /// adjustments for the wording.
+    #[must_use]
+    pub fn unweighed(self) -> Self {
+        Self { is_unweighed: true, ..self }
+    }
+
     /// Reads a text that its speaker vouches for; the part of [`Extractor::extract`] that knows no event.
     fn facts(&self, said: &NewEvent, echo: &[Span], extraction: &mut Extraction) {
         let text = said.content.as_str();
-        let code = guess(text);
+        let code = language(text);
         let is_mixed = code != "en" || !text.is_ascii();
         let times = times(said, DateRules::built_in(code));
         let mut claims = Claims::new(&self.disabled);
+        if self.is_unweighed {
+            claims = claims.unweighed();
+        }
         let foreign = foreign(text);
-        for (number, sentence) in sentences(text).into_iter().enumerate() {
+        let all = sentences(text);
+        let mut is_framed = false;
+        for (number, sentence) in all.iter().copied().enumerate() {
             let range = sentence.range();
             let is_foreign =
                 foreign.iter().any(|foreign| foreign.start <= range.start && range.start < foreign.end);
@@ -60,6 +75,12 @@ impl RuleExtractor {
             let pack = Pack::of_sentence(sentence.of(text), code, is_mixed);
             let Some((pack, rules)) = pack.and_then(|pack| Some((pack, pack.rules()?))) else { continue };
             let reading = Reading::new(sentence.of(text), pack.gates());
+            let next = all.get(number + 1).map_or("", |next| next.of(text));
+            let is_staged = is_framed || pack.gates().takes_back(next);
+            is_framed |= pack.gates().frames(&reading.words);
+            if is_staged {
+                continue;
+            }
             let hints = Hints {
                 times: &times,
                 mentions: &extraction.mentions,
@@ -77,7 +98,8 @@ impl Extractor for RuleExtractor {
     fn producer(&self) -> Producer {
         let mut disabled: Vec<&str> = self.disabled.iter().map(String::as_str).collect();
         disabled.sort_unstable();
-        let id = ["extract/rules"].into_iter().chain(disabled).collect::<Vec<_>>().join(" -");
+        let name = if self.is_unweighed { "extract/rules unweighed" } else { "extract/rules" };
+        let id = [name].into_iter().chain(disabled).collect::<Vec<_>>().join(" -");
         Producer { id, version: VERSION }
     }
 
@@ -145,6 +167,7 @@ fn looks_copied(line: &str) -> bool {
     let signs = line.bytes().filter(|byte| b"{}[]();=<>|\\/_$#*+".contains(byte)).count();
     line.starts_with('>')
         || line.starts_with("    at ")
+        || line.starts_with("$ ")
         || line.starts_with("+++")
         || line.starts_with("@@")
         || line.starts_with('|') && line.ends_with('|')
@@ -191,7 +214,7 @@ fn foreign(text: &str) -> Vec<Range<usize>> {
 const HEADERS: [&str; 7] = ["From:", "Sent:", "Subject:", "To:", "Cc:", "-----Original", "Betreff:"];
 
 fn asks_for_work(line: &str) -> bool {
-    let code = guess(line);
+    let code = language(line);
     let last = sentences(line).last().copied();
     Pack::of(code).zip(last).is_some_and(|(pack, last)| {
         let gates = Reading::new(last.of(line), pack.gates()).gates();
@@ -234,6 +257,7 @@ fn overlaps(range: &Range<usize>, span: Span) -> bool {
 fn times(said: &NewEvent, rules: Option<&DateRules>) -> Vec<TimeSpan> {
     let Some(rules) = rules else { return Vec::new() };
     let anchor = Anchor { at: said.occurred_at, zone: &said.zone };
+    let now = WorldTime::from_seconds(said.occurred_at.as_micros() / 1_000_000);
     let found = rules.read(&said.content, &anchor, Lean::Past);
     let ahead = if found.is_empty() { Vec::new() } else { rules.read(&said.content, &anchor, Lean::Future) };
     let span = |dated: &Dated| {
@@ -248,6 +272,7 @@ fn times(said: &NewEvent, rules: Option<&DateRules>) -> Vec<TimeSpan> {
             past: dated.when(),
             future: next(dated),
             is_length: matches!(dated, Dated::Length { .. }),
+            is_ahead: next(dated).and_then(|when| when.start).is_some_and(|start| start > now),
         })
         .collect()
 }

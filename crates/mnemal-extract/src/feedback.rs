@@ -5,16 +5,18 @@ pub(crate) mod pattern;
 pub(crate) mod token;
 
 mod echo;
+mod kin;
 mod kinds;
 mod level;
 mod pack;
 mod permission;
 pub(crate) mod scope;
+mod score;
 mod subject;
 
 use std::sync::OnceLock;
 
-use mnemal_core::{RuleId, Span};
+use mnemal_core::{Result, RuleId, Span};
 use mnemal_text::{Language, sentences};
 
 pub use kinds::{Aspect, FeedbackAct, Irritation, Polarity};
@@ -25,6 +27,7 @@ use self::level::{AGAIN_POINTS, Cues};
 use self::pack::{Pack, Rule};
 use self::pattern::Hit;
 use self::scope::{Asked, Scope, unread};
+use self::score::{Class, Shown};
 use self::token::Token;
 
 /// A user's message with what it answers.
@@ -71,6 +74,7 @@ impl Feedback {
         let is_complaint = |act: FeedbackAct| act.is_correction() || act == FeedbackAct::Directive;
         let is_same = |other: &Feedback| {
             is_complaint(other.act)
+                && !other.rule.as_str().ends_with(WEIGHED)
                 && (self.aspect, &self.target) == (other.aspect, &other.target)
                 && (self.aspect != Aspect::Other || self.target != subject::WHOLE_ANSWER)
         };
@@ -88,14 +92,17 @@ impl Feedback {
 /// Quoted, pasted and reported words are passed over, and so are statements about the world and about the user's life.
 #[must_use]
 pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
-    let language = crate::language::guess(turn.user);
+    let language = crate::language::language(turn.user);
     let pack = packs().iter().find(|pack| pack.language == language).or_else(|| packs().first());
     pack.map(|pack| read(pack, turn)).unwrap_or_default()
 }
 
 /// The packs, English first.
 const PACKS: &[(&str, &str)] = &[
-    ("en", include_str!("../packs/en/feedback.toml")),
+    (
+        "en",
+        concat!(include_str!("../packs/en/feedback.toml"), include_str!("../packs/en/feedback_weighed.toml")),
+    ),
     ("de", include_str!("../packs/de/feedback.toml")),
     ("fr", include_str!("../packs/fr/feedback.toml")),
     ("es", include_str!("../packs/es/feedback.toml")),
@@ -107,6 +114,12 @@ fn packs() -> &'static [Pack] {
     static READ: OnceLock<Vec<Pack>> = OnceLock::new();
     READ.get_or_init(|| PACKS.iter().filter_map(|(language, text)| Pack::read(language, text).ok()).collect())
 }
+
+/// What must speak for feedback more than against it. Source: nothing, less what sums of rounded weights may be off by.
+const LEAST_SUM: f32 = -0.05;
+
+/// How the names of the rules without cues end: what only families of cues show is no reason to call later words a repetition.
+const WEIGHED: &str = "weighed";
 
 /// One match of a rule, before it becomes feedback.
 struct Found<'p> {
@@ -121,56 +134,138 @@ pub(crate) struct Line {
     tokens: Vec<Token>,
 }
 
+/// A message, read sentence by sentence.
+struct Message<'p> {
+    lines: Vec<Line>,
+    scopes: Vec<Scope>,
+    found: Vec<Found<'p>>,
+}
+
+impl<'p> Message<'p> {
+    fn read(pack: &'p Pack, turn: Turn<'_>) -> Self {
+        let without = unread(turn.user);
+        let echo = Echo::of(turn.assistant, Language::guess(turn.user));
+        let lines: Vec<Line> = sentences(turn.user)
+            .into_iter()
+            .map(|sentence| {
+                let mut tokens = pack.lexicon.tokens(turn.user, sentence.range(), &without);
+                echo.mark(turn.user, &mut tokens);
+                Line { tokens, span: sentence.range() }
+            })
+            .filter(|line| !line.tokens.is_empty())
+            .collect();
+        let scopes: Vec<Scope> = lines.iter().map(|line| Scope::of(pack, turn, line)).collect();
+        let asked = Asked::of(turn.assistant);
+        let mut found = Vec::new();
+        for (sentence, (line, scope)) in lines.iter().zip(&scopes).enumerate() {
+            if scope.is_closed {
+                continue;
+            }
+            let mut hits = pack.hits(&line.tokens);
+            hits.retain(|hit| pack.rules.get(hit.tag).is_some_and(|rule| scope.admits(rule, hit, asked)));
+            found.extend(
+                hits.into_iter()
+                    .filter_map(|hit| pack.rules.get(hit.tag).map(|rule| Found { rule, hit, sentence })),
+            );
+        }
+        Self { lines, scopes, found }
+    }
+
+    /// Returns what the message shows: families of cues, rules that match, and its form.
+    fn shown(&self, pack: &Pack, turn: Turn<'_>) -> Shown {
+        let mut shown = pack.score.shown(&pack.lexicon, turn, &self.lines, &self.scopes);
+        for found in &self.found {
+            shown.add(found.sentence, found.rule.id.as_str());
+            if self.counts(found, turn) {
+                shown.add_class(found.rule);
+            }
+        }
+        shown
+    }
+
+    /// Leaves what weighs enough, and adds a match for what only the families show.
+    fn weigh(&mut self, pack: &'p Pack, turn: Turn<'_>) {
+        let shown = self.shown(pack, turn);
+        for class in Class::ALL {
+            let Some(sum) = pack.score.of(class, &shown) else { continue };
+            let is_of = |rule: &Rule| Class::of(rule.act) == Some(class);
+            if sum < LEAST_SUM {
+                self.found.retain(|found| !is_of(found.rule));
+            } else if !self.found.iter().any(|found| is_of(found.rule)) {
+                let sentence = pack.score.most_telling(class, &shown);
+                let is_fit = |rule: &&Rule| {
+                    let fits = rule.shows.is_empty() || shown.shows_any(sentence, &rule.shows);
+                    rule.is_weighed && is_of(rule) && fits && sum >= rule.least + LEAST_SUM
+                };
+                let (from, to) = pack.score.told_by(class, &shown, sentence);
+                let hit = |rule: &Rule| Hit { tag: rule.place, from, to, value: None };
+                let rule = pack.rules.iter().find(is_fit);
+                self.found.extend(rule.map(|rule| Found { rule, hit: hit(rule), sentence }));
+            }
+        }
+    }
+
+    /// Leaves plain statements out that only a message of one plain statement makes a contradiction.
+    fn drop_weak(&mut self, turn: Turn<'_>) {
+        let counts: Vec<bool> = self.found.iter().map(|found| self.counts(found, turn)).collect();
+        let mut counts = counts.into_iter();
+        self.found.retain(|_| counts.next().unwrap_or_default());
+    }
+
+    /// Says whether a match counts by itself: a weak one does only in a message that states and does nothing else.
+    fn counts(&self, found: &Found<'_>, turn: Turn<'_>) -> bool {
+        // What asks or quotes does more than state.
+        let does_more =
+            || turn.user.contains(['"', '“', '„', '«']) || self.scopes.iter().any(|scope| scope.is_marked);
+        let is_other = |found: &Found<'_>| match found.rule.act {
+            FeedbackAct::Praise | FeedbackAct::Preference => true,
+            FeedbackAct::Directive => found.sentence == 0,
+            _ => false,
+        };
+        !found.rule.is_weak || found.sentence == 0 && !does_more() && !self.found.iter().any(is_other)
+    }
+}
+
 fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
     if is_dictation(pack, turn) {
         return Vec::new();
     }
-    let without = unread(turn.user);
-    let echo = Echo::of(turn.assistant, Language::guess(turn.user));
-    let lines: Vec<Line> = sentences(turn.user)
-        .into_iter()
-        .map(|sentence| {
-            let mut tokens = pack.lexicon.tokens(turn.user, sentence.range(), &without);
-            echo.mark(turn.user, &mut tokens);
-            Line { tokens, span: sentence.range() }
-        })
-        .filter(|line| !line.tokens.is_empty())
-        .collect();
-    let asked = Asked::of(turn.assistant);
-    let mut found: Vec<Found<'_>> = Vec::new();
-    // What asks or quotes does more than state.
-    let mut does_more = turn.user.contains(['"', '“', '„', '«']);
-    for (sentence, line) in lines.iter().enumerate() {
-        let scope = Scope::of(pack, turn, line);
-        does_more |= scope.is_marked;
-        if scope.is_closed {
-            continue;
-        }
-        let mut hits = pack.hits(&line.tokens);
-        hits.retain(|hit| pack.rules.get(hit.tag).is_some_and(|rule| scope.admits(rule, hit, asked)));
-        found.extend(
-            hits.into_iter()
-                .filter_map(|hit| pack.rules.get(hit.tag).map(|rule| Found { rule, hit, sentence })),
-        );
+    let mut message = Message::read(pack, turn);
+    if pack.score.is_empty() || Asked::of(turn.assistant) == Asked::Nothing {
+        message.drop_weak(turn);
+    } else {
+        message.weigh(pack, turn);
     }
-    let is_other = |found: &Found<'_>| match found.rule.act {
-        FeedbackAct::Praise | FeedbackAct::Preference => true,
-        FeedbackAct::Directive => found.sentence == 0,
-        _ => false,
-    };
-    let is_plain = !does_more && !found.iter().any(is_other);
-    found.retain(|found| !found.rule.is_weak || is_plain && found.sentence == 0);
+    let Message { lines, mut found, .. } = message;
     keep_first_of_each_act(&mut found);
     let cues = Cues::count(pack, turn.user, &lines);
     let mut all = Vec::with_capacity(found.len());
     for found in &found {
         if let Some(feedback) = make(pack, turn, &lines, found, cues) {
-            let repeat = feedback.is_repeat_of(turn.earlier).then(|| feedback.as_repeat());
+            let is_repeat = !found.rule.is_weighed && feedback.is_repeat_of(turn.earlier);
+            let repeat = is_repeat.then(|| feedback.as_repeat());
             all.push(feedback);
             all.extend(repeat);
         }
     }
     all
+}
+
+/// Returns what the sentences of messages show by the pack of a text: what its weights are fitted to.
+///
+/// # Errors
+/// `Invalid` for a pack that cannot be read.
+#[doc(hidden)]
+pub fn feedback_shown(pack: &str, turns: &[Turn<'_>]) -> Result<Vec<Vec<Vec<String>>>> {
+    let pack = Pack::read("en", pack)?;
+    let shown = |turn: &Turn<'_>| {
+        if is_dictation(&pack, *turn) {
+            return Vec::new();
+        }
+        let shown = Message::read(&pack, *turn).shown(&pack, *turn);
+        shown.names().map(|names| names.into_iter().map(str::to_owned).collect()).collect()
+    };
+    Ok(turns.iter().map(shown).collect())
 }
 
 /// Says whether the message only gives the words that the assistant asked for: a text to write, or something said.

@@ -174,6 +174,44 @@ mod tests {
     }
 
     #[test]
+    fn what_others_say_of_the_speaker_is_reported_and_what_the_speaker_thinks_is_not() {
+        for sentence in [
+            "The neighbours reckon we won a prize.",
+            "Her theory is that I left for the weather.",
+            "The guide lists me as the owner.",
+            "Nurse wrote: I have a bad knee.",
+            "She said 'i never eat this stuff' and left.",
+            "The note: \"I have moved out, keep the cat",
+        ] {
+            assert!(gates(sentence).contains(Gates::REPORTED), "{sentence}");
+        }
+        for sentence in
+            ["I reckon we take the bus.", "Also tell them I like it.", "A 6\" pipe leads to our shed."]
+        {
+            assert!(!gates(sentence).contains(Gates::REPORTED), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn questions_about_what_was_said_hold_back_and_relative_clauses_are_none() {
+        for sentence in ["I work in a mill, is that right?", "We own a van, innit", "You mean I have a twin?"]
+        {
+            assert!(gates(sentence).contains(Gates::QUESTION), "{sentence}");
+        }
+        check("My nephew, who is with the fire brigade, cooks.", "");
+    }
+
+    #[test]
+    fn idioms_plays_and_retractions_are_no_claims() {
+        check("I have a bone to pick with you.", "sarcasm");
+        check("Oh wonderful, I own a flooded cellar.", "sarcasm");
+        check("In the film, Ida owns a mill.", "fiction");
+        check("Provided I get the visa, I start in May.", "hypothetical");
+        check("Once I have a garden I'll keep bees.", "hypothetical obligation");
+        check("I could cook. I have a bike; my sister knits.", "hypothetical");
+    }
+
+    #[test]
     fn empty_and_foreign_text_has_no_gate() {
         for sentence in ["", " ", "私は東京に住んでいます。", "…", "'"] {
             check(sentence, "");

@@ -24,7 +24,19 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
     (
         "en",
         include_str!("../packs/en/gates.toml"),
-        concat!(include_str!("../packs/en/claims_life.toml"), "\n", include_str!("../packs/en/claims.toml")),
+        concat!(
+            include_str!("../packs/en/measured.toml"),
+            "\n",
+            include_str!("../packs/en/claims_work.toml"),
+            "\n",
+            include_str!("../packs/en/claims_home.toml"),
+            "\n",
+            include_str!("../packs/en/claims_doing.toml"),
+            "\n",
+            include_str!("../packs/en/claims_life.toml"),
+            "\n",
+            include_str!("../packs/en/claims.toml")
+        ),
     ),
     ("de", include_str!("../packs/de/gates.toml"), include_str!("../packs/de/claims.toml")),
     ("fr", include_str!("../packs/fr/gates.toml"), include_str!("../packs/fr/claims.toml")),
@@ -38,10 +50,44 @@ const SHORT: usize = 25;
 /// Words from which on a sentence shows its own language. Source: EXTRACTION 12.
 const SENTENCE: usize = 4;
 
-/// Returns the language of a text, by its code.
+/// How much is read in a language. Source: EXTRACTION 12.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// Names, identifiers and secrets.
+    Names,
+    /// Also dates, feedback and the most frequent predicates.
+    Frequent,
+    /// Every predicate.
+    Every,
+}
+
+impl Tier {
+    /// Returns the tier of a language by its code of two letters.
+    ///
+    /// A language whose pack lacks a gate, or whose claims are switched off, is no more than [`Tier::Names`].
+    pub fn of(code: &str) -> Self {
+        match Pack::of(code).and_then(Pack::rules) {
+            Some(_) if code == "en" => Self::Every,
+            Some(_) => Self::Frequent,
+            None => Self::Names,
+        }
+    }
+
+    /// Returns what is read, for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Names => "names only",
+            Self::Frequent => "frequent facts",
+            Self::Every => "all facts",
+        }
+    }
+}
+
+/// Returns the language that a text is read in, by its code of two letters.
 ///
 /// Stop words decide; in a short text, also words that only one of the languages with packs has.
-pub(crate) fn guess(text: &str) -> &'static str {
+pub fn language(text: &str) -> &'static str {
     if is_chinese(text) {
         return "zh";
     }
@@ -85,8 +131,11 @@ fn told(text: &str, voted: &'static str) -> &'static str {
     }
     let Some((best, most)) = counts.iter().enumerate().max_by_key(|(_, vote)| **vote) else { return voted };
     let is_alone = counts.iter().filter(|vote| *vote == most).count() == 1;
-    let of_voted =
-        packs.iter().position(|pack| pack.code == voted).and_then(|at| counts.get(at)).copied().unwrap_or(0);
+    // A single word tells nothing against a language that has no words of its own here.
+    let of_voted = packs
+        .iter()
+        .position(|pack| pack.code == voted)
+        .map_or(1, |at| counts.get(at).copied().unwrap_or_default());
     let is_clear = if voted == "en" { *most > english } else { of_voted < *most };
     match packs.get(best) {
         Some(pack) if *most > 0 && is_alone && is_clear => pack.code,
@@ -126,7 +175,7 @@ impl Pack {
     #[expect(clippy::fn_params_excessive_bools, reason = "whether the text can be of several languages")]
     pub(crate) fn of_sentence(sentence: &str, of_text: &str, is_mixed: bool) -> Option<&'static Pack> {
         let is_long = is_mixed && sentence.split_whitespace().take(SENTENCE).count() == SENTENCE;
-        let code = if is_long || is_mixed && is_chinese(sentence) { guess(sentence) } else { of_text };
+        let code = if is_long || is_mixed && is_chinese(sentence) { language(sentence) } else { of_text };
         Self::of(code)
     }
 

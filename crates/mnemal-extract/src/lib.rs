@@ -26,9 +26,11 @@ mod word;
 pub use dates::{Anchor, DateRules, Dated, Lean, dates};
 pub use extractor::RuleExtractor;
 pub use feedback::{
-    Aspect, Feedback, FeedbackAct, Irritation, Polarity, Turn, feedback, requires_user_permission,
+    Aspect, Feedback, FeedbackAct, Irritation, Polarity, Turn, feedback, feedback_shown,
+    requires_user_permission,
 };
 pub use gates::{Gates, gates};
+pub use language::{Tier, language};
 pub use names::{clean_name, mentions};
 pub use notes::{Note, NoteKind, preference_notes};
 pub use private::{PRIVATE_TAG, strip_private, strip_tag};

@@ -225,6 +225,29 @@ fn case(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Case {
     }
 }
 
+/// Words of books, films, songs and the like, some words before a quoted title. Source: own choice.
+const WORK_WORDS: [&str; 48] = [
+    "read", "reading", "watch", "watched", "watching", "book", "books", "novel", "film", "movie", "song",
+    "songs", "hymn", "poem", "play", "piece", "album", "track", "story", "series", "episode", "chapter",
+    "lyrics", "poster", "opera", "musical", "essay", "article", "thesis", "paper", "title", "titled",
+    "symphony", "sing", "singing", "sang", "anthem", "psalm", "carol", "ballad", "painting", "podcast",
+    "show", "borrowed", "quote", "review", "author", "ending",
+];
+
+/// Every word of some length has its capital, and nothing in it speaks: "The Long Furrow", but not "I am late".
+fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
+    let tokens = reading.tokens.get(words).unwrap_or_default();
+    let is_speech = tokens.iter().any(|token| {
+        matches!(
+            token.lower.as_ref(),
+            "i" | "i'm" | "i've" | "you" | "we" | "she" | "he" | "they" | "my" | "is" | "are"
+        )
+    });
+    tokens.len() <= 7
+        && !is_speech
+        && tokens.iter().all(|token| token.shape != Shape::Lower || token.lower.len() <= 4)
+}
+
 /// Returns what is quoted behind "reading", "the film" and the like, and takes its words.
 fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
     let mut titles = Vec::new();
@@ -239,6 +262,11 @@ fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
         Words::english().before(&reading.tokens, first, |kind, weight| {
             work = if kind == EntityKind::Work { work.max(weight) } else { work };
         });
+        let is_near = (first.saturating_sub(6)..first)
+            .any(|at| reading.token(at).is_some_and(|token| WORK_WORDS.contains(&token.lower.as_ref())));
+        if is_near && is_title_case(reading, first..end) {
+            work = work.max(1);
+        }
         let is_capital = reading
             .token(first)
             .is_some_and(|token| token.shape.is_capital() || token.shape == Shape::Number);

@@ -177,6 +177,7 @@ fn one(section: Section<'_>) -> Result<PredicateInfo> {
 mod tests {
     use super::*;
 
+    // proves: NX-09.1, NB-29
     #[test]
     fn the_set_is_closed_and_consistent() {
         assert_eq!(all().len(), 40);
@@ -197,5 +198,19 @@ mod tests {
         }
         assert!(of("allergic_to").is_some_and(|info| info.is_safety && info.is_sensitive));
         assert_eq!(of("nothing"), None);
+    }
+
+    // proves: BA-05
+    #[test]
+    fn relations_are_of_five_clusters() {
+        let cluster = |name| of(name).map(|info| info.relation);
+        assert_eq!(cluster("works_at"), Some(RelationType::Professional));
+        assert_eq!(cluster("partner"), Some(RelationType::Social));
+        assert_eq!(cluster("uses"), Some(RelationType::Technical));
+        assert_eq!(cluster("likes"), Some(RelationType::Other));
+        let table = "[[predicate]]\nname = 'owes'\ncardinality = 'many'\nfact = 'relation'\nrelation = '%'\n";
+        let read_as = |relation: &str| read(&table.replace('%', relation)).map(|all| all[0].relation);
+        assert_eq!(read_as("financial").unwrap(), RelationType::Financial);
+        assert!(read_as("romantic").is_err());
     }
 }

@@ -51,12 +51,14 @@ impl<'p> Section<'p> {
 
     /// Returns a number, or `None`.
     pub(crate) fn number(self, key: &str) -> Result<Option<f32>> {
-        let read = |value: &DeValue<'_>| match value {
-            DeValue::Float(number) => number.as_str().parse().ok(),
-            DeValue::Integer(number) => number.as_str().parse().ok(),
-            _ => None,
-        };
-        self.value(key).map(|value| read(value).ok_or_else(|| wrong(key, "a number"))).transpose()
+        self.value(key).map(|value| number(value).ok_or_else(|| wrong(key, "a number"))).transpose()
+    }
+
+    /// Returns a list of numbers.
+    pub(crate) fn numbers(self, key: &str) -> Result<Vec<f32>> {
+        let Some(value) = self.value(key) else { return Ok(Vec::new()) };
+        let numbers = value.as_array().map(|array| array.iter().map(|value| number(value.get_ref())).collect());
+        numbers.flatten().ok_or_else(|| wrong(key, "a list of numbers"))
     }
 
     /// Returns a whole number, or `None`.
@@ -87,6 +89,14 @@ impl<'p> Section<'p> {
             array.iter().map(|table| table.get_ref().as_table().map(Section)).collect::<Option<Vec<_>>>()
         });
         tables.flatten().ok_or_else(|| wrong(key, "a list of tables"))
+    }
+}
+
+fn number(value: &DeValue<'_>) -> Option<f32> {
+    match value {
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        DeValue::Integer(number) => number.as_str().parse().ok(),
+        _ => None,
     }
 }
 

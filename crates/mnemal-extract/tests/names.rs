@@ -56,6 +56,16 @@ mod tests {
     }
 
     #[test]
+    fn bodies_with_small_heads_and_shops_are_organizations() {
+        check("I borrowed it from the Tellmoor brass band.", "Tellmoor brass band:organization");
+        check("We had lunch at Hobbick's and went home.", "Hobbick's:organization");
+        check("Send it to Hollin & Wade please.", "Hollin & Wade:organization");
+        check("We adopted two heifers, Moll and Tansy, last week.", "Moll:animal | Tansy:animal");
+        check("Our terrier barks so we named him Brusk.", "Brusk:animal");
+        check("My exam is in May and not in June.", "");
+    }
+
+    #[test]
     fn lower_case_names_need_a_list_and_a_cue() {
         check("i live in berlin with my wife anna", "berlin:location | anna:person");
         check("i will mark the paper and may go", "");

@@ -9,8 +9,9 @@ use crate::fuse::Fused;
 use crate::memory::NONE;
 use crate::question::Query;
 use crate::recall::Recall;
-use crate::request::{Expand, Hit, RecallRequest, Recalled};
+use crate::request::{Expand, Hit, RecallRequest, Recalled, Spread};
 use crate::search::Search;
+use crate::spread::{self, Likeness};
 use crate::standing;
 
 /// Fetches the best rows and makes hits of those that the log still shows.
@@ -24,8 +25,9 @@ pub(crate) async fn answer(
     let (mut hits, mut withheld) = (Vec::new(), Vec::new());
     let mut ranked =
         search.ranked.iter().filter(|fused| request.min_score.is_none_or(|least| fused.score >= least));
-    while hits.len() < request.limit.get() {
-        let wanted: Vec<&Fused> = ranked.by_ref().take(request.limit.get() - hits.len()).collect();
+    let pool = spread::pool(request.spread, request.limit.get());
+    while hits.len() < pool {
+        let wanted: Vec<&Fused> = ranked.by_ref().take(pool - hits.len()).collect();
         if wanted.is_empty() {
             break;
         }
@@ -35,6 +37,10 @@ pub(crate) async fn answer(
         let (holds, ended) = standing::part(recall, found.collect(), request.as_of, gaps).await;
         hits.extend(holds);
         withheld.extend(ended);
+    }
+    if request.spread == Spread::Covering {
+        let likeness = Likeness::of(search);
+        hits = spread::choose(hits, request.limit.get(), |one, other| likeness.between(one, other));
     }
     cut(&mut hits, request.max_tokens, recall.parts.counter.part().ok());
     Ok(Recalled {

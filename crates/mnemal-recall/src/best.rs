@@ -54,6 +54,11 @@ impl Best {
         }
     }
 
+    /// Returns the last of the best, once there are as many as are kept.
+    pub(crate) fn last(&self) -> Option<Ranked> {
+        self.heap.peek().filter(|_| self.heap.len() == self.limit).map(|last| last.0)
+    }
+
     /// Returns what was kept, best first.
     pub(crate) fn into_sorted(self) -> Vec<Ranked> {
         self.heap.into_sorted_vec().into_iter().map(|ranked| ranked.0).collect()

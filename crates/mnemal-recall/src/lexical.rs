@@ -11,14 +11,18 @@ use crate::best::{Best, Ranked};
 use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
 
-use self::table::{RowScore, Table};
+use self::table::Table;
 
-/// Most terms of a query that are used: those of the lowest frequency, of equals the first. Source: AD-02.
+/// Most terms of a query that are used: those of the lowest frequency among those that occur, of equals the first.
+///
+/// Source: AD-02.
 pub const MOST_TERMS: usize = 16;
 /// Share of the score of the messages right before and after. Source: AD-08; .695 R@10 against .616 without.
 const NEAR: f32 = 0.30;
 /// Share of the score of the messages two away. Source: AD-08.
 const FAR: f32 = 0.15;
+/// How many times its highest part a smoothed score can be, with room for rounding.
+const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
 
 /// Where terms occur. Rows are numbered from 0 in the order of the log.
 ///
@@ -63,8 +67,8 @@ impl LexicalScores {
     }
 
     /// Returns the BM25 score of a row with its neighbours' share.
-    pub fn smooth(&self, row: u32) -> f32 {
-        self.rows.get(row).smooth
+    pub fn smooth(&self, row: u32, columns: &Columns) -> f32 {
+        smooth(&self.rows, row, columns)
     }
 
     /// Returns the BM25 score of the row's conversation.
@@ -79,18 +83,23 @@ impl LexicalScores {
         if total <= 0.0 {
             return 0.0;
         }
-        let held = around(row, columns).fold(0, |held, near| held | self.rows.get(near).held);
+        let held = around(row, columns).into_iter().fold(0, |held, near| held | self.rows.get(near).held);
         let found = self.weights.iter().enumerate().filter(|(bit, _)| held >> bit & 1 == 1);
         (found.map(|(_, weight)| weight).sum::<f32>() / total).min(1.0)
     }
 }
 
-/// A row and the two messages on either side of it, as far as there are some.
-fn around(row: u32, columns: &Columns) -> impl Iterator<Item = u32> {
+/// A row and the two messages on either side of it, the nearer ones first; [`NONE`] for those that are not there.
+fn around(row: u32, columns: &Columns) -> [u32; 5] {
     let step = |column: &[u32], row: u32| column.get(row as usize).copied().unwrap_or(NONE);
     let (before, after) = (step(&columns.previous, row), step(&columns.next, row));
-    let (second, fourth) = (step(&columns.previous, before), step(&columns.next, after));
-    [row, before, after, second, fourth].into_iter().filter(|row| *row != NONE)
+    [row, before, after, step(&columns.previous, before), step(&columns.next, after)]
+}
+
+/// The score of a row with what its neighbours lend.
+fn smooth(rows: &Table, row: u32, columns: &Columns) -> f32 {
+    let [own, before, after, second, fourth] = around(row, columns).map(|near| rows.get(near).raw);
+    own + NEAR * (before + after) + FAR * (second + fourth)
 }
 
 /// Scores all rows and keeps the best `candidates` that the filter lets through.
@@ -106,21 +115,14 @@ pub fn score(
 ) -> LexicalScores {
     let rows = index.rows();
     let terms = rarest(index, query);
-    let mut words = Words::new(rows, columns);
-    for (bit, term) in terms.iter().enumerate() {
-        words.add(&term.runs, (1 << bit, idf(rows, term.frequency)));
-    }
-    words.smooth();
-    let mut best = Best::new(candidates);
-    for (row, score) in words.rows.met().filter(|(row, _)| filter.has(*row)) {
-        best.offer(score.smooth, row);
-    }
+    let found = add_up(&terms, rows, columns);
+    let (found, best) = best(found, columns, filter, candidates);
     let weight = |term: &Found<'_>| idf(rows, term.frequency) * f32::from(u8::from(!is_name(term.hash)));
     let mut weights: Vec<f32> = terms.iter().map(weight).collect();
     if weights.iter().all(|weight| *weight <= 0.0) {
         weights = terms.iter().map(|term| idf(rows, term.frequency)).collect();
     }
-    LexicalScores { rows: words.rows, sessions: words.sessions, weights, best: best.into_sorted() }
+    LexicalScores { rows: found, sessions: sessions(&terms, columns), weights, best }
 }
 
 /// A term of the query with its postings, looked up once.
@@ -141,99 +143,100 @@ fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> 
         Found { hash: *hash, place, frequency: u32::try_from(rows).unwrap_or(u32::MAX), runs }
     };
     let mut terms: Vec<Found<'a>> = query.0.iter().enumerate().map(found).collect();
-    terms.sort_by_key(|term| (term.frequency, term.place));
+    // A term that occurs nowhere finds nothing: it must not take the place of one that does.
+    terms.sort_by_key(|term| (term.frequency == 0, term.frequency, term.place));
     terms.truncate(MOST_TERMS);
     terms.sort_by_key(|term| term.place);
     terms
 }
 
-/// Accumulators, one value a row or a conversation.
-struct Words<'a> {
-    columns: &'a Columns,
-    average: f32,
-    session_average: f32,
-    rows: Table,
-    sessions: Vec<f32>,
-    counts: Vec<u32>,
-}
-
-impl<'a> Words<'a> {
-    fn new(rows: u32, columns: &'a Columns) -> Self {
-        let sessions = columns.session_lengths.len();
-        Self {
-            columns,
-            average: columns.total_length as f32 / rows.max(1) as f32,
-            session_average: columns.total_length as f32 / sessions.max(1) as f32,
-            rows: Table::of(rows),
-            sessions: vec![0.0; sessions],
-            counts: vec![0; sessions],
-        }
-    }
-
-    fn add(&mut self, runs: &[(u32, &[Posting])], (bit, weight): (u16, f32)) {
-        let Self { columns, average, rows, counts, .. } = self;
-        let (slope, base) = (K1 * B / average.max(f32::MIN_POSITIVE), K1 * (1.0 - B));
-        let mut met: Vec<u32> = Vec::new();
-        for (first, postings) in runs {
+/// Adds up BM25 over the terms, run by run of the index, so that the scores of a run stay near the processor.
+fn add_up(terms: &[Found<'_>], rows: u32, columns: &Columns) -> Table {
+    let average = columns.total_length as f32 / rows.max(1) as f32;
+    let (slope, base) = (K1 * B / average.max(f32::MIN_POSITIVE), K1 * (1.0 - B));
+    let mut table = Table::of(rows);
+    let mut next = vec![0_usize; terms.len()];
+    let run = |term: &Found<'_>, at: usize| term.runs.get(at).map(|(first, _)| *first);
+    while let Some(first) = terms.iter().zip(&next).filter_map(|(term, at)| run(term, *at)).min() {
+        for (bit, (term, at)) in terms.iter().zip(&mut next).enumerate() {
+            let Some((_, postings)) = term.runs.get(*at).filter(|(of, _)| *of == first) else { continue };
+            *at += 1;
+            let weight = idf(rows, term.frequency);
             for posting in *postings {
                 let row = first.saturating_add(u32::from(posting.row));
-                let (Some(length), Some(session)) =
-                    (columns.lengths.get(row as usize), columns.sessions.get(row as usize))
-                else {
-                    continue;
-                };
+                let Some(length) = columns.lengths.get(row as usize) else { continue };
                 let count = f32::from(posting.count);
-                rows.add_word(row, bit, weight * count / (count + base + slope * *length as f32));
-                if let Some(sum) = counts.get_mut(*session as usize) {
-                    if *sum == 0 {
-                        met.push(*session);
-                    }
-                    *sum = sum.saturating_add(u32::from(posting.count));
-                }
+                table.add_word(row, 1 << bit, weight * count / (count + base + slope * *length as f32));
             }
         }
-        self.add_sessions(&met);
     }
+    table
+}
 
-    fn add_sessions(&mut self, met: &[u32]) {
-        let number = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-        let weight = idf(number(self.sessions.len()), number(met.len()));
-        for session in met {
-            let place = *session as usize;
-            let (Some(score), Some(count), Some(length)) = (
-                self.sessions.get_mut(place),
-                self.counts.get_mut(place),
-                self.columns.session_lengths.get(place),
-            ) else {
+/// Returns the best rows of the filter by smoothed score, best first.
+///
+/// A smoothed score is at most [`MOST_LENT`] times the highest of the five scores in it, and at least the row's own score.
+/// So only rows near one that reaches `1 / MOST_LENT` of the last of the best own scores can be among the best.
+fn best(mut rows: Table, columns: &Columns, filter: &RowSet, candidates: usize) -> (Table, Vec<Ranked>) {
+    let mut own = Best::new(candidates);
+    for (row, score) in rows.met().filter(|(row, _)| filter.has(*row)) {
+        own.offer(score.raw, row);
+    }
+    let least = own.last().map_or(0.0, |last| last.score / MOST_LENT);
+    let mut best = Best::new(candidates);
+    for place in 0..rows.met_len() {
+        let Some((row, _)) = rows.met_at(place).filter(|(_, score)| score.raw >= least) else { continue };
+        for near in around(row, columns) {
+            if filter.has(near) && rows.is_first_look(near) {
+                best.offer(smooth(&rows, near, columns), near);
+            }
+        }
+    }
+    (rows, best.into_sorted())
+}
+
+/// BM25 of each conversation as one text.
+fn sessions(terms: &[Found<'_>], columns: &Columns) -> Vec<f32> {
+    let number = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    let all = columns.session_lengths.len();
+    let average = columns.total_length as f32 / all.max(1) as f32;
+    let (mut scores, mut counts) = (vec![0.0_f32; all], vec![0_u32; all]);
+    let mut met: Vec<u32> = Vec::new();
+    for term in terms {
+        for (first, postings) in &term.runs {
+            for posting in *postings {
+                let row = first.saturating_add(u32::from(posting.row));
+                let session = columns.sessions.get(row as usize).copied().unwrap_or(NONE);
+                let Some(count) = counts.get_mut(session as usize) else { continue };
+                if *count == 0 {
+                    met.push(session);
+                }
+                *count = count.saturating_add(u32::from(posting.count));
+            }
+        }
+        let weight = idf(number(all), number(met.len()));
+        for session in met.drain(..) {
+            let place = session as usize;
+            let (Some(score), Some(count), Some(length)) =
+                (scores.get_mut(place), counts.get_mut(place), columns.session_lengths.get(place))
+            else {
                 continue;
             };
             let length = u32::try_from(*length).unwrap_or(u32::MAX);
-            *score += bm25(weight, std::mem::take(count), length, self.session_average);
+            *score += bm25(weight, std::mem::take(count), length, average);
         }
     }
-
-    /// Lends each row's score to its neighbours, over all rows that hold a word.
-    fn smooth(&mut self) {
-        let Columns { previous, next, .. } = self.columns;
-        for place in 0..self.rows.met_len() {
-            let Some((row, RowScore { raw, .. })) = self.rows.met_at(place) else { break };
-            self.rows.lend(row, raw);
-            for column in [previous, next] {
-                let near = column.get(row as usize).copied().unwrap_or(NONE);
-                let far = column.get(near as usize).copied().unwrap_or(NONE);
-                self.rows.lend(near, NEAR * raw);
-                self.rows.lend(far, FAR * raw);
-            }
-        }
-    }
+    scores
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{chat, index, query};
+    use crate::fixture::{block, chat, index, query};
+    use crate::memory::MemoryIndex;
+    use mnemal_text::Analyzer;
 
-    fn scores(words: &str) -> (LexicalScores, crate::memory::MemoryIndex) {
+    fn scores(words: &str) -> (LexicalScores, MemoryIndex) {
         let index = index(&[chat().len()]);
         let filter = RowSet::all(index.rows());
         let found = score(&index, &index.columns, &query(words), &|term| index.is_name(term), (&filter, 100));
@@ -248,8 +251,8 @@ mod tests {
         assert!(found.raw(first) > 0.0);
         let next = index.columns.next[first as usize];
         assert!(best.contains(&next));
-        assert!(found.raw(next) == 0.0 && found.smooth(next) > 0.0);
-        assert!((found.smooth(next) - NEAR * found.raw(first)).abs() < 1e-6);
+        assert!(found.raw(next) == 0.0 && found.smooth(next, &index.columns) > 0.0);
+        assert!((found.smooth(next, &index.columns) - NEAR * found.raw(first)).abs() < 1e-6);
     }
 
     #[test]
@@ -278,11 +281,37 @@ mod tests {
     }
 
     #[test]
+    fn the_best_are_those_of_a_full_sort_of_all_smoothed_scores() {
+        let turns: Vec<_> = chat().iter().cycle().take(chat().len() * 9).cloned().collect();
+        let mut index = MemoryIndex::default();
+        for (first, part) in [(1, &turns[..50]), (51, &turns[50..57]), (58, &turns[57..])] {
+            index.push(block(part, first), Analyzer::default());
+        }
+        for words in ["telescope", "Ada garden weekend", "soup Friday dinners rings", "the"] {
+            for (filter, limit) in
+                [(RowSet::all(index.rows()), 7), (RowSet::of(index.rows(), |row| row % 3 == 0), 30)]
+            {
+                let found =
+                    score(&index, &index.columns, &query(words), &|_| false, (&filter, limit));
+                let mut all: Vec<Ranked> = (0..index.rows())
+                    .filter(|row| filter.has(*row))
+                    .map(|row| Ranked { score: found.smooth(row, &index.columns), row })
+                    .filter(|ranked| ranked.score > 0.0)
+                    .collect();
+                all.sort_by(|a, b| b.cmp(a));
+                all.truncate(limit);
+                assert_eq!(found.best, all, "{words}");
+            }
+        }
+    }
+
+    #[test]
     fn at_most_sixteen_terms_are_used_and_the_rarest_stay() {
         let index = index(&[chat().len()]);
         let many: Vec<String> = (0..40).map(|n| format!("word{n}")).collect();
-        let used = rarest(&index, &query(&format!("the I telescope {}", many.join(" "))));
+        let used = rarest(&index, &query(&format!("{} the I telescope", many.join(" "))));
         assert_eq!(used.len(), MOST_TERMS);
-        assert!(used.iter().all(|term| term.frequency == 0));
+        assert!(used.iter().filter(|term| term.frequency == 0).count() < MOST_TERMS, "what occurs is used");
+        assert_eq!(used.last().map(|term| term.hash), query("telescope").0.first().copied());
     }
 }

@@ -24,6 +24,7 @@ mod recall;
 mod request;
 mod search;
 mod source;
+mod spread;
 mod standing;
 mod state;
 mod substring;
@@ -39,7 +40,7 @@ pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, sco
 pub use crate::memory::Columns;
 pub use crate::recall::{NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
 pub use crate::request::{
-    DEFAULT_LIMIT, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, UsedMode, Withheld,
+    DEFAULT_LIMIT, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, Spread, UsedMode, Withheld,
 };
 pub use crate::rows::RowSet;
 pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};

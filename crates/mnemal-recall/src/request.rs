@@ -32,6 +32,16 @@ pub enum Expand {
     Neighbours,
 }
 
+/// How hits are chosen from the ranking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// The best ones.
+    #[default]
+    Ranked,
+    /// Ones that say different things: of near-duplicates the best, and at most three of one conversation.
+    Covering,
+}
+
 /// A question to the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallRequest {
@@ -55,6 +65,8 @@ pub struct RecallRequest {
     pub min_evidence: Option<f32>,
     /// What comes along with each hit.
     pub expand: Expand,
+    /// How hits are chosen from the ranking.
+    pub spread: Spread,
     /// What held of the notes, as known when; without it a note holds until it is superseded or put away.
     pub as_of: Option<AsOf>,
 }
@@ -73,6 +85,7 @@ impl RecallRequest {
             min_score: None,
             min_evidence: None,
             expand: Expand::Nothing,
+            spread: Spread::Ranked,
             as_of: None,
         }
     }

@@ -44,7 +44,7 @@ impl Search {
         let index = &*self.snapshot.index;
         let yes = |condition: bool| f32::from(u8::from(condition));
         let (words, session, coverage) = self.arms.words.as_ref().map_or((0.0, 0.0, 0.0), |words| {
-            (words.smooth(row), words.session(row, &index.columns), words.coverage(row, &index.columns))
+            (words.smooth(row, &index.columns), words.session(row, &index.columns), words.coverage(row, &index.columns))
         });
         let (role, marks) = (index.role(row).unwrap_or(Role::User), index.marks(row));
         let is_named = index.is_spoken_by(row, &query.terms.0);
@@ -69,6 +69,11 @@ impl Search {
         vectors.cosine(&asked.vector, row)
     }
 
+    /// The cosine of two rows; `None` where one has no vector of the query's model.
+    pub(crate) fn nearness(&self, one: u32, other: u32) -> Option<f32> {
+        self.arms.vectors.as_ref()?.0.between(one, other)
+    }
+
     /// The evidence for a row, before its text is known.
     pub(crate) fn evidence(&self, row: u32, query: &Query) -> f32 {
         if !query.asks_something {
@@ -82,7 +87,12 @@ impl Search {
 
     /// What led to a row, and which share of its score of words its neighbours lent.
     pub(crate) fn found_by(&self, row: u32) -> (FoundBy, f32) {
-        let scores = self.arms.words.as_ref().map_or((0.0, 0.0), |words| (words.raw(row), words.smooth(row)));
+        let columns = &self.snapshot.index.columns;
+        let scores = self
+            .arms
+            .words
+            .as_ref()
+            .map_or((0.0, 0.0), |words| (words.raw(row), words.smooth(row, columns)));
         match scores {
             (raw, smooth) if raw > 0.0 => (FoundBy::Words, (1.0 - raw / smooth).clamp(0.0, 1.0)),
             (_, smooth) if smooth > 0.0 => (FoundBy::Neighbour, 1.0),

@@ -176,6 +176,13 @@ pub(crate) struct Vectors {
     signs: Option<(u32, Arc<SignBits>)>,
 }
 
+impl Vectors {
+    /// The cosine of two rows; `None` where one has no vector.
+    pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
+        self.flat.between(one, other)
+    }
+}
+
 impl VectorIndex for Vectors {
     fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
         let Some((rows, bits)) = &self.signs else { return self.flat.nearest(query, filter, limit) };

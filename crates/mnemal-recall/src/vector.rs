@@ -127,6 +127,21 @@ impl FlatIndex {
         }
     }
 
+    /// The cosine of two rows as their codes give it; `None` where one has no vector.
+    pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
+        let ((a, scale), (b, other_scale)) = (self.codes(one)?, self.codes(other)?);
+        let sum: i32 = a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        (a.len() == b.len()).then(|| (sum as f32 * scale * other_scale).clamp(-1.0, 1.0))
+    }
+
+    fn codes(&self, row: u32) -> Option<(&[i8], f32)> {
+        let at = self.blocks.partition_point(|placed| placed.first <= row).checked_sub(1)?;
+        let placed = self.blocks.get(at)?;
+        let (column, place) = (self.column(placed)?, (row - placed.first) as usize);
+        let scale = *column.scales.get(place).filter(|scale| **scale > 0.0)?;
+        Some((column.codes.get(place * column.dimensions..(place + 1) * column.dimensions)?, scale))
+    }
+
     pub(crate) fn columns(&self) -> impl Iterator<Item = (u32, &VectorColumn)> {
         self.blocks.iter().filter_map(|placed| Some((placed.first, self.column(placed)?)))
     }

@@ -2,6 +2,7 @@
 
 use crate::Language;
 use crate::fold::{lower_into, strip_accents};
+use crate::grams::for_each_gram;
 use crate::irregular::base_form;
 use crate::known_stems::{KnownStems, Short};
 use crate::script::Script;
@@ -202,12 +203,16 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// A single word: lower case, without its possessive, stemmed, without accents.
+    /// A single word: lower case, without its possessive, stemmed, without accents; without a stemmer its parts follow it.
     fn plain(&mut self, range: Range<usize>) {
         let raw = self.slice(range.clone());
         let Scratch { word, term } = &mut *self.scratch;
         word.clear();
-        lower_into(raw, word);
+        if self.analyzer.language == Language::Turkish && raw.contains(['I', 'İ']) {
+            lower_into(&with_turkish_i(raw), word);
+        } else {
+            lower_into(raw, word);
+        }
         if word.ends_with("'s") {
             word.truncate(word.len() - 2);
         }
@@ -215,8 +220,16 @@ impl<'t> Walk<'t, '_> {
         let bare = without_clitic(language, word);
         term.clear();
         stem_into(language, bare, term);
-        if !term.is_empty() {
-            (self.sink)(Token { term, word: bare, language, range });
+        if term.is_empty() {
+            return;
+        }
+        (self.sink)(Token { term, word: bare, language, range: range.clone() });
+        if language.is_none() {
+            let Scratch { word, term } = &mut *self.scratch;
+            let sink = &mut self.sink;
+            for_each_gram(term, word, &mut |part| {
+                sink(Token { term: part, word: "", language: None, range: range.clone() });
+            });
         }
     }
 
@@ -230,7 +243,7 @@ impl<'t> Walk<'t, '_> {
         (self.sink)(Token { term, word: "", language: None, range });
     }
 
-    /// Pairs of neighbouring characters; a single one stands for itself.
+    /// Pairs of neighbouring characters, those with katakana in hiragana too; a single one stands for itself.
     fn pairs(&mut self, range: Range<usize>) {
         let run = self.slice(range.clone());
         let term = &mut self.scratch.term;
@@ -243,7 +256,10 @@ impl<'t> Walk<'t, '_> {
                 lower_into(first, term);
                 lower_into(grapheme, term);
                 let pair = range.start + before..range.start + at + grapheme.len();
-                (self.sink)(Token { term, word: "", language: None, range: pair });
+                (self.sink)(Token { term, word: "", language: None, range: pair.clone() });
+                if to_hiragana(term) {
+                    (self.sink)(Token { term, word: "", language: None, range: pair });
+                }
             }
             previous = Some((at, grapheme));
         }
@@ -346,7 +362,31 @@ fn stem_with(stemmer: &Stemmer, language: Language, word: &str, term: &mut Strin
     }
 }
 
-/// Returns the word behind an elided article or particle (`l'homme`, `dell'acqua`), or before a Turkish ending (`Ankara'da`).
+/// Returns a text whose capital `I` and `İ` are the small letters that they are in Turkish.
+fn with_turkish_i(text: &str) -> String {
+    let small = |letter| match letter {
+        'I' => 'ı',
+        'İ' => 'i',
+        other => other,
+    };
+    text.chars().map(small).collect()
+}
+
+/// Writes katakana as hiragana (`リンゴ` and `りんご` are one word); returns whether there was some.
+fn to_hiragana(term: &mut String) -> bool {
+    /// Distance of a letter of katakana from the same one of hiragana. Source: the Unicode blocks.
+    const DISTANCE: u32 = 0x60;
+    let is_katakana = |letter: char| matches!(letter, 'ァ'..='ヶ');
+    if !term.chars().any(is_katakana) {
+        return false;
+    }
+    let other = |letter: char| char::from_u32(u32::from(letter) - DISTANCE).unwrap_or(letter);
+    *term = term.chars().map(|letter| if is_katakana(letter) { other(letter) } else { letter }).collect();
+    true
+}
+
+/// Returns the word behind an elided article or particle (`l'homme`, `dell'acqua`) or an Arabic conjunction (`والكتاب`), or
+/// before a Turkish ending (`Ankara'da`).
 fn without_clitic(language: Option<Language>, word: &str) -> &str {
     let particles: &[&str] = match language {
         Some(Language::French) => {
@@ -356,6 +396,7 @@ fn without_clitic(language: Option<Language>, word: &str) -> &str {
             "all", "c", "d", "dall", "dell", "gl", "l", "m", "nell", "quell", "quest", "s", "sull", "t",
             "un", "v",
         ],
+        Some(Language::Arabic) => return without_conjunction(word),
         Some(Language::Turkish) => return word.split('\'').next().unwrap_or(word),
         _ => return word,
     };
@@ -364,3 +405,31 @@ fn without_clitic(language: Option<Language>, word: &str) -> &str {
         _ => word,
     }
 }
+
+/// Returns an Arabic word without the `و` or `ف` that is written onto its article, which the stemmer then takes off.
+fn without_conjunction(word: &str) -> &str {
+    /// Fewest letters behind the article. Source: own choice; `والله` and `والي` are no `و` with an article.
+    const SHORTEST: usize = 3;
+    let Some(rest) = word.strip_prefix(['و', 'ف']) else { return word };
+    let nouns = ["ال", "لل", "بال", "كال"].iter().filter_map(|article| rest.strip_prefix(article));
+    let has_noun = nouns.into_iter().any(|noun| noun.chars().count() >= SHORTEST);
+    if has_noun && !PARENTS.contains(&word) { rest } else { word }
+}
+
+/// Forms of "parent" that look like a conjunction with an article. Source: own choice.
+const PARENTS: [&str; 14] = [
+    "والدتي",
+    "والدتك",
+    "والدته",
+    "والدتها",
+    "والدتنا",
+    "والدتهم",
+    "والدها",
+    "والدنا",
+    "والدهم",
+    "والدين",
+    "والديه",
+    "والديها",
+    "والدان",
+    "والداي",
+];

@@ -7,6 +7,7 @@ mod chunk;
 mod condense;
 mod content;
 mod fold;
+mod grams;
 mod hash;
 mod irregular;
 mod known_stems;

@@ -61,6 +61,11 @@ const FAMILIES: &[(Language, &[&str])] = &[
     (Language::Hungarian, &["házak", "házakat"]),
     (Language::Turkish, &["kitap", "kitaplar"]),
     (Language::Turkish, &["İstanbul", "İstanbul’da"]),
+    (Language::Turkish, &["Isı", "ısı", "ISI"]),
+    (Language::Turkish, &["Isparta", "ISPARTA", "ısparta"]),
+    (Language::Arabic, &["كتاب", "الكتاب", "والكتاب", "فالكتاب", "بالكتاب", "وبالكتاب", "وللكتاب"]),
+    (Language::Arabic, &["أحمد", "احمد"]),
+    (Language::Arabic, &["المدرسة", "مدرسه", "والمدرسة"]),
 ];
 
 #[test]
@@ -103,10 +108,37 @@ fn every_script_gives_terms_and_a_query_finds_its_text() {
 #[test]
 fn scripts_without_spaces_become_pairs_of_characters() {
     check("我在Berlin住了3年。", "我在 berlin 住了 3 年");
-    check("東京タワー", "東京 京タ タワ ワー");
-    check("ﾊﾟﾝ", "パン");
+    check("東京タワー", "東京 京タ 京た タワ たわ ワー わー");
+    check("ﾊﾟﾝ", "パン ぱん");
+    check("りんご", "りん んご");
     check("안녕하세요 책", "안녕 녕하 하세 세요 책");
     check("กินน้ำ", "กิน นน\u{e49}\u{e4d}า");
+}
+
+// proves: NX-05.2
+#[test]
+fn a_word_without_a_stemmer_shares_parts_with_its_other_forms() {
+    for family in [
+        &["ספק", "הספקים", "וספקים"],
+        &["חוזה", "החוזים", "בחוזה"],
+        &["किताब", "किताबें", "किताबों"],
+        &["रोटी", "रोटियाँ", "रोटियों"],
+        &["კატა", "კატები", "კატამ"],
+    ] {
+        let of = |word: &str| Analyzer::default().query_terms(word);
+        let first = of(family[0]);
+        assert!(family.iter().all(|word| of(word).iter().any(|part| first.contains(part))), "{family:?}");
+    }
+    check("ספק הספקים", "ספק הספקים הספ ספק פקי קימ");
+    check("5 किताबें ५०००", "5 किताबें कित िता ताब ाबे बें ५०००");
+    check("cats κήπος сад", "cat κηπ сад");
+}
+
+#[test]
+fn a_parent_in_arabic_is_no_conjunction() {
+    let one = |word| terms(Language::Arabic, word);
+    assert_ne!(one("والدتي"), one("الدتي"));
+    assert_eq!(one("والدرس"), one("الدرس"));
 }
 
 // proves: PB-28

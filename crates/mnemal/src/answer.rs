@@ -10,7 +10,7 @@ use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
     ModelId, Result, Section, SessionId, TokenCount, Within,
 };
-use mnemal_recall::{Expand, Mode, RecallRequest, Recalled, UsedMode};
+use mnemal_recall::{Expand, Mode, RecallRequest, Recalled, Spread, UsedMode};
 
 use crate::engine::Engine;
 use crate::memory::Memory;
@@ -52,6 +52,12 @@ impl RecallCall {
     /// Chooses the arms.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.request.mode = mode;
+        self
+    }
+
+    /// Chooses how hits are taken from the ranking. In each space that is asked, by itself.
+    pub fn spread(mut self, spread: Spread) -> Self {
+        self.request.spread = spread;
         self
     }
 

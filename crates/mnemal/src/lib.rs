@@ -35,7 +35,7 @@ pub use mnemal_events::{
     Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
     Skipped, Taken,
 };
-pub use mnemal_recall::{Expand, FoundBy, Hit, Mode as RecallMode, Recalled, UsedMode};
+pub use mnemal_recall::{Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode};
 
 pub use crate::answer::{ContextCall, RecallCall};
 #[cfg(feature = "sqlite")]
@@ -59,7 +59,7 @@ pub use crate::settings::{
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
-pub use crate::status::Stats;
+pub use crate::status::{Heard, Stats};
 pub use crate::transfer::ImportReport;
 pub use crate::upkeep::Tended;
 

@@ -7,10 +7,26 @@ use mnemal_core::{
     Result, Role, Status, Within,
 };
 
+use mnemal_extract::{Tier, language};
+
 use crate::engine::Engine;
 
 /// How far a layer may be behind before an answer says so. Source: ARCHITECTURE 12.1, one batch of nanobot v2.
 pub(crate) const STALE_EVENTS: u64 = 20;
+
+/// Newest turns of people whose languages are named. Source: own choice.
+const HEARD: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
+
+/// A language that people spoke lately.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Its code of two letters.
+    pub code: &'static str,
+    /// How much is read in it.
+    pub tier: Tier,
+    /// In how many of the newest 200 turns of people it was spoken.
+    pub turns: u64,
+}
 
 /// Counts of a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +41,8 @@ pub struct Stats {
     pub quarantined: u64,
     /// Events whose words were erased.
     pub erased: u64,
+    /// Languages of the newest turns of people, the most frequent first.
+    pub languages: Vec<Heard>,
 }
 
 impl Engine {
@@ -47,7 +65,23 @@ impl Engine {
             notes,
             quarantined: events.latest(&held_back, limit).await?.len() as u64,
             erased: events.tombstones().await?.len() as u64,
+            languages: self.heard().await?,
         })
+    }
+
+    async fn heard(&self) -> Result<Vec<Heard>> {
+        let people = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
+        let mut languages: Vec<Heard> = Vec::new();
+        for event in self.events()?.latest(&people, HEARD).await? {
+            let Some(said) = event.kept() else { continue };
+            let code = language(&said.content);
+            match languages.iter_mut().find(|known| known.code == code) {
+                Some(known) => known.turns += 1,
+                None => languages.push(Heard { code, tier: Tier::of(code), turns: 1 }),
+            }
+        }
+        languages.sort_by_key(|known| (std::cmp::Reverse(known.turns), known.code));
+        Ok(languages)
     }
 
     /// Returns the standing state of every layer of this build.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventKind, Hit, Memory, RecallMode, Recalled, Speaker};
+use mnemal::{Error, EventKind, Hit, Memory, RecallMode, Recalled, Speaker, Spread};
 use serde::Serialize;
 
 use crate::args::{Global, Recall};
@@ -40,6 +40,9 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
     }
     if let Some(score) = call.min_score {
         request = request.min_score(score);
+    }
+    if call.varied {
+        request = request.spread(Spread::Covering);
     }
     let found = request.await?;
     let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call)).collect();

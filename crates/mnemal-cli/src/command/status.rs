@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use mnemal::{GapCause, Health, Status};
+use mnemal::{GapCause, Health, Heard, Status};
 use serde::Serialize;
 
 use crate::args::Global;
@@ -20,7 +20,15 @@ struct Report {
     notes: u64,
     quarantined: u64,
     erased: u64,
+    languages: Vec<LanguageReport>,
     layers: Vec<LayerReport>,
+}
+
+#[derive(Serialize)]
+struct LanguageReport {
+    code: &'static str,
+    reads: &'static str,
+    turns: u64,
 }
 
 #[derive(Serialize)]
@@ -44,6 +52,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         notes: stats.notes,
         quarantined: stats.quarantined,
         erased: stats.erased,
+        languages: stats.languages.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
     };
     output.answer(&report, || text(&report))?;
@@ -54,6 +63,10 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
 fn size(file: &Path) -> u64 {
     let log = PathBuf::from(format!("{}-wal", file.display()));
     [file, &log].into_iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
+fn language(heard: &Heard) -> LanguageReport {
+    LanguageReport { code: heard.code, reads: heard.tier.as_str(), turns: heard.turns }
 }
 
 fn layer(part: &Health) -> LayerReport {
@@ -75,6 +88,13 @@ fn text(report: &Report) -> String {
         format!("held back   {}", report.quarantined),
         format!("erased      {}", report.erased),
     ];
+    if !report.languages.is_empty() {
+        let all: u64 = report.languages.iter().map(|heard| heard.turns).sum();
+        let one = |heard: &LanguageReport| {
+            format!("{} ({}, {} of the last {all} turns)", heard.code, heard.reads, heard.turns)
+        };
+        lines.push(format!("languages   {}", report.languages.iter().map(one).collect::<Vec<_>>().join(", ")));
+    }
     for one in &report.layers {
         let behind = if one.behind > 0 { format!(", {} behind", one.behind) } else { String::new() };
         lines.push(format!("{:<11} {}{behind}", one.layer, one.status));

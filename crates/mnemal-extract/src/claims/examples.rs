@@ -12,7 +12,7 @@ use crate::language::Pack;
 
 fn rules_of(pack: &Pack, text: &str) -> Vec<String> {
     let disabled = HashSet::new();
-    let mut claims = Claims::new(&disabled);
+    let mut claims = Claims::new(&disabled).unweighed();
     let mentions = crate::names::mentions(text, &Gazetteer::default());
     for (number, sentence) in sentences(text).into_iter().enumerate() {
         let reading = Reading::new(sentence.of(text), pack.gates());
@@ -59,11 +59,11 @@ fn the_language_of_nine_examples_in_ten_of_four_words_or_more_is_known() {
                 .filter(|text| text.split(' ').count() > 3 || !text.is_ascii() && text.len() > 24)
             {
                 all += 1;
-                if crate::language::guess(text) != pack.code() {
+                if crate::language::language(text) != pack.code() {
                     wrong.push(format!(
                         "{} is read as {}: {text}",
                         pack.code(),
-                        crate::language::guess(text)
+                        crate::language::language(text)
                     ));
                 }
             }
@@ -77,7 +77,7 @@ fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
     let rules = pack.rules().unwrap();
     let disabled: HashSet<String> =
         rules.all.iter().map(|other| other.id.as_str().to_owned()).filter(|id| id != rule).collect();
-    let mut claims = Claims::new(&disabled);
+    let mut claims = Claims::new(&disabled).unweighed();
     let mentions = crate::names::mentions(text, &Gazetteer::default());
     for (number, sentence) in sentences(text).into_iter().enumerate() {
         let reading = Reading::new(sentence.of(text), pack.gates());
@@ -90,12 +90,17 @@ fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
 #[test]
 fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_counter_examples() {
     let pack = Pack::english();
-    let mine = include_str!("../../packs/en/claims_life.toml");
+    let mine = concat!(
+        include_str!("../../packs/en/claims_life.toml"),
+        include_str!("../../packs/en/claims_home.toml"),
+        include_str!("../../packs/en/claims_doing.toml")
+    );
     let mut wrong = Vec::new();
     for rule in &pack.rules().unwrap().all {
         let id = rule.id.as_str();
         // The times of a text are read elsewhere, so that nothing is a date here.
-        if !mine.contains(&format!("id = \"{id}\"")) || rule.kind == crate::claims::rules::Kind::Date {
+        let needs_time = rule.kind == crate::claims::rules::Kind::Date || rule.is_dated || rule.is_noun;
+        if !mine.contains(&format!("id = \"{id}\"")) || needs_time {
             continue;
         }
         if rule.examples.len() < 2 || rule.counter.len() < 2 {

@@ -18,6 +18,8 @@ pub(crate) struct TimeSpan {
     pub(crate) future: Option<When>,
     /// It is a length, as "72 hours".
     pub(crate) is_length: bool,
+    /// The next one begins after the words were said.
+    pub(crate) is_ahead: bool,
 }
 
 /// Times and names of a text, and where in it the sentence stands.

@@ -20,6 +20,8 @@ const LONGEST: usize = 12;
 const LONGEST_ITEM: usize = 4;
 /// The highest age. Source: nobody is known to have lived past 122.
 const OLDEST: u32 = 122;
+/// Words over which a row of things may reach: "Wolof, French and a little Spanish". Source: own choice.
+const LONGEST_ROW: usize = 14;
 /// Things in a list. Source: own choice.
 const LONGEST_LIST: usize = 8;
 
@@ -89,6 +91,11 @@ impl ObjectWords {
     pub(crate) fn joins(&self, word: &str) -> bool {
         self.joiners.contains(word)
     }
+
+    /// Says whether a word may stand behind a noun that is complete: a preposition, or one that joins.
+    pub(crate) fn may_follow(&self, word: &str) -> bool {
+        self.prepositions.contains(word) || self.joins(word) || word == "who"
+    }
 }
 
 /// An object that was found good.
@@ -132,6 +139,9 @@ impl Cutter<'_, '_> {
 
     /// Returns the objects that stand in `range`: one, or each of a list; and why there is none.
     pub(crate) fn objects(&self, range: Range<usize>) -> Result<Vec<Cut>, Reason> {
+        if let Some(of) = &self.rule.each {
+            return self.each(range, of);
+        }
         let (first, mut next) = self.one(range.clone())?;
         let mut all = vec![first];
         if !self.rule.is_list {
@@ -161,6 +171,56 @@ impl Cutter<'_, '_> {
             all.extend(items.into_iter().map(|(item, _)| item));
         }
         Ok(all)
+    }
+
+    /// Returns each word of a class, or each product, up to where the clause ends; brackets do not end it.
+    fn each(&self, range: Range<usize>, of: &str) -> Result<Vec<Cut>, Reason> {
+        let end_at = |at: usize| match of {
+            "@product" => {
+                let found = self.hints.mention_at(self.reading, at);
+                found.filter(|(_, mention)| mention.kind == EntityKind::Product).map(|(end, _)| end)
+            }
+            _ => {
+                let word = self.reading.words.get(at)?;
+                self.rules.class(of)?.has(&word.lower).then_some(at + 1)
+            }
+        };
+        let mut all = Vec::new();
+        let mut at = range.start;
+        while at < range.end.min(range.start + LONGEST_ROW) && !self.ends_row(at, range.start) {
+            match end_at(at) {
+                Some(end) if !self.has(at, &self.rule.reject) => {
+                    let words = at..end.max(at + 1);
+                    at = words.end;
+                    all.push(self.own_words(words));
+                }
+                _ => at += 1,
+            }
+        }
+        let is_first = all.first().is_some_and(|cut: &Cut| cut.words.start == range.start);
+        if all.is_empty() || self.rule.is_light && !is_first { Err(Reason::WrongKind) } else { Ok(all) }
+    }
+
+    /// Says whether a row of things cannot go on at a word: a sign other than a comma or a bracket, a verb, a subject.
+    fn ends_row(&self, at: usize, start: usize) -> bool {
+        let before = |at: usize| self.reading.words.get(at).map_or(0, |word| word.span.end);
+        let between = self
+            .reading
+            .words
+            .get(at)
+            .and_then(|word| self.reading.text.get(before(at.saturating_sub(1))..word.span.start));
+        let is_bracket = between.is_some_and(|between| between.contains(['(', ')']));
+        at > start && self.reading.break_at(at) >= Break::Start && !is_bracket
+            || self.is_cut(at)
+            || self.has(at, &self.rule.stop)
+            || at > start
+                && self.reading.words.get(at).is_some_and(|word| self.rules.subjects.is_subject(&word.lower))
+    }
+
+    /// Some words as they stand, as an object.
+    fn own_words(&self, words: Range<usize>) -> Cut {
+        let head = self.head(&words);
+        Cut { is_long: false, is_hollow: false, content: 1, head, words }
     }
 
     /// Returns `all` as an object when `words` of it say enough.
@@ -300,7 +360,7 @@ impl Cutter<'_, '_> {
 
     /// A date, a number and an address are not cut at what looks like a time.
     fn keeps_time(&self) -> bool {
-        matches!(self.rule.kind, Kind::Date | Kind::Number | Kind::Contact)
+        matches!(self.rule.kind, Kind::Date | Kind::Number | Kind::Contact | Kind::Value)
     }
 
     fn is_cut(&self, at: usize) -> bool {
@@ -362,7 +422,7 @@ impl Cutter<'_, '_> {
                 .into_iter()
                 .chain(name_run(self.reading, words.start))
                 .max_by_key(|run| run.end)
-                .map(|run| run.start..run.end.min(words.end))
+                .map(|run| run.start..self.with_place(run.end, &words))
                 .or_else(|| self.small_name(&words))
                 .ok_or(Reason::WrongKind),
             Kind::Place => self.place(words, is_marked),
@@ -377,13 +437,25 @@ impl Cutter<'_, '_> {
             Kind::Contact => {
                 let text = self.reading.text.get(self.reading.bytes(&words)).unwrap_or_default();
                 let digits = text.bytes().filter(u8::is_ascii_digit).count();
-                let is_long = digits >= 5 || text.contains('@') || digits > 0 && words.len() == 1;
+                let is_word = words.len() == 1 && text.len() > 5 && text.contains(char::is_alphabetic);
+                let is_long = digits >= 5 || text.contains('@') || digits > 0 && is_word;
                 let before = self.reading.words.get(words.start).map_or(0, |word| word.span.start);
                 let is_handle = self.reading.text.get(..before).is_some_and(|before| before.ends_with('@'));
                 if is_long || is_handle { Ok(words) } else { Err(Reason::WrongKind) }
             }
             _ => Ok(words),
         }
+    }
+
+    /// "The Carloway mill": a small word that names a place of work belongs to its name.
+    fn with_place(&self, end: usize, words: &Range<usize>) -> usize {
+        let end = end.min(words.end);
+        let is_place = self.rule.predicate.as_str() == "works_at"
+            && end < words.end
+            && self.reading.words.get(end).is_some_and(|word| {
+                self.rules.class("workplace").is_some_and(|class| class.has(&word.lower))
+            });
+        end + usize::from(is_place)
     }
 
     /// The words of a name that somebody else found.
@@ -411,11 +483,14 @@ impl Cutter<'_, '_> {
         if self.is_capital(words.start) || is_known(words.start) {
             let goes_on = |at: &usize| {
                 self.is_capital(*at)
-                    || is_known(*at)
+                    || is_known(*at) && !self.is_capital(words.start)
                     || self.has(*at, &self.words().particles) && self.is_capital(at + 1)
             };
             let count = words.clone().skip(1).take_while(goes_on).count();
             let run = words.start..words.start + 1 + count;
+            if is_marked && !self.is_capital(words.start.saturating_sub(1)) && self.names_a_noun(words.start, run.end) {
+                return Err(Reason::WrongKind);
+            }
             let kind = self.hints.kind_of(&self.reading.bytes(&run));
             // What surrounds a name is read in English; in other languages its kind is a guess.
             let is_other = self.rules.code == "en"
@@ -432,6 +507,26 @@ impl Cutter<'_, '_> {
             return Ok(at..at + count);
         }
         if is_marked && words.clone().any(is_known) { Ok(words) } else { Err(Reason::WrongKind) }
+    }
+
+    /// "That Hamburg song", "the Kumasi office": a noun behind a name with an article is no place.
+    fn names_a_noun(&self, start: usize, end: usize) -> bool {
+        let object = self.words();
+        let is_article = start > 0 && self.has(start - 1, &object.determiners);
+        let is_noun = self.reading.words.get(end).is_some_and(|word| {
+            word.lower.len() > 2 && !["ing", "ed", "ly"].iter().any(|ending| word.lower.ends_with(ending))
+        });
+        is_article
+            && is_noun
+            && self.rules.code == "en"
+            && self.reading.break_at(end) == Break::None
+            && self.is_content(end)
+            && !self.is_capital(end)
+            && ![&object.places, &object.prepositions, &object.trail, &object.joiners]
+                .iter()
+                .any(|of| self.has(end, of))
+            && !self.is_cut(end)
+            && self.time_end(end).is_none()
     }
 
     /// "Great time kayaking": a word that says nothing, behind nothing but such adjectives.
@@ -508,7 +603,7 @@ impl Cutter<'_, '_> {
         let is_other = kind.is_some_and(|kind| !rule.kinds.is_empty() && !rule.kinds.contains(&kind));
         let is_dated = rule.kind == Kind::Number
             && self.hints.time_at(self.reading, words.start).is_some_and(|time| time.past.is_some());
-        if is_other || is_dated {
+        if is_other || is_dated || rule.is_sure && kind.is_none() {
             return Err(Reason::WrongKind);
         }
         if is_of(&rule.reject)
@@ -521,11 +616,15 @@ impl Cutter<'_, '_> {
         if is_noun && self.has(words.start, &object.not_first) || rule.is_light && !is_marked {
             return Err(Reason::WrongKind);
         }
+        let is_brand = rule.kind == Kind::Name && rule.predicate.as_str() == "owns";
+        if is_brand && self.names_a_noun(words.start, words.end) {
+            return Err(Reason::WrongKind);
+        }
         if rule.is_last && !self.is_end(words.end) {
             return Err(Reason::WrongKind);
         }
         let content = self.content(&words);
-        let is_number = matches!(rule.kind, Kind::Number | Kind::Date | Kind::Contact);
+        let is_number = matches!(rule.kind, Kind::Number | Kind::Date | Kind::Contact | Kind::Value);
         if content < rule.least && !is_number {
             return Err(Reason::EmptyObject);
         }

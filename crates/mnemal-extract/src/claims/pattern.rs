@@ -1,6 +1,7 @@
 //! The shapes that rules look for: words with slots, as `live|lives in {o}` or `habe|haben {o} gekauft`.
 //!
-//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{r:kin}` a role of a group, `<past>` a word of a class.
+//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{n}` a name, `{r:kin}` a role of a group, `<past>` a word of a class.
+//! `,` asks for a sign or the end, `@` for that sign; `^^` begins a sentence, and a slot or a gap may follow it.
 //! A slot that is not last takes as few words as it can; an object that is last reaches to where it is cut.
 
 use std::collections::HashMap;
@@ -8,7 +9,9 @@ use std::ops::{Range, RangeInclusive};
 
 use mnemal_core::{Error, Result};
 
+use crate::claims::kinds::KindList;
 use crate::claims::rules::Rules;
+use crate::claims::subjects::{SubjectWords, name_run};
 use crate::clause::{Break, Reading};
 use crate::gates::Gates;
 use crate::phrase::Step;
@@ -16,6 +19,8 @@ use crate::word::Word;
 
 /// Longest slot before other words of its pattern. Source: own choice; a longer object is a story.
 const LONGEST_SLOT: usize = 9;
+/// Longest short title: "Prof.". Source: own choice.
+const LONGEST_TITLE: usize = 4;
 /// Longest topic. Source: own choice.
 const LONGEST_TOPIC: usize = 4;
 
@@ -27,7 +32,13 @@ enum Part {
     Object,
     Topic,
     Subject,
-    Role(Box<str>),
+    /// A sign, or the end: nothing of the clause goes on without one.
+    Sign { gap: usize },
+    /// "@" stands before the next word.
+    AtSign,
+    Role { group: Box<str>, gap: usize },
+    /// A name.
+    Named,
 }
 
 /// A shape that a rule looks for.
@@ -36,6 +47,8 @@ pub(crate) struct Pattern {
     parts: Vec<Part>,
     /// It stands at the start of a clause.
     pub(crate) is_start: bool,
+    /// It stands at the start of a sentence; it may begin with a slot or a gap then.
+    pub(crate) is_opening: bool,
 }
 
 /// What stands in the slots of a pattern, as places of words.
@@ -62,13 +75,16 @@ pub(crate) struct Class {
     pub(crate) endings: Vec<Box<str>>,
     pub(crate) except: crate::gates::pack::Words,
     pub(crate) except_endings: Vec<Box<str>>,
+    /// Lists of a dictionary.
+    pub(crate) kinds: Vec<&'static KindList>,
 }
 
 impl Class {
     /// Says whether a word is of the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.contains(word)
-            || self.endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(&**ending))
+            || (self.endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(&**ending))
+                || self.kinds.iter().any(|kind| kind.has(word)))
                 && !self.except.contains(word)
                 && !self.except_endings.iter().any(|ending| word.ends_with(&**ending))
     }
@@ -81,6 +97,7 @@ impl Pattern {
     /// `Invalid` for a slot that is not known, or a line that begins with a slot.
     pub(crate) fn parse(line: &str) -> Result<Self> {
         let is_start = line.starts_with('^');
+        let is_opening = line.starts_with("^^");
         let mut parts = Vec::new();
         let mut gap = 0;
         for part in line.trim_start_matches('^').split_whitespace() {
@@ -90,10 +107,10 @@ impl Pattern {
             }
             parts.push(read_part(part, std::mem::take(&mut gap), line)?);
         }
-        if !matches!(parts.first(), Some(Part::Words(_) | Part::Class { .. })) {
-            return Err(Error::invalid(format!("a pack: `{line}` must begin with a word")));
+        if !is_opening && !matches!(parts.first(), Some(Part::Words(_) | Part::Class { .. } | Part::Role { .. })) {
+            return Err(Error::invalid(format!("a pack: `{line}` must begin with a word or a role")));
         }
-        Ok(Self { parts, is_start })
+        Ok(Self { parts, is_start, is_opening })
     }
 
     /// Returns the words with which it can begin; none when a class does.
@@ -101,6 +118,14 @@ impl Pattern {
         match self.parts.first() {
             Some(Part::Words(step)) => step.firsts().collect(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Returns the group of roles with which it begins.
+    pub(crate) fn first_role(&self) -> Option<&str> {
+        match self.parts.first() {
+            Some(Part::Role { group, .. }) => Some(group),
+            _ => None,
         }
     }
 
@@ -120,6 +145,11 @@ impl Pattern {
 }
 
 fn read_part(part: &str, gap: usize, line: &str) -> Result<Part> {
+    match part {
+        "," => return Ok(Part::Sign { gap }),
+        "@" => return Ok(Part::AtSign),
+        _ => {}
+    }
     let is_optional = part.starts_with('?');
     let bare = part.trim_start_matches('?');
     if let Some(name) = bare.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
@@ -132,7 +162,8 @@ fn read_part(part: &str, gap: usize, line: &str) -> Result<Part> {
         None if slot == "o" => Ok(Part::Object),
         None if slot == "k" => Ok(Part::Topic),
         None if slot == "s" => Ok(Part::Subject),
-        Some(("r", group)) => Ok(Part::Role(group.into())),
+        None if slot == "n" => Ok(Part::Named),
+        Some(("r", group)) => Ok(Part::Role { group: group.into(), gap }),
         _ => Err(Error::invalid(format!("a pack: no slot is called `{part}` in `{line}`"))),
     }
 }
@@ -171,16 +202,31 @@ impl Search<'_, '_> {
                 if *is_optional { self.parts(rest, at, slots) } else { None }
             }
             Part::Object => self.object(rest, at, &slots),
+            Part::Sign { gap } => (at..=at + gap)
+                .filter(|place| self.reading.break_at(*place) > Break::None)
+                .find_map(|place| self.parts(rest, place, own(&slots, place))),
+            Part::AtSign => self.before(at).contains('@').then(|| self.parts(rest, at, slots)).flatten(),
             Part::Topic => self.topic(rest, at, &slots),
             Part::Subject => {
                 let subject = self.rules.subjects.pronoun_at(self.reading, at)?;
                 self.parts(rest, subject, Slots { subject: Some(at), ..slots })
             }
-            Part::Role(group) => {
-                let (role, end) = self.rules.subjects.role_at(self.reading, at, group)?;
-                self.parts(rest, end, Slots { role: Some(role), ..own(&slots, end) })
+            Part::Named => {
+                let name = name_run(self.reading, at)?;
+                self.parts(rest, name.end, own(&slots, name.end))
             }
+            Part::Role { group, gap } => self.places(at, *gap).find_map(|place| {
+                let (role, end) = self.rules.subjects.role_at(self.reading, place, group)?;
+                self.passes(at..place)
+                    .then(|| self.parts(rest, end, Slots { role: Some(role), ..own(&slots, end) }))
+                    .flatten()
+            }),
         }
+    }
+
+    /// Words before a role are adjectives or nouns, never small words: "my junior sister", not "my plan for sister".
+    fn passes(&self, gap: Range<usize>) -> bool {
+        gap.into_iter().all(|at| self.rules.subjects.describes(self.reading, at))
     }
 
     /// The places that a gap reaches from a word without leaving its clause or passing a denial.
@@ -199,11 +245,31 @@ impl Search<'_, '_> {
             return (at < all
                 && (at == slots.own.start
                     || self.reading.break_at(at) < Break::Strong
-                    || self.is_behind_colon(at)))
+                    || self.is_behind_colon(at)
+                    || slots.own.end == at && self.is_apart(at, slots.role.is_some())))
             .then(|| with(all));
         }
         let last = self.reading.next_break(at + 1, Break::Start).min(at + LONGEST_SLOT);
         (at + 1..=last).find_map(|end| self.parts(rest, end, with(end)))
+    }
+
+    /// The signs between a word and the one before it.
+    fn before(&self, at: usize) -> &str {
+        let start = at.checked_sub(1).and_then(|before| self.word(before)).map_or(0, |word| word.span.end);
+        let end = self.word(at).map_or(self.reading.text.len(), |word| word.span.start);
+        self.reading.text.get(start..end).unwrap_or_default()
+    }
+
+    /// "My son (Emil, 7)", "our dentist Dr. Okafor".
+    #[expect(clippy::fn_params_excessive_bools, reason = "what the caller knows of the words")]
+    fn is_apart(&self, at: usize, is_role: bool) -> bool {
+        let Some(last) = at.checked_sub(1).and_then(|before| self.word(before)) else { return false };
+        let is_title = last.lower.len() <= LONGEST_TITLE && last.is_capitalised(self.reading.text);
+        match self.before(at).trim() {
+            "(" => is_role,
+            "." => is_title,
+            _ => false,
+        }
     }
 
     /// "Allergies: peanuts".
@@ -222,14 +288,21 @@ impl Search<'_, '_> {
 /// Patterns by the word that they begin with.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
+    /// Those that begin a sentence, whatever the word.
+    pub(crate) opening: Vec<(usize, usize)>,
     by_word: HashMap<Box<str>, Vec<(usize, usize)>>,
     by_class: Vec<(Box<str>, (usize, usize))>,
 }
 
 impl Index {
     /// Adds a pattern by the numbers of its rule and of itself.
-    pub(crate) fn add(&mut self, pattern: &Pattern, number: (usize, usize)) {
-        for word in pattern.firsts() {
+    pub(crate) fn add(&mut self, pattern: &Pattern, number: (usize, usize), subjects: &SubjectWords) {
+        if pattern.is_opening {
+            self.opening.push(number);
+            return;
+        }
+        let roles = pattern.first_role().into_iter().flat_map(|group| subjects.role_firsts(group));
+        for word in pattern.firsts().into_iter().chain(roles) {
             let list = self.by_word.entry(word.into()).or_default();
             if !list.contains(&number) {
                 list.push(number);

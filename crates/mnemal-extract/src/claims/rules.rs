@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use mnemal_core::{Act, EntityKind, Error, Predicate, Result, RuleId};
 
+use crate::claims::kinds::KindList;
+use crate::claims::measured::Measured;
 use crate::claims::objects::ObjectWords;
 use crate::claims::pattern::{Class, Index, Pattern};
 use crate::claims::subjects::SubjectWords;
@@ -33,9 +35,11 @@ pub(crate) enum Kind {
     Date,
     /// An address, a telephone number or a handle.
     Contact,
+    /// What something is set to, which may look like a time: "5", "23:00", "15 s".
+    Value,
 }
 
-const KINDS: [(&str, Kind); 9] = [
+const KINDS: [(&str, Kind); 10] = [
     ("any", Kind::Any),
     ("thing", Kind::Thing),
     ("phrase", Kind::Phrase),
@@ -45,6 +49,7 @@ const KINDS: [(&str, Kind); 9] = [
     ("number", Kind::Number),
     ("date", Kind::Date),
     ("contact", Kind::Contact),
+    ("value", Kind::Value),
 ];
 
 /// Of whom a rule may speak.
@@ -78,6 +83,8 @@ pub(crate) struct Rule {
     pub(crate) with_tail: bool,
     /// The subject, which has a name, is the object, and the speaker the subject: "Emil is my son".
     pub(crate) is_swapped: bool,
+    /// Each word of a class, or each `@product`, is an object: "Wolof, some French and a little Spanish".
+    pub(crate) each: Option<Box<str>>,
     /// It is claimed beside other rules of the same words.
     pub(crate) is_beside: bool,
     /// It is presupposed: a duty, an order, a wish or a denial does not touch it.
@@ -96,6 +103,10 @@ pub(crate) struct Rule {
     pub(crate) is_counted: bool,
     /// A frequency must stand in the clause, which belongs to the object.
     pub(crate) is_frequent: bool,
+    /// A time to come must stand in the clause: "I sit the exam on the 9th".
+    pub(crate) is_dated: bool,
+    /// The pattern is the head of a noun that stands with a time to come: "Anatomy exam on the 9th".
+    pub(crate) is_noun: bool,
     /// A list of objects makes a claim each.
     pub(crate) is_list: bool,
     /// The object needs an article, a number, an owner or a name before it.
@@ -128,6 +139,8 @@ pub(crate) struct Rule {
     pub(crate) not_after: Words,
     /// Kinds that a name must have which somebody else found; empty for any.
     pub(crate) kinds: Vec<EntityKind>,
+    /// The kind of the name must be known.
+    pub(crate) is_sure: bool,
     /// Pronouns are what the object is about.
     pub(crate) takes_pronouns: bool,
     /// Words one of which must stand between the subject and the cue.
@@ -165,6 +178,8 @@ pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
     pub(crate) behind_subject: Index,
     pub(crate) anywhere: Index,
+    /// What was measured of the rules.
+    pub(crate) measured: Measured,
     classes: HashMap<Box<str>, Class>,
     lists: HashMap<Box<str>, Words>,
 }
@@ -184,6 +199,7 @@ impl Rules {
             all: Vec::new(),
             behind_subject: Index::default(),
             anywhere: Index::default(),
+            measured: Measured::read(root.section("measured")?)?,
             classes: classes(root.section("class")?)?,
             lists: lists(root.section("list")?)?,
         };
@@ -205,10 +221,10 @@ impl Rules {
         }
         let number = self.all.len();
         for (place, pattern) in rule.cues.iter().enumerate() {
-            self.behind_subject.add(pattern, (number, place));
+            self.behind_subject.add(pattern, (number, place), &self.subjects);
         }
         for (place, pattern) in rule.shapes.iter().enumerate() {
-            self.anywhere.add(pattern, (number, place));
+            self.anywhere.add(pattern, (number, place), &self.subjects);
         }
         self.all.push(rule);
         Ok(())
@@ -274,6 +290,7 @@ fn rule(section: Section<'_>) -> Result<Rule> {
         with_verb: section.flag("with_verb")?,
         with_tail: section.flag("with_tail")?,
         is_swapped: section.flag("swap")?,
+        each: section.text("each")?.map(Into::into),
         is_beside: section.flag("beside")?,
         is_presupposed: section.flag("presupposed")?,
         is_before: section.flag("before")?,
@@ -282,6 +299,8 @@ fn rule(section: Section<'_>) -> Result<Rule> {
         keeps_not: section.flag("keeps_not")?,
         is_counted: section.flag("counted")?,
         is_frequent: section.flag("frequent")?,
+        is_dated: section.flag("dated")?,
+        is_noun: section.flag("noun")?,
         is_of_speaker: section.flag("to_me")?,
         is_list: section.flag("list")?,
         is_light: section.flag("light")?,
@@ -300,6 +319,7 @@ fn rule(section: Section<'_>) -> Result<Rule> {
         not_after: words(Some(section), "not_after")?,
         after: words(Some(section), "after")?,
         kinds: kinds(section, id)?,
+        is_sure: section.flag("sure")?,
         takes_pronouns: section.flag("takes_pronouns")?,
         reject: words(Some(section), "reject")?,
         reject_first: words(Some(section), "reject_first")?,
@@ -331,10 +351,13 @@ fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class>> {
         let except_endings =
             class.map(|class| class.lines("except_endings")).transpose()?.unwrap_or_default();
         let except_endings = except_endings.into_iter().map(Into::into).collect();
-        classes.insert(
-            name.into(),
-            Class { words: all, endings, except: words(class, "except")?, except_endings },
-        );
+        let kinds = class.map(|class| class.lines("kinds")).transpose()?.unwrap_or_default();
+        let kinds = kinds.into_iter().map(|kind| {
+            KindList::of(kind).ok_or_else(|| Error::invalid(format!("a pack: no kind is called `{kind}`")))
+        });
+        let kinds = kinds.collect::<Result<Vec<_>>>()?;
+        let except = words(class, "except")?;
+        classes.insert(name.into(), Class { words: all, endings, except, except_endings, kinds });
     }
     Ok(classes)
 }

@@ -87,7 +87,7 @@ fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
         for rule in &rules.all {
             let id = rule.id.as_str();
             let others = rules.all.iter().map(|other| other.id.as_str()).filter(|other| *other != id);
-            let alone = RuleExtractor::new().without(others);
+            let alone = RuleExtractor::new().unweighed().without(others);
             let extract = |text: &str| {
                 let event = event(text);
                 alone.extract(&Utterance { event: &event, before: &[], known: &known })
@@ -125,6 +125,7 @@ fn a_turn_says_who_is_meant_and_what_holds() {
     check("I have a dog and two cats.", &["me pet assert dog", "me pet assert cats"]);
 }
 
+// proves: NB-28
 #[test]
 fn what_is_asked_denied_imagined_told_or_pasted_is_no_claim() {
     for text in [
@@ -162,6 +163,47 @@ fn only_a_person_of_the_users_level_makes_claims() {
     }
     for event in [external, held, echo, assistant] {
         assert!(of_event(&event).facts.is_empty(), "{event:?}");
+    }
+}
+
+// proves: BA-14
+#[test]
+fn what_tools_say_is_skipped_with_the_reason() {
+    let tool = mnemal_core::ToolName::new("search").unwrap();
+    for text in ["ok", "done", "true", "success", "Error: I live in Lyon.", "I have a dog."] {
+        let kinds = [
+            EventKind::ToolResult { tool: tool.clone(), ok: !text.starts_with("Error") },
+            EventKind::ToolCall { tool: tool.clone() },
+        ];
+        for kind in kinds {
+            let mut event = event(text);
+            if let Body::Kept(said) = &mut event.body {
+                said.kind = kind;
+            }
+            let found = of_event(&event);
+            assert!(found.facts.is_empty(), "{text}");
+            assert_eq!(found.remarks, ["skipped: not said by a person"], "{text}");
+        }
+    }
+}
+
+// proves: NX-05.3
+#[test]
+fn every_claim_names_its_rule_and_its_words_and_every_drop_its_rule_and_reason() {
+    let text = "I live in Lyon. Do I have a dog? If I worked at Bosch, I'd be rich.";
+    let found = extract(text);
+    let [fact] = found.facts.as_slice() else { panic!("{found:?}") };
+    assert!(fact.rule.as_str().starts_with("en.lives_in."), "{fact:?}");
+    assert_eq!(
+        [fact.span.of(text), fact.sentence.of(text), fact.object.span.of(text)],
+        [Some("I live in Lyon"), Some("I live in Lyon."), Some("Lyon")]
+    );
+    for (rule, reason) in [("en.pet.", "question"), ("en.works_at.", "hypothetical")] {
+        assert!(
+            found.remarks.iter().any(|remark| remark.starts_with(rule) && remark.contains(reason)),
+            "{rule} {reason} {:?}",
+            found.remarks
+        );
     }
 }
 
@@ -280,4 +322,26 @@ fn a_denial_takes_the_claim_away() {
             claims(denied)
         );
     }
+}
+
+#[test]
+fn a_sentence_that_is_taken_back_or_played_claims_nothing() {
+    for text in [
+        "I live in a castle in Fife. Just kidding.",
+        "Dear diary, I saw Rome. I live in Oslo.",
+        "I live in Oslo. That's from an old film, is it good?",
+    ] {
+        assert!(extract(text).facts.is_empty(), "{text}");
+    }
+    assert!(!extract("I live in Oslo. I'm tired.").facts.is_empty());
+}
+
+#[test]
+fn whoever_is_introduced_by_role_keeps_it() {
+    let found = extract("The greyhound, Biscuit, has asthma. Biscuit is allergic to fish.");
+    let named = found.facts.iter().filter(|fact| matches!(fact.subject, Subject::Named(_))).count();
+    let by_role = |fact: &&mnemal_core::ExtractedFact| {
+        matches!(&fact.subject, Subject::Relation { role, .. } if role == "greyhound")
+    };
+    assert!(named == 0 && found.facts.iter().any(|fact| by_role(&fact)), "{found:?}");
 }

@@ -39,12 +39,14 @@ impl Cues {
     }
 
     /// Returns the level of a rule's match; `again` are the points of a complaint that comes again.
+    ///
+    /// What only families of cues show is never very irritated, so that it must come from two sessions to be learned.
     pub(crate) fn level(self, rule: &Rule, polarity: Polarity, again: u8) -> Irritation {
         let points = self.points.saturating_add(rule.points).saturating_add(again);
         let is_complaint =
             rule.act.is_correction() || matches!(rule.act, FeedbackAct::Directive | FeedbackAct::GiveUp);
         match rule.act {
-            _ if is_complaint && points >= VERY_FROM => Irritation::Very,
+            _ if is_complaint && points >= VERY_FROM && !rule.is_weighed => Irritation::Very,
             _ if rule.is_casual => Irritation::Casual,
             FeedbackAct::Reject | FeedbackAct::Repair | FeedbackAct::GiveUp => Irritation::Mild,
             FeedbackAct::Directive if points > 0 || polarity == Polarity::DoNot => Irritation::Mild,

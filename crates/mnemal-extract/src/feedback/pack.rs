@@ -5,6 +5,7 @@ use mnemal_core::{Error, Result, RuleId};
 use super::kinds::{Aspect, FeedbackAct, Polarity};
 use super::lexicon::Lexicon;
 use super::pattern::{Hit, Patterns};
+use super::score::Score;
 use super::token::Token;
 use crate::section::{PackFile, Section};
 
@@ -33,6 +34,8 @@ pub(crate) struct Pack {
     pub(crate) invites: Patterns<()>,
     /// Words that show that it is about the work of an assistant.
     evidence: Patterns<()>,
+    /// What speaks for and against each kind of feedback.
+    pub(crate) score: Score,
 }
 
 /// Why a sentence, or what follows in it, is no feedback.
@@ -71,6 +74,12 @@ pub(crate) struct Rule {
     pub(crate) points: u8,
     /// It reads a plain statement as a contradiction: only when the message starts with it and does nothing else.
     pub(crate) is_weak: bool,
+    /// It has no cues: it stands for what the families of cues show together.
+    pub(crate) is_weighed: bool,
+    /// A rule without cues is taken for a sentence that shows one of these; for any if there are none.
+    pub(crate) shows: Vec<String>,
+    /// How much must speak for a rule without cues.
+    pub(crate) least: f32,
     /// It is said in passing, whatever the act.
     pub(crate) is_casual: bool,
     #[cfg(test)]
@@ -116,6 +125,7 @@ impl Pack {
         let (instead, tags) = (list("instead")?, list("tags")?);
         let (idioms, negations, closes_value) = (list("idioms")?, list("negations")?, list("closes_value")?);
         let (evidence, invites) = (list("evidence")?, list("invites")?);
+        let score = Score::read(root, &mut lexicon)?;
         let mut gates = Patterns::default();
         for (gate, name) in [
             (Gate::Reported, "reported"),
@@ -144,6 +154,7 @@ impl Pack {
             closes_value,
             invites,
             evidence,
+            score,
         })
     }
 
@@ -207,6 +218,9 @@ impl Rule {
             polarity,
             points: points(section)?,
             is_weak: section.flag("weak")?,
+            is_weighed: section.flag("weighed")?,
+            shows: section.lines("shows")?.into_iter().map(str::to_owned).collect(),
+            least: section.number("least")?.unwrap_or_default(),
             is_casual: section.flag("casual")?,
             #[cfg(test)]
             examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),

@@ -57,6 +57,16 @@ impl Scope {
         Self { is_closed: text.starts_with(['>', '|', '{', '$']), is_marked, is_question, gates }
     }
 
+    /// Says whether it tells somebody else's words.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.gates.iter().any(|gate| gate.tag == Gate::Reported)
+    }
+
+    /// Says whether it speaks of what could be.
+    pub(crate) fn is_supposed(&self) -> bool {
+        self.gates.iter().any(|gate| gate.tag == Gate::Hypothetical)
+    }
+
     /// Says whether a match of a rule counts here.
     pub(crate) fn admits(&self, rule: &Rule, hit: &Hit<usize>, asked: Asked) -> bool {
         let is_gated = self.gates.iter().any(|gate| {

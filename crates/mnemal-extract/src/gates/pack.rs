@@ -19,17 +19,32 @@ pub(crate) enum Reach {
     Around,
     /// To a word like "but", or the end of the sentence.
     Sentence,
+    /// To the end of its clause, unless the speaker is the subject of the cue.
+    OthersClause,
+    /// To a word like "but", or the end of the sentence, unless the speaker is the subject of the cue.
+    Others,
+    /// To a word like "but", a comma with a subject behind it, or the end of the sentence.
+    Splice,
+    /// From the start of the sentence to the cue, which takes it back.
+    Before,
     /// Over the whole sentence.
     Whole,
 }
 
 /// The keys of a gate's table.
-const REACHES: [(&str, Reach); 4] = [
+const REACHES: [(&str, Reach); 8] = [
+    ("splice", Reach::Splice),
+    ("before", Reach::Before),
     ("clause", Reach::Clause),
+    ("others_clause", Reach::OthersClause),
+    ("others", Reach::Others),
     ("around", Reach::Around),
     ("sentence", Reach::Sentence),
     ("whole", Reach::Whole),
 ];
+
+/// Words of a sentence that takes back another. Source: own choice; a longer one has something else to say.
+const LONGEST_RETRACTION: usize = 3;
 
 /// A list of words.
 pub(crate) type Words = HashSet<Box<str>>;
@@ -65,6 +80,22 @@ pub(crate) struct GatePack {
     pub(crate) imperative: ImperativeWords,
     /// Words between quotation marks from which on they are somebody's words.
     pub(crate) quotation_words: usize,
+    /// Words before a colon behind which somebody else's words stand: "patient wrote: I …".
+    pub(crate) before_colon: Words,
+    /// Subjects whose own words are no report.
+    pub(crate) own_words: Words,
+    /// Subjects with which somebody who was named goes on: "she".
+    pub(crate) others: Words,
+    /// Of whom a report may speak that says nothing of the speaker: "you".
+    pub(crate) addressed: Words,
+    /// Words between which and a verb nobody stands who says it: "also tell them".
+    pub(crate) before_order: Words,
+    /// Short sentences that take back the sentence before: "Just kidding."
+    pub(crate) retracts: Phrases<()>,
+    /// What is said of a text that stands before it: "that is from a museum".
+    pub(crate) of_text: Phrases<()>,
+    /// What begins a game or a story that goes on behind the sentence.
+    pub(crate) frames: Phrases<()>,
     /// Every gate stands that claims need.
     pub(crate) is_complete: bool,
     /// Words that by themselves tell the language of a short sentence.
@@ -83,6 +114,8 @@ pub(crate) struct QuestionWords {
     pub(crate) lead: Words,
     pub(crate) openers: Words,
     pub(crate) endings: Words,
+    /// Questions for what was said before: "is that right".
+    pub(crate) tails: Phrases<()>,
     /// Phrases that ask wherever they stand.
     pub(crate) phrases: Phrases<()>,
 }
@@ -118,6 +151,8 @@ impl GatePack {
             Some(section) => section.count("quotation_words")?,
             None => None,
         };
+        let reported = root.section("reported")?;
+        let fiction = root.section("fiction")?;
         let mut is_complete = true;
         for table in NEEDED {
             is_complete &= root.section(table)?.is_some_and(|section| section.keys().next().is_some());
@@ -136,6 +171,14 @@ impl GatePack {
             question: QuestionWords::read(root.section("question")?)?,
             imperative: ImperativeWords::read(root.section("imperative")?)?,
             quotation_words: quotation_words.unwrap_or(3),
+            before_colon: words(reported, "before_colon")?,
+            own_words: words(reported, "own")?,
+            others: words(reported, "goes_on")?,
+            addressed: words(reported, "addressed")?,
+            before_order: words(reported, "before_order")?,
+            retracts: phrases(root.section("sarcasm")?, "retracts")?,
+            of_text: phrases(fiction, "of_text")?,
+            frames: phrases(fiction, "frames")?,
             is_complete,
             telling: words(language, "telling")?,
         })
@@ -145,6 +188,24 @@ impl GatePack {
     pub(crate) fn tells(&self, word: &str) -> bool {
         let first = word.find('\'').and_then(|at| word.get(..=at));
         self.telling.contains(word) || first.is_some_and(|first| self.telling.contains(first))
+    }
+
+    /// Says whether a sentence takes back the one before, or says that it is nobody's own.
+    pub(crate) fn takes_back(&self, sentence: &str) -> bool {
+        let words = self.forms.words(sentence);
+        let stands = |phrases: &Phrases<()>| {
+            let mut stands = false;
+            phrases.find(&words, |(), _| stands = true);
+            stands
+        };
+        words.len() <= LONGEST_RETRACTION && stands(&self.retracts) || stands(&self.of_text)
+    }
+
+    /// Says whether words begin a game or a story that goes on behind them.
+    pub(crate) fn frames(&self, words: &[Word<'_>]) -> bool {
+        let mut stands = false;
+        self.frames.find(words, |(), _| stands = true);
+        stands
     }
 
     /// Says whether words deny something, phrases that only look so left out.
@@ -173,6 +234,7 @@ impl QuestionWords {
             lead: words(section, "lead")?,
             openers: words(section, "openers")?,
             endings: words(section, "endings")?,
+            tails: phrases(section, "tails")?,
             phrases: phrases(section, "phrases")?,
         })
     }

@@ -20,6 +20,8 @@ pub(crate) struct Mark {
 
 /// Words after which "I'm" is still no question: "am" and its like count only with a subject behind them.
 const INVERSION_REACH: usize = 4;
+/// Words between a verb and its subject: "I have always". Source: own choice.
+const SUBJECT_REACH: usize = 3;
 /// Words of a tag such as "¿no?" or "¿no crees?". Source: own choice.
 const LONGEST_TAG: usize = 2;
 
@@ -31,12 +33,20 @@ pub(crate) fn marks(reading: &Reading<'_>, pack: &GatePack) -> Vec<Mark> {
     cued(reading, pack, &masked, &mut marks);
     questions(reading, pack, &mut marks);
     orders(reading, pack, &masked, &mut marks);
+    framed(reading, pack, &mut marks);
+    for quoted in quotations(reading.text, pack.quotation_words) {
+        let inside = |word: &Word<'_>| quoted.start <= word.span.start && word.span.start < quoted.end;
+        let start = reading.words.iter().position(inside);
+        let end = reading.words.iter().rposition(inside);
+        if let (Some(start), Some(end)) = (start, end) {
+            let speaker = if reading.is_behind_colon(start) { 0 } else { start };
+            marks.push(Mark { gate: Gates::REPORTED, cue: 0..0, scope: speaker..end + 1 });
+        }
+    }
     let whole = |gate| Mark { gate, cue: 0..0, scope: all.clone() };
-    for (gate, holds) in [
-        (Gates::REPORTED, has_quotation(reading.text, pack.quotation_words)),
-        (Gates::SARCASM, plays_a_role(reading.text)),
-        (Gates::QUOTED, is_copied(reading.text)),
-    ] {
+    for (gate, holds) in
+        [(Gates::SARCASM, plays_a_role(reading.text)), (Gates::QUOTED, is_copied(reading.text))]
+    {
         if holds {
             marks.push(whole(gate));
         }
@@ -57,19 +67,74 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
     pack.cues.find(&reading.words, |(gate, reach), cue| {
         let is_month = cue.len() == 1
             && reading.words.get(cue.start).is_some_and(|word| is_may_the_month(word, reading.text));
-        if masked.get(cue.start).copied().unwrap_or(true) || is_month {
+        let is_torn =
+            (cue.start + 1..cue.end).any(|at| matches!(reading.break_at(at), Break::Strong | Break::Halt));
+        if masked.get(cue.start).copied().unwrap_or(true) || is_month || is_torn {
+            return;
+        }
+        let is_of_others = matches!(reach, Reach::Others | Reach::OthersClause);
+        if is_of_others && is_own(reading, pack, cue.start) {
             return;
         }
         let scope = match reach {
             Reach::Whole => 0..reading.words.len(),
-            Reach::Sentence => cue.start..reading.next_break(cue.end, Break::Terminator),
+            Reach::Before => 0..cue.end,
+            Reach::Splice => cue.start..reading.next_splice(cue.end),
+            // "No sugar, I take honey": what is denied without a subject ends with its things.
+            Reach::Clause if gate == Gates::NEGATION && !has_subject(reading, pack, cue.start) => {
+                cue.start..reading.next_after_list(cue.end)
+            }
+            Reach::Sentence if gate == Gates::REPORTED => cue.start..reading.next_other(cue.end, pack),
+            Reach::Sentence | Reach::Others => cue.start..reading.next_break(cue.end, Break::Halt),
             Reach::Around => {
                 reading.last_break(cue.start, Break::Start)..reading.next_break(cue.end, Break::Start)
             }
             Reach::Clause => cue.start..reading.next_break(cue.end, Break::Start),
+            // "They list me as the owner": "as" begins no clause.
+            Reach::OthersClause => cue.start..reading.next_break(cue.end + 1, Break::Start),
         };
         marks.push(Mark { gate, cue, scope });
     });
+}
+
+/// Says whether a subject stands in the clause before a word.
+fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
+    (reading.clause_at(at)..at).any(|place| is_any(reading.words.get(place), &pack.subjects))
+}
+
+/// Says whether the speaker is the subject of the verb at a word, or nobody is: "I always thought", "also tell them".
+fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| reading.words.get(before));
+    let leads = |word: &Word<'_>| pack.before_order.contains(word.lower.as_ref());
+    if reading.starts_clause(at) || before.is_none_or(leads) {
+        return true;
+    }
+    let places = (1..=SUBJECT_REACH).map_while(|back| at.checked_sub(back));
+    for place in places {
+        if is_any(reading.words.get(place), &pack.own_words) {
+            return true;
+        }
+        if reading.break_at(place + 1) > Break::None || is_any(reading.words.get(place), &pack.subjects) {
+            return false;
+        }
+    }
+    false
+}
+
+/// "Patient wrote: I …": behind a colon stand the words of whoever was named before it.
+fn framed(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
+    for at in 1..reading.words.len() {
+        if !reading.is_behind_colon(at) {
+            continue;
+        }
+        let start = reading.last_break(at - 1, Break::Strong);
+        let before = reading.words.get(start..at).unwrap_or_default();
+        let speaks = before.iter().any(|word| is_any(Some(word), &pack.before_colon));
+        if speaks && !before.iter().any(|word| is_any(Some(word), &pack.own_words)) {
+            marks.push(Mark { gate: Gates::REPORTED, cue: 0..0, scope: start..reading.words.len() });
+            return;
+        }
+    }
 }
 
 fn is_may_the_month(word: &Word<'_>, sentence: &str) -> bool {
@@ -104,13 +169,15 @@ fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
         let first = starts.iter().copied().find(is_shape);
         return match first {
             // "…, right?" asks for what was said before.
-            Some(at) if at + 1 == all => asked(reading.clause_before(at)..all),
+            Some(at) if at + 1 == all || is_tail(words, at, pack) => {
+                asked(reading.last_break(at.saturating_sub(1), Break::Strong)..all);
+            }
             Some(at) => asked(at..reading.next_reason(at)),
             None => asked(0..all),
         };
     }
     for at in starts {
-        if asks(words, skip(words, at, &pack.question.lead), pack, false) {
+        if asks(words, skip(words, at, &pack.question.lead), pack, false) && !is_relative(reading, at, pack) {
             asked(at..reading.next_break(at + 1, Break::Start));
         }
     }
@@ -150,6 +217,20 @@ fn asks(words: &[Word<'_>], at: usize, pack: &GatePack, is_marked: bool) -> bool
         || is_any(words.get(at + 2), &q.inverted) && is_subject(words.get(after_not(at + 3)))
 }
 
+/// "…, is that right?" asks for what was said before.
+fn is_tail(words: &[Word<'_>], at: usize, pack: &GatePack) -> bool {
+    let mut is_tail = false;
+    pack.question.tails.find_at(words, skip(words, at, &pack.question.lead), |(), _| is_tail = true);
+    is_tail
+}
+
+/// "…, who has a shop": a word that asks and a verb behind a comma tell of what stands before.
+fn is_relative(reading: &Reading<'_>, at: usize, pack: &GatePack) -> bool {
+    let is_asking = is_any(reading.words.get(at), &pack.question.words);
+    let is_turned = is_any(reading.words.get(at + 2), &pack.question.subjects);
+    at > 0 && is_asking && !is_turned && matches!(reading.break_at(at), Break::Comma | Break::Start)
+}
+
 /// "…, isn't it": an auxiliary with "n't" and a pronoun at the end after a comma.
 fn tag_question(words: &[Word<'_>], subjects: &Words) -> Option<usize> {
     let [before @ .., auxiliary, not, pronoun] = words else { return None };
@@ -166,7 +247,7 @@ fn orders(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut V
     };
     for (at, word) in words.iter().enumerate() {
         if order.please.contains(word.lower.as_ref()) && !masked.get(at).copied().unwrap_or(true) {
-            ordered(reading.clause_at(at));
+            ordered(reading.joined_clause_at(at, pack));
         }
         if !reading.starts_clause(at) {
             continue;
@@ -190,21 +271,24 @@ fn is_order(words: &[Word<'_>], from: usize, pack: &GatePack) -> bool {
     let is_denied = first.is_some_and(|word| word.lower == "do") && is_not(from + 1);
     let verb = if is_denied { from + 2 } else { from + usize::from(is_any(first, &order.polarity)) };
     let is_subject = is_any(words.get(verb + 1), &order.not_before) && !is_denied;
-    is_any(words.get(verb), &order.verbs) && !is_subject
+    is_any(words.get(verb), &order.verbs) && !is_subject && !asks(words, from, pack, false)
 }
 
-/// Quotation marks around several words are somebody's words, unless they look like a title.
-fn has_quotation(sentence: &str, least: usize) -> bool {
+/// Returns the bytes of somebody's words: several words between quotation marks that look like no title.
+fn quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
+    let mut found = single_quotations(sentence, least);
     // A quotation that a sentence before opened.
     let before = sentence.split_once(['”', '」']).map_or("", |(before, _)| before);
-    if !before.contains(['“', '「']) && signs(before) >= least {
-        return true;
+    if !before.contains(['“', '「']) && (signs(before) >= least || is_speech(before, least)) {
+        found.push(0..before.len());
     }
-    let mut rest = sentence;
-    while let Some(open) = rest.find(['"', '“', '«', '„', '「']) {
-        let after = rest.get(open..).unwrap_or_default();
-        let Some(mark) = after.chars().next() else { return false };
-        let after = after.get(mark.len_utf8()..).unwrap_or_default();
+    let mut from = 0;
+    while let Some((open, mark)) = sentence
+        .get(from..)
+        .and_then(|rest| rest.char_indices().find(|(_, c)| matches!(c, '"' | '“' | '«' | '„' | '「')))
+    {
+        let open = from + open;
+        let start = open + mark.len_utf8();
         let close: &[char] = match mark {
             '“' => &['”'],
             '«' => &['»'],
@@ -212,17 +296,51 @@ fn has_quotation(sentence: &str, least: usize) -> bool {
             '„' => &['“', '”'],
             _ => &['"'],
         };
-        let Some(end) = after.find(close) else { return signs(after) >= least };
-        let said = after.get(..end).unwrap_or_default();
-        let words = said.split_whitespace().count();
-        let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
-        if signs(said) >= least || words >= least && small * 2 > words {
-            return true;
+        let after = sentence.get(start..).unwrap_or_default();
+        // 6" is a length, and a quotation may go on in the next sentence.
+        let is_inch = mark == '"'
+            && sentence.get(..open).is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()));
+        let end = after.find(close).map_or(sentence.len(), |end| start + end);
+        if !is_inch && is_speech(sentence.get(start..end).unwrap_or_default(), least) {
+            found.push(start..end);
         }
-        rest =
-            after.get(end..).and_then(|rest| rest.get(rest.chars().next()?.len_utf8()..)).unwrap_or_default();
+        let Some(mark) = sentence.get(end..).and_then(|rest| rest.chars().next()) else { break };
+        from = end + mark.len_utf8();
     }
-    false
+    found
+}
+
+/// Says whether words are a sentence and no title: most have no capital; "I" and numbers have none.
+fn is_speech(said: &str, least: usize) -> bool {
+    let words = said.split_whitespace().count();
+    let is_small = |word: &&str| {
+        let is_speaker = matches!(word.split(['\'', '’', ',']).next(), Some("I" | "We" | "My"));
+        is_speaker || word.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit())
+    };
+    let small = said.split_whitespace().filter(is_small).count();
+    signs(said) >= least || words >= least && small * 2 > words
+}
+
+/// Words between single quotation marks: 'i never said that'.
+fn single_quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut opened = None;
+    let mut before = ' ';
+    for (at, c) in sentence.char_indices() {
+        let next = sentence.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
+        let is_mark = matches!(c, '\'' | '‘' | '’');
+        if is_mark && (before.is_whitespace() || before == '(') && next.is_some_and(char::is_alphabetic) {
+            opened = Some(at + c.len_utf8());
+        } else if is_mark
+            && !next.is_some_and(char::is_alphanumeric)
+            && let Some(from) = opened.take()
+            && is_speech(sentence.get(from..at).unwrap_or_default(), least)
+        {
+            found.push(from..at);
+        }
+        before = c;
+    }
+    found
 }
 
 /// Signs of scripts without spaces.
@@ -250,6 +368,12 @@ fn is_copied(sentence: &str) -> bool {
         || text.starts_with("//")
         || text.contains("</")
         || text.starts_with("Fwd:")
+        || text.starts_with("# TODO")
+        || text.starts_with('[') && text.chars().nth(1).is_some_and(|c| c.is_ascii_digit())
+        || text.contains(" // ")
+        || text.contains("___")
+        || text.contains(" = \"")
+        || text.contains(" = {")
         || text.starts_with("```")
         || text.contains("://")
         || text.contains("```")

@@ -136,7 +136,13 @@ fn own(reading: &Reading<'_>, run: &Run) -> Weights {
         for (known, kind, weight) in LISTED {
             if run.listed.has(known) {
                 let is_person = kind == EntityKind::Person && run.listed.has(Known::PERSON_FIRST);
-                own.add(kind, if is_ordinary { weight / 2 } else { weight } + 2 * i32::from(is_person));
+                let is_meant = is_ordinary && is_plain_capital(reading, run);
+                let weight = match (is_ordinary, is_meant) {
+                    (false, _) => weight,
+                    (true, true) => weight * 2 / 3,
+                    (true, false) => weight / 2,
+                };
+                own.add(kind, weight + 2 * i32::from(is_person));
             }
         }
         let is_shouted = reading.token(first).is_some_and(|token| token.shape == Shape::Shout);
@@ -151,10 +157,17 @@ fn own(reading: &Reading<'_>, run: &Run) -> Weights {
         // "May" and "April" are months unless a role says otherwise.
         own.add_all(-7);
     }
+    if run.keeps_ending && run.words.len() == 1 && !(run.is_phrase && run.listed.has(Known::ORGANIZATION)) {
+        // "at Hobb's": a shop or a firm.
+        own.add(EntityKind::Organization, 8);
+    }
     let is_unlisted = !run.is_phrase || !run.listed.has(Known::NAMED) || is_wrongly_written(reading, run);
     if is_ordinary && is_unlisted && run.words.len() == 1 {
         own.add_all(if run.is_lower { -30 } else { -6 });
         return own;
+    }
+    if is_unlisted && run.words.len() == 1 && is_people(reading, run) {
+        own.add_all(-6);
     }
     if run.is_lower {
         lower(reading, run, &mut own);
@@ -168,6 +181,29 @@ fn own(reading: &Reading<'_>, run: &Run) -> Weights {
         }
     }
     own
+}
+
+/// A capital within a sentence of small letters, which nobody writes without a reason.
+fn is_plain_capital(reading: &Reading<'_>, run: &Run) -> bool {
+    let at = run.words.start;
+    let is_capital = reading.token(at).is_some_and(|token| {
+        token.shape == Shape::Capital
+            && !token.is_initial
+            && token.gap == Gap::Space
+            && token.key().len() > 2
+            && !matches!(token.key(), "may" | "will" | "queen" | "diamond")
+    });
+    let is_beside = |at: Option<usize>| {
+        at.and_then(|at| reading.token(at))
+            .is_some_and(|token| token.shape == Shape::Capital && !token.is_initial)
+    };
+    is_capital
+        && !run.is_lower
+        && !(run.words.len() == 1
+            && reading.known(at).has(Known::REJECT.with(Known::NATIONALITY).with(Known::TITLE)))
+        && reading.case(at) == Case::Usual
+        && !is_beside(at.checked_sub(1))
+        && !is_beside(Some(run.words.end))
 }
 
 /// "It" is no "IT".
@@ -190,6 +226,8 @@ fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let is_usual = reading.case(run.words.start) != Case::None;
     if is_ordinary(reading, run) {
         own.add_all(-8);
+        let is_tool = run.listed.has(Known::PRODUCT);
+        own.add(EntityKind::Product, if is_tool { 1 + version(reading, run) } else { 0 });
         return;
     }
     if run.words.len() > 1 {
@@ -199,14 +237,42 @@ fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let rest = if is_usual { -7 } else { -6 };
     let is_long = reading.token(run.words.start).is_some_and(|token| token.key().len() >= 4);
     let is_sure = !is_usual && is_long && !run.listed.has(Known::PRODUCT);
-    own.add(EntityKind::Person, if is_sure { -4 } else { rest });
-    own.add(EntityKind::Location, if is_sure && !run.listed.has(Known::FIRST) { -4 } else { rest });
+    own.add(EntityKind::Person, -8);
+    own.add(EntityKind::Location, if is_sure && !run.listed.has(Known::FIRST) { -5 } else { rest });
     own.add(EntityKind::Organization, if is_sure { -3 } else { rest });
     own.add(EntityKind::Work, rest);
     own.add(EntityKind::Event, rest);
     own.add(EntityKind::Animal, rest);
     let is_person = run.listed.has(Known::FIRST.with(Known::SURNAME).with(Known::PLACE));
     own.add(EntityKind::Product, if is_person { rest } else { 0 });
+}
+
+/// "fedora 41", "go 1.22": a number behind a tool in small letters is its version.
+fn version(reading: &Reading<'_>, run: &Run) -> i32 {
+    let Some(next) = reading.token(run.words.end) else { return 0 };
+    let ends = reading.token(run.words.end + 1).is_none_or(|after| {
+        after.gap != Gap::Space
+            || !matches!(
+                after.lower.as_ref(),
+                "times"
+                    | "minutes"
+                    | "hours"
+                    | "days"
+                    | "years"
+                    | "pm"
+                    | "am"
+                    | "weeks"
+                    | "months"
+                    | "people"
+                    | "of"
+            )
+    });
+    let is_number = next.shape == Shape::Number && next.gap == Gap::Space && ends;
+    match (is_number, next.key().contains('.')) {
+        (true, true) => 8,
+        (true, false) => 5,
+        _ => 0,
+    }
 }
 
 fn shape(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
@@ -219,7 +285,10 @@ fn shape(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
             (Known::LOCATION_HEAD, EntityKind::Location),
             (Known::EVENT_HEAD, EntityKind::Event),
         ] {
-            own.add(kind, if known.has(head) { 10 } else { 0 });
+            // A small head joined the name for being one.
+            let is_small = reading.token(last).is_some_and(|token| token.shape == Shape::Lower);
+            let weight = if is_small { 16 } else { 10 };
+            own.add(kind, if known.has(head) { weight } else { 0 });
         }
         members(reading, run, own);
     }
@@ -243,9 +312,38 @@ fn shape(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
         Shape::Shout if !is_long => own.add_all(-3),
         _ => own.add(
             EntityKind::Person,
-            if is_full_name(reading, run) && !is_object_of_place(reading, run) { 5 } else { 3 },
+            match (is_full_name(reading, run), reading.known(run.words.start).has(Known::FIRST)) {
+                (true, true) if !is_object_of_place(reading, run) => 5,
+                (true, false) if is_body(reading, run) => 0,
+                _ => 3,
+            },
         ),
     }
+}
+
+/// Two or three capitals behind an article or "at", or joined by "&", name a body rather than a person.
+fn is_body(reading: &Reading<'_>, run: &Run) -> bool {
+    let before = run.words.start.checked_sub(1).and_then(|before| reading.token(before));
+    before.is_some_and(|before| {
+        matches!(
+            before.lower.as_ref(),
+            "the" | "at" | "in" | "on" | "from" | "for" | "our" | "a" | "an" | "ex"
+        )
+    })
+}
+
+/// "Hollin & Wade": a firm.
+fn is_joined_by_and(reading: &Reading<'_>, run: &Run) -> bool {
+    run.words.clone().skip(1).any(|at| reading.token(at).is_some_and(|token| token.gap == Gap::Joint))
+}
+
+/// "the Bergenians", "some Okvites": people of a place or of a belief.
+fn is_people(reading: &Reading<'_>, run: &Run) -> bool {
+    reading.token(run.words.start).is_some_and(|token| {
+        token.key().len() > 6
+            && !token.is_possessive
+            && ["ians", "eans", "ites", "ists", "ese"].iter().any(|end| token.key().ends_with(end))
+    })
 }
 
 /// Two or three words that no list knows, capitalised and without a particle, are a person's name most often.
@@ -269,7 +367,15 @@ fn is_code(lower: &str, shape: Shape, written: Option<&str>) -> bool {
 fn members(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let (first, last) = (reading.known(run.words.start), reading.known(run.words.end - 1));
     let is_surname = last.has(Known::SURNAME) || !last.has(Known::ORDINARY.with(Known::NAMED));
-    if first.has(Known::FIRST) && run.words.len() <= 4 {
+    if is_joined_by_and(reading, run) {
+        own.add(EntityKind::Organization, 8);
+        return;
+    }
+    let is_headed = reading.ends_with_head(&run.words) && !(run.words.len() == 2 && last.has(Known::SURNAME));
+    if is_headed {
+        own.add(EntityKind::Person, -6);
+    }
+    if first.has(Known::FIRST) && run.words.len() <= 4 && !is_headed {
         own.add(
             EntityKind::Person,
             if first.has(Known::ORDINARY) && !last.has(Known::SURNAME) { 3 } else { 7 },
@@ -295,8 +401,11 @@ fn members(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
         own.add(EntityKind::Location, 2);
         own.add(EntityKind::Organization, 2);
     }
-    if first.has(Known::PRODUCT) || first.has(Known::ORGANIZATION) && !first.has(Known::FIRST) {
-        own.add(EntityKind::Product, 7);
+    if first.has(Known::PRODUCT) && !first.has(Known::FIRST.with(Known::PLACE)) {
+        own.add(EntityKind::Product, 6);
+    } else if first.has(Known::ORGANIZATION) && !first.has(Known::FIRST.with(Known::PLACE)) {
+        own.add(EntityKind::Product, 4);
+        own.add(EntityKind::Organization, 3);
     }
     if reading
         .token(run.words.end - 1)
@@ -346,6 +455,12 @@ fn beside(reading: &Reading<'_>, run: &Run, beside: &mut Weights) {
         // "a student at Leiden" is at its university.
         before.add(EntityKind::Organization, 1);
     }
+    if is_make(reading, run) {
+        before.add(EntityKind::Product, 9);
+    }
+    if is_saint_at(reading, run) {
+        before.add(EntityKind::Organization, 10);
+    }
     role(reading, run, &mut before);
     described(reading, run, &mut before);
     beside.join(&before);
@@ -355,6 +470,60 @@ fn beside(reading: &Reading<'_>, run: &Run, beside: &mut Weights) {
     }
     // "fluent in German" names a language, "fluent in SQL" a tool.
     beside.add_all(if run.listed.has(Known::PRODUCT) { 0 } else { -nothing });
+}
+
+/// "a Lindvik tablet", "her old Lindvik": a thing of a listed maker.
+fn is_make(reading: &Reading<'_>, run: &Run) -> bool {
+    const NO_THINGS: [&str; 22] = [
+        "store",
+        "shop",
+        "branch",
+        "job",
+        "interview",
+        "employee",
+        "girl",
+        "guy",
+        "customer",
+        "flight",
+        "office",
+        "delivery",
+        "voucher",
+        "fan",
+        "order",
+        "cruise",
+        "warehouse",
+        "line",
+        "top",
+        "shirt",
+        "game",
+        "member",
+    ];
+    let is_maker = run.is_phrase
+        && run.listed.has(Known::ORGANIZATION)
+        && !run.listed.has(Known::PLACE.with(Known::FIRST).with(Known::WORK));
+    let before = run.words.start.checked_sub(1).and_then(|before| reading.token(before));
+    let is_one = before.is_some_and(|before| {
+        matches!(
+            before.lower.as_ref(),
+            "a" | "an" | "my" | "his" | "her" | "old" | "new" | "second-hand" | "used"
+        )
+    });
+    let thing =
+        reading.token(run.words.end).filter(|next| next.gap == Gap::Space && next.shape == Shape::Lower);
+    let is_thing = thing.is_some_and(|next| {
+        !mnemal_text::is_stop_word(mnemal_text::Language::English, &next.lower)
+            && !NO_THINGS.contains(&next.lower.as_ref())
+    });
+    is_maker && !run.is_lower && is_one && is_thing
+}
+
+/// "at St Camillus": a school, a church or a hospital.
+fn is_saint_at(reading: &Reading<'_>, run: &Run) -> bool {
+    let before = run.words.start.checked_sub(1).and_then(|before| reading.token(before));
+    let is_at = before.is_some_and(|before| matches!(before.lower.as_ref(), "at" | "for" | "choir"));
+    run.words.len() > 1
+        && is_at
+        && reading.token(run.words.start).is_some_and(|token| matches!(token.key(), "st" | "saint"))
 }
 
 /// "a house in Brodmere is dear": what stands behind a preposition of place does nothing itself.
@@ -446,21 +615,38 @@ fn role(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     }
     let is_naming = word.is_some_and(|word| {
         matches!(word.lower.as_ref(), "named" | "called" | "is" | "was" | "him" | "her" | "it")
+            || word.lower == "of"
+                && last > 1
+                && reading.token(last - 1).is_some_and(|token| token.lower == "name")
     });
+    let is_pronoun = word.is_some_and(|word| matches!(word.lower.as_ref(), "him" | "her" | "it" | "them"))
+        && last > 0
+        && reading
+            .token(last - 1)
+            .is_some_and(|verb| matches!(verb.lower.as_ref(), "named" | "called" | "call" | "name"));
+    if is_pronoun && (last.saturating_sub(20)..last).any(|at| reading.known(at).has(Known::ANIMAL)) {
+        before.raise(EntityKind::Animal, 14);
+    }
     if is_naming {
-        for back in 2..=4 {
+        let reach = if word.is_some_and(|word| word.lower == "of") { 6 } else { 4 };
+        for back in 2..=reach {
             let Some(at) = run.words.start.checked_sub(back) else { break };
             if reading.token(at + 1).is_some_and(|token| matches!(token.gap, Gap::Stop)) {
                 break;
             }
             let is_named = back == 2
-                || reading.token(last).is_some_and(|word| word.lower == "called" || word.lower == "named");
+                || reading
+                    .token(last)
+                    .is_some_and(|word| matches!(word.lower.as_ref(), "called" | "named" | "of"));
             if reading.known(at).has(Known::ANIMAL) && is_named {
                 before.raise(EntityKind::Animal, 14);
             } else if reading.known(at).has(Known::KIN) && is_named && back <= 3 && token.shape.is_capital() {
                 before.raise(EntityKind::Person, 7);
             }
         }
+    }
+    if before.of(EntityKind::Animal) >= 14 {
+        before.quiet(EntityKind::Person);
     }
 }
 

@@ -110,8 +110,9 @@ pub(crate) struct Lexicon {
 }
 
 /// The lists that hold in every language.
-const LISTS: [(Known, &str); 7] = [
+const LISTS: [(Known, &str); 8] = [
     (Known::FIRST, include_str!("../../packs/names/first.txt")),
+    (Known::FIRST, include_str!("../../packs/names/people.txt")),
     (Known::SURNAME, include_str!("../../packs/names/surnames.txt")),
     (Known::PLACE, include_str!("../../packs/names/places.txt")),
     (Known::ORGANIZATION, include_str!("../../packs/names/organizations.txt")),
@@ -128,8 +129,8 @@ impl Lexicon {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
         LEXICON.get_or_init(|| {
             let mut lexicon = Self {
-                words: HashMap::with_capacity_and_hasher(57_000, Quick::default()),
-                phrases: HashMap::with_capacity_and_hasher(7_000, Quick::default()),
+                words: HashMap::with_capacity_and_hasher(90_000, Quick::default()),
+                phrases: HashMap::with_capacity_and_hasher(14_000, Quick::default()),
             };
             for word in ORDINARY.lines() {
                 lexicon.mark(Cow::Borrowed(word), Known::ORDINARY);

@@ -105,7 +105,11 @@ impl Words {
 
     /// Returns what the language says of a word.
     pub(crate) fn of(&self, word: &str) -> Known {
-        self.known.get(word).copied().unwrap_or_default()
+        let known = self.known.get(word).copied();
+        // "heifers" are what a heifer is.
+        let single =
+            || word.strip_suffix('s').and_then(|single| self.known.get(single)).copied().unwrap_or_default();
+        known.unwrap_or_else(|| if single().has(Known::ANIMAL) { Known::ANIMAL } else { Known::NOTHING })
     }
 
     /// Calls `found` for each phrase that ends right before `tokens[at]`.

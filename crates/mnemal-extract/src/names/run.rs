@@ -31,33 +31,107 @@ impl Run {
     }
 }
 
-/// Small words that make one name with the name of a place before them. Source: own choice.
-const SMALL_HEADS: [&str; 25] = [
+/// Small words that make one name with the name before them. Source: own choice.
+const SMALL_HEADS: [&str; 51] = [
     "library",
     "choir",
+    "chorale",
     "quartet",
     "trio",
     "ensemble",
     "orchestra",
     "philharmonic",
+    "symphony",
+    "band",
     "hospital",
     "sykehus",
     "ziekenhuis",
+    "clinic",
+    "hospice",
     "university",
+    "uni",
     "polytechnic",
     "college",
     "academy",
+    "school",
     "museum",
     "theatre",
     "council",
+    "church",
+    "gym",
+    "dojo",
+    "club",
+    "society",
+    "brewery",
+    "distillery",
+    "bakery",
+    "mill",
+    "cargo",
     "naturalists",
     "historians",
+    "harriers",
+    "striders",
+    "ramblers",
     "marathon",
     "festival",
+    "fest",
     "regatta",
     "triathlon",
     "biennale",
     "show",
+    "ultra",
+    "half",
+    "10k",
+    "final",
+    "carnival",
+];
+
+/// Small words that stand between such a name and its head: "Ebbw brass band". Source: own choice.
+const SMALL_MIDDLES: [&str; 44] = [
+    "brass",
+    "male",
+    "voice",
+    "drama",
+    "half",
+    "flower",
+    "food",
+    "film",
+    "jazz",
+    "folk",
+    "music",
+    "book",
+    "beer",
+    "football",
+    "rugby",
+    "cricket",
+    "hockey",
+    "running",
+    "swimming",
+    "rowing",
+    "sailing",
+    "cycling",
+    "chess",
+    "comedy",
+    "literary",
+    "historical",
+    "horticultural",
+    "gardening",
+    "allotment",
+    "choral",
+    "operatic",
+    "vet",
+    "veterinary",
+    "primary",
+    "secondary",
+    "high",
+    "grammar",
+    "comprehensive",
+    "county",
+    "district",
+    "borough",
+    "town",
+    "city",
+    "youth",
 ];
 
 /// A text on the way to its names.
@@ -113,6 +187,7 @@ impl Reading<'_> {
             if !self.is_free(at) {
                 at += 1;
             } else if let Some(run) = self.phrase_at(at) {
+                let run = self.with_small_head(run);
                 at = run.words.end;
                 self.push(&mut runs, run);
             } else if self.is_capital(at) {
@@ -355,10 +430,10 @@ impl Reading<'_> {
         if let Some(phrase) = self.phrase_at(words.start).filter(|phrase| phrase.words == words) {
             return runs.push(phrase);
         }
-        if self.ends_with_small_head(&words) {
-            words.end += 1;
+        if let Some(end) = self.small_head(&words) {
+            words.end = end;
         }
-        let keeps_ending = self.is_saint(&words);
+        let keeps_ending = self.is_saint(&words) || self.is_shop(&words);
         let is_letter = self.token(words.start).is_some_and(|token| token.key().chars().count() == 1);
         let is_single = words.len() == 1;
         if is_single && is_letter {
@@ -380,21 +455,112 @@ impl Reading<'_> {
         is_work
     }
 
-    /// "Ellerby library", "Ondry festival": one body or event, though its second word is small.
-    fn ends_with_small_head(&self, words: &Range<usize>) -> bool {
-        let (first, known) = (self.token(words.start), self.known(words.start));
-        let Some((first, next)) = first.zip(self.token(words.end)) else { return false };
-        let is_name = words.len() <= 2
-            && first.shape == Shape::Capital
-            && !first.is_possessive
-            && !known.has(Known::FIRST.with(Known::ORDINARY).with(Known::PRODUCT).with(Known::ORGANIZATION))
+    /// A listed place with a small head behind it: "New Quay library".
+    fn with_small_head(&self, run: Run) -> Run {
+        let is_place = run.listed.has(Known::PLACE) && !run.is_lower && !run.keeps_ending;
+        match self.small_head(&run.words).filter(|_| is_place) {
+            Some(end) => Run {
+                words: run.words.start..end,
+                listed: Known::NOTHING,
+                is_phrase: false,
+                is_lower: false,
+                keeps_ending: false,
+            },
+            None => run,
+        }
+    }
+
+    /// "Ellerby library", "Ondry brass band": one body or event, though its later words are small; where it ends.
+    fn small_head(&self, words: &Range<usize>) -> Option<usize> {
+        let (first, known) = (self.token(words.start)?, self.known(words.start));
+        let is_tool = words.len() == 1 && known.has(Known::PRODUCT.with(Known::ORGANIZATION));
+        let before = words.start.checked_sub(1).and_then(|before| self.token(before));
+        let is_at = before.is_some_and(|before| matches!(before.lower.as_ref(), "at" | "the"));
+        let is_person = words.len() == 1 && known.has(Known::FIRST) && !known.has(Known::PLACE) && !is_at;
+        let is_any = before.is_some_and(|before| matches!(before.lower.as_ref(), "a" | "an" | "any" | "no"));
+        let is_name = words.len() <= 4
+            && matches!(first.shape, Shape::Capital | Shape::Shout)
+            && !(first.is_initial
+                && (words.len() == 1 && first.key().ends_with("ing") || first.shape == Shape::Shout))
+            && !(first.is_possessive || is_tool || is_person || is_any)
+            && !known.has(Known::ORDINARY.with(Known::NATIONALITY).with(Known::REJECT))
             && !self.token(words.end - 1).is_some_and(|last| last.is_possessive)
             && !self.ends_with_head(words);
-        let is_head = next.shape == Shape::Lower && SMALL_HEADS.contains(&next.lower.as_ref());
-        let goes_on = self
-            .token(words.end + 1)
-            .is_some_and(|after| after.gap == Gap::Space && after.shape.is_capital());
-        is_name && is_head && next.gap == Gap::Space && !goes_on && self.is_free(words.end)
+        if !is_name {
+            return None;
+        }
+        let mut at = words.end;
+        while at < words.end + 3 {
+            let token =
+                self.token(at).filter(|token| token.gap == Gap::Space && token.shape != Shape::Capital)?;
+            if !self.is_free(at) {
+                return None;
+            }
+            let next = self.token(at + 1);
+            let goes_on = next.is_some_and(|after| after.gap == Gap::Space && after.shape.is_capital());
+            let goes_small = next.is_some_and(|after| {
+                after.gap == Gap::Space
+                    && (SMALL_HEADS.contains(&after.lower.as_ref())
+                        || SMALL_MIDDLES.contains(&after.lower.as_ref()))
+            });
+            let is_part = token.lower == "half"
+                && next.is_some_and(|after| matches!(after.lower.as_ref(), "the" | "a" | "of" | "an" | "my"));
+            if SMALL_HEADS.contains(&token.lower.as_ref()) && !goes_small && !is_part {
+                return (!goes_on && !token.is_possessive).then_some(at + 1);
+            }
+            if !SMALL_MIDDLES.contains(&token.lower.as_ref()) && !goes_small {
+                return None;
+            }
+            if !SMALL_MIDDLES.contains(&token.lower.as_ref()) && !SMALL_HEADS.contains(&token.lower.as_ref())
+            {
+                return None;
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// "at Hobb's", "in Kellner's": a shop, a pub or a firm, if nothing that belongs to somebody stands behind it.
+    fn is_shop(&self, words: &Range<usize>) -> bool {
+        let before = words.start.checked_sub(1).and_then(|before| self.token(before));
+        let is_at = before.is_some_and(|before| {
+            matches!(before.lower.as_ref(), "at" | "in" | "from" | "near" | "to" | "with")
+        });
+        let is_name =
+            words.clone().all(|at| self.token(at).is_some_and(|token| token.shape == Shape::Capital));
+        let known = self.known(words.start);
+        let ends = self.token(words.end - 1).is_some_and(|last| last.is_possessive)
+            && self.token(words.end).is_none_or(|next| {
+                next.gap != Gap::Space
+                    || matches!(
+                        next.lower.as_ref(),
+                        "and"
+                            | "in"
+                            | "on"
+                            | "at"
+                            | "for"
+                            | "since"
+                            | "every"
+                            | "last"
+                            | "before"
+                            | "after"
+                            | "with"
+                            | "to"
+                            | "from"
+                            | "when"
+                            | "or"
+                            | "but"
+                            | "as"
+                            | "this"
+                    )
+            });
+        words.len() <= 2
+            && is_at
+            && is_name
+            && ends
+            && !known.has(Known::KIN.with(Known::TITLE).with(Known::REJECT))
+            && !(known.has(Known::ORDINARY) && !known.has(Known::PRODUCT.with(Known::ORGANIZATION)))
+            && !(words.len() == 1 && known.has(Known::FIRST))
     }
 
     /// "St Anselm's", without a thing of the saint behind it.
@@ -408,7 +574,7 @@ impl Reading<'_> {
     /// "Airflow DAG", "Kafka UI", "Godot 4": what stands behind a tool in capitals or digits is no part of its name.
     fn cut_after_tool(&self, words: &mut Range<usize>) {
         let second = words.start + 1;
-        if words.len() != 2 || !self.known(words.start).has(Known::PRODUCT) {
+        if words.len() != 2 || !self.known(words.start).has(Known::PRODUCT.with(Known::ORGANIZATION)) {
             return;
         }
         let is_plain = self.token(second).is_some_and(|token| {
@@ -416,7 +582,10 @@ impl Reading<'_> {
             token.shape == Shape::Number && !has_letter
                 || token.shape == Shape::Shout && !token.key().bytes().any(|b| b.is_ascii_digit())
         });
-        words.end -= usize::from(is_plain && !self.known(second).has(Known::NAMED.without(Known::FIRST)));
+        let known = self.known(second);
+        let is_place =
+            known.has(Known::PLACE) && !known.has(Known::FIRST.with(Known::PRODUCT).with(Known::ORDINARY));
+        words.end -= usize::from(is_place || is_plain && !known.has(Known::NAMED.without(Known::FIRST)));
     }
 
     fn falls_off_start(&self, words: &Range<usize>) -> bool {

@@ -10,7 +10,7 @@ type Memory = (Vec<RowScore>, Vec<u32>);
 
 /// Tables of searches that have ended, all of zeros.
 ///
-/// A megabyte for each 80,000 rows: fresh memory would cost a search as much as its words.
+/// A megabyte for each 130,000 rows: fresh memory would cost a search as much as its words.
 static IDLE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 fn idle() -> MutexGuard<'static, Vec<Memory>> {
@@ -22,17 +22,17 @@ fn idle() -> MutexGuard<'static, Vec<Memory>> {
 pub(super) struct RowScore {
     /// BM25.
     pub(super) raw: f32,
-    /// BM25 with the neighbours' share.
-    pub(super) smooth: f32,
     /// Which of the query's terms it holds, one bit a term.
     pub(super) held: u16,
+    /// It was looked at for the best.
+    is_seen: bool,
 }
 
 /// One value a row, and which of them are not zero.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     scores: Vec<RowScore>,
-    /// Rows that are not zero, each once: first those that hold a word, then neighbours.
+    /// Rows that are not zero, each once: first those that hold a word, then others that were looked at.
     met: Vec<u32>,
     rows: u32,
 }
@@ -63,14 +63,13 @@ impl Table {
         score.held |= bit;
     }
 
-    /// Adds to the smoothed score of a row, once all words are in.
-    #[inline]
-    pub(super) fn lend(&mut self, row: u32, value: f32) {
-        let Some(score) = self.scores.get_mut(row as usize).filter(|_| row < self.rows) else { return };
-        if score.held == 0 && score.smooth == 0.0 {
+    /// Marks a row as looked at; says whether it is there and was not looked at before.
+    pub(super) fn is_first_look(&mut self, row: u32) -> bool {
+        let Some(score) = self.scores.get_mut(row as usize).filter(|_| row < self.rows) else { return false };
+        if score.held == 0 && !score.is_seen {
             self.met.push(row);
         }
-        score.smooth += value;
+        !std::mem::replace(&mut score.is_seen, true)
     }
 
     /// Returns the number of rows that are not zero.
@@ -116,23 +115,21 @@ mod tests {
             assert!((0..rows).all(|row| table.get(row) == RowScore::default()));
             for row in 0..rows + 7 {
                 table.add_word(row, 1, 0.5);
-                table.lend(row, 0.25);
-                table.lend(row / 2, 0.25);
+                table.is_first_look(row);
             }
             assert_eq!(table.met_len(), rows as usize);
-            assert!(table.met().all(|(_, score)| score.held == 1 && score.smooth > 0.0));
+            assert!(table.met().all(|(_, score)| score.held == 1 && score.is_seen));
         }
     }
 
     #[test]
-    fn a_row_is_met_once_and_words_come_before_neighbours() {
+    fn a_row_is_met_once_and_words_come_before_what_is_only_looked_at() {
         let mut table = Table::of(9);
         table.add_word(4, 1, 1.0);
         table.add_word(4, 2, 1.0);
-        table.lend(4, 2.0);
-        table.lend(5, 0.6);
-        table.lend(5, 0.6);
-        table.lend(u32::MAX, 0.6);
+        assert!(table.is_first_look(4) && !table.is_first_look(4));
+        assert!(table.is_first_look(5) && !table.is_first_look(5));
+        assert!(!table.is_first_look(9) && !table.is_first_look(u32::MAX));
         let met: Vec<u32> = table.met().map(|(row, _)| row).collect();
         assert_eq!(met, [4, 5]);
         assert_eq!(table.get(4).held, 3);

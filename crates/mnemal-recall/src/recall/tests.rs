@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use crate::fixture::{NOON, QUESTIONS, WordEmbedder, block, chat, id, query, ready, turn};
 use crate::{
     EVIDENCE_FLOOR, EventIndexer, Expand, FoundBy, Mode, Recall, RecallParts, RecallRequest, RecallSettings,
-    RowSet, UsedMode,
+    RowSet, Spread, UsedMode,
 };
 
 /// Turns of the chat.
@@ -366,6 +366,45 @@ fn neighbours_come_along_outside_the_ranking_and_inside_the_budget() {
     let bytes: usize =
         answer.hits.iter().map(|hit| hit.event.kept().unwrap().content.len().div_ceil(2)).sum();
     assert!(!answer.hits.is_empty() && bytes <= 200);
+}
+
+/// Near-duplicates, and what says something else with fewer of the words.
+fn repeated() -> MemoryStore {
+    let said = [
+        ("a", "The ferry to the island leaves at eight from pier four."),
+        ("b", "The ferry to the island leaves at eight from pier four, they said."),
+        ("c", "The ferry to the island leaves at eight from pier four again."),
+        ("d", "The island ferry costs nine euros with a bicycle, and children under six ride for free."),
+    ];
+    store(&said.map(|(session, text)| turn(session, "Ada", text)))
+}
+
+// proves: DF-46
+#[test]
+fn of_near_duplicates_one_stays_on_top_and_the_others_make_room() {
+    let (store, limit) = (repeated(), NonZeroUsize::new(2).unwrap());
+    let ranked = RecallRequest { limit, ..RecallRequest::new("island ferry") };
+    let covering = RecallRequest { spread: Spread::Covering, ..ranked.clone() };
+    let (ids, ..) = ask(&recall(&store), &ranked);
+    assert!(!ids.contains(&place(3)), "{ids:?}");
+    let (spread, ..) = ask(&recall(&store), &covering);
+    assert_eq!((spread[0], spread[1]), (ids[0], place(3)));
+    let lexical = RecallRequest { mode: Mode::Lexical, ..covering };
+    assert_eq!(ask(&recall(&store), &lexical).0[1], place(3), "by shared words where there is no vector");
+}
+
+#[test]
+fn hits_that_cover_are_at_most_three_of_one_conversation() {
+    let said: Vec<NewEvent> = (0..12)
+        .map(|number| {
+            let session = if number < 8 { "long" } else { "other" };
+            turn(session, "Ada", &format!("Paint number {number}: {}", "blue ".repeat(number + 1)))
+        })
+        .collect();
+    let covering = RecallRequest { spread: Spread::Covering, ..RecallRequest::new("blue paint") };
+    let (_, answer, _) = ask(&recall(&store(&said)), &covering);
+    let of_long = answer.hits.iter().filter(|hit| hit.event.kept().unwrap().session.as_str() == "long");
+    assert_eq!((of_long.count(), answer.hits.len()), (3, 6));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Recall over the reference store, asked through its public face.
 
 #[cfg(test)]
+mod languages;
+#[cfg(test)]
 mod ranking;
 #[cfg(test)]
 mod reading;

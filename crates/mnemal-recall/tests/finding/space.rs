@@ -105,9 +105,14 @@ pub(crate) struct Space {
 }
 
 pub(crate) fn space(events: &[NewEvent], embedder: Slot<dyn Embedder>) -> Space {
+    space_in(Language::English, events, embedder)
+}
+
+pub(crate) fn space_in(language: Language, events: &[NewEvent], embedder: Slot<dyn Embedder>) -> Space {
     let store = Arc::new(MemoryStore::new());
-    put(&store, events, embedder.clone(), 1);
-    let recall = Recall::new(parts(&store, embedder), RecallSettings::default());
+    put_in(language, &store, events, embedder.clone(), 1);
+    let settings = RecallSettings { language, ..RecallSettings::default() };
+    let recall = Recall::new(parts(&store, embedder), settings);
     Space { store, recall }
 }
 
@@ -122,7 +127,17 @@ pub(crate) fn parts(store: &Arc<MemoryStore>, embedder: Slot<dyn Embedder>) -> R
 }
 
 pub(crate) fn put(store: &MemoryStore, events: &[NewEvent], embedder: Slot<dyn Embedder>, first: u128) {
-    let indexer = EventIndexer::new(Language::English, embedder);
+    put_in(Language::English, store, events, embedder, first);
+}
+
+fn put_in(
+    language: Language,
+    store: &MemoryStore,
+    events: &[NewEvent],
+    embedder: Slot<dyn Embedder>,
+    first: u128,
+) {
+    let indexer = EventIndexer::new(language, embedder);
     for (batch, events) in (0_u128..).zip(events.chunks(1_000)) {
         let entries = ready(indexer.index(events)).unwrap();
         let entries = (0_u128..).zip(events.iter().zip(entries)).map(|(place, (event, index))| LogEntry {

@@ -1,0 +1,160 @@
+//! mnemal beside other stores: the same texts, the same vectors, the same questions, scored by the same code.
+//!
+//! A peer is a program with two phases, each a process of its own: `build` fills a store, `ask` answers every question.
+//! mnemal is one of them. What a peer is handed and what it writes down is in `benches/peers/README.md`.
+
+mod handed;
+mod install;
+mod outcome;
+mod own;
+mod process;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::neutral::DataSet;
+use crate::score::score;
+
+pub use handed::Handed;
+pub use outcome::{Measured, Outcome, Report, table};
+pub use own::act;
+pub use process::Program;
+
+use outcome::{Asked, Built};
+use process::{Work, disk_bytes};
+
+/// Texts that are ranked for a question, by every peer.
+pub const TOP: usize = 10;
+
+/// A store that is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    /// Its name in `--peer` and in the report.
+    pub name: &'static str,
+    /// Its program in `benches/peers`; `None` for mnemal, which this program is.
+    script: Option<&'static str>,
+    /// The list of its packages beside the program; `None` when the interpreter brings everything.
+    packages: Option<&'static str>,
+    /// How it is asked about one conversation of several.
+    within: &'static [Layout],
+}
+
+/// How conversations are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A store of its own for each.
+    Apart,
+    /// One store, narrowed to the conversation by each question.
+    Filtered,
+    /// One store, and every question is asked of all of it.
+    Pooled,
+}
+
+impl Layout {
+    /// Returns the word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Apart => "apart",
+            Self::Filtered => "filtered",
+            Self::Pooled => "pooled",
+        }
+    }
+
+    /// Returns the layout of a word.
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::Apart, Self::Filtered, Self::Pooled].into_iter().find(|layout| layout.name() == name)
+    }
+}
+
+const BOTH: &[Layout] = &[Layout::Apart, Layout::Filtered];
+
+/// Every peer; the first is mnemal, whose row every comparison has.
+pub const PEERS: [Peer; 5] = [
+    Peer { name: "mnemal", script: None, packages: None, within: &[Layout::Apart] },
+    Peer { name: "fts5", script: Some("fts5.py"), packages: None, within: BOTH },
+    Peer { name: "fts5-porter", script: Some("fts5_porter.py"), packages: None, within: BOTH },
+    Peer { name: "lancedb", script: Some("lance.py"), packages: Some("lance.txt"), within: BOTH },
+    Peer { name: "chroma", script: Some("chroma.py"), packages: Some("chroma.txt"), within: BOTH },
+];
+
+/// Where programs are found and what is made is kept.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    scripts: PathBuf,
+    home: PathBuf,
+}
+
+impl Default for Bench {
+    /// The folders of this project: programs in `benches/peers`, everything that is made in `target/peers`.
+    fn default() -> Self {
+        let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = benches.parent().unwrap_or(benches);
+        Self { scripts: benches.join("peers"), home: root.join("target/peers") }
+    }
+}
+
+impl Bench {
+    /// Returns the folder for what is handed over under this name.
+    pub fn folder(&self, set: &str) -> PathBuf {
+        self.home.join("handed").join(set)
+    }
+
+    /// Installs what a peer needs, unless it is there, and returns how it is started.
+    ///
+    /// # Errors
+    /// An interpreter that is missing; packages that cannot be installed in time.
+    pub fn program(&self, peer: &Peer) -> Result<Program> {
+        let Some(script) = peer.script else { return Program::own() };
+        let python = match peer.packages {
+            None => PathBuf::from("python3"),
+            Some(packages) => {
+                let packages = self.scripts.join(packages);
+                install::interpreter(&self.home, peer.name, &packages)?
+            }
+        };
+        Ok(Program::python(python, self.scripts.join(script), self.home.join("home")))
+    }
+
+    /// Measures a peer over what is handed to it: in the layouts of one conversation where there are several, and pooled.
+    ///
+    /// What fails is an outcome that says so. `data` scores the answers; made conversations have none.
+    pub fn outcomes(
+        &self,
+        peer: &Peer,
+        program: &Result<Program>,
+        handed: &Handed,
+        data: Option<&DataSet>,
+    ) -> Vec<Outcome> {
+        let within = if data.is_some() { peer.within } else { &[] };
+        let layouts = within.iter().chain(&[Layout::Pooled]);
+        let outcome = |layout: &Layout| {
+            let place = format!("{}-{}-{}", handed.name, peer.name, layout.name());
+            let work = Work { handed, layout: *layout, place: self.home.join("stores").join(place) };
+            let measured = match program {
+                Ok(program) => measure(program, &work, data).map_err(|error| format!("{error:#}")),
+                Err(error) => Err(format!("not installed: {error:#}")),
+            };
+            Outcome { peer: peer.name, set: handed.name.clone(), layout: *layout, measured }
+        };
+        layouts.map(outcome).collect()
+    }
+}
+
+/// Builds a store, asks it, scores its answers, and removes it.
+fn measure(program: &Program, work: &Work<'_>, data: Option<&DataSet>) -> Result<Measured> {
+    let Work { handed, place, .. } = work;
+    if place.exists() {
+        std::fs::remove_dir_all(place)?;
+    }
+    std::fs::create_dir_all(place)?;
+    let built: Built = program.run("build", work)?;
+    ensure!(built.events == handed.events, "took in {} of {}", built.events, handed.events);
+    let disk = disk_bytes(&work.store())?;
+    let asked: Asked = program.run("ask", work)?;
+    let questions = asked.costs.len();
+    ensure!(questions == handed.questions, "answered {questions} of {} questions", handed.questions);
+    let report = data.map(|data| score(data, &asked.rows, "category"));
+    std::fs::remove_dir_all(place).context("cannot remove a store")?;
+    Ok(Measured { built, asked, disk, report })
+}

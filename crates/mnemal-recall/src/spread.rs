@@ -1,0 +1,105 @@
+//! Coverage: hits that say different things, chosen from the ranking one by one.
+
+use std::collections::{HashMap, HashSet};
+
+use mnemal_core::{EventId, SessionId};
+use mnemal_text::{fold, is_stop_word};
+
+use crate::request::{Hit, Spread};
+use crate::search::Search;
+
+/// Weight of the score against the likeness to what was chosen already. Source: AD-15.
+const OWN: f32 = 0.7;
+/// Candidates for each hit that is asked for. Source: AD-15.
+const POOL: usize = 4;
+/// Most candidates. Source: AD-15.
+const LARGEST_POOL: usize = 1_024;
+/// Most hits of one conversation. Source: AD-15.
+const OF_A_SESSION: usize = 3;
+
+/// Returns how many hits must be fetched so that `limit` can be chosen.
+pub(crate) fn pool(spread: Spread, limit: usize) -> usize {
+    match spread {
+        Spread::Ranked => limit,
+        Spread::Covering => limit.saturating_mul(POOL).min(LARGEST_POOL).max(limit),
+    }
+}
+
+/// Chooses hits greedily by maximal marginal relevance: each time the one whose score, less its likeness to the nearest hit
+/// that was chosen, is greatest; of equals the one that ranks higher. At most three are of one conversation.
+pub(crate) fn choose(hits: Vec<Hit>, limit: usize, likeness: impl Fn(&Hit, &Hit) -> f32) -> Vec<Hit> {
+    let highest = hits.iter().map(|hit| hit.score.get()).fold(f32::MIN_POSITIVE, f32::max);
+    let mut left: Vec<(Hit, f32)> = hits.into_iter().map(|hit| (hit, 0.0)).collect();
+    let mut chosen: Vec<Hit> = Vec::new();
+    let mut of_session: HashMap<SessionId, usize> = HashMap::new();
+    while chosen.len() < limit && !left.is_empty() {
+        let worth = |(hit, like): &(Hit, f32)| OWN * hit.score.get() / highest - (1.0 - OWN) * like;
+        let first = |best: usize, at: usize| match (left.get(best), left.get(at)) {
+            (Some(best_one), Some(one)) if worth(one) > worth(best_one) => at,
+            _ => best,
+        };
+        let (hit, _) = left.remove((1..left.len()).fold(0, first));
+        if let Some(session) = hit.event.kept().map(|kept| kept.session.clone()) {
+            let count = of_session.entry(session).or_default();
+            *count += 1;
+            if *count > OF_A_SESSION {
+                continue;
+            }
+        }
+        for (other, like) in &mut left {
+            *like = like.max(likeness(&hit, other));
+        }
+        chosen.push(hit);
+    }
+    chosen
+}
+
+/// How alike two texts are: by their vectors where both have one, else by the words they share.
+pub(crate) struct Likeness<'s> {
+    search: &'s Search,
+    rows: HashMap<EventId, u32>,
+}
+
+impl<'s> Likeness<'s> {
+    pub(crate) fn of(search: &'s Search) -> Self {
+        let index = &search.snapshot.index;
+        let rows = search.ranked.iter().filter_map(|fused| Some((index.event(fused.row)?, fused.row)));
+        Self { search, rows: rows.collect() }
+    }
+
+    pub(crate) fn between(&self, one: &Hit, other: &Hit) -> f32 {
+        let row = |hit: &Hit| self.rows.get(&hit.event.id).copied();
+        let by_vector = row(one).zip(row(other)).and_then(|(one, other)| self.search.nearness(one, other));
+        by_vector.unwrap_or_else(|| shared(text(one), text(other))).max(0.0)
+    }
+}
+
+fn text(hit: &Hit) -> &str {
+    hit.event.kept().map_or("", |kept| kept.content.as_str())
+}
+
+/// The share of words of content that two texts have in common, 0 to 1.
+fn shared(one: &str, other: &str) -> f32 {
+    let words = |text: &str| -> HashSet<String> {
+        fold(text)
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty() && !is_stop_word(mnemal_text::Language::English, word))
+            .map(str::to_owned)
+            .collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let common = one.intersection(&other).count();
+    common as f32 / (one.len() + other.len() - common).max(1) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_share_words_of_content() {
+        assert!((shared("The red bike", "a red BIKE!") - 1.0).abs() < 1e-6);
+        assert!((shared("red bike", "red car") - 1.0 / 3.0).abs() < 1e-6);
+        assert!(shared("", "the").abs() < 1e-6);
+    }
+}
