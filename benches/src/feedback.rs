@@ -1,5 +1,7 @@
 //! What users say about the work of an assistant: the detector against labels, and against chats without an assistant.
 
+pub mod fit;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 

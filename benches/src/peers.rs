@@ -74,7 +74,7 @@ pub const PEERS: [Peer; 5] = [
     Peer { name: "mnemal", script: None, packages: None, within: &[Layout::Apart] },
     Peer { name: "fts5", script: Some("fts5.py"), packages: None, within: BOTH },
     Peer { name: "fts5-porter", script: Some("fts5_porter.py"), packages: None, within: BOTH },
-    Peer { name: "lancedb", script: Some("lance.py"), packages: Some("lance.txt"), within: BOTH },
+    Peer { name: "lancedb", script: Some("lancedb_hybrid.py"), packages: Some("lancedb.txt"), within: BOTH },
     Peer { name: "chroma", script: Some("chroma.py"), packages: Some("chroma.txt"), within: BOTH },
 ];
 

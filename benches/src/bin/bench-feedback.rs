@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
+use mnemal_benches::feedback::fit::Samples;
 use mnemal_benches::feedback::{Judged, false_learnings, noted};
 use serde_json::Value;
 
@@ -27,6 +28,10 @@ struct Args {
     /// Print what failed; refused for a half that is held back.
     #[arg(long)]
     failures: bool,
+    /// Print the weights of the English pack, fitted to the development halves of the sets of a gold folder
+    /// (`crates/mnemal-extract/gold`) and to the examples of the rules.
+    #[arg(long)]
+    fit: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -35,6 +40,10 @@ struct Args {
 fn main() -> Result<()> {
     let args = Args::parse();
     ensure!(!args.failures || args.half == "dev", "the failures of a half that is held back are not shown");
+    if let Some(gold) = &args.fit {
+        print!("{}", Samples::read(gold)?.table());
+        return Ok(());
+    }
     let judged = Judged::read(&args.set, &args.half)?;
     if args.failures {
         judged.failures().iter().for_each(|line| println!("{line}"));

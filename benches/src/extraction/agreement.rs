@@ -37,9 +37,7 @@ struct Pairs([[usize; 2]; 2]);
 impl Pairs {
     #[expect(clippy::fn_params_excessive_bools, reason = "each reader said yes or no")]
     fn count(&mut self, one: bool, other: bool) {
-        if let Some(cell) =
-            self.0.get_mut(usize::from(one)).and_then(|row| row.get_mut(usize::from(other)))
-        {
+        if let Some(cell) = self.0.get_mut(usize::from(one)).and_then(|row| row.get_mut(usize::from(other))) {
             *cell += 1;
         }
     }
@@ -69,12 +67,18 @@ pub fn agreement(folder: &Path) -> Result<Value> {
     for half in HALVES {
         let first: Vec<Line> = lines(&folder.join(format!("{half}.pass1.jsonl")))?;
         let second: Vec<Line> = lines(&folder.join(format!("{half}.pass2.jsonl")))?;
-        ensure!(first.len() == second.len(), "{half}: the passes are of {} and {} turns", first.len(), second.len());
+        ensure!(
+            first.len() == second.len(),
+            "{half}: the passes are of {} and {} turns",
+            first.len(),
+            second.len()
+        );
         let second: HashMap<&str, &Line> = second.iter().map(|line| (line.id.as_str(), line)).collect();
         for one in &first {
             let Some(other) = second.get(one.id.as_str()) else { continue };
             turns.count(!one.claims.is_empty(), !other.claims.is_empty());
-            let has = |line: &Line, acts: &[&str]| line.acts.iter().any(|act| acts.contains(&act.act.as_str()));
+            let has =
+                |line: &Line, acts: &[&str]| line.acts.iter().any(|act| acts.contains(&act.act.as_str()));
             let corrections = ["reject", "repair"];
             correction.count(has(one, &corrections), has(other, &corrections));
             directive.count(has(one, &["directive"]), has(other, &["directive"]));
@@ -96,7 +100,11 @@ pub fn agreement(folder: &Path) -> Result<Value> {
         ("claims", claims.json()),
         ("entities", names.json()),
     ];
-    Ok(judged.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)).collect())
+    Ok(judged
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect())
 }
 
 /// Sizes of two sets and of what is in both.

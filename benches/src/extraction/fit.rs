@@ -79,8 +79,12 @@ fn predicate(rule: &str) -> &str {
 /// Returns the table as the text of a pack, from claims of turns that rules were written on, and of unseen ones.
 pub fn table(read: &[Judged], unseen: &[Judged]) -> String {
     let mut sums = Sums::default();
-    read.iter().for_each(|claim| sums.add(claim, READ));
-    unseen.iter().for_each(|claim| sums.add(claim, 1.0));
+    for claim in read {
+        sums.add(claim, READ);
+    }
+    for claim in unseen {
+        sums.add(claim, 1.0);
+    }
     let mut points: Vec<(f64, f64)> = unseen
         .iter()
         .map(|claim| {

@@ -173,11 +173,7 @@ impl Counts {
             }
             let is_active = fact.confidence >= Confidence::ACTIVE;
             let is_worth = fits.is_some_and(|(_, label)| label.w == Some(1));
-            self.judged.push(Judged::new(
-                fact.rule.as_str(),
-                fact.confidence,
-                fits.map(|(place, _)| place),
-            ));
+            self.judged.push(Judged::new(fact.rule.as_str(), fact.confidence, fits.map(|(place, _)| place)));
             self.all_faithful.count(fits.is_some());
             let rule = self.by_rule.entry(fact.rule.as_str().to_owned()).or_default();
             rule.0.count(fits.is_some());
@@ -189,7 +185,7 @@ impl Counts {
             }
             if fits.is_none() {
                 let kind = if is_active { "WRONG" } else { "unsure" };
-                self.failures.push(format!("{kind} {} {}", turn.id, shown(fact)));
+                self.failures.push(format!("{kind} {} {}", turn.id, described(fact)));
             }
         }
         for (label, taken) in labels.claims.iter().zip(taken) {
@@ -222,7 +218,7 @@ impl Counts {
             });
             self.negated.count(hit.is_some());
             if let Some(fact) = hit {
-                self.failures.push(format!("TRAP {} {}", turn.id, shown(fact)));
+                self.failures.push(format!("TRAP {} {}", turn.id, described(fact)));
             }
         }
     }
@@ -252,7 +248,8 @@ impl Counts {
     }
 }
 
-pub(super) fn shown(fact: &ExtractedFact) -> String {
+/// Returns a claim as a line for people: subject, predicate, act, object, rule and confidence.
+pub fn described(fact: &ExtractedFact) -> String {
     let subject = subject(&fact.subject);
     let (rule, confidence) = (fact.rule.as_str(), fact.confidence.get());
     format!(

@@ -35,7 +35,7 @@ pub fn claimed(gold: &Path, half: &str, extractor: &RuleExtractor) -> Result<(Sh
         let found = extractor.extract(&utterance(&event));
         let wrong = found.facts.iter().find(|fact| fact.act != Act::End && fact.attributed_to.is_none());
         share.count(wrong.is_some());
-        failures.extend(wrong.map(|fact| format!("TRAP {} {}", line.id, super::gold::shown(fact))));
+        failures.extend(wrong.map(|fact| format!("TRAP {} {}", line.id, super::gold::described(fact))));
     }
     Ok((share, failures))
 }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::gates::Gates;
-use crate::gates::pack::GatePack;
+use crate::gates::pack::{GatePack, Words};
 use crate::gates::scope::{Mark, marks};
+use crate::phrase::Phrases;
 use crate::word::Word;
 
 /// What stands before a word; the greater parts more.
@@ -73,6 +74,23 @@ impl<'t> Reading<'t> {
         })
     }
 
+    /// Returns a word in small letters; nothing behind the last.
+    pub(crate) fn lower(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", |word| &word.lower)
+    }
+
+    /// Says whether a list holds a word.
+    pub(crate) fn has(&self, at: usize, of: &Words) -> bool {
+        self.words.get(at).is_some_and(|word| of.contains(&*word.lower))
+    }
+
+    /// Returns the signs and spaces between a word and the one before it, or the start.
+    pub(crate) fn between(&self, at: usize) -> Option<&'t str> {
+        let before = at.checked_sub(1).and_then(|before| self.words.get(before));
+        let start = before.map_or(0, |word| word.span.end);
+        self.words.get(at).and_then(|word| self.text.get(start..word.span.start))
+    }
+
     /// Returns the bytes from the first to the last of some words.
     pub(crate) fn bytes(&self, words: &Range<usize>) -> Range<usize> {
         let first = self.words.get(words.start).map_or(self.text.len(), |word| word.span.start);
@@ -102,15 +120,12 @@ impl<'t> Reading<'t> {
 
     /// Returns where the clause of a word begins.
     pub(crate) fn clause_at(&self, at: usize) -> usize {
-        (0..=at).rev().find(|at| self.break_at(*at) > Break::None).unwrap_or(0)
+        self.last_break(at, Break::Comma)
     }
 
     /// Says whether a colon and nothing else stands before a word.
     pub(crate) fn is_behind_colon(&self, at: usize) -> bool {
-        let before =
-            at.checked_sub(1).and_then(|before| self.words.get(before)).map_or(0, |word| word.span.end);
-        let between = self.words.get(at).and_then(|word| self.text.get(before..word.span.start));
-        between.is_some_and(|between| {
+        self.between(at).is_some_and(|between| {
             between
                 .trim_end_matches(|c: char| {
                     c.is_whitespace() || matches!(c, '"' | '“' | '„' | '«' | '\'' | '‘')
@@ -129,34 +144,28 @@ impl<'t> Reading<'t> {
     /// Returns where a report ends: at a word like "but", or where its speaker goes on as "he" or "she" behind a comma.
     pub(crate) fn next_other(&self, from: usize, pack: &GatePack) -> usize {
         let all = self.words.len();
-        let is = |at: usize, of: &crate::gates::pack::Words| {
-            self.words.get(at).is_some_and(|word| of.contains(word.lower.as_ref()))
-        };
-        let is_of_reader = is(from, &pack.addressed);
-        let goes_on = |at: usize| {
-            let is_other = is(at, &pack.others);
-            (is_other || is_of_reader) && self.is_spliced(at)
-        };
+        let is_of_reader = self.has(from, &pack.addressed);
+        let goes_on = |at: usize| (self.has(at, &pack.others) || is_of_reader) && self.is_spliced(at);
         (from..all).find(|at| self.break_at(*at) >= Break::Halt || goes_on(*at)).unwrap_or(all)
     }
 
     /// A subject stands right behind a comma.
     fn is_spliced(&self, at: usize) -> bool {
-        let before =
-            at.checked_sub(1).and_then(|before| self.words.get(before)).map_or(0, |word| word.span.end);
-        let between = self.words.get(at).and_then(|word| self.text.get(before..word.span.start));
         self.break_at(at) == Break::Start
-            && between.is_some_and(|between| between.contains(','))
-            && !self.joins.get(at).copied().unwrap_or(true)
+            && self.between(at).is_some_and(|between| between.contains(','))
+            && !self.joins(at)
+    }
+
+    /// Says whether a word joins clauses.
+    fn joins(&self, at: usize) -> bool {
+        self.joins.get(at).copied().unwrap_or_default()
     }
 
     /// Returns the comma behind which a new clause begins and no further thing of a list: "not swim, ski or skate".
     pub(crate) fn next_after_list(&self, from: usize) -> usize {
         let mut at = self.next_break(from, Break::Comma);
         while self.break_at(at) == Break::Comma && at < self.words.len() {
-            let is_end = |place: &usize| {
-                self.break_at(*place) > Break::None || self.joins.get(*place).copied().unwrap_or_default()
-            };
+            let is_end = |place: &usize| self.break_at(*place) > Break::None || self.joins(*place);
             let next = (at + 1..self.words.len()).find(is_end).unwrap_or(self.words.len());
             if next - at > LONGEST_ITEM {
                 break;
@@ -169,10 +178,8 @@ impl<'t> Reading<'t> {
     /// Returns where the part of a clause begins that a word like "so" joins to what stands before.
     pub(crate) fn joined_clause_at(&self, at: usize, pack: &GatePack) -> usize {
         let start = self.clause_at(at);
-        let is_subject =
-            |at: &usize| self.words.get(*at).is_some_and(|word| pack.subjects.contains(word.lower.as_ref()));
-        let joined = (start + 1..=at).rev().find(|at| self.joins.get(*at).copied().unwrap_or_default());
-        joined.filter(|joined| (start..*joined).any(|at| is_subject(&at))).unwrap_or(start)
+        let joined = (start + 1..=at).rev().find(|at| self.joins(*at));
+        joined.filter(|joined| (start..*joined).any(|at| self.has(at, &pack.subjects))).unwrap_or(start)
     }
 
     /// Returns where the clause before the one of a word begins.
@@ -217,11 +224,7 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
         || between
             .chars()
             .any(|c| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '，' | '、' | '“' | '”'));
-    let stands = |phrases: &crate::phrase::Phrases<()>| {
-        let mut stands = false;
-        phrases.find_at(words, at, |(), _| stands = true);
-        stands
-    };
+    let stands = |phrases: &Phrases<()>| phrases.stand_at(words, at);
     let begins_anew = || {
         words
             .get(at)
@@ -236,9 +239,7 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
     if is_strong {
         return Break::Strong;
     }
-    let is = |at: usize, of: &crate::gates::pack::Words| {
-        words.get(at).is_some_and(|word| of.contains(word.lower.as_ref()))
-    };
+    let is = |at: usize, of: &Words| words.get(at).is_some_and(|word| of.contains(word.lower.as_ref()));
     let is_connector = is(at, &pack.connectors);
     let follows = at + usize::from(is_connector) + usize::from(is_connector && is(at + 1, &pack.connectors));
     let has_subject = is(follows, &pack.subjects);

@@ -20,10 +20,22 @@ use crate::names::mentions;
 const VERSION: u32 = 1;
 /// Words of the longest text that is read. Source: EXTRACTION 4.0.
 const MOST_WORDS: usize = 2_000;
-/// Bytes that are surely more than the most words.
+/// Bytes that are surely more than the most words. Source: own choice, 20 a word.
 const MOST_BYTES: usize = 40_000;
 /// Share of code and quotations, in percent, from which on a text is not read. Source: EXTRACTION 4.0.
 const MOST_COPIED: usize = 40;
+/// Words from which on a text can repeat itself. Source: own choice; a short one says a word twice.
+const LEAST_REPEATING: usize = 20;
+/// Words for each new one from which on a text repeats itself. Source: own choice.
+const MOST_REPEATED: usize = 10;
+/// Bytes from which on signs show that a line is code. Source: own choice; a short line has few of either.
+const LEAST_LINE: usize = 12;
+/// Bytes for each sign of code from which on a line is prose. Source: own choice.
+const BYTES_A_SIGN: usize = 6;
+/// Words of the last sentence before a colon that asks for work whatever its form: "Fix the grammar". Source: own choice.
+const LONGEST_ORDER: usize = 6;
+/// Words between quotation marks that may be a title. Source: own choice.
+const LONGEST_TITLE: usize = 4;
 
 /// Reads claims by rule.
 #[derive(Clone, Debug, Default)]
@@ -140,11 +152,11 @@ fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
     }
 }
 
-/// Fewer than one word in ten is new.
+/// Says whether few of the words are new.
 fn is_degenerate(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let distinct: HashSet<&str> = words.iter().copied().collect();
-    words.len() >= 20 && distinct.len() * 10 < words.len()
+    words.len() >= LEAST_REPEATING && distinct.len() * MOST_REPEATED < words.len()
 }
 
 /// Lines of code, logs, tables and quoted mail make up too much of the text.
@@ -166,13 +178,12 @@ fn looks_copied(line: &str) -> bool {
     let line = line.trim();
     let signs = line.bytes().filter(|byte| b"{}[]();=<>|\\/_$#*+".contains(byte)).count();
     line.starts_with('>')
-        || line.starts_with("    at ")
         || line.starts_with("$ ")
         || line.starts_with("+++")
         || line.starts_with("@@")
         || line.starts_with('|') && line.ends_with('|')
         || line.ends_with([';', '{', '}'])
-        || line.len() >= 12 && signs * 6 > line.len()
+        || line.len() >= LEAST_LINE && signs * BYTES_A_SIGN > line.len()
         || line
             .get(..4)
             .is_some_and(|year| year.starts_with("20") && year.bytes().all(|b| b.is_ascii_digit()))
@@ -219,7 +230,7 @@ fn asks_for_work(line: &str) -> bool {
     Pack::of(code).zip(last).is_some_and(|(pack, last)| {
         let gates = Reading::new(last.of(line), pack.gates()).gates();
         gates.intersects(Gates::IMPERATIVE | Gates::QUESTION | Gates::FICTION)
-            || last.of(line).split_whitespace().count() <= 6
+            || last.of(line).split_whitespace().count() <= LONGEST_ORDER
     })
 }
 
@@ -237,7 +248,7 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
                 let words = said.split_whitespace().count();
                 let small =
                     said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
-                if words > 4 && small * 2 > words || said.contains(". ") || said.contains("! ") {
+                if words > LONGEST_TITLE && small * 2 > words || said.contains(". ") || said.contains("! ") {
                     found.push(start..at);
                 }
                 open = None;

@@ -12,15 +12,17 @@ mod pack;
 mod permission;
 pub(crate) mod scope;
 mod score;
+mod signals;
 mod subject;
 
 use std::sync::OnceLock;
 
-use mnemal_core::{Result, RuleId, Span};
+use mnemal_core::{RuleId, Span};
 use mnemal_text::{Language, sentences};
 
 pub use kinds::{Aspect, FeedbackAct, Irritation, Polarity};
 pub use permission::requires_user_permission;
+pub use signals::{FeedbackExample, feedback_examples, feedback_signals};
 
 use self::echo::Echo;
 use self::level::{AGAIN_POINTS, Cues};
@@ -92,16 +94,24 @@ impl Feedback {
 /// Quoted, pasted and reported words are passed over, and so are statements about the world and about the user's life.
 #[must_use]
 pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
+    pack_of(turn).map(|pack| read(pack, turn)).unwrap_or_default()
+}
+
+/// Returns the pack of the language of a message.
+fn pack_of(turn: Turn<'_>) -> Option<&'static Pack> {
     let language = crate::language::language(turn.user);
-    let pack = packs().iter().find(|pack| pack.language == language).or_else(|| packs().first());
-    pack.map(|pack| read(pack, turn)).unwrap_or_default()
+    packs().iter().find(|pack| pack.language == language).or_else(|| packs().first())
 }
 
 /// The packs, English first.
 const PACKS: &[(&str, &str)] = &[
     (
         "en",
-        concat!(include_str!("../packs/en/feedback.toml"), include_str!("../packs/en/feedback_weighed.toml")),
+        concat!(
+            include_str!("../packs/en/feedback.toml"),
+            include_str!("../packs/en/feedback_weighed.toml"),
+            include_str!("../packs/en/feedback_weights.toml"),
+        ),
     ),
     ("de", include_str!("../packs/de/feedback.toml")),
     ("fr", include_str!("../packs/fr/feedback.toml")),
@@ -249,23 +259,6 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
         }
     }
     all
-}
-
-/// Returns what the sentences of messages show by the pack of a text: what its weights are fitted to.
-///
-/// # Errors
-/// `Invalid` for a pack that cannot be read.
-#[doc(hidden)]
-pub fn feedback_shown(pack: &str, turns: &[Turn<'_>]) -> Result<Vec<Vec<Vec<String>>>> {
-    let pack = Pack::read("en", pack)?;
-    let shown = |turn: &Turn<'_>| {
-        if is_dictation(&pack, *turn) {
-            return Vec::new();
-        }
-        let shown = Message::read(&pack, *turn).shown(&pack, *turn);
-        shown.names().map(|names| names.into_iter().map(str::to_owned).collect()).collect()
-    };
-    Ok(turns.iter().map(shown).collect())
 }
 
 /// Says whether the message only gives the words that the assistant asked for: a text to write, or something said.

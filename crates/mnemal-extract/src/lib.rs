@@ -26,8 +26,8 @@ mod word;
 pub use dates::{Anchor, DateRules, Dated, Lean, dates};
 pub use extractor::RuleExtractor;
 pub use feedback::{
-    Aspect, Feedback, FeedbackAct, Irritation, Polarity, Turn, feedback, feedback_shown,
-    requires_user_permission,
+    Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
+    feedback_signals, requires_user_permission,
 };
 pub use gates::{Gates, gates};
 pub use language::{Tier, language};

@@ -2,18 +2,27 @@
 //!
 //! Precision comes first: what could be a name but has nothing that speaks for a kind is left alone.
 
+mod beside;
 mod clean;
 mod code;
+mod hash;
 mod identifier;
 mod kind;
 mod known;
 mod lexicon;
 mod pack;
 mod quantity;
+mod reading;
+mod role;
 mod run;
+mod set;
+mod shape;
 mod shared;
+mod small_head;
 mod title;
 mod token;
+mod trim;
+mod weights;
 
 use std::ops::Range;
 
@@ -22,10 +31,12 @@ use mnemal_core::{EntityKind, Gazetteer, Mention, Span};
 pub use clean::clean_name;
 
 use kind::weigh;
-use lexicon::{Known, Lexicon};
+use lexicon::Lexicon;
 use pack::Words;
-use run::{Case, Reading, Run};
-use token::{Gap, Shape, Token};
+use reading::{Case, Reading};
+use run::Run;
+use set::Known;
+use token::{Gap, POSSESSIVES, Shape, Token};
 
 /// Returns the names, identifiers and quantities of a text, by place; they do not overlap.
 ///
@@ -136,10 +147,12 @@ fn take(tokens: &[Token<'_>], ranges: impl Iterator<Item = Range<usize>>, is_tak
     }
 }
 
+/// What names of time zones begin with. Source: the areas of the tz database.
+const AREAS: [&str; 9] =
+    ["africa", "america", "antarctica", "asia", "atlantic", "australia", "europe", "indian", "pacific"];
+
 /// A part of a time zone: "Asia/Tokyo".
 fn is_zone(text: &str, token: &Token<'_>) -> bool {
-    const AREAS: [&str; 9] =
-        ["africa", "america", "antarctica", "asia", "atlantic", "australia", "europe", "indian", "pacific"];
     let before = text.get(..token.span.start).unwrap_or_default();
     let is_area = AREAS.contains(&token.lower.as_ref());
     let opens = is_area
@@ -170,6 +183,9 @@ fn is_glued(text: &str, token: &Token<'_>) -> bool {
         || matches!(sign, Some('.' | '=' | '(' | '_')) && next.is_some_and(|c| c.is_lowercase() || c == ')')
 }
 
+/// A shorter sentence, in words, uses capitals as the whole text does. Source: own choice, as few words prove nothing.
+const SHORTEST_SENTENCE: usize = 5;
+
 /// Says for each word how its sentence uses capitals.
 fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> {
     let mut cases = Vec::with_capacity(tokens.len());
@@ -180,7 +196,9 @@ fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> 
         let end = next.map_or(tokens.len(), |offset| start + 1 + offset);
         let of = |list: Range<usize>| (tokens.get(list.clone()), known.get(list.clone()), is_taken.get(list));
         let case = match of(start..end) {
-            (Some(tokens), Some(known), Some(taken)) if end - start >= 5 => case(tokens, known, taken),
+            (Some(tokens), Some(known), Some(taken)) if end - start >= SHORTEST_SENTENCE => {
+                case(tokens, known, taken)
+            }
             _ => whole,
         };
         // A text with capitals elsewhere has a sentence without one by chance.
@@ -191,6 +209,9 @@ fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> 
     cases
 }
 
+/// Says how words use capitals. They say nothing where fewer than three small words in five are known (another language),
+/// where more everyday words are shouted than small, or where four and more than the small ones have a capital (a heading).
+/// Source of the shares: own choice.
 fn case(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Case {
     let (mut small, mut small_known, mut shouted, mut capital, mut capital_ordinary) = (0, 0, 0, 0, 0);
     for ((token, known), taken) in tokens.iter().zip(known).zip(is_taken) {
@@ -234,6 +255,12 @@ const WORK_WORDS: [&str; 48] = [
     "show", "borrowed", "quote", "review", "author", "ending",
 ];
 
+/// The longest title that needs no cue, in words. Source: own choice.
+const LONGEST_TITLE: usize = 7;
+
+/// So many words before a title a word of `WORK_WORDS` is looked for. Source: own choice, "a book I have just read called".
+const WORK_REACH: usize = 6;
+
 /// Every word of some length has its capital, and nothing in it speaks: "The Long Furrow", but not "I am late".
 fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
     let tokens = reading.tokens.get(words).unwrap_or_default();
@@ -243,7 +270,7 @@ fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
             "i" | "i'm" | "i've" | "you" | "we" | "she" | "he" | "they" | "my" | "is" | "are"
         )
     });
-    tokens.len() <= 7
+    tokens.len() <= LONGEST_TITLE
         && !is_speech
         && tokens.iter().all(|token| token.shape != Shape::Lower || token.lower.len() <= 4)
 }
@@ -262,7 +289,7 @@ fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
         Words::english().before(&reading.tokens, first, |kind, weight| {
             work = if kind == EntityKind::Work { work.max(weight) } else { work };
         });
-        let is_near = (first.saturating_sub(6)..first)
+        let is_near = (first.saturating_sub(WORK_REACH)..first)
             .any(|at| reading.token(at).is_some_and(|token| WORK_WORDS.contains(&token.lower.as_ref())));
         if is_near && is_title_case(reading, first..end) {
             work = work.max(1);
@@ -296,7 +323,7 @@ fn named(reading: &Reading<'_>) -> Vec<(Range<usize>, EntityKind)> {
 /// Returns the length of the possessive ending behind a word.
 fn ending(text: &str, token: &Token<'_>) -> usize {
     let rest = text.get(token.span.end..).unwrap_or_default();
-    ["'s", "’s", "'S", "’S"].iter().find(|ending| rest.starts_with(**ending)).map_or(0, |ending| ending.len())
+    POSSESSIVES.iter().find(|ending| rest.starts_with(**ending)).map_or(0, |ending| ending.len())
 }
 
 /// Where capitals say nothing, only what the lists know is a name.

@@ -118,6 +118,18 @@ impl<T: Copy> Phrases<T> {
         }
     }
 
+    /// Says whether a phrase stands anywhere in `words`.
+    pub(crate) fn stand_in(&self, words: &[Word<'_>]) -> bool {
+        (0..words.len()).any(|at| self.stand_at(words, at))
+    }
+
+    /// Says whether a phrase begins at one word.
+    pub(crate) fn stand_at(&self, words: &[Word<'_>], at: usize) -> bool {
+        let mut stands = false;
+        self.find_at(words, at, |_, _| stands = true);
+        stands
+    }
+
     /// Calls `found` with the tag and the places of every phrase that begins at one word.
     pub(crate) fn find_at(&self, words: &[Word<'_>], at: usize, mut found: impl FnMut(T, Range<usize>)) {
         let Some(word) = words.get(at) else { return };

@@ -57,7 +57,8 @@ impl<'p> Section<'p> {
     /// Returns a list of numbers.
     pub(crate) fn numbers(self, key: &str) -> Result<Vec<f32>> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
-        let numbers = value.as_array().map(|array| array.iter().map(|value| number(value.get_ref())).collect());
+        let numbers =
+            value.as_array().map(|array| array.iter().map(|value| number(value.get_ref())).collect());
         numbers.flatten().ok_or_else(|| wrong(key, "a list of numbers"))
     }
 

@@ -291,8 +291,7 @@ mod tests {
             for (filter, limit) in
                 [(RowSet::all(index.rows()), 7), (RowSet::of(index.rows(), |row| row % 3 == 0), 30)]
             {
-                let found =
-                    score(&index, &index.columns, &query(words), &|_| false, (&filter, limit));
+                let found = score(&index, &index.columns, &query(words), &|_| false, (&filter, limit));
                 let mut all: Vec<Ranked> = (0..index.rows())
                     .filter(|row| filter.has(*row))
                     .map(|row| Ranked { score: found.smooth(row, &index.columns), row })

@@ -44,7 +44,11 @@ impl Search {
         let index = &*self.snapshot.index;
         let yes = |condition: bool| f32::from(u8::from(condition));
         let (words, session, coverage) = self.arms.words.as_ref().map_or((0.0, 0.0, 0.0), |words| {
-            (words.smooth(row, &index.columns), words.session(row, &index.columns), words.coverage(row, &index.columns))
+            (
+                words.smooth(row, &index.columns),
+                words.session(row, &index.columns),
+                words.coverage(row, &index.columns),
+            )
         });
         let (role, marks) = (index.role(row).unwrap_or(Role::User), index.marks(row));
         let is_named = index.is_spoken_by(row, &query.terms.0);
@@ -88,11 +92,8 @@ impl Search {
     /// What led to a row, and which share of its score of words its neighbours lent.
     pub(crate) fn found_by(&self, row: u32) -> (FoundBy, f32) {
         let columns = &self.snapshot.index.columns;
-        let scores = self
-            .arms
-            .words
-            .as_ref()
-            .map_or((0.0, 0.0), |words| (words.raw(row), words.smooth(row, columns)));
+        let scores =
+            self.arms.words.as_ref().map_or((0.0, 0.0), |words| (words.raw(row), words.smooth(row, columns)));
         match scores {
             (raw, smooth) if raw > 0.0 => (FoundBy::Words, (1.0 - raw / smooth).clamp(0.0, 1.0)),
             (_, smooth) if smooth > 0.0 => (FoundBy::Neighbour, 1.0),

@@ -93,7 +93,8 @@ fn text(report: &Report) -> String {
         let one = |heard: &LanguageReport| {
             format!("{} ({}, {} of the last {all} turns)", heard.code, heard.reads, heard.turns)
         };
-        lines.push(format!("languages   {}", report.languages.iter().map(one).collect::<Vec<_>>().join(", ")));
+        lines
+            .push(format!("languages   {}", report.languages.iter().map(one).collect::<Vec<_>>().join(", ")));
     }
     for one in &report.layers {
         let behind = if one.behind > 0 { format!(", {} behind", one.behind) } else { String::new() };

@@ -99,7 +99,7 @@ fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_c
     for rule in &pack.rules().unwrap().all {
         let id = rule.id.as_str();
         // The times of a text are read elsewhere, so that nothing is a date here.
-        let needs_time = rule.kind == crate::claims::rules::Kind::Date || rule.is_dated || rule.is_noun;
+        let needs_time = rule.kind == crate::claims::rule::Kind::Date || rule.is_dated || rule.is_event;
         if !mine.contains(&format!("id = \"{id}\"")) || needs_time {
             continue;
         }

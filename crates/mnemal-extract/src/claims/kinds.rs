@@ -1,6 +1,6 @@
 //! Kinds of things by their words: what a dictionary calls an occupation, an illness or an animal.
 //!
-//! Nouns in the singular, a line each, from WordNet; the lists know what nobody would write into a rule by hand.
+//! Nouns in the singular, a line each, from `WordNet`; the lists know what nobody would write into a rule by hand.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;

@@ -14,29 +14,39 @@ use crate::claims::rules::Rules;
 use crate::claims::subjects::{SubjectWords, name_run};
 use crate::clause::{Break, Reading};
 use crate::gates::Gates;
+use crate::gates::pack::Words;
 use crate::phrase::Step;
 use crate::word::Word;
 
-/// Longest slot before other words of its pattern. Source: own choice; a longer object is a story.
+/// Words of the longest slot before other words of its pattern. Source: own choice; a longer object is a story.
 const LONGEST_SLOT: usize = 9;
-/// Longest short title: "Prof.". Source: own choice.
+/// Letters of the longest short title: "Prof.". Source: own choice.
 const LONGEST_TITLE: usize = 4;
-/// Longest topic. Source: own choice.
+/// Words of the longest topic. Source: own choice.
 const LONGEST_TOPIC: usize = 4;
 
 /// One part of a pattern.
 #[derive(Clone, Debug)]
 enum Part {
     Words(Step),
-    Class { name: Box<str>, is_optional: bool, gap: usize },
+    Class {
+        name: Box<str>,
+        is_optional: bool,
+        gap: usize,
+    },
     Object,
     Topic,
     Subject,
     /// A sign, or the end: nothing of the clause goes on without one.
-    Sign { gap: usize },
+    Sign {
+        gap: usize,
+    },
     /// "@" stands before the next word.
     AtSign,
-    Role { group: Box<str>, gap: usize },
+    Role {
+        group: Box<str>,
+        gap: usize,
+    },
     /// A name.
     Named,
 }
@@ -71,9 +81,12 @@ pub(crate) struct Slots {
 /// Words that belong together by a list or by their endings.
 #[derive(Debug, Default)]
 pub(crate) struct Class {
-    pub(crate) words: crate::gates::pack::Words,
+    pub(crate) words: Words,
+    /// Endings with which a word is of the class as well.
     pub(crate) endings: Vec<Box<str>>,
-    pub(crate) except: crate::gates::pack::Words,
+    /// Words that are not of it in spite of their ending or kind.
+    pub(crate) except: Words,
+    /// Endings with which a word is not.
     pub(crate) except_endings: Vec<Box<str>>,
     /// Lists of a dictionary.
     pub(crate) kinds: Vec<&'static KindList>,
@@ -107,7 +120,9 @@ impl Pattern {
             }
             parts.push(read_part(part, std::mem::take(&mut gap), line)?);
         }
-        if !is_opening && !matches!(parts.first(), Some(Part::Words(_) | Part::Class { .. } | Part::Role { .. })) {
+        if !is_opening
+            && !matches!(parts.first(), Some(Part::Words(_) | Part::Class { .. } | Part::Role { .. }))
+        {
             return Err(Error::invalid(format!("a pack: `{line}` must begin with a word or a role")));
         }
         Ok(Self { parts, is_start, is_opening })
@@ -205,7 +220,7 @@ impl Search<'_, '_> {
             Part::Sign { gap } => (at..=at + gap)
                 .filter(|place| self.reading.break_at(*place) > Break::None)
                 .find_map(|place| self.parts(rest, place, own(&slots, place))),
-            Part::AtSign => self.before(at).contains('@').then(|| self.parts(rest, at, slots)).flatten(),
+            Part::AtSign => self.signs(at).contains('@').then(|| self.parts(rest, at, slots)).flatten(),
             Part::Topic => self.topic(rest, at, &slots),
             Part::Subject => {
                 let subject = self.rules.subjects.pronoun_at(self.reading, at)?;
@@ -254,10 +269,8 @@ impl Search<'_, '_> {
     }
 
     /// The signs between a word and the one before it.
-    fn before(&self, at: usize) -> &str {
-        let start = at.checked_sub(1).and_then(|before| self.word(before)).map_or(0, |word| word.span.end);
-        let end = self.word(at).map_or(self.reading.text.len(), |word| word.span.start);
-        self.reading.text.get(start..end).unwrap_or_default()
+    fn signs(&self, at: usize) -> &str {
+        self.reading.between(at).map_or("", str::trim)
     }
 
     /// "My son (Emil, 7)", "our dentist Dr. Okafor".
@@ -265,7 +278,7 @@ impl Search<'_, '_> {
     fn is_apart(&self, at: usize, is_role: bool) -> bool {
         let Some(last) = at.checked_sub(1).and_then(|before| self.word(before)) else { return false };
         let is_title = last.lower.len() <= LONGEST_TITLE && last.is_capitalised(self.reading.text);
-        match self.before(at).trim() {
+        match self.signs(at) {
             "(" => is_role,
             "." => is_title,
             _ => false,
@@ -274,9 +287,7 @@ impl Search<'_, '_> {
 
     /// "Allergies: peanuts".
     fn is_behind_colon(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).and_then(|before| self.word(before)).map_or(0, |word| word.span.end);
-        let between = self.word(at).and_then(|word| self.reading.text.get(before..word.span.start));
-        between.is_some_and(|between| between.trim() == ":" || between.trim() == "：")
+        matches!(self.signs(at), ":" | "：")
     }
 
     fn topic(&self, rest: &[Part], at: usize, slots: &Slots) -> Option<Slots> {
@@ -317,7 +328,7 @@ impl Index {
     pub(crate) fn at(&self, word: &str, rules: &Rules) -> Vec<(usize, usize)> {
         let mut numbers = self.by_word.get(word).cloned().unwrap_or_default();
         for (class, number) in &self.by_class {
-            if rules.class(class).is_some_and(|class| class.has(word)) {
+            if rules.is_of(class, word) {
                 numbers.push(*number);
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use mnemal_core::ExtractedFact;
 
 use super::{Match, Sentence};
-use crate::claims::objects::{Cutter, language};
+use crate::claims::objects::language;
 use crate::claims::remark::Reason;
 use crate::claims::subjects::How;
 use crate::clause::Break;
@@ -16,6 +16,7 @@ const LONGEST_EVENT: usize = 5;
 const LONGEST_WAY: usize = 7;
 
 impl Sentence<'_, '_> {
+    /// Says whether a word belongs to a time that is still to come.
     fn is_ahead(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some_and(|time| time.is_ahead)
     }
@@ -23,8 +24,8 @@ impl Sentence<'_, '_> {
     /// Says whether a verb in the present stands with a time to come: "I sit the exam on the 9th".
     pub(super) fn is_planned(&self, found: &Match<'_>) -> bool {
         let own = &found.slots.own;
-        let is_ing = self.word_at(own.start).ends_with("ing");
-        if matches!(self.word_at(own.end), "n't" | "not") || !is_ing && !self.is_verb(found) {
+        let is_ing = self.reading.lower(own.start).ends_with("ing");
+        if matches!(self.reading.lower(own.end), "n't" | "not") || !is_ing && !self.is_verb(found) {
             return false;
         }
         let to = self.reading.next_break(own.end, Break::Start);
@@ -34,9 +35,8 @@ impl Sentence<'_, '_> {
             self.reading.last_break(found.said.start.saturating_sub(1), Break::Start)
         };
         let is_new = |at: &usize| self.is_ahead(*at) && !self.is_lasting(*at);
-        let mut is_frequent = false;
         let words = self.reading.words.get(from..to).unwrap_or_default();
-        self.rules.frequency.find(words, |(), _| is_frequent = true);
+        let is_frequent = self.rules.frequency.stand_in(words);
         !is_frequent && (own.end..to).chain(from..found.said.start).any(|at| is_new(&at))
     }
 
@@ -45,7 +45,8 @@ impl Sentence<'_, '_> {
         let time = self.hints.time_at(self.reading, at);
         let first =
             (0..=at).rev().take_while(|place| self.hints.time_at(self.reading, *place) == time).last();
-        let is_since = |at: usize| matches!(self.word_at(at), "since" | "until" | "till" | "every" | "each");
+        let is_since =
+            |at: usize| matches!(self.reading.lower(at), "since" | "until" | "till" | "every" | "each");
         first.is_some_and(|first| is_since(first) || first > 0 && is_since(first - 1))
     }
 
@@ -66,7 +67,7 @@ impl Sentence<'_, '_> {
             return Err(Reason::WrongKind);
         }
         let act = self.act(found, noun.start..time.max(end))?;
-        let cutter = Cutter { reading: self.reading, rules: self.rules, rule: found.rule, hints: self.hints };
+        let cutter = self.cutter(found.rule);
         let cut = cutter.own(noun.clone());
         let when = self.time(noun.start, end, act);
         Ok(vec![self.fact(found, &cut, act, when)])
@@ -74,51 +75,47 @@ impl Sentence<'_, '_> {
 
     /// "My late aunt played chess" is over.
     pub(super) fn is_late(&self, found: &Match<'_>) -> bool {
-        let of_late = |at: usize| self.rules.class("late").is_some_and(|class| class.has(self.word_at(at)));
+        let of_late = |at: usize| self.rules.is_of("late", self.reading.lower(at));
         found.how == How::Relation && found.said.clone().any(of_late)
-    }
-
-    fn word_at(&self, at: usize) -> &str {
-        self.reading.words.get(at).map_or("", |word| &word.lower)
     }
 
     /// A verb in the past that says nothing of when it will be: "booked" does.
     fn is_past(&self, at: usize) -> bool {
-        let word = self.word_at(at);
-        let has = |class: &str| self.rules.class(class).is_some_and(|class| class.has(word));
+        let word = self.reading.lower(at);
+        let has = |class: &str| self.rules.is_of(class, word);
         has("past") && !has("event_tail")
     }
 
     /// A word that tells something else of the event: "the exam was hard".
     fn is_told(&self, at: usize) -> bool {
-        let word = self.word_at(at);
-        let has = |class: &str| self.rules.class(class).is_some_and(|class| class.has(word));
+        let word = self.reading.lower(at);
+        let has = |class: &str| self.rules.is_of(class, word);
         !has("event_tail") && (has("past") || has("event_told"))
     }
 
     /// A noun follows, so that the event only tells of which kind it is: "exam stress".
     fn goes_on(&self, at: usize) -> bool {
-        let word = self.word_at(at);
+        let word = self.reading.lower(at);
         !word.is_empty()
             && self.reading.break_at(at) == Break::None
             && self.hints.time_at(self.reading, at).is_none()
             && !mnemal_text::is_stop_word(language(self.rules.code), word)
-            && !self.rules.class("event_tail").is_some_and(|class| class.has(word))
+            && !self.rules.is_of("event_tail", word)
     }
 
     /// Returns the words of an event up to its head, when a clause or somebody who has it begins there.
     fn noun_at(&self, head: usize) -> Option<Range<usize>> {
         let is_of_noun = |at: &usize| {
-            let word = self.word_at(*at);
+            let word = self.reading.lower(*at);
             self.reading.break_at(*at + 1) == Break::None
                 && !mnemal_text::is_stop_word(language(self.rules.code), word)
                 && self.hints.time_at(self.reading, *at).is_none()
                 && !self.rules.subjects.lead.contains(word)
-                && !self.rules.class("event_before").is_some_and(|class| class.has(word))
+                && !self.rules.is_of("event_before", word)
         };
         let is_count = |at: &usize| {
-            self.word_at(*at).starts_with(|c: char| c.is_ascii_digit())
-                || self.rules.class("count_word").is_some_and(|class| class.has(self.word_at(*at)))
+            self.reading.lower(*at).starts_with(|c: char| c.is_ascii_digit())
+                || self.rules.is_of("count_word", self.reading.lower(*at))
         };
         let count = (0..head).rev().take(LONGEST_EVENT).take_while(is_of_noun).count();
         let start = head - count;
@@ -128,8 +125,7 @@ impl Sentence<'_, '_> {
             return Some(noun);
         }
         let before = start.checked_sub(1)?;
-        let has =
-            |at: usize, class: &str| self.rules.class(class).is_some_and(|class| class.has(self.word_at(at)));
+        let has = |at: usize, class: &str| self.rules.is_of(class, self.reading.lower(at));
         let mut first = before;
         if has(before, "event_owner") {
             if self.reading.starts_clause(before) {

@@ -2,169 +2,17 @@
 
 use std::collections::HashMap;
 
-use mnemal_core::{Act, EntityKind, Error, Predicate, Result, RuleId};
+use mnemal_core::{Error, Result};
 
 use crate::claims::kinds::KindList;
 use crate::claims::measured::Measured;
 use crate::claims::objects::ObjectWords;
-use crate::claims::pattern::{Class, Index, Pattern};
+use crate::claims::pattern::{Class, Index};
+use crate::claims::rule::Rule;
 use crate::claims::subjects::SubjectWords;
-use crate::gates::pack::{Words, words};
+use crate::gates::pack::{Words, phrases, words};
 use crate::phrase::Phrases;
-use crate::predicate;
 use crate::section::Section;
-
-/// What an object must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Anything with a word of content.
-    Any,
-    /// A thing: a noun, which ends at a preposition.
-    Thing,
-    /// A noun with what belongs to it.
-    Phrase,
-    /// A name of one to four words with capitals.
-    Name,
-    /// A place: a name, or a place of the list.
-    Place,
-    /// A verb with its object.
-    Activity,
-    /// A number.
-    Number,
-    /// A time expression.
-    Date,
-    /// An address, a telephone number or a handle.
-    Contact,
-    /// What something is set to, which may look like a time: "5", "23:00", "15 s".
-    Value,
-}
-
-const KINDS: [(&str, Kind); 10] = [
-    ("any", Kind::Any),
-    ("thing", Kind::Thing),
-    ("phrase", Kind::Phrase),
-    ("name", Kind::Name),
-    ("place", Kind::Place),
-    ("activity", Kind::Activity),
-    ("number", Kind::Number),
-    ("date", Kind::Date),
-    ("contact", Kind::Contact),
-    ("value", Kind::Value),
-];
-
-/// Of whom a rule may speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
-    /// Anybody whose subject is understood.
-    Anybody,
-    /// The speaker only.
-    Me,
-    /// A person or animal of the speaker, or somebody with a name.
-    Others,
-}
-
-/// One rule.
-#[expect(clippy::struct_excessive_bools, reason = "a row of a table")]
-#[derive(Debug)]
-pub(crate) struct Rule {
-    pub(crate) id: RuleId,
-    pub(crate) predicate: Predicate,
-    pub(crate) act: Act,
-    pub(crate) kind: Kind,
-    pub(crate) whom: Whom,
-    pub(crate) prior: f32,
-    /// Behind a subject, its adverbs and its auxiliary verbs.
-    pub(crate) cues: Vec<Pattern>,
-    /// Wherever they stand, or at the start of a clause.
-    pub(crate) shapes: Vec<Pattern>,
-    /// The object begins with the first word of the pattern.
-    pub(crate) with_verb: bool,
-    /// The object ends with the last word of the pattern.
-    pub(crate) with_tail: bool,
-    /// The subject, which has a name, is the object, and the speaker the subject: "Emil is my son".
-    pub(crate) is_swapped: bool,
-    /// Each word of a class, or each `@product`, is an object: "Wolof, some French and a little Spanish".
-    pub(crate) each: Option<Box<str>>,
-    /// It is claimed beside other rules of the same words.
-    pub(crate) is_beside: bool,
-    /// It is presupposed: a duty, an order, a wish or a denial does not touch it.
-    pub(crate) is_presupposed: bool,
-    /// The object is the name that stands before a comma and the pattern: "Zainab, my co-founder".
-    pub(crate) is_before: bool,
-    /// Nothing but a sign or a word that joins may stand behind the object.
-    pub(crate) is_last: bool,
-    /// It is told of the speaker, whoever did it: "My wife gave me a watch".
-    pub(crate) is_of_speaker: bool,
-    /// The object goes on behind "and": "English and geography".
-    pub(crate) is_joined: bool,
-    /// The object may begin with "not", which denies nothing then: "decided not to move".
-    pub(crate) keeps_not: bool,
-    /// A number at the start of the object is left out.
-    pub(crate) is_counted: bool,
-    /// A frequency must stand in the clause, which belongs to the object.
-    pub(crate) is_frequent: bool,
-    /// A time to come must stand in the clause: "I sit the exam on the 9th".
-    pub(crate) is_dated: bool,
-    /// The pattern is the head of a noun that stands with a time to come: "Anatomy exam on the 9th".
-    pub(crate) is_noun: bool,
-    /// A list of objects makes a claim each.
-    pub(crate) is_list: bool,
-    /// The object needs an article, a number, an owner or a name before it.
-    pub(crate) is_light: bool,
-    /// A cue may begin a sentence without a subject: "Moved to Lyon".
-    pub(crate) is_bare: bool,
-    /// A denial is a claim of its own: "I don't eat meat".
-    pub(crate) negative: bool,
-    /// The end of it may be claimed.
-    pub(crate) ends: bool,
-    /// The wording says it outright: "my name is".
-    pub(crate) is_explicit: bool,
-    /// A gate counts although its cue stands inside the pattern, in a gap: "ich bin nicht in Bonn geboren".
-    pub(crate) is_strict: bool,
-    /// Content words that the object needs.
-    pub(crate) least: usize,
-    /// Words that the object may have.
-    pub(crate) most: Option<usize>,
-    /// A fixed topic.
-    pub(crate) topic: Option<Box<str>>,
-    /// The topic is the role or the head of the object.
-    pub(crate) topic_of: Option<TopicOf>,
-    /// Lists, one of which must hold the head of the object.
-    pub(crate) head: Vec<Box<str>>,
-    /// Lists, none of which may hold the head of the object.
-    pub(crate) not_head: Vec<Box<str>>,
-    /// Lists, one of which must hold the first word of the object.
-    pub(crate) first: Vec<Box<str>>,
-    /// Words that must not stand between the subject and the cue.
-    pub(crate) not_after: Words,
-    /// Kinds that a name must have which somebody else found; empty for any.
-    pub(crate) kinds: Vec<EntityKind>,
-    /// The kind of the name must be known.
-    pub(crate) is_sure: bool,
-    /// Pronouns are what the object is about.
-    pub(crate) takes_pronouns: bool,
-    /// Words one of which must stand between the subject and the cue.
-    pub(crate) after: Words,
-    /// Words that must not stand in the object.
-    pub(crate) reject: Words,
-    /// Words with which the object must not begin.
-    pub(crate) reject_first: Words,
-    /// Words at which the object ends.
-    pub(crate) stop: Words,
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test runs them"))]
-    pub(crate) examples: Vec<Box<str>>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test runs them"))]
-    pub(crate) counter: Vec<Box<str>>,
-}
-
-/// Where a topic is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TopicOf {
-    /// The role that the pattern names.
-    Role,
-    /// The head of the object, in the singular where the list of roles knows it.
-    Head,
-}
 
 /// The rules of one language.
 #[derive(Debug)]
@@ -194,8 +42,8 @@ impl Rules {
             code,
             subjects: SubjectWords::read(root.section("subject")?)?,
             objects: ObjectWords::read(root.section("object")?)?,
-            hedges: crate::gates::pack::phrases(root.section("hedge")?, "phrases")?,
-            frequency: crate::gates::pack::phrases(root.section("frequency")?, "phrases")?,
+            hedges: phrases(root.section("hedge")?, "phrases")?,
+            frequency: phrases(root.section("frequency")?, "phrases")?,
             all: Vec::new(),
             behind_subject: Index::default(),
             anywhere: Index::default(),
@@ -204,8 +52,7 @@ impl Rules {
             lists: lists(root.section("list")?)?,
         };
         for section in root.sections("rule")? {
-            let rule = rule(section)?;
-            read.add(rule)?;
+            read.add(Rule::read(section)?)?;
         }
         Ok(read)
     }
@@ -230,6 +77,11 @@ impl Rules {
         Ok(())
     }
 
+    /// Says whether a word is of a class.
+    pub(crate) fn is_of(&self, class: &str, word: &str) -> bool {
+        self.class(class).is_some_and(|class| class.has(word))
+    }
+
     /// Returns a class of words.
     pub(crate) fn class(&self, name: &str) -> Option<&Class> {
         self.classes.get(name)
@@ -237,7 +89,7 @@ impl Rules {
 
     /// Says whether a list holds a word, the word without its plural ending, or its ending (`-ending`).
     pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
-        if self.class(name).is_some_and(|class| class.has(word)) {
+        if self.is_of(name, word) {
             return true;
         }
         self.lists.get(name).is_some_and(|list| {
@@ -250,91 +102,6 @@ impl Rules {
                 || word.strip_suffix('s').is_some_and(|word| list.contains(word))
         })
     }
-}
-
-fn rule(section: Section<'_>) -> Result<Rule> {
-    let id = section.text("id")?.ok_or_else(|| Error::invalid("a pack: a rule has no `id`"))?;
-    let wrong = |what: &str| Error::invalid(format!("a pack: rule `{id}` {what}"));
-    let name = section.text("predicate")?.ok_or_else(|| wrong("has no `predicate`"))?;
-    let known = predicate::of(name).ok_or_else(|| wrong("has an unknown predicate"))?;
-    let kind = section.text("object")?.unwrap_or("any");
-    let kind =
-        KINDS.iter().find(|(known, _)| *known == kind).ok_or_else(|| wrong("has an unknown `object`"))?.1;
-    let whom = match section.text("whom")? {
-        None => Whom::Anybody,
-        Some("me") => Whom::Me,
-        Some("others") => Whom::Others,
-        Some(_) => return Err(wrong("has an unknown `whom`")),
-    };
-    let act = Act::from_name(section.text("act")?.unwrap_or("assert"))
-        .ok_or_else(|| wrong("has an unknown `act`"))?;
-    let topic_of = match section.text("topic_of")? {
-        None => None,
-        Some("role") => Some(TopicOf::Role),
-        Some("head") => Some(TopicOf::Head),
-        Some(_) => return Err(wrong("has an unknown `topic_of`")),
-    };
-    let patterns =
-        |key| -> Result<Vec<Pattern>> { section.lines(key)?.into_iter().map(Pattern::parse).collect() };
-    let texts =
-        |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
-    Ok(Rule {
-        id: RuleId::new(id)?,
-        predicate: Predicate::new(name)?,
-        act,
-        kind,
-        whom,
-        prior: section.number("prior")?.unwrap_or(0.6),
-        cues: patterns("cue")?,
-        shapes: patterns("shape")?,
-        with_verb: section.flag("with_verb")?,
-        with_tail: section.flag("with_tail")?,
-        is_swapped: section.flag("swap")?,
-        each: section.text("each")?.map(Into::into),
-        is_beside: section.flag("beside")?,
-        is_presupposed: section.flag("presupposed")?,
-        is_before: section.flag("before")?,
-        is_last: section.flag("last")?,
-        is_joined: section.flag("joined")?,
-        keeps_not: section.flag("keeps_not")?,
-        is_counted: section.flag("counted")?,
-        is_frequent: section.flag("frequent")?,
-        is_dated: section.flag("dated")?,
-        is_noun: section.flag("noun")?,
-        is_of_speaker: section.flag("to_me")?,
-        is_list: section.flag("list")?,
-        is_light: section.flag("light")?,
-        is_bare: section.flag("bare")?,
-        negative: section.flag("negative")?,
-        ends: known.ends,
-        is_explicit: section.flag("explicit")?,
-        is_strict: section.flag("strict")?,
-        least: section.count("least")?.unwrap_or(1),
-        most: section.count("most")?,
-        topic: section.text("topic")?.map(Into::into),
-        topic_of,
-        head: texts("head")?,
-        not_head: texts("not_head")?,
-        first: texts("first")?,
-        not_after: words(Some(section), "not_after")?,
-        after: words(Some(section), "after")?,
-        kinds: kinds(section, id)?,
-        is_sure: section.flag("sure")?,
-        takes_pronouns: section.flag("takes_pronouns")?,
-        reject: words(Some(section), "reject")?,
-        reject_first: words(Some(section), "reject_first")?,
-        stop: words(Some(section), "stop")?,
-        examples: texts("examples")?,
-        counter: texts("counter")?,
-    })
-}
-
-fn kinds(section: Section<'_>, id: &str) -> Result<Vec<EntityKind>> {
-    let kind = |name: &str| {
-        EntityKind::from_name(name)
-            .ok_or_else(|| Error::invalid(format!("a pack: rule `{id}` knows no kind `{name}`")))
-    };
-    section.lines("kinds")?.into_iter().map(kind).collect()
 }
 
 fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class>> {
@@ -380,4 +147,32 @@ fn lists(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Words>> {
         lists.insert(name.into(), words(section, name)?);
     }
     Ok(lists)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::section::PackFile;
+
+    fn read(rule: &str) -> Result<Rules> {
+        let text = format!("[[rule]]\nid = 'x.lives_in.a'\npredicate = 'lives_in'\n{rule}\n");
+        Rules::read("en", PackFile::parse(&text)?.root())
+    }
+
+    #[test]
+    fn a_rule_with_a_mistake_is_refused() {
+        assert!(read("cue = ['live in {o}']\nobject = 'place'").is_ok());
+        for mistake in ["list_of = true", "object = 'colour'", "whom = 'you'", "head = ['place']", "list = 1"]
+        {
+            assert!(read(mistake).is_err(), "{mistake}");
+        }
+        assert!(read("negative = true").unwrap_err().to_string().contains("`negative`"));
+    }
+
+    #[test]
+    fn verbs_have_their_form_behind_he_and_she() {
+        for (verb, form) in [("go", "goes"), ("study", "studies"), ("play", "plays"), ("teach", "teaches")] {
+            assert_eq!(third_person(verb), form);
+        }
+    }
 }

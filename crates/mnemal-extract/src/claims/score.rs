@@ -6,7 +6,8 @@ use mnemal_core::{Act, Confidence};
 
 use crate::claims::hints::Hints;
 use crate::claims::objects::Cut;
-use crate::claims::rules::{Rule, Rules};
+use crate::claims::rule::Rule;
+use crate::claims::rules::Rules;
 use crate::claims::subjects::How;
 use crate::clause::Reading;
 
@@ -19,7 +20,7 @@ const DATED: f32 = 0.08;
 /// The object has two words of content. Source: EXTRACTION 8.
 const TELLING: f32 = 0.07;
 /// The object holds an adjective that says little. Source: own choice, half of EXTRACTION 8 for a hollow word alone.
-const HOLLOW: f32 = -0.10;
+const BLAND: f32 = -0.10;
 /// A hedge. Source: EXTRACTION 8.
 const HEDGED: f32 = -0.15;
 /// A pronoun was resolved. Source: EXTRACTION 8.
@@ -59,8 +60,7 @@ pub(crate) fn confidence(
         words.iter().any(|word| word.span.start > 0 && word.is_capitalised(reading.text) && word.lower != "i")
     });
     let is_named = has_capital || hints.has_name(case.bytes);
-    let mut hedged = false;
-    rules.hedges.find(reading.words.get(case.words.clone()).unwrap_or_default(), |(), _| hedged = true);
+    let is_hedged = rules.hedges.stand_in(reading.words.get(case.words.clone()).unwrap_or_default());
     let how = match case.how {
         How::Pronoun => PRONOUN,
         How::Group => GROUP,
@@ -72,8 +72,8 @@ pub(crate) fn confidence(
         (is_named, NAMED),
         (case.is_dated, DATED),
         (case.cut.content >= 2, TELLING),
-        (hedged, HEDGED),
-        (case.cut.is_hollow && !is_named, HOLLOW),
+        (is_hedged, HEDGED),
+        (case.cut.is_bland && !is_named, BLAND),
         (case.cut.is_long, LONG),
         (case.act == Act::Plan && !is_named && !case.is_dated, VAGUE_PLAN),
         (case.words.len() > MANY_WORDS, LONG_CLAUSE),

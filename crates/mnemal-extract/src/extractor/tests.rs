@@ -138,6 +138,7 @@ fn what_is_asked_denied_imagined_told_or_pasted_is_no_claim() {
         "\"I live in Lyon and I work at Bosch.\" Please translate this.",
         "Fix the grammar:\n\nI live in Lyon and I have a dog.",
         "> I live in Lyon",
+        "Put this on the label: “I live in Lyon.”",
         "Yeah right, I live in a castle in Lyon.",
         "My character lives in Lyon and I have a dog in the story.",
         "Maybe I have asthma.",
@@ -222,11 +223,11 @@ fn a_rule_can_be_switched_off_and_the_producer_says_so() {
 
 #[test]
 fn a_claim_carries_its_time_its_key_and_its_confidence() {
-    let extraction = extract("I moved to Lyon last March.");
+    let extraction = extract("I married Ines Kowalska last March.");
     let [fact] = extraction.facts.as_slice() else { panic!("{extraction:?}") };
     assert_eq!(
         (fact.object.text.as_str(), fact.object.key.as_str(), fact.act),
-        ("Lyon", "lyon", Act::Assert)
+        ("Ines Kowalska", "ines kowalska", Act::Assert)
     );
     assert!(fact.time.is_some() && fact.confidence >= Confidence::ACTIVE);
     assert_eq!(
@@ -340,8 +341,6 @@ fn a_sentence_that_is_taken_back_or_played_claims_nothing() {
 fn whoever_is_introduced_by_role_keeps_it() {
     let found = extract("The greyhound, Biscuit, has asthma. Biscuit is allergic to fish.");
     let named = found.facts.iter().filter(|fact| matches!(fact.subject, Subject::Named(_))).count();
-    let by_role = |fact: &&mnemal_core::ExtractedFact| {
-        matches!(&fact.subject, Subject::Relation { role, .. } if role == "greyhound")
-    };
+    let by_role = |fact: &&mnemal_core::ExtractedFact| matches!(&fact.subject, Subject::Relation { role, .. } if role == "greyhound");
     assert!(named == 0 && found.facts.iter().any(|fact| by_role(&fact)), "{found:?}");
 }

@@ -82,10 +82,6 @@ pub(crate) struct Rule {
     pub(crate) least: f32,
     /// It is said in passing, whatever the act.
     pub(crate) is_casual: bool,
-    #[cfg(test)]
-    pub(crate) examples: Vec<String>,
-    #[cfg(test)]
-    pub(crate) counters: Vec<String>,
 }
 
 impl Pack {
@@ -222,10 +218,6 @@ impl Rule {
             shows: section.lines("shows")?.into_iter().map(str::to_owned).collect(),
             least: section.number("least")?.unwrap_or_default(),
             is_casual: section.flag("casual")?,
-            #[cfg(test)]
-            examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),
-            #[cfg(test)]
-            counters: section.lines("counters")?.into_iter().map(str::to_owned).collect(),
         })
     }
 }

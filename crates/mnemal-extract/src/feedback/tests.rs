@@ -2,19 +2,6 @@
 
 use super::*;
 
-fn turn(line: &str) -> (Option<&str>, &str) {
-    match line.split_once(" >> ") {
-        Some((assistant, user)) => (Some(assistant), user),
-        None => (None, line),
-    }
-}
-
-fn acts_by_rule(line: &str) -> Vec<(String, FeedbackAct)> {
-    let (assistant, user) = turn(line);
-    let found = feedback(Turn { user, assistant, earlier: &[] });
-    found.into_iter().map(|feedback| (feedback.rule.as_str().to_owned(), feedback.act)).collect()
-}
-
 #[test]
 fn every_pack_can_be_read() {
     for (language, text) in PACKS {
@@ -27,23 +14,31 @@ fn every_pack_can_be_read() {
 // proves: NX-05.7
 #[test]
 fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
-    let mut wrong = Vec::new();
-    for rule in packs().iter().flat_map(|pack| &pack.rules) {
-        for example in &rule.examples {
-            let found = acts_by_rule(example);
-            let is_found = found
-                .iter()
-                .any(|(_, act)| *act == rule.act || act.is_correction() && rule.act.is_correction());
-            if !is_found {
-                wrong.push(format!("{} misses: {example} {found:?}", rule.id.as_str()));
-            }
-        }
-        for counter in &rule.counters {
-            let found = acts_by_rule(counter);
-            if found.iter().any(|(id, _)| id == rule.id.as_str()) {
-                wrong.push(format!("{} takes: {counter}", rule.id.as_str()));
-            }
-        }
-    }
+    let examples = PACKS.iter().flat_map(|(language, _)| feedback_examples(language).unwrap());
+    let wrong: Vec<String> = examples.filter_map(|example| mistake(&example)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn mistake(example: &FeedbackExample) -> Option<String> {
+    let found = feedback(example.turn());
+    let is_like = |act: FeedbackAct| act == example.act || act.is_correction() && example.act.is_correction();
+    let is_right = if example.is_counter {
+        !found.iter().any(|feedback| feedback.rule.as_str() == example.rule)
+    } else {
+        found.iter().any(|feedback| is_like(feedback.act))
+    };
+    (!is_right).then(|| {
+        let found: Vec<&str> = found.iter().map(|feedback| feedback.rule.as_str()).collect();
+        format!("{} is wrong about {:?}: {found:?}", example.rule, example.turn())
+    })
+}
+
+#[test]
+fn signals_are_families_rules_and_form_and_dictated_text_has_none() {
+    let signals = |assistant, user| feedback_signals(Turn { user, assistant: Some(assistant), earlier: &[] });
+    let shown = signals("I've replaced the loop with a map.", "That's wrong, it crashes now!");
+    for name in ["before.did", "rules.correction", "shape.exclaims", "line.some"] {
+        assert!(shown.contains(name), "{name} in {shown:?}");
+    }
+    assert!(signals("What should the card say?", "\"You are wrong\"").is_empty());
 }

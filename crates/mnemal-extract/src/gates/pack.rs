@@ -31,7 +31,7 @@ pub(crate) enum Reach {
     Whole,
 }
 
-/// The keys of a gate's table.
+/// How far a cue reaches by the key of a gate's table under which it stands.
 const REACHES: [(&str, Reach); 8] = [
     ("splice", Reach::Splice),
     ("before", Reach::Before),
@@ -46,10 +46,13 @@ const REACHES: [(&str, Reach); 8] = [
 /// Words of a sentence that takes back another. Source: own choice; a longer one has something else to say.
 const LONGEST_RETRACTION: usize = 3;
 
+/// Words between quotation marks from which on they are somebody's, where the pack does not say. Source: own choice.
+const QUOTATION_WORDS: usize = 3;
+
 /// A list of words.
 pub(crate) type Words = HashSet<Box<str>>;
 
-/// Each gate with its table, in which `clause`, `sentence` and `whole` are lists of cues.
+/// Each gate with its table, in which the keys of `REACHES` are lists of cues.
 const TABLES: [(&str, Gates); 9] = [
     ("hypothetical", Gates::HYPOTHETICAL),
     ("obligation", Gates::OBLIGATION),
@@ -147,11 +150,8 @@ impl GatePack {
             }
         }
         let scope = root.section("scope")?;
-        let quotation_words = match root.section("reported")? {
-            Some(section) => section.count("quotation_words")?,
-            None => None,
-        };
         let reported = root.section("reported")?;
+        let quotation_words = reported.map(|section| section.count("quotation_words")).transpose()?.flatten();
         let fiction = root.section("fiction")?;
         let mut is_complete = true;
         for table in NEEDED {
@@ -170,7 +170,7 @@ impl GatePack {
             subjects: words(scope, "subjects")?,
             question: QuestionWords::read(root.section("question")?)?,
             imperative: ImperativeWords::read(root.section("imperative")?)?,
-            quotation_words: quotation_words.unwrap_or(3),
+            quotation_words: quotation_words.unwrap_or(QUOTATION_WORDS),
             before_colon: words(reported, "before_colon")?,
             own_words: words(reported, "own")?,
             others: words(reported, "goes_on")?,
@@ -193,27 +193,26 @@ impl GatePack {
     /// Says whether a sentence takes back the one before, or says that it is nobody's own.
     pub(crate) fn takes_back(&self, sentence: &str) -> bool {
         let words = self.forms.words(sentence);
-        let stands = |phrases: &Phrases<()>| {
-            let mut stands = false;
-            phrases.find(&words, |(), _| stands = true);
-            stands
-        };
-        words.len() <= LONGEST_RETRACTION && stands(&self.retracts) || stands(&self.of_text)
+        words.len() <= LONGEST_RETRACTION && self.retracts.stand_in(&words) || self.of_text.stand_in(&words)
     }
 
     /// Says whether words begin a game or a story that goes on behind them.
     pub(crate) fn frames(&self, words: &[Word<'_>]) -> bool {
-        let mut stands = false;
-        self.frames.find(words, |(), _| stands = true);
-        stands
+        self.frames.stand_in(words)
+    }
+
+    /// Returns which words belong to a phrase that only looks like a cue.
+    pub(crate) fn masked(&self, words: &[Word<'_>]) -> Vec<bool> {
+        let mut masked = vec![false; words.len()];
+        self.pseudo.find(words, |(), places| {
+            masked.iter_mut().take(places.end).skip(places.start).for_each(|mask| *mask = true);
+        });
+        masked
     }
 
     /// Says whether words deny something, phrases that only look so left out.
     pub(crate) fn denies(&self, text: &[Word<'_>]) -> bool {
-        let mut masked = vec![false; text.len()];
-        self.pseudo.find(text, |(), places| {
-            masked.iter_mut().take(places.end).skip(places.start).for_each(|mask| *mask = true);
-        });
+        let masked = self.masked(text);
         let mut denies = false;
         self.cues.find(text, |(gate, _), places| {
             denies |= gate == Gates::NEGATION && !masked.get(places.start).copied().unwrap_or(true);

@@ -18,10 +18,12 @@ pub(crate) struct Mark {
     pub(crate) scope: Range<usize>,
 }
 
-/// Words after which "I'm" is still no question: "am" and its like count only with a subject behind them.
+/// Words between a word that asks with a measure and its verb: "how many books are there". Source: own choice.
 const INVERSION_REACH: usize = 4;
 /// Words between a verb and its subject: "I have always". Source: own choice.
 const SUBJECT_REACH: usize = 3;
+/// Words of what somebody plays between stars: `*waves*`. Source: own choice; a longer text is stressed.
+const LONGEST_ACT: usize = 6;
 /// Words of a tag such as "¿no?" or "¿no crees?". Source: own choice.
 const LONGEST_TAG: usize = 2;
 
@@ -29,7 +31,7 @@ const LONGEST_TAG: usize = 2;
 pub(crate) fn marks(reading: &Reading<'_>, pack: &GatePack) -> Vec<Mark> {
     let mut marks = Vec::new();
     let all = 0..reading.words.len();
-    let masked = masked(&reading.words, pack);
+    let masked = pack.masked(&reading.words);
     cued(reading, pack, &masked, &mut marks);
     questions(reading, pack, &mut marks);
     orders(reading, pack, &masked, &mut marks);
@@ -52,15 +54,6 @@ pub(crate) fn marks(reading: &Reading<'_>, pack: &GatePack) -> Vec<Mark> {
         }
     }
     marks
-}
-
-/// Returns which words belong to a phrase that only looks like a cue.
-fn masked(words: &[Word<'_>], pack: &GatePack) -> Vec<bool> {
-    let mut masked = vec![false; words.len()];
-    pack.pseudo.find(words, |(), places| {
-        masked.iter_mut().take(places.end).skip(places.start).for_each(|mask| *mask = true);
-    });
-    masked
 }
 
 fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec<Mark>) {
@@ -219,9 +212,7 @@ fn asks(words: &[Word<'_>], at: usize, pack: &GatePack, is_marked: bool) -> bool
 
 /// "…, is that right?" asks for what was said before.
 fn is_tail(words: &[Word<'_>], at: usize, pack: &GatePack) -> bool {
-    let mut is_tail = false;
-    pack.question.tails.find_at(words, skip(words, at, &pack.question.lead), |(), _| is_tail = true);
-    is_tail
+    pack.question.tails.stand_at(words, skip(words, at, &pack.question.lead))
 }
 
 /// "…, who has a shop": a word that asks and a verb behind a comma tell of what stands before.
@@ -256,9 +247,7 @@ fn orders(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut V
         if masked.get(from).copied().unwrap_or(true) {
             continue;
         }
-        let mut is_let = false;
-        order.lets.find_at(words, from, |(), _| is_let = true);
-        if is_let || is_order(words, from, pack) {
+        if order.lets.stand_at(words, from) || is_order(words, from, pack) {
             ordered(at);
         }
     }
@@ -310,7 +299,8 @@ fn quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Says whether words are a sentence and no title: most have no capital; "I" and numbers have none.
+/// Says whether words are a sentence and no title: it ends like one, or most words have no capital; "I" and numbers have
+/// none.
 fn is_speech(said: &str, least: usize) -> bool {
     let words = said.split_whitespace().count();
     let is_small = |word: &&str| {
@@ -318,7 +308,8 @@ fn is_speech(said: &str, least: usize) -> bool {
         is_speaker || word.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit())
     };
     let small = said.split_whitespace().filter(is_small).count();
-    signs(said) >= least || words >= least && small * 2 > words
+    let is_ended = said.trim_end().ends_with(['.', '!', '?', '…']);
+    signs(said) >= least || words >= least && (is_ended || small * 2 > words)
 }
 
 /// Words between single quotation marks: 'i never said that'.
@@ -351,8 +342,9 @@ fn signs(text: &str) -> usize {
 /// `*waves*`: single stars around a phrase in small letters, at the start or the end.
 fn plays_a_role(sentence: &str) -> bool {
     let text = sentence.trim();
-    let is_act =
-        |act: &str| act.starts_with(|c: char| c.is_lowercase()) && act.split_whitespace().count() <= 6;
+    let is_act = |act: &str| {
+        act.starts_with(|c: char| c.is_lowercase()) && act.split_whitespace().count() <= LONGEST_ACT
+    };
     let at_start =
         text.strip_prefix('*').and_then(|rest| rest.split_once('*')).is_some_and(|(act, _)| is_act(act));
     let at_end = text

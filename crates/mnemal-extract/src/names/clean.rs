@@ -1,5 +1,7 @@
 //! The one intake of names: whatever found a name, it is cleaned here.
 
+use crate::names::token::POSSESSIVES;
+
 /// The longest name, in characters. Source: EXTRACTION 4.5.
 const LONGEST: usize = 80;
 
@@ -39,7 +41,7 @@ fn bare(name: &str) -> &str {
         let before = name.len();
         name = name.trim_end_matches(|c: char| is_closing(c) || c.is_whitespace());
         name = name.trim_start_matches(|c: char| is_opening(c) || c.is_whitespace());
-        for ending in ["'s", "’s", "'S", "’S"] {
+        for ending in POSSESSIVES {
             name = name.strip_suffix(ending).filter(|bare| !bare.is_empty()).unwrap_or(name);
         }
         if name.len() == before {

@@ -6,8 +6,9 @@ use std::ops::Range;
 use mnemal_core::{EntityKind, Gazetteer};
 
 use crate::names::identifier::is_unspaced;
-use crate::names::lexicon::{Known, Lexicon};
-use crate::names::token::{Gap, Token};
+use crate::names::lexicon::Lexicon;
+use crate::names::set::Known;
+use crate::names::token::{Gap, Token, lower};
 
 /// A known name at its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,14 +99,6 @@ fn among_chunks(text: &str, known: &Gazetteer, found: &mut Vec<Found>) {
         {
             found.push(Found { span: *start..last + word.len(), kind: hit.kind });
         }
-    }
-}
-
-fn lower(word: &str) -> Cow<'_, str> {
-    if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(word.replace('’', "'").to_lowercase())
     }
 }
 

@@ -2,115 +2,51 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
 use mnemal_text::fold;
 
-use crate::names::token::{Shape, tokens};
-
-/// What a word is known to be; a set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Known(u32);
-
-impl Known {
-    pub(crate) const NOTHING: Self = Self(0);
-    pub(crate) const FIRST: Self = Self(1);
-    pub(crate) const SURNAME: Self = Self(1 << 1);
-    pub(crate) const PLACE: Self = Self(1 << 2);
-    pub(crate) const ORGANIZATION: Self = Self(1 << 3);
-    pub(crate) const PRODUCT: Self = Self(1 << 4);
-    pub(crate) const WORK: Self = Self(1 << 5);
-    pub(crate) const EVENT: Self = Self(1 << 6);
-    /// A word of everyday language.
-    pub(crate) const ORDINARY: Self = Self(1 << 7);
-    /// Never a name.
-    pub(crate) const REJECT: Self = Self(1 << 8);
-    /// A language or a nationality.
-    pub(crate) const NATIONALITY: Self = Self(1 << 9);
-    /// Person before place.
-    pub(crate) const PERSON_FIRST: Self = Self(1 << 10);
-    /// A name only if it is written in capitals: "IT", "WHO".
-    pub(crate) const SHOUTED: Self = Self(1 << 11);
-    pub(crate) const TITLE: Self = Self(1 << 12);
-    pub(crate) const KIN: Self = Self(1 << 13);
-    pub(crate) const ANIMAL: Self = Self(1 << 14);
-    pub(crate) const PARTICLE: Self = Self(1 << 15);
-    pub(crate) const OF_HEAD: Self = Self(1 << 16);
-    pub(crate) const ORGANIZATION_HEAD: Self = Self(1 << 17);
-    pub(crate) const LOCATION_HEAD: Self = Self(1 << 18);
-    pub(crate) const EVENT_HEAD: Self = Self(1 << 19);
-    pub(crate) const LOCATION_FIRST: Self = Self(1 << 20);
-    pub(crate) const ORGANIZATION_FIRST: Self = Self(1 << 21);
-    /// Any of the lists of names.
-    pub(crate) const NAMED: Self = Self(0b111_1101);
-
-    pub(crate) fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    pub(crate) fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-}
+use crate::names::hash::Quick;
+use crate::names::set::Known;
+use crate::names::token::{Shape, Token, tokens};
 
 /// A name of several words.
 #[derive(Debug)]
 pub(crate) struct Phrase {
     pub(crate) rest: Vec<String>,
     pub(crate) known: Known,
-    /// A word in it is no word of everyday language, so that it may stand in small letters.
-    pub(crate) is_rare: bool,
     /// It ends with "'s": "Trader Joe's".
     pub(crate) keeps_ending: bool,
 }
 
-/// Hashes short words in a few cycles; the keys come from lists of this crate, so nobody can choose them to collide.
-#[derive(Clone, Copy, Debug, Default)]
-struct WordHasher(u64);
-
-type Quick = BuildHasherDefault<WordHasher>;
-
-impl WordHasher {
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for WordHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.mix(u64::from_le_bytes(*word));
-        }
-        if !rest.is_empty() {
-            self.mix(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-        }
-    }
-
-    fn write_u8(&mut self, byte: u8) {
-        self.mix(u64::from(byte));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-}
-
 /// What words are known to be.
-#[derive(Debug, Default)]
+///
+/// The lists hold more than 100,000 lines, of which a text needs few. So the lines are only told apart by the two
+/// letters they begin with, and the table of two letters is made when the first word that begins with them is looked up.
+#[derive(Debug)]
 pub(crate) struct Lexicon {
+    /// By `place_of` the word.
+    shelves: Vec<Shelf>,
+}
+
+/// The lines that begin with two letters.
+#[derive(Debug, Default)]
+struct Shelf {
+    /// Pieces of the lists, in the order of the lists.
+    pieces: Vec<(Known, &'static str)>,
+    table: OnceLock<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
     words: HashMap<Cow<'static, str>, Known, Quick>,
     /// By the first word, the longest first.
     phrases: HashMap<String, Vec<Phrase>, Quick>,
 }
 
-/// The lists that hold in every language.
-const LISTS: [(Known, &str); 8] = [
+/// The words of everyday language, and the lists that hold in every language.
+const LISTS: [(Known, &str); 9] = [
+    (Known::ORDINARY, include_str!("../../packs/en/ordinary.txt")),
     (Known::FIRST, include_str!("../../packs/names/first.txt")),
     (Known::FIRST, include_str!("../../packs/names/people.txt")),
     (Known::SURNAME, include_str!("../../packs/names/surnames.txt")),
@@ -121,68 +57,53 @@ const LISTS: [(Known, &str); 8] = [
     (Known::EVENT, include_str!("../../packs/names/events.txt")),
 ];
 
-const ORDINARY: &str = include_str!("../../packs/en/ordinary.txt");
-
 impl Lexicon {
-    /// Returns the table of the built-in lists with the words of the pack, made at first use.
+    /// Returns the built-in lists, put on their shelves at first use.
     pub(crate) fn built_in() -> &'static Self {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
         LEXICON.get_or_init(|| {
-            let mut lexicon = Self {
-                words: HashMap::with_capacity_and_hasher(90_000, Quick::default()),
-                phrases: HashMap::with_capacity_and_hasher(14_000, Quick::default()),
-            };
-            for word in ORDINARY.lines() {
-                lexicon.mark(Cow::Borrowed(word), Known::ORDINARY);
-            }
+            let mut lexicon = Self { shelves: Vec::new() };
+            lexicon.shelves.resize_with(SHELVES, Shelf::default);
             for (known, list) in LISTS {
-                for line in list.lines() {
-                    lexicon.add(line, known);
-                }
-            }
-            for phrases in lexicon.phrases.values_mut() {
-                phrases.sort_by(|a, b| b.rest.len().cmp(&a.rest.len()).then_with(|| a.rest.cmp(&b.rest)));
+                lexicon.shelve(known, list);
             }
             lexicon
         })
     }
 
-    fn mark(&mut self, word: Cow<'static, str>, known: Known) {
-        let of_word = self.words.entry(word).or_default();
-        *of_word = of_word.with(known);
+    /// Cuts a list where the first two letters change.
+    fn shelve(&mut self, known: Known, list: &'static str) {
+        let (mut start, mut end, mut place) = (0, 0, OTHERS);
+        for line in list.split_inclusive('\n') {
+            let of_line = place_of_line(line);
+            if of_line != place {
+                self.put(place, known, list.get(start..end));
+                (start, place) = (end, of_line);
+            }
+            end += line.len();
+        }
+        self.put(place, known, list.get(start..));
     }
 
-    fn add(&mut self, line: &'static str, known: Known) {
-        if line.bytes().all(|b| b.is_ascii_lowercase()) {
-            return self.mark(Cow::Borrowed(line), known);
+    fn put(&mut self, place: usize, known: Known, piece: Option<&'static str>) {
+        let piece = piece.filter(|piece| !piece.is_empty());
+        if let (Some(lines), Some(piece)) = (self.shelves.get_mut(place), piece) {
+            lines.pieces.push((known, piece));
         }
-        let tokens = tokens(line);
-        let Some((first, rest)) = tokens.split_first() else { return };
-        if rest.is_empty() {
-            let is_shouted = first.shape == Shape::Shout && line.len() <= 5;
-            let is_new = !self.words.get(first.key()).is_some_and(|known| known.has(Known::NAMED));
-            let known = if is_shouted && is_new { known.with(Known::SHOUTED) } else { known };
-            let key = if first.is_possessive { format!("{}'s", first.key()) } else { first.key().to_owned() };
-            self.mark(Cow::Owned(key), known);
-            if !is_shouted && let Some(of_word) = self.words.get_mut(first.key()) {
-                *of_word = of_word.without(Known::SHOUTED);
-            }
-            return;
-        }
-        let keeps_ending = tokens.last().is_some_and(|last| last.is_possessive);
-        let is_rare = tokens.iter().any(|token| !self.is_ordinary(token.key()));
-        let rest: Vec<String> = rest.iter().map(|token| token.key().to_owned()).collect();
-        let phrases = self.phrases.entry(first.key().to_owned()).or_default();
-        if let Some(phrase) = phrases.iter_mut().find(|phrase| phrase.rest == rest) {
-            phrase.known = phrase.known.with(known);
-        } else {
-            phrases.push(Phrase { rest, known, is_rare, keeps_ending });
-        }
+    }
+
+    fn table(&self, word: &str) -> Option<&Table> {
+        let Shelf { pieces, table } = self.shelves.get(place_of(word))?;
+        Some(table.get_or_init(|| Table::of(pieces)))
+    }
+
+    fn listed(&self, word: &str) -> Known {
+        self.table(word).and_then(|table| table.words.get(word)).copied().unwrap_or_default()
     }
 
     /// Returns what a word in small letters without accents is known to be.
     pub(crate) fn of(&self, word: &str) -> Known {
-        let known = self.words.get(word).copied().unwrap_or_default();
+        let known = self.listed(word);
         // "docker" is no comparative of "dock".
         let is_listed = known.has(Known::NAMED.without(Known::FIRST)) && !word.ends_with('s');
         if known.has(Known::ORDINARY) || is_listed || !self.is_inflected(word) {
@@ -194,7 +115,12 @@ impl Lexicon {
 
     /// Returns the names of several words that begin with `first`, the longest first.
     pub(crate) fn phrases(&self, first: &str) -> &[Phrase] {
-        self.phrases.get(first).map_or(&[], Vec::as_slice)
+        self.table(first).and_then(|table| table.phrases.get(first)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Says whether one of the words is no word of everyday language, so that their name may stand in small letters.
+    pub(crate) fn is_rare(&self, first: &str, rest: &[String]) -> bool {
+        !self.is_ordinary(first) || rest.iter().any(|word| !self.is_ordinary(word))
     }
 
     fn is_ordinary(&self, word: &str) -> bool {
@@ -202,7 +128,7 @@ impl Lexicon {
     }
 
     fn has_ordinary(&self, word: &str) -> bool {
-        self.words.get(word).is_some_and(|known| known.has(Known::ORDINARY))
+        self.listed(word).has(Known::ORDINARY)
     }
 
     /// Says whether a word is a form of an everyday word: plural, past, "-ing", "-ly", "-er", or joined by a hyphen.
@@ -228,7 +154,87 @@ impl Lexicon {
     }
 }
 
-/// Endings of English words with what stands there in the bare form.
+/// One shelf for each pair of letters, and one for the others. Source: 26 letters.
+const SHELVES: usize = 26 * 26 + 1;
+const OTHERS: usize = SHELVES - 1;
+
+/// Returns the shelf of a word in small letters without accents.
+fn place_of(word: &str) -> usize {
+    match word.as_bytes() {
+        [a @ b'a'..=b'z', b @ b'a'..=b'z', ..] => usize::from(a - b'a') * 26 + usize::from(b - b'a'),
+        _ => OTHERS,
+    }
+}
+
+/// Returns the shelf of the first word of a line.
+fn place_of_line(line: &str) -> usize {
+    match line.as_bytes() {
+        [a, b, ..] if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
+            let (a, b) = (a.to_ascii_lowercase() - b'a', b.to_ascii_lowercase() - b'a');
+            usize::from(a) * 26 + usize::from(b)
+        }
+        _ => tokens(line).first().map_or(OTHERS, |first| place_of(first.key())),
+    }
+}
+
+impl Table {
+    fn of(pieces: &[(Known, &'static str)]) -> Self {
+        let mut table = Self::default();
+        for (known, piece) in pieces {
+            for line in piece.lines() {
+                table.add(line, *known);
+            }
+        }
+        for phrases in table.phrases.values_mut() {
+            phrases.sort_by(|a, b| b.rest.len().cmp(&a.rest.len()).then_with(|| a.rest.cmp(&b.rest)));
+        }
+        table
+    }
+
+    fn mark(&mut self, word: Cow<'static, str>, known: Known) {
+        let of_word = self.words.entry(word).or_default();
+        *of_word = of_word.with(known);
+    }
+
+    fn add(&mut self, line: &'static str, known: Known) {
+        if known == Known::ORDINARY || line.bytes().all(|b| b.is_ascii_lowercase()) {
+            return self.mark(Cow::Borrowed(line), known);
+        }
+        let tokens = tokens(line);
+        match tokens.as_slice() {
+            [] => {}
+            [only] => self.add_word(line, only, known),
+            [first, rest @ ..] => self.add_phrase(first, rest, known),
+        }
+    }
+
+    fn add_word(&mut self, line: &str, word: &Token<'_>, known: Known) {
+        let is_shouted = word.shape == Shape::Shout && line.len() <= LONGEST_SHOUTED;
+        let is_new = !self.words.get(word.key()).is_some_and(|known| known.has(Known::NAMED));
+        let known = if is_shouted && is_new { known.with(Known::SHOUTED) } else { known };
+        let key = if word.is_possessive { format!("{}'s", word.key()) } else { word.key().to_owned() };
+        self.mark(Cow::Owned(key), known);
+        if !is_shouted && let Some(of_word) = self.words.get_mut(word.key()) {
+            *of_word = of_word.without(Known::SHOUTED);
+        }
+    }
+
+    fn add_phrase(&mut self, first: &Token<'_>, rest: &[Token<'_>], known: Known) {
+        let keeps_ending = rest.last().is_some_and(|last| last.is_possessive);
+        let rest: Vec<String> = rest.iter().map(|token| token.key().to_owned()).collect();
+        let phrases = self.phrases.entry(first.key().to_owned()).or_default();
+        if let Some(phrase) = phrases.iter_mut().find(|phrase| phrase.rest == rest) {
+            phrase.known = phrase.known.with(known);
+        } else {
+            phrases.push(Phrase { rest, known, keeps_ending });
+        }
+    }
+}
+
+/// A longer name in capitals is one in small letters too, in bytes. Source: own choice; "NVIDIA" is no word, "WHO" is.
+const LONGEST_SHOUTED: usize = 5;
+
+/// Endings of English words with what stands there in the bare form. Source: the rules of English spelling.
 const ENDINGS: [(&str, &[&str]); 10] = [
     ("ies", &["y"]),
     ("es", &["", "e"]),
@@ -268,5 +274,15 @@ mod tests {
         assert!(lexicon.of("ljubljana").has(Known::PLACE));
         assert!(lexicon.of("us").has(Known::SHOUTED) && !lexicon.of("nvidia").has(Known::SHOUTED));
         assert!(lexicon.phrases("new").iter().any(|phrase| phrase.rest == ["york"]));
+        assert!(lexicon.is_rare("new", &["york".into()]) && !lexicon.is_rare("new", &["house".into()]));
+    }
+
+    #[test]
+    fn every_line_is_on_the_shelf_of_its_first_word() {
+        for line in LISTS.into_iter().flat_map(|(_, list)| list.lines()) {
+            let tokens = tokens(line);
+            let first = tokens.first().map_or("", |first| first.key());
+            assert_eq!(place_of_line(line), place_of(first), "{line}");
+        }
     }
 }

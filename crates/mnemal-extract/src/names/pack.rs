@@ -5,18 +5,20 @@ use std::sync::OnceLock;
 
 use mnemal_core::{EntityKind, Error, Result};
 
-use crate::names::lexicon::{Known, key};
+use crate::names::hash::Quick;
+use crate::names::lexicon::key;
+use crate::names::set::Known;
 use crate::names::token::{Gap, Token};
 use crate::section::{PackFile, Section};
 
 /// The words of one language.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    known: HashMap<String, Known>,
+    known: HashMap<String, Known, Quick>,
     /// By their last word.
-    before: HashMap<String, Vec<Cue>>,
+    before: HashMap<String, Vec<Cue>, Quick>,
     /// By their first word.
-    after: HashMap<String, Vec<Cue>>,
+    after: HashMap<String, Vec<Cue>, Quick>,
 }
 
 /// A phrase beside a name that speaks for a kind.
@@ -162,7 +164,7 @@ fn choices(step: &str) -> Vec<String> {
     step.split('|').map(str::to_owned).collect()
 }
 
-fn add(cues: &mut HashMap<String, Vec<Cue>>, steps: &[Vec<String>], kind: EntityKind, weight: i32) {
+fn add(cues: &mut HashMap<String, Vec<Cue>, Quick>, steps: &[Vec<String>], kind: EntityKind, weight: i32) {
     let Some((first, rest)) = steps.split_first() else { return };
     for word in first {
         cues.entry(word.clone()).or_default().push(Cue { steps: rest.to_vec(), kind, weight });

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use mnemal_core::EntityKind;
 
-use crate::names::kind::{ENOUGH, Evidence, Weights};
-use crate::names::lexicon::Known;
-use crate::names::run::{Reading, Run};
+use crate::names::kind::Evidence;
+use crate::names::reading::Reading;
+use crate::names::run::Run;
+use crate::names::set::Known;
 use crate::names::token::Gap;
+use crate::names::weights::{ENOUGH, Weights};
 
 /// So much must speak for a single word that no list knows. Source: own choice, measured on the tuning set.
 const UNLISTED: i32 = 6;

@@ -247,12 +247,16 @@ fn token(text: &str, span: Range<usize>, gap: Gap) -> Token<'_> {
     }
 }
 
+/// Endings for what belongs to somebody.
+pub(crate) const POSSESSIVES: [&str; 4] = ["'s", "’s", "'S", "’S"];
+
 fn without_possessive(word: &str) -> &str {
-    let bare = ["'s", "’s", "'S", "’S"].iter().find_map(|ending| word.strip_suffix(ending));
+    let bare = POSSESSIVES.iter().find_map(|ending| word.strip_suffix(ending));
     bare.filter(|bare| !bare.is_empty()).unwrap_or(word)
 }
 
-fn lower(word: &str) -> Cow<'_, str> {
+/// In small letters, with `'` for every apostrophe.
+pub(crate) fn lower(word: &str) -> Cow<'_, str> {
     if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(word);
     }

@@ -1,0 +1,64 @@
+//! Which gates let a claim pass, and as what.
+
+use std::ops::Range;
+
+use mnemal_core::Act;
+
+use super::{Match, Sentence};
+use crate::claims::remark::Reason;
+use crate::gates::Gates;
+
+/// Gates that no claim passes.
+/// What is presupposed passes the first two.
+const CLOSED: [Gates; 6] =
+    [Gates::IMPERATIVE, Gates::HYPOTHETICAL, Gates::QUESTION, Gates::SARCASM, Gates::QUOTED, Gates::FICTION];
+
+impl Sentence<'_, '_> {
+    /// Weighs the gates that hold over the words of a claim.
+    pub(super) fn act(&self, found: &Match<'_>, words: Range<usize>) -> Result<Act, Reason> {
+        let rule = found.rule;
+        let mut gates = Gates::NONE;
+        let is_in_subject = |cue: &Range<usize>| {
+            !cue.is_empty() && found.said.start <= cue.start && cue.end <= found.said.end
+        };
+        let is_not =
+            |at: usize| rule.keeps_not && self.reading.words.get(at).is_some_and(|word| word.lower == "not");
+        let own = found.slots.own.start..found.slots.own.end + usize::from(is_not(found.slots.own.end));
+        let own = if rule.is_strict { 0..0 } else { own };
+        let over = self.reading.marks_over(words.clone(), &own);
+        let ends: Vec<_> = over.filter(|mark| !is_in_subject(&mark.cue)).collect();
+        let end_cues: Vec<Range<usize>> =
+            ends.iter().filter(|mark| mark.gate == Gates::END).map(|mark| mark.cue.clone()).collect();
+        for mark in ends {
+            let is_of_end = mark.gate == Gates::NEGATION
+                && end_cues.iter().any(|end| end.start <= mark.cue.start && mark.cue.end <= end.end);
+            if !is_of_end {
+                gates |= mark.gate;
+            }
+        }
+        let closed = if rule.is_presupposed { CLOSED.get(2..) } else { CLOSED.get(..) };
+        let closed = closed.into_iter().flatten().copied();
+        if let Some(closed) = closed.clone().find(|closed| gates.intersects(*closed)) {
+            return Err(Reason::gate(closed));
+        }
+        if gates.intersects(Gates::REPORTED) {
+            return Err(Reason::gate(Gates::REPORTED));
+        }
+        if gates.intersects(Gates::OBLIGATION) && rule.act != Act::Plan && !rule.is_presupposed {
+            return Err(Reason::gate(Gates::OBLIGATION));
+        }
+        if rule.is_presupposed {
+            return Ok(rule.act);
+        }
+        let is_negated = gates.intersects(Gates::NEGATION);
+        if gates.intersects(Gates::END | Gates::PAST_HABIT) && rule.act != Act::End {
+            let may_end = rule.ends && rule.act == Act::Assert && !is_negated;
+            return if may_end { Ok(Act::End) } else { Err(Reason::gate(Gates::END)) };
+        }
+        match rule.act {
+            _ if is_negated => Err(Reason::gate(Gates::NEGATION)),
+            Act::Assert if self.is_late(found) => Ok(Act::End),
+            act => Ok(act),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Claims whose object stands before the pattern: "Emil is my son", "Zainab, my co-founder".
+
+use mnemal_core::{EntityKind, ExtractedFact, Subject};
+
+use super::{Match, Sentence};
+use crate::claims::objects::{key, language};
+use crate::claims::remark::Reason;
+use crate::claims::rule::Kind;
+use crate::claims::subjects::{How, is_person};
+use crate::clause::Break;
+
+/// Words of a name before a comma and the pattern. Source: own choice.
+const LONGEST_NAME: usize = 3;
+/// Words of a name that nobody else found: "Huiling is my director". Source: own choice; a first name and a surname.
+const LONGEST_UNKNOWN: usize = 2;
+
+impl Sentence<'_, '_> {
+    /// "Emil is my son": the subject is what is told of the speaker.
+    pub(super) fn swapped(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
+        let Subject::Named(_) = &found.subject else { return Err(Reason::WrongSubject) };
+        let words = found.said.start..found.slots.own.end;
+        let act = self.act(found, words)?;
+        let cutter = self.cutter(found.rule);
+        let cut = cutter.own(found.said.clone());
+        let of_speaker = Match {
+            subject: Subject::Speaker,
+            slots: found.slots.clone(),
+            said: found.said.clone(),
+            ..*found
+        };
+        let mut fact = self.fact(&of_speaker, &cut, act, None);
+        if let (How::Pronoun, Subject::Named(name)) = (found.how, &found.subject) {
+            fact.object.text.clone_from(name);
+            fact.object.key = key(name, true, self.rules.code);
+            fact.object.kind = Some(EntityKind::Person);
+        }
+        Ok(vec![fact])
+    }
+
+    /// "Zainab, my co-founder".
+    pub(super) fn before(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
+        let own = &found.slots.own;
+        if found.rule.kind == Kind::Phrase {
+            return self.phrase_before(found);
+        }
+        if self.reading.break_at(own.start) == Break::None {
+            return self.name_before(found);
+        }
+        let name = (1..=LONGEST_NAME).filter_map(|count| own.start.checked_sub(count)).find_map(|start| {
+            let (end, mention) = self.hints.mention_at(self.reading, start)?;
+            (end == own.start && is_person(mention.kind)).then_some(start..end)
+        });
+        let name = name.ok_or(Reason::WrongKind)?;
+        if found.rule.is_last && !self.is_apposed(own.end) {
+            return Err(Reason::WrongKind);
+        }
+        let act = self.act(found, name.start..own.end)?;
+        let cutter = self.cutter(found.rule);
+        Ok(vec![self.fact(found, &cutter.own(name), act, None)])
+    }
+
+    /// Says whether an apposition may end before a word: "Ivo, my crewmate from the old days", not "the Vespa, my doctor says".
+    fn is_apposed(&self, at: usize) -> bool {
+        self.reading.break_at(at) > Break::None || self.rules.objects.may_follow(self.reading.lower(at))
+    }
+
+    /// "Huiling is my director": a word with a capital that is no common word.
+    fn name_before(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
+        let own = &found.slots.own;
+        let is_verb = self.reading.has(own.start, &self.rules.subjects.skip);
+        let is_name = |at: &usize| {
+            self.reading.words.get(*at).is_some_and(|word| {
+                word.is_capitalised(self.reading.text)
+                    && !mnemal_text::is_stop_word(language(self.rules.code), &word.lower)
+                    && !self.rules.subjects.lead.contains(&*word.lower)
+            })
+        };
+        let count = (0..own.start).rev().take(LONGEST_UNKNOWN).take_while(is_name).count();
+        if !is_verb || count == 0 {
+            return Err(Reason::WrongKind);
+        }
+        let name = own.start - count..own.start;
+        let act = self.act(found, name.start..own.end)?;
+        let cutter = self.cutter(found.rule);
+        Ok(vec![self.fact(found, &cutter.own(name), act, None)])
+    }
+
+    /// "Painting with my kids is my escape".
+    fn phrase_before(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
+        let own = &found.slots.own;
+        let start = self.reading.clause_at(own.start.saturating_sub(1));
+        let cutter = self.cutter(found.rule);
+        let cuts = cutter.objects(start..own.start)?;
+        let is_whole = cuts.last().is_some_and(|cut| cut.words.end == own.start);
+        if !is_whole {
+            return Err(Reason::WrongKind);
+        }
+        let act = self.act(found, start..own.end)?;
+        Ok(cuts.iter().map(|cut| self.fact(found, cut, act, None)).collect())
+    }
+}

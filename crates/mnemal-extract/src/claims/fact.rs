@@ -1,0 +1,177 @@
+//! From a pattern that stands in a sentence to what it claims.
+
+use std::ops::Range;
+
+use mnemal_core::{Act, EntityKind, ExtractedFact, Object, Span, Subject, When};
+
+use super::{Match, Sentence};
+use crate::claims::objects::{Cut, Cutter, key};
+use crate::claims::remark::Reason;
+use crate::claims::rule::{Kind, Rule, TopicOf, Whom};
+use crate::claims::score;
+use crate::clause::Break;
+use crate::gates::pack::Words;
+
+impl<'t> Sentence<'_, 't> {
+    /// Returns what a match claims, or why it claims nothing.
+    pub(super) fn facts(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
+        let rule = found.rule;
+        let is_other = !matches!(found.subject, Subject::Speaker);
+        if rule.whom == Whom::Me && is_other || rule.whom == Whom::Others && !is_other {
+            return Err(Reason::WrongSubject);
+        }
+        let between = self.reading.words.get(found.said.end..found.slots.own.start).unwrap_or_default();
+        let has = |of: &Words| between.iter().any(|word| of.contains(&*word.lower));
+        if has(&rule.not_after) || !rule.after.is_empty() && !has(&rule.after) {
+            return Err(Reason::Rejected);
+        }
+        if rule.is_swapped {
+            return self.swapped(found);
+        }
+        if rule.is_before {
+            return self.before(found);
+        }
+        if rule.is_event {
+            return self.event_ahead(found);
+        }
+        if rule.is_dated && !self.is_planned(found) {
+            return Err(Reason::WrongKind);
+        }
+        let range = found.slots.object.clone().unwrap_or(found.slots.own.clone());
+        let cutter = self.cutter(rule);
+        if rule.is_frequent {
+            return self.frequent(found, &cutter);
+        }
+        let cuts = match found.slots.object {
+            Some(_) => cutter.objects(range)?,
+            None if cutter.rejects(&range) => return Err(Reason::Rejected),
+            None => vec![cutter.own(range)],
+        };
+        let is_cut_short = |slot: &Range<usize>| cuts.last().is_some_and(|cut| cut.words.end < slot.end);
+        let is_inner = |slot: &&Range<usize>| {
+            matches!(rule.kind, Kind::Name | Kind::Place) && slot.end <= found.slots.own.end
+        };
+        let must_fill = rule.with_tail || found.slots.object.iter().any(|slot| is_inner(&slot));
+        if must_fill && found.slots.object.as_ref().is_some_and(is_cut_short) {
+            return Err(Reason::WrongKind);
+        }
+        let end = cuts.last().map_or(found.slots.own.end, |cut| cut.words.end.max(found.slots.own.end));
+        let act = self.act(found, found.said.start..end)?;
+        let time = self.time(found.said.start.min(found.slots.own.start), end, act);
+        Ok(cuts.iter().map(|cut| self.fact(found, cut, act, time)).collect())
+    }
+
+    /// Returns what cuts objects out of the sentence for a rule.
+    pub(super) fn cutter<'c>(&'c self, rule: &'c Rule) -> Cutter<'c, 't> {
+        Cutter { reading: self.reading, rules: self.rules, rule, hints: self.hints }
+    }
+
+    /// Returns the time behind the object, else the nearest before it in its clause, else the next.
+    pub(super) fn time(&self, start: usize, end: usize, act: Act) -> Option<When> {
+        let of = |at: usize| {
+            let time = self.hints.time_at(self.reading, at)?;
+            if act == Act::Plan { time.future.or(time.past) } else { time.past }
+        };
+        let comma = self.reading.next_break(end, Break::Comma);
+        let (from, to) = (self.reading.clause_at(start), self.reading.next_break(end, Break::Start));
+        (start..comma)
+            .find_map(of)
+            .or_else(|| (from..start).rev().find_map(of))
+            .or_else(|| (comma..to).find_map(of))
+    }
+
+    /// Makes the claim of one object.
+    pub(super) fn fact(&self, found: &Match<'_>, cut: &Cut, act: Act, time: Option<When>) -> ExtractedFact {
+        let rule = found.rule;
+        let start = if rule.with_verb { found.slots.own.start.min(cut.words.start) } else { cut.words.start };
+        let words =
+            start..if rule.with_tail { found.slots.own.end.max(cut.words.end) } else { cut.words.end };
+        let bytes = self.closed(self.reading.bytes(&words));
+        let text = self.reading.text.get(bytes.clone()).unwrap_or_default();
+        let tail = found.slots.tail.as_ref().and_then(|tail| self.reading.text.get(self.reading.bytes(tail)));
+        let text = &tail.map_or_else(|| text.to_owned(), |tail| format!("{text} {}", tail.to_lowercase()));
+        let is_name = matches!(rule.kind, Kind::Name | Kind::Place);
+        let kind = self.hints.kind_of(&bytes).or(match rule.kind {
+            Kind::Place => Some(EntityKind::Location),
+            Kind::Name => Some(EntityKind::Person),
+            _ => None,
+        });
+        let clause = found.said.start.min(found.slots.own.start)..words.end;
+        let confidence = score::confidence(
+            self.reading,
+            self.rules,
+            self.hints,
+            &score::Case {
+                rule,
+                how: found.how,
+                act,
+                cut,
+                words: &clause,
+                bytes: &bytes,
+                is_dated: time.is_some(),
+            },
+        );
+        ExtractedFact {
+            rule: rule.id.clone(),
+            predicate: rule.predicate.clone(),
+            subject: found.subject.clone(),
+            object: Object {
+                text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+                key: key(text, is_name || kind.is_some(), self.rules.code),
+                kind,
+                topic: self.topic(found, cut),
+                span: self.span(&bytes),
+            },
+            act,
+            attributed_to: None,
+            time,
+            confidence,
+            span: self.span(&self.reading.bytes(&clause)),
+            sentence: self.span(&(0..self.reading.text.len())),
+        }
+    }
+
+    /// Takes signs into the object that belong to a name: "C++", "@nele".
+    fn closed(&self, bytes: Range<usize>) -> Range<usize> {
+        let rest = self.reading.text.get(bytes.end..).unwrap_or_default();
+        let more: usize = rest.chars().take_while(|c| matches!(c, '+' | '#')).map(char::len_utf8).sum();
+        let is_handle = self.reading.text.get(..bytes.start).is_some_and(|before| before.ends_with('@'));
+        let is_alone = is_handle && !self.reading.text.get(..bytes.start).is_some_and(is_mail);
+        bytes.start - usize::from(is_alone)..bytes.end + more
+    }
+
+    /// Returns the topic: the one of the rule, the words of its slot, or a role.
+    fn topic(&self, found: &Match<'_>, cut: &Cut) -> Option<String> {
+        let rule = found.rule;
+        if let Some(topic) = &rule.topic {
+            return Some(topic.to_string());
+        }
+        if let Some(words) = &found.slots.topic {
+            return self.reading.text.get(self.reading.bytes(words)).map(str::to_lowercase);
+        }
+        match rule.topic_of? {
+            TopicOf::Role => {
+                let last = found.slots.own.end.saturating_sub(1);
+                let said =
+                    || self.rules.subjects.role_of(self.reading, last).map(|(role, _)| role.to_owned());
+                found.slots.role.as_deref().map(str::to_owned).or_else(said)
+            }
+            TopicOf::Head => {
+                let known =
+                    self.rules.subjects.role_of(self.reading, cut.head).map(|(role, _)| role.to_owned());
+                known.or_else(|| self.reading.words.get(cut.head).map(|word| word.lower.to_string()))
+            }
+        }
+    }
+
+    /// Returns the place of bytes of the sentence in the text.
+    fn span(&self, bytes: &Range<usize>) -> Span {
+        let at = |place: usize| u32::try_from(self.hints.base + place).unwrap_or(u32::MAX);
+        Span { start: at(bytes.start), end: at(bytes.end) }
+    }
+}
+
+/// Says whether a text ends with the first half of an address and its sign.
+fn is_mail(before: &str) -> bool {
+    before.strip_suffix('@').is_some_and(|name| name.ends_with(char::is_alphanumeric))
+}

@@ -1,0 +1,150 @@
+//! Whether an object says enough.
+
+use std::ops::Range;
+
+use mnemal_text::is_stop_word;
+
+use super::{Cut, Cutter, language};
+use crate::claims::remark::Reason;
+use crate::claims::rule::Kind;
+use crate::clause::Break;
+use crate::gates::pack::Words;
+
+impl Cutter<'_, '_> {
+    /// Returns words as an object when the rule takes them and they say enough; `start` is where they stand with their
+    /// article.
+    #[expect(clippy::fn_params_excessive_bools, reason = "what the caller has looked up of the words")]
+    pub(super) fn check(&self, words: Range<usize>, start: usize, is_marked: bool) -> Result<Cut, Reason> {
+        self.rejected(&words, start).map_or(Ok(()), Err)?;
+        if !self.fits(&words, is_marked) {
+            return Err(Reason::WrongKind);
+        }
+        let content = self.content(&words);
+        if content < self.rule.least && !self.is_exact() {
+            return Err(Reason::EmptyObject);
+        }
+        let head = self.head(&words);
+        if self.is_generic(&words, head) || self.is_hollow(&words, content) {
+            return Err(Reason::Generic);
+        }
+        if !self.is_listed(words.start, head) {
+            return Err(Reason::WrongKind);
+        }
+        let is_bland = words.clone().any(|at| self.has(at, &self.words().bland));
+        Ok(Cut { words, is_long: false, is_bland, content, head })
+    }
+
+    /// Returns why the words must not be an object: a pronoun or a word of the rule stands among them.
+    fn rejected(&self, words: &Range<usize>, start: usize) -> Option<Reason> {
+        let (pronouns, rule) = (&self.words().pronouns, self.rule);
+        let holds = |of: &Words| words.clone().any(|at| self.has(at, of));
+        let is_pronoun = holds(pronouns) || self.has(start, pronouns) && start == words.start;
+        let is_first = |of: &Words| self.has(start, of) || self.has(words.start, of);
+        // Of a rule that takes pronouns, "they/them" is what is told.
+        if is_pronoun && !rule.takes_pronouns {
+            return Some(Reason::Pronoun);
+        }
+        if rule.most.is_some_and(|most| words.len() > most) || !self.is_of_kinds(words) {
+            return Some(Reason::WrongKind);
+        }
+        (holds(&rule.reject) || is_first(&rule.reject_first)).then_some(Reason::Rejected)
+    }
+
+    /// Says whether a name is of the kinds of the rule, as far as its kind is known, and a number no part of a date.
+    fn is_of_kinds(&self, words: &Range<usize>) -> bool {
+        let kind = self.hints.kind_of(&self.reading.bytes(words));
+        let is_dated = self.rule.kind == Kind::Number
+            && self.hints.time_at(self.reading, words.start).is_some_and(|time| time.past.is_some());
+        !is_dated && kind.is_none_or(|kind| self.rule.kinds.is_empty() || self.rule.kinds.contains(&kind))
+    }
+
+    /// Says whether nothing around or at the start of the words shows that they are something else.
+    #[expect(clippy::fn_params_excessive_bools, reason = "what the caller has looked up of the words")]
+    fn fits(&self, words: &Range<usize>, is_marked: bool) -> bool {
+        let rule = self.rule;
+        let is_noun = matches!(rule.kind, Kind::Thing | Kind::Phrase);
+        let is_brand = rule.kind == Kind::Name && rule.predicate.as_str() == "owns";
+        let is_other = is_noun && self.has(words.start, &self.words().not_first)
+            || rule.is_light && !is_marked
+            || is_brand && self.names_a_noun(words.start, words.end)
+            || rule.is_last && !self.is_end(words.end);
+        !is_other
+    }
+
+    /// Says whether the head, or the first noun, says nothing: "thing".
+    fn is_generic(&self, words: &Range<usize>, head: usize) -> bool {
+        let is_named = words.clone().any(|at| self.is_capital(at));
+        let is_empty = self.has(head, &self.words().generic) && !self.rule.is_frequent && !is_named;
+        !self.is_exact() && (is_empty || self.begins_generic(words))
+    }
+
+    /// Says whether every word of content says little.
+    fn is_hollow(&self, words: &Range<usize>, content: usize) -> bool {
+        let hollow = words.clone().filter(|at| {
+            self.is_content(*at) && self.has(*at, &self.words().hollow) && (!self.is_capital(*at) || *at == 0)
+        });
+        content > 0 && hollow.count() == content
+    }
+
+    /// Says whether the first word and the head stand in the lists of the rule.
+    fn is_listed(&self, first: usize, head: usize) -> bool {
+        let holds = |lists: &[Box<str>], at: usize| {
+            lists.iter().any(|list| self.rules.lists(list, self.reading.lower(at)))
+        };
+        let rule = self.rule;
+        (rule.first.is_empty() || holds(&rule.first, first))
+            && (rule.head.is_empty() || holds(&rule.head, head))
+            && !holds(&rule.not_head, head)
+    }
+
+    /// "Great time kayaking": a word that says nothing, behind nothing but such adjectives.
+    fn begins_generic(&self, words: &Range<usize>) -> bool {
+        let object = self.words();
+        let passes = |at: &usize| {
+            self.has(*at, &object.hollow) || self.has(*at, &object.determiners) || self.is_number(*at)
+        };
+        let noun = words.start + words.clone().take_while(passes).count();
+        let next = noun + 1;
+        let is_alone = next >= words.end
+            || self.has(next, &object.prepositions)
+            || self.rules.is_of("doing", self.reading.lower(next));
+        noun < words.end && self.has(noun, &object.generic) && is_alone
+    }
+
+    /// Nothing follows that could change the meaning of a bare number or name.
+    fn is_end(&self, at: usize) -> bool {
+        at >= self.reading.words.len()
+            || self.reading.break_at(at) > Break::None
+            || self.has(at, &self.words().joiners)
+            || self.is_cut(at)
+            || self.has(at, &self.rule.stop)
+    }
+
+    /// Counts the words of content.
+    pub(super) fn content(&self, words: &Range<usize>) -> usize {
+        words.clone().filter(|at| self.is_content(*at)).count()
+    }
+
+    /// Says whether a word has content: no stop word, and no rest of a short form like "'s".
+    pub(super) fn is_content(&self, at: usize) -> bool {
+        self.reading.words.get(at).is_some_and(|word| {
+            !is_stop_word(language(self.rules.code), &word.lower) && !word.lower.starts_with('\'')
+        })
+    }
+
+    /// Returns the place of the head: the last word of content before the first preposition.
+    pub(super) fn head(&self, words: &Range<usize>) -> usize {
+        if self.words().is_head_first {
+            let first = words.clone().find(|at| self.is_content(*at));
+            return first.unwrap_or(words.start);
+        }
+        let is_preposition = |at: &usize| *at > words.start && self.has(*at, &self.words().prepositions);
+        let end = words.clone().find(is_preposition).unwrap_or(words.end);
+        let is_digits = |at: usize| self.reading.lower(at).bytes().all(|byte| byte.is_ascii_digit());
+        let last = |range: Range<usize>| {
+            let content = |at: &usize| self.is_content(*at) && !is_digits(*at);
+            range.clone().rev().find(content).or_else(|| range.rev().find(|at| self.is_content(*at)))
+        };
+        last(words.start..end).or_else(|| last(words.clone())).unwrap_or(words.end.saturating_sub(1))
+    }
+}

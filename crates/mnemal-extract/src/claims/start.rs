@@ -1,0 +1,89 @@
+//! Where in a sentence a claim may begin.
+
+use mnemal_core::Subject;
+
+use super::Sentence;
+use crate::claims::pattern::Slots;
+use crate::claims::subjects::{Found, How};
+use crate::clause::Break;
+
+/// Words of a greeting: "hi there, good morning". Source: own choice.
+const LONGEST_GREETING: usize = 4;
+
+impl Sentence<'_, '_> {
+    /// Adds the subjects that are understood: of a second verb, and of a sentence that begins with a verb.
+    pub(super) fn with_unsaid(&self, found: &[Found]) -> Vec<Found> {
+        let (reading, rules) = (self.reading, self.rules);
+        let mut all = Vec::new();
+        let joins =
+            |at: usize| rules.objects.joins(reading.lower(at)) || reading.break_at(at) == Break::Terminator;
+        for (place, subject) in found.iter().enumerate() {
+            all.push(subject.clone());
+            let end = found.get(place + 1).map_or(reading.words.len(), |next| next.words.start);
+            for at in subject.words.end..end {
+                if matches!(reading.break_at(at), Break::Strong | Break::Halt) {
+                    break;
+                }
+                let after_comma = reading.break_at(at) == Break::Comma && !joins(at);
+                if joins(at) && at + 1 < end || after_comma {
+                    let behind = if after_comma { at } else { at + 1 };
+                    all.push(Found {
+                        words: behind..behind,
+                        subject: subject.subject.clone(),
+                        how: subject.how,
+                    });
+                }
+            }
+        }
+        all.extend(self.unsaid_at_start(found));
+        all
+    }
+
+    /// Returns the speaker before a verb that begins the sentence: "Moved to Lyon."
+    fn unsaid_at_start(&self, found: &[Found]) -> Option<Found> {
+        let (reading, rules) = (self.reading, self.rules);
+        let at = (0..reading.words.len()).find(|at| !rules.subjects.lead.contains(reading.lower(*at)))?;
+        let is_said = found.iter().any(|found| found.words.start <= at);
+        let is_verb =
+            rules.subjects.unsaid.contains(reading.lower(at)) || rules.is_of("past", reading.lower(at));
+        let unsaid = Found { words: at..at, subject: Subject::Speaker, how: How::Unsaid };
+        (!is_said && is_verb).then_some(unsaid)
+    }
+
+    /// Says whether nothing but words that lead in or join stand between the start of a clause and a word.
+    pub(super) fn begins(&self, at: usize) -> bool {
+        let mut at = at;
+        while !self.reading.starts_clause(at) {
+            let Some(before) = at.checked_sub(1) else { return true };
+            let word = self.reading.lower(before);
+            if !self.rules.subjects.lead.contains(word) && !self.rules.objects.joins(word) {
+                return false;
+            }
+            at = before;
+        }
+        true
+    }
+
+    /// Says whether nothing but a greeting stands before a word.
+    pub(super) fn opens(&self, at: usize) -> bool {
+        at <= LONGEST_GREETING
+            && self.reading.words.iter().take(at).all(|word| self.rules.is_of("greeting", &word.lower))
+    }
+
+    /// Says whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
+    pub(super) fn is_clause(&self, slots: &Slots) -> bool {
+        let own = &slots.own;
+        let opening = match &slots.object {
+            Some(object) if object.start == own.start => object.clone(),
+            Some(object) => own.start..object.start,
+            None => own.clone(),
+        };
+        let words = self.reading.words.get(opening).unwrap_or_default();
+        words.iter().any(|word| self.rules.is_of("clausal", &word.lower))
+    }
+
+    /// Says whether a word belongs to a time expression.
+    pub(super) fn is_time(&self, at: usize) -> bool {
+        self.hints.time_at(self.reading, at).is_some()
+    }
+}

@@ -1,0 +1,118 @@
+//! Who was spoken of, so that a pronoun finds its person.
+
+use mnemal_core::Subject;
+
+use super::{Found, Gender, How, SubjectWords, begins};
+use crate::claims::hints::Hints;
+use crate::clause::Reading;
+
+/// Sentences back in which a pronoun looks for its person. Source: EXTRACTION 4.4.
+const SENTENCES_BACK: usize = 2;
+
+/// Who was spoken of, for pronouns.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    seen: Vec<(usize, Subject, Gender)>,
+}
+
+impl Memory {
+    /// Finds the subjects of a sentence and keeps the persons in mind.
+    pub(crate) fn subjects(
+        &mut self,
+        reading: &Reading<'_>,
+        of: &SubjectWords,
+        hints: &Hints<'_>,
+    ) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut at = 0;
+        while let Some(word) = reading.words.get(at) {
+            let single = |subject, how| Found { words: at..at + 1, subject, how };
+            let relation = of.relation_at(reading, at).or_else(|| of.alone_at(reading, at));
+            if let Some((relation, gender)) = relation {
+                self.keep(hints.sentence, relation.subject.clone(), gender);
+                let begin = at;
+                at = relation.words.end;
+                found.push(if of.is_beside_speaker(reading, begin) {
+                    Found { subject: Subject::Speaker, how: How::Group, ..relation }
+                } else {
+                    relation
+                });
+                continue;
+            } else if of.me.contains(&*word.lower) {
+                found.push(single(Subject::Speaker, How::Speaker));
+            } else if of.we.contains(&*word.lower) {
+                found.push(single(Subject::Speaker, How::Group));
+            } else if of.pronoun_gender(&word.lower).is_none()
+                && !of.articles.contains(&*word.lower)
+                && let Some(person) = hints.person_at(reading, at)
+            {
+                let role = of.role_before(reading, at);
+                let (subject, gender) = self.known_by_role(person.1, role);
+                self.keep(hints.sentence, subject.clone(), gender);
+                if begins(reading, of, at) {
+                    found.push(Found { words: at..person.0, subject, how: How::Named });
+                }
+                at = person.0.max(at + 1);
+                continue;
+            } else if let Some(gender) = of.pronoun_gender(&word.lower)
+                && let Some(subject) = self.only(hints.sentence, gender)
+                && begins(reading, of, at)
+            {
+                found.push(single(subject, How::Pronoun));
+            } else if of.unsaid_other.contains(&*word.lower)
+                && reading.starts_clause(at)
+                && let Some(subject) = self.only(hints.sentence, Gender::Unknown)
+            {
+                found.push(Found { words: at..at, subject, how: How::Pronoun });
+            } else if let Some((role, _)) = of.longest_role(reading, at, |_| true)
+                && at > 0
+            {
+                let subject = Subject::Relation { role: role.name.to_string(), name: None };
+                self.keep(hints.sentence, subject, role.gender);
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// Whoever has a role keeps it: "our baker, Tom, …", and later "Tom".
+    fn known_by_role(&self, name: String, role: Option<(Box<str>, Gender)>) -> (Subject, Gender) {
+        if let Some((role, gender)) = role {
+            return (Subject::Relation { role: role.to_string(), name: Some(name) }, gender);
+        }
+        let is_same = |(_, subject, _): &&(usize, Subject, Gender)| matches!(subject, Subject::Relation { name: Some(known), .. } if *known == name);
+        let known = self.seen.iter().rev().find(is_same);
+        known.map_or((Subject::Named(name), Gender::Unknown), |(_, subject, gender)| {
+            (subject.clone(), *gender)
+        })
+    }
+
+    fn keep(&mut self, sentence: usize, subject: Subject, gender: Gender) {
+        self.seen.retain(|(of, ..)| of + SENTENCES_BACK >= sentence);
+        self.seen.push((sentence, subject, gender));
+    }
+
+    /// The one person whom a pronoun can mean.
+    fn only(&self, sentence: usize, gender: Gender) -> Option<Subject> {
+        let mut candidates: Vec<&Subject> = Vec::new();
+        for (of, subject, has) in &self.seen {
+            let is_same = |known: &&Subject| same_person(known, subject);
+            if of + SENTENCES_BACK >= sentence && has.fits(gender) {
+                candidates.retain(|known| !is_same(known));
+                candidates.push(subject);
+            }
+        }
+        match candidates.as_slice() {
+            [one] => Some((*one).clone()),
+            _ => None,
+        }
+    }
+}
+
+fn same_person(one: &Subject, other: &Subject) -> bool {
+    match (one, other) {
+        (Subject::Relation { role: a, .. }, Subject::Relation { role: b, .. })
+        | (Subject::Relation { name: Some(a), .. }, Subject::Named(b)) => a == b,
+        _ => one == other,
+    }
+}

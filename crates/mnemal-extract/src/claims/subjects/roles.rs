@@ -1,0 +1,84 @@
+//! Roles that somebody has for the speaker: "sister", "vet", "cat".
+
+use mnemal_text::{Language, is_stop_word};
+
+use super::{Gender, SubjectWords};
+use crate::clause::{Break, Reading};
+
+#[derive(Clone, Debug)]
+pub(super) struct Role {
+    pub(super) name: Box<str>,
+    pub(super) group: Box<str>,
+    pub(super) gender: Gender,
+}
+
+impl SubjectWords {
+    /// Returns the role of a group that stands at a word, and where it ends.
+    pub(crate) fn role_at(&self, reading: &Reading<'_>, at: usize, group: &str) -> Option<(Box<str>, usize)> {
+        match group {
+            "job" => return self.job_at(reading, at),
+            "beast" => return self.beast_at(reading, at),
+            _ => {}
+        }
+        let (role, end) = self.longest_role(reading, at, |role| &*role.group == group)?;
+        Some((role.name.clone(), end))
+    }
+
+    /// Returns the first words of the roles of a group.
+    pub(crate) fn role_firsts(&self, group: &str) -> impl Iterator<Item = &str> {
+        self.firsts.iter().filter(move |(of, _)| **of == *group).map(|(_, first)| &**first)
+    }
+
+    /// Returns the role that a word names, with its group.
+    pub(crate) fn role_of(&self, reading: &Reading<'_>, at: usize) -> Option<(&str, &str)> {
+        let (role, _) = self.longest_role(reading, at, |_| true)?;
+        Some((&role.name, &role.group))
+    }
+
+    pub(super) fn longest_role(
+        &self,
+        reading: &Reading<'_>,
+        at: usize,
+        fits: impl Fn(&Role) -> bool,
+    ) -> Option<(&Role, usize)> {
+        let mut found: Option<(&Role, usize)> = None;
+        self.forms.find_at(&reading.words, at, |number, places| {
+            if let Some(role) = self.roles.get(number)
+                && fits(role)
+                && found.is_none_or(|(_, end)| places.end > end)
+            {
+                found = Some((role, places.end));
+            }
+        });
+        found
+    }
+
+    /// Returns the occupation that stands at a word, and where it ends.
+    pub(super) fn job_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
+        let word = &*reading.words.get(at)?.lower;
+        let is_job = !self.no_jobs.contains(word) && self.jobs.iter().any(|kind| kind.has(word));
+        is_job.then(|| (word.into(), at + 1))
+    }
+
+    /// Returns the animal that stands at a word, and where it ends.
+    fn beast_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
+        let word = &*reading.words.get(at)?.lower;
+        let is_beast = !self.no_beasts.contains(word) && self.beasts.iter().any(|kind| kind.has(word));
+        let known = self.longest_role(reading, at, |role| &*role.group == "animal");
+        let known = known.map(|(role, end)| (role.name.clone(), end));
+        known.or_else(|| is_beast.then(|| (word.strip_suffix('s').unwrap_or(word).into(), at + 1)))
+    }
+
+    /// Says whether a word may stand between an owner and a role as its adjective.
+    pub(crate) fn describes(&self, reading: &Reading<'_>, at: usize) -> bool {
+        reading.words.get(at).is_some_and(|word| {
+            self.adjectives.contains(&*word.lower)
+                || word.lower.len() > 2
+                    && reading.break_at(at + 1) == Break::None
+                    && !self.genitive.contains(&*word.lower)
+                    && !self.own.contains(&*word.lower)
+                    && !self.skip.contains(&*word.lower)
+                    && !is_stop_word(Language::English, &word.lower)
+        })
+    }
+}

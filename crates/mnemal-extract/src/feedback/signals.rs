@@ -1,0 +1,82 @@
+//! What the weights of a pack are fitted to: the signals of messages, and the examples of the rules.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{Error, Result};
+
+use super::kinds::FeedbackAct;
+use super::{Message, PACKS, Turn, is_dictation, pack_of};
+use crate::section::{PackFile, Section};
+
+/// Returns the names of what a message shows, to which a pack gives weights.
+///
+/// They are families of cues (`defect.fails`), rules that match (`en.reject.wrong`), classes of which a rule counts by
+/// itself (`rules.correction`) and facts of form (`shape.few`, `line.echo`).
+/// A message that only gives words the assistant asked for shows nothing.
+/// The names are those of the packs: they change when rules do, and are stored nowhere.
+#[must_use]
+pub fn feedback_signals(turn: Turn<'_>) -> BTreeSet<String> {
+    let Some(pack) = pack_of(turn).filter(|pack| !is_dictation(pack, turn)) else {
+        return BTreeSet::new();
+    };
+    let shown = Message::read(pack, turn).shown(pack, turn);
+    shown.names().flatten().map(str::to_owned).collect()
+}
+
+/// An exchange that a rule of a pack must find or leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedbackExample {
+    /// The rule.
+    pub rule: String,
+    /// What the rule finds.
+    pub act: FeedbackAct,
+    /// The rule must leave it; another rule may find it.
+    pub is_counter: bool,
+    /// The message of the assistant, if the rule is shown with one.
+    pub assistant: Option<String>,
+    /// The user's message.
+    pub user: String,
+}
+
+impl FeedbackExample {
+    /// Returns the message to be read.
+    #[must_use]
+    pub fn turn(&self) -> Turn<'_> {
+        Turn { user: &self.user, assistant: self.assistant.as_deref(), earlier: &[] }
+    }
+}
+
+/// Returns the examples and the counter-examples of the rules of a language, in the order of its pack.
+///
+/// # Errors
+/// `Invalid` for a language without a pack.
+pub fn feedback_examples(language: &str) -> Result<Vec<FeedbackExample>> {
+    let pack = PACKS.iter().find(|(name, _)| *name == language);
+    let (_, text) = pack.ok_or_else(|| Error::invalid(format!("no feedback pack for `{language}`")))?;
+    let mut all = Vec::new();
+    for rule in PackFile::parse(text)?.root().sections("rule")? {
+        for (key, is_counter) in [("examples", false), ("counters", true)] {
+            for line in rule.lines(key)? {
+                all.push(FeedbackExample { is_counter, ..example(rule, line)? });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Reads `what the assistant said >> what the user says`.
+fn example(rule: Section<'_>, line: &str) -> Result<FeedbackExample> {
+    let (assistant, user) = match line.split_once(" >> ") {
+        Some((assistant, user)) => (Some(assistant.to_owned()), user),
+        None => (None, line),
+    };
+    let (id, act) = (rule.text("id")?.unwrap_or_default(), rule.text("act")?.unwrap_or_default());
+    Ok(FeedbackExample {
+        rule: id.to_owned(),
+        act: FeedbackAct::from_name(act)
+            .ok_or_else(|| Error::invalid(format!("a pack: no act in `{id}`")))?,
+        is_counter: false,
+        assistant,
+        user: user.to_owned(),
+    })
+}

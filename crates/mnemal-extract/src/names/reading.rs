@@ -1,0 +1,62 @@
+//! A text on the way to its names.
+
+use std::ops::Range;
+
+use crate::names::set::Known;
+use crate::names::token::Token;
+
+/// A text on the way to its names.
+#[derive(Debug)]
+pub(crate) struct Reading<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) tokens: Vec<Token<'t>>,
+    /// What lists and language know of each word.
+    pub(crate) known: Vec<Known>,
+    /// Words that belong to something else: identifiers, known names, code.
+    pub(crate) is_taken: Vec<bool>,
+    /// Words of sentences that use capitals as everybody does.
+    pub(crate) has_case: Vec<Case>,
+}
+
+/// How a sentence uses capitals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// Names are capitalised, and little else.
+    Usual,
+    /// There is no capital.
+    None,
+    /// Capitals say nothing: shouted, or not English.
+    Useless,
+}
+
+impl Reading<'_> {
+    pub(crate) fn token(&self, at: usize) -> Option<&Token<'_>> {
+        self.tokens.get(at)
+    }
+
+    /// Returns the word before a place.
+    pub(crate) fn before(&self, at: usize) -> Option<&Token<'_>> {
+        at.checked_sub(1).and_then(|before| self.token(before))
+    }
+
+    pub(crate) fn known(&self, at: usize) -> Known {
+        self.known.get(at).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_free(&self, at: usize) -> bool {
+        self.is_taken.get(at).is_some_and(|taken| !taken)
+    }
+
+    pub(crate) fn case(&self, at: usize) -> Case {
+        self.has_case.get(at).copied().unwrap_or(Case::Useless)
+    }
+
+    pub(crate) fn is_capital(&self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| token.shape.is_capital())
+    }
+
+    pub(crate) fn ends_with_head(&self, words: &Range<usize>) -> bool {
+        let heads = Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD);
+        words.len() > 1 && words.end.checked_sub(1).is_some_and(|last| self.known(last).has(heads))
+    }
+}

@@ -1,0 +1,158 @@
+//! What the capitals, the number and the single words of a run say about its kind.
+
+use mnemal_core::EntityKind;
+
+use crate::names::beside::is_object_of_place;
+use crate::names::kind::is_ordinary;
+use crate::names::reading::Reading;
+use crate::names::run::Run;
+use crate::names::set::Known;
+use crate::names::token::{Gap, Shape};
+use crate::names::weights::Weights;
+
+pub(crate) fn shape(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
+    let last = run.words.end - 1;
+    let known = reading.known(last);
+    let is_long = run.words.len() > 1;
+    if is_long && !run.is_phrase {
+        for (head, kind) in [
+            (Known::ORGANIZATION_HEAD, EntityKind::Organization),
+            (Known::LOCATION_HEAD, EntityKind::Location),
+            (Known::EVENT_HEAD, EntityKind::Event),
+        ] {
+            // A small head joined the name for being one.
+            let is_small = reading.token(last).is_some_and(|token| token.shape == Shape::Lower);
+            let weight = if is_small { 16 } else { 10 };
+            own.add(kind, if known.has(head) { weight } else { 0 });
+        }
+        members(reading, run, own);
+    }
+    if run.listed.has(Known::NAMED) || is_ordinary(reading, run) {
+        return;
+    }
+    let Some(token) = reading.token(run.words.start) else { return };
+    let is_weak = token.is_initial && !is_long;
+    match token.shape {
+        _ if is_weak => own.add_all(-2),
+        Shape::Number => own.add_all(-8),
+        Shape::Mixed | Shape::Shout
+            if is_code(&token.lower, token.shape, reading.text.get(token.span.clone())) =>
+        {
+            own.add_all(-8);
+        }
+        Shape::Mixed => {
+            own.add(EntityKind::Product, 2);
+            own.add(EntityKind::Location, -4);
+        }
+        Shape::Shout if !is_long => own.add_all(-3),
+        _ => own.add(
+            EntityKind::Person,
+            match (is_full_name(reading, run), reading.known(run.words.start).has(Known::FIRST)) {
+                (true, true) if !is_object_of_place(reading, run) => 5,
+                (true, false) if is_body(reading, run) => 0,
+                _ => 3,
+            },
+        ),
+    }
+}
+
+/// Two or three capitals behind an article or "at", or joined by "&", name a body rather than a person.
+fn is_body(reading: &Reading<'_>, run: &Run) -> bool {
+    let before = reading.before(run.words.start);
+    before.is_some_and(|before| {
+        matches!(
+            before.lower.as_ref(),
+            "the" | "at" | "in" | "on" | "from" | "for" | "our" | "a" | "an" | "ex"
+        )
+    })
+}
+
+/// "Hollin & Wade": a firm.
+fn is_joined_by_and(reading: &Reading<'_>, run: &Run) -> bool {
+    run.words.clone().skip(1).any(|at| reading.token(at).is_some_and(|token| token.gap == Gap::Joint))
+}
+
+/// "the Bergenians", "some Okvites": people of a place or of a belief.
+pub(crate) fn is_people(reading: &Reading<'_>, run: &Run) -> bool {
+    reading.token(run.words.start).is_some_and(|token| {
+        token.key().len() > 6
+            && !token.is_possessive
+            && ["ians", "eans", "ites", "ists", "ese"].iter().any(|end| token.key().ends_with(end))
+    })
+}
+
+/// Two or three words that no list knows, capitalised and without a particle, are a person's name most often.
+fn is_full_name(reading: &Reading<'_>, run: &Run) -> bool {
+    (2..=3).contains(&run.words.len())
+        && run.words.clone().all(|at| {
+            let is_plain =
+                reading.token(at).is_some_and(|token| token.shape == Shape::Capital && token.key().len() > 1);
+            is_plain && !reading.known(at).has(Known::ORDINARY.with(Known::PARTICLE).with(Known::PLACE))
+        })
+}
+
+/// "useEffect" and "E0499" are words of machines.
+fn is_code(lower: &str, shape: Shape, written: Option<&str>) -> bool {
+    let starts_small = written.and_then(|word| word.chars().next()).is_some_and(char::is_lowercase);
+    let has_digit = lower.bytes().any(|b| b.is_ascii_digit());
+    starts_small || has_digit && shape == Shape::Shout
+}
+
+/// What the single words of a longer run say.
+fn members(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
+    let (first, last) = (reading.known(run.words.start), reading.known(run.words.end - 1));
+    let is_surname = last.has(Known::SURNAME) || !last.has(Known::ORDINARY.with(Known::NAMED));
+    if is_joined_by_and(reading, run) {
+        own.add(EntityKind::Organization, 8);
+        return;
+    }
+    let is_headed = reading.ends_with_head(&run.words) && !(run.words.len() == 2 && last.has(Known::SURNAME));
+    if is_headed {
+        own.add(EntityKind::Person, -6);
+    }
+    if first.has(Known::FIRST) && run.words.len() <= 4 && !is_headed {
+        own.add(
+            EntityKind::Person,
+            if first.has(Known::ORDINARY) && !last.has(Known::SURNAME) { 3 } else { 7 },
+        );
+        own.add(EntityKind::Person, 2 * i32::from(is_surname));
+    } else if last.has(Known::SURNAME) {
+        own.add(EntityKind::Person, 2);
+    }
+    if first.has(Known::LOCATION_FIRST) {
+        own.add(EntityKind::Location, 5);
+    }
+    if run.keeps_ending {
+        // "St Anselm's": a school, a church or a hospital.
+        own.add(EntityKind::Organization, 10);
+    }
+    if first.has(Known::ORGANIZATION_FIRST) {
+        own.add(EntityKind::Organization, 8);
+    }
+    if last.has(Known::PLACE) && !last.has(Known::FIRST) {
+        own.add(EntityKind::Location, 3);
+    }
+    if first.has(Known::PLACE) {
+        own.add(EntityKind::Location, 2);
+        own.add(EntityKind::Organization, 2);
+    }
+    if first.has(Known::PRODUCT) && !first.has(Known::FIRST.with(Known::PLACE)) {
+        own.add(EntityKind::Product, 6);
+    } else if first.has(Known::ORGANIZATION) && !first.has(Known::FIRST.with(Known::PLACE)) {
+        own.add(EntityKind::Product, 4);
+        own.add(EntityKind::Organization, 3);
+    }
+    if reading
+        .token(run.words.end - 1)
+        .is_some_and(|token| token.shape == Shape::Number || token.key().bytes().any(|b| b.is_ascii_digit()))
+    {
+        own.add(EntityKind::Product, 5);
+    }
+    let is_of = run
+        .words
+        .clone()
+        .any(|at| reading.token(at).is_some_and(|token| matches!(token.lower.as_ref(), "of" | "for")));
+    if is_of {
+        own.add(EntityKind::Organization, 5);
+    }
+}
