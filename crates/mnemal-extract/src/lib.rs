@@ -7,6 +7,7 @@ mod extractor;
 mod feedback;
 mod forms;
 mod gates;
+mod hash;
 mod language;
 mod names;
 mod notes;

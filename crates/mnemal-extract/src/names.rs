@@ -5,7 +5,6 @@
 mod beside;
 mod clean;
 mod code;
-mod hash;
 mod identifier;
 mod kind;
 mod known;

@@ -8,17 +8,18 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::hash::Quick;
 use crate::word::{Word, is_sign};
 
 /// Phrases by their first word.
 #[derive(Debug)]
 pub(crate) struct Phrases<T> {
-    by_first: HashMap<Box<str>, Vec<Phrase<T>>>,
+    by_first: HashMap<Box<str>, Vec<Phrase<T>>, Quick>,
 }
 
 impl<T> Default for Phrases<T> {
     fn default() -> Self {
-        Self { by_first: HashMap::new() }
+        Self { by_first: HashMap::default() }
     }
 }
 
@@ -32,34 +33,53 @@ struct Phrase<T> {
 /// One step of a phrase.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// Each choice is one word or several.
-    choices: Vec<Vec<Box<str>>>,
+    choices: Vec<Choice>,
     /// It may be missing.
     pub(crate) is_optional: bool,
     /// Words that may pass before the step.
     pub(crate) gap: usize,
 }
 
+/// One word or several.
+#[derive(Clone, Debug)]
+struct Choice {
+    /// How the first word begins, which most words fail at.
+    start: u64,
+    words: Vec<Box<str>>,
+}
+
 impl Step {
     /// Reads `?one|two_words`.
     pub(crate) fn new(part: &str, gap: usize) -> Self {
-        let choices = part.trim_start_matches('?').split('|').map(choice).collect();
-        Self { choices, is_optional: part.starts_with('?'), gap }
+        let choices = part
+            .trim_start_matches('?')
+            .split('|')
+            .map(choice)
+            .map(|words| Choice { start: words.first().map_or(0, |word| start(word)), words });
+        Self { choices: choices.collect(), is_optional: part.starts_with('?'), gap }
     }
 
     /// Returns the first words of the choices.
     pub(crate) fn firsts(&self) -> impl Iterator<Item = &str> {
-        self.choices.iter().filter_map(|choice| choice.first().map(AsRef::as_ref))
+        self.choices.iter().filter_map(|choice| choice.words.first().map(AsRef::as_ref))
     }
 
     /// Returns where the longest choice that stands at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
-        let stands = |choice: &&Vec<Box<str>>| {
-            let here = words.get(at..at + choice.len());
-            here.is_some_and(|here| choice.iter().zip(here).all(|(of, word)| **of == *word.lower))
+        let start = start(&words.get(at)?.lower);
+        let stands = |choice: &&Choice| {
+            let here = words.get(at..at + choice.words.len());
+            choice.start == start
+                && here
+                    .is_some_and(|here| choice.words.iter().zip(here).all(|(of, word)| **of == *word.lower))
         };
-        self.choices.iter().filter(stands).map(|choice| at + choice.len()).max()
+        self.choices.iter().filter(stands).map(|choice| at + choice.words.len()).max()
     }
+}
+
+/// The first eight bytes of a word, as a number.
+fn start(word: &str) -> u64 {
+    word.bytes().take(8).fold(0, |start, byte| start << 8 | u64::from(byte))
 }
 
 /// Splits a choice into the words that a text has for it.
@@ -87,7 +107,7 @@ fn choice(line: &str) -> Vec<Box<str>> {
 impl<T: Copy> Phrases<T> {
     /// Reads a table of lines with their tags.
     pub(crate) fn new(table: &[(T, &[&str])]) -> Self {
-        let mut phrases = Self { by_first: HashMap::new() };
+        let mut phrases = Self::default();
         for (tag, lines) in table {
             for line in *lines {
                 phrases.add(*tag, line);

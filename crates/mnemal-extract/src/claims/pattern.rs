@@ -15,6 +15,7 @@ use crate::claims::subjects::{SubjectWords, name_run};
 use crate::clause::{Break, Reading};
 use crate::gates::Gates;
 use crate::gates::pack::Words;
+use crate::hash::Quick;
 use crate::phrase::Step;
 use crate::word::Word;
 
@@ -301,7 +302,7 @@ impl Search<'_, '_> {
 pub(crate) struct Index {
     /// Those that begin a sentence, whatever the word.
     pub(crate) opening: Vec<(usize, usize)>,
-    by_word: HashMap<Box<str>, Vec<(usize, usize)>>,
+    by_word: HashMap<Box<str>, Vec<(usize, usize)>, Quick>,
     by_class: Vec<(Box<str>, (usize, usize))>,
 }
 

@@ -11,6 +11,7 @@ use crate::claims::pattern::{Class, Index};
 use crate::claims::rule::Rule;
 use crate::claims::subjects::SubjectWords;
 use crate::gates::pack::{Words, phrases, words};
+use crate::hash::Quick;
 use crate::phrase::Phrases;
 use crate::section::Section;
 
@@ -28,8 +29,8 @@ pub(crate) struct Rules {
     pub(crate) anywhere: Index,
     /// What was measured of the rules.
     pub(crate) measured: Measured,
-    classes: HashMap<Box<str>, Class>,
-    lists: HashMap<Box<str>, Words>,
+    classes: HashMap<Box<str>, Class, Quick>,
+    lists: HashMap<Box<str>, Words, Quick>,
 }
 
 impl Rules {
@@ -104,8 +105,8 @@ impl Rules {
     }
 }
 
-fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class>> {
-    let mut classes = HashMap::new();
+fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class, Quick>> {
+    let mut classes = HashMap::default();
     for name in section.iter().flat_map(|section| section.keys()) {
         let class = section.map(|section| section.section(name)).transpose()?.flatten();
         let endings = class.map(|class| class.lines("endings")).transpose()?.unwrap_or_default();
@@ -141,8 +142,8 @@ fn third_person(verb: &str) -> String {
     }
 }
 
-fn lists(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Words>> {
-    let mut lists = HashMap::new();
+fn lists(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Words, Quick>> {
+    let mut lists = HashMap::default();
     for name in section.iter().flat_map(|section| section.keys()) {
         lists.insert(name.into(), words(section, name)?);
     }

@@ -6,6 +6,7 @@ use mnemal_core::{Error, Result};
 
 use crate::forms::Forms;
 use crate::gates::Gates;
+use crate::hash::Quick;
 use crate::phrase::Phrases;
 use crate::section::Section;
 use crate::word::Word;
@@ -50,7 +51,7 @@ const LONGEST_RETRACTION: usize = 3;
 const QUOTATION_WORDS: usize = 3;
 
 /// A list of words.
-pub(crate) type Words = HashSet<Box<str>>;
+pub(crate) type Words = HashSet<Box<str>, Quick>;
 
 /// Each gate with its table, in which the keys of `REACHES` are lists of cues.
 const TABLES: [(&str, Gates); 9] = [
@@ -254,7 +255,7 @@ impl ImperativeWords {
 
 /// Reads a list of single words under a key.
 pub(crate) fn words(section: Option<Section<'_>>, key: &str) -> Result<Words> {
-    let Some(section) = section else { return Ok(Words::new()) };
+    let Some(section) = section else { return Ok(Words::default()) };
     let lines = section.lines(key)?;
     match lines.iter().find(|line| line.contains(' ')) {
         Some(line) => Err(Error::invalid(format!("a pack: `{key}` must hold single words, not `{line}`"))),

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use mnemal_text::fold;
 
-use crate::names::hash::Quick;
+use crate::hash::Quick;
 use crate::names::set::Known;
 use crate::names::token::{Shape, Token, tokens};
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use mnemal_core::{EntityKind, Error, Result};
 
-use crate::names::hash::Quick;
+use crate::hash::Quick;
 use crate::names::lexicon::key;
 use crate::names::set::Known;
 use crate::names::token::{Gap, Token};
