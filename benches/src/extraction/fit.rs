@@ -1,10 +1,10 @@
 //! What is measured of the rules: the table `measured` of a language's pack.
 //!
 //! A score is corrected in two steps. Each rule has a shift: the mean of what its claims were less what they were thought
-//! to be, drawn to the mean of its predicate as if [`CALM`] claims had been like that one, and this to the mean of all.
+//! to be, drawn to the mean of its predicate as if six claims had been like that one, and this to the mean of all.
 //! Then a curve that never falls (pool adjacent violators) says what share of the claims of a shifted score was right.
 //!
-//! Turns that rules were written on count [`READ`] as much as unseen ones, because rules do better there than elsewhere;
+//! Turns that rules were written on count a fifth of unseen ones, because rules do better there than elsewhere;
 //! the curve is made of unseen ones alone, each shifted without its own part.
 
 use std::collections::BTreeMap;

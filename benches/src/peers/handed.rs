@@ -25,7 +25,7 @@ const MADE: &str = "c";
 /// A folder with everything that a peer may see.
 ///
 /// `corpus.jsonl` is the data set in the neutral layout, for mnemal; `texts.jsonl` and `questions.jsonl` have one
-/// [`Line`] each, `texts.f32` and `questions.f32` their vectors in the same order.
+/// line each, `texts.f32` and `questions.f32` their vectors in the same order.
 #[derive(Clone, Debug)]
 pub struct Handed {
     /// What the set is called in a report.
