@@ -33,7 +33,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     }
 }
 
-fn program(name: &str, rest: &[String]) -> Result<Line> {
+/// The command that builds and starts a bench, by its name.
+pub(crate) fn program(name: &str, rest: &[String]) -> Result<Line> {
     let known = BENCHES.iter().find(|(known, _)| *known == name);
     let (name, _) = known.with_context(|| format!("unknown bench {name}\n{}", list()))?;
     let rest = rest.iter().filter(|argument| *argument != "--");

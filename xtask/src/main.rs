@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod benchmarks;
 mod ci;
 mod clients;
 mod command;
@@ -44,6 +45,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "tidy" => tidy::run(&root),
         "features" => features::run(&root, rest),
         "bench" => bench::run(&root, rest),
+        "benchmarks" => benchmarks::run(&root, rest),
         "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
         "help" | "--help" | "-h" => {
@@ -66,6 +68,7 @@ cargo xtask COMMAND
   features     which requirements the tests prove
                --spec FILE [--crate NAME] [--json] [--strict]
   bench        measurements, in release builds: NAME [ARGUMENTS], or --list
+  benchmarks   writes docs/benchmarks.md from docs/results; --data DIR [NAME ...] measures these anew before
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]",
         ci::help()
@@ -84,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_help_names_every_command() {
-        for command in ["ci", "test", "tidy", "features", "bench", "torture", "embedder"] {
+        for command in ["ci", "test", "tidy", "features", "bench", "benchmarks", "torture", "embedder"] {
             assert!(help().lines().any(|line| line.trim_start().starts_with(command)), "{command}");
         }
     }

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::benchmarks;
 use crate::workspace::Tree;
 
 /// One violation of a rule.
@@ -69,7 +70,13 @@ const RULES: &[(&str, Rule)] = &[
     ("adr", decisions::adr_numbers_and_index),
     ("glossary", decisions::glossary),
     ("workshop", workshop::words),
+    ("benchmarks", page_of_benchmarks),
 ];
+
+/// The page of benchmarks says what the files of results say.
+fn page_of_benchmarks(tree: &Tree) -> Vec<Finding> {
+    benchmarks::fault(tree).map(|fault| Finding::at(benchmarks::PAGE, fault)).into_iter().collect()
+}
 
 /// Runs every rule over the workspace, prints findings and figures, and fails if a rule was broken.
 pub(crate) fn run(root: &Path) -> Result<()> {

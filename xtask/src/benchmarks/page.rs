@@ -1,0 +1,186 @@
+//! Tables of the page, each by the shape of what a bench printed.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::Measured;
+
+/// What the page says before its tables.
+const HEAD: &str = "\
+# Benchmarks
+
+Written by `cargo xtask benchmarks`; do not edit.
+`cargo xtask benchmarks --data DATA [NAME …]` measures anew, where `DATA` holds the data sets in the neutral layout
+(a folder each, with `corpus.jsonl` and `questions.jsonl`).
+Times are CPU of the process unless they say wall; the machine had other work on it, so read them as orders of size.
+";
+
+/// Metrics of recall that the page shows.
+const METRICS: [&str; 5] = ["recall@1", "recall@10", "any@10", "all@10", "ndcg@10"];
+
+/// Returns the whole page.
+pub(super) fn written(measured: &[Measured]) -> String {
+    let mut page = HEAD.to_owned();
+    for (measurement, file) in measured {
+        let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or("unknown").to_owned();
+        let _ = write!(page, "\n## {}\n\n{}\n", measurement.title, measurement.about);
+        let _ = writeln!(
+            page,
+            "Commit `{}`, {}, {}: [{name}.json](results/{name}.json).",
+            text("commit"),
+            text("date"),
+            text("machine"),
+            name = measurement.name
+        );
+        for run in file.get("runs").and_then(Value::as_array).into_iter().flatten() {
+            let command = run.get("command").and_then(Value::as_str).unwrap_or("unknown");
+            let _ = write!(page, "\n`{command}`\n\n{}", run.get("result").map(tables).unwrap_or_default());
+        }
+    }
+    page
+}
+
+/// The tables of one result.
+fn tables(result: &Value) -> String {
+    if let Some(levels) = result.get("levels").and_then(Value::as_object) {
+        return recall(levels, result.get("context").and_then(Value::as_object));
+    }
+    if let Some(rows) = result.get("rows").and_then(Value::as_array) {
+        return peers(rows);
+    }
+    match result {
+        Value::Array(figures) => self::figures(figures),
+        other => {
+            let mut leaves = Vec::new();
+            flatten(other, "", &mut leaves);
+            table(&["figure", "value"], leaves)
+        }
+    }
+}
+
+/// Recall by group of questions at turn level, with the share of the evidence that a context held.
+fn recall(levels: &Map<String, Value>, context: Option<&Map<String, Value>>) -> String {
+    let groups = levels.get("turn").and_then(Value::as_object);
+    let mut head = vec!["questions", "n"];
+    head.extend(METRICS);
+    head.extend(context.map(|_| "evidence in the context"));
+    let rows = groups.into_iter().flatten().map(|(name, values)| {
+        let held = context.map(|context| cell(context.get(name).and_then(|group| group.get("share"))));
+        let metrics = METRICS.iter().map(|metric| cell(values.get(metric)));
+        [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(held).collect()
+    });
+    table(&head, rows)
+}
+
+/// One line for each store, set and layout.
+fn peers(rows: &[Value]) -> String {
+    let head = [
+        "store",
+        "set",
+        "layout",
+        "events",
+        "recall@10",
+        "nDCG@10",
+        "query CPU p50, ms",
+        "p99, ms",
+        "events built a CPU-second",
+        "disk, MB",
+    ];
+    let rows = rows.iter().map(|row| {
+        let of = |path: &[&str]| cell(path.iter().try_fold(row, |value, name| value.get(name)));
+        let disk = row.get("disk_bytes").and_then(Value::as_f64).map(|bytes| format!("{:.1}", bytes / 1e6));
+        vec![
+            of(&["peer"]),
+            of(&["set"]),
+            of(&["layout"]),
+            of(&["events"]),
+            of(&["score", "ANSWERABLE", "recall@10"]),
+            of(&["score", "ANSWERABLE", "ndcg@10"]),
+            of(&["query_cpu_ms", "p50"]),
+            of(&["query_cpu_ms", "p99"]),
+            of(&["build_events_per_cpu_second"]),
+            disk.unwrap_or_default(),
+        ]
+    });
+    table(&head, rows)
+}
+
+/// Figures with what was asked of them.
+fn figures(figures: &[Value]) -> String {
+    let rows = figures.iter().map(|figure| {
+        let asked = figure.get("asked").and_then(Value::as_object).and_then(|asked| {
+            let (bound, value) = asked.iter().next()?;
+            Some(format!("{} {}", if bound == "at_most" { "≤" } else { "≥" }, cell(Some(value))))
+        });
+        vec![
+            cell(figure.get("name")),
+            cell(figure.get("size")),
+            format!("{} {}", cell(figure.get("value")), cell(figure.get("unit"))),
+            asked.unwrap_or_default(),
+        ]
+    });
+    table(&["figure", "events", "value", "asked"], rows)
+}
+
+/// Numbers and words of a nested document with their paths; lists of things are left to the file.
+fn flatten(value: &Value, path: &str, leaves: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path} · {name}") };
+                flatten(inner, &path, leaves);
+            }
+        }
+        Value::Array(_) | Value::Null => {}
+        leaf => leaves.push(vec![path.to_owned(), cell(Some(leaf))]),
+    }
+}
+
+/// A value as a cell: numbers without a fraction as they are, others with three digits that count.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.replace('|', "\\|"),
+        Some(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => whole.to_string(),
+            (None, Some(value)) if value.abs() >= 100.0 => format!("{value:.0}"),
+            (None, Some(value)) if value.abs() >= 10.0 => format!("{value:.1}"),
+            (None, Some(value)) => format!("{value:.3}"),
+            (None, None) => number.to_string(),
+        },
+        Some(other) => other.to_string(),
+    }
+}
+
+fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+    for row in rows {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_result_becomes_the_table_of_its_shape() {
+        let recall = tables(&json!({
+            "levels": { "turn": { "ALL": { "n": 3, "recall@10": 0.81234 } } },
+            "context": { "ALL": { "share": 0.5 } },
+        }));
+        assert!(recall.contains("| ALL | 3 |  | 0.812 |  |  |  | 0.500 |"), "{recall}");
+        let figures = tables(&json!([
+            { "name": "recall", "size": 1000, "value": 1.25, "unit": "ms", "asked": { "at_most": 4.0 } },
+        ]));
+        assert!(figures.contains("| recall | 1000 | 1.250 ms | ≤ 4.000 |"), "{figures}");
+        let peers = tables(&json!({ "rows": [{ "peer": "a|b", "disk_bytes": 2_500_000 }] }));
+        assert!(peers.contains("| a\\|b |") && peers.contains("| 2.5 |"), "{peers}");
+        let other = tables(&json!({ "auc": { "low": 0.5, "list": [1] } }));
+        assert!(other.contains("| auc · low | 0.500 |") && !other.contains("list"), "{other}");
+    }
+}
