@@ -176,6 +176,9 @@ pub(crate) struct Recall {
     /// Of hits that say the same keep the best, and at most three of one conversation.
     #[arg(long)]
     pub(crate) varied: bool,
+    /// Stop where the scores fall off.
+    #[arg(long)]
+    pub(crate) close: bool,
     /// Show what each score is made of.
     #[arg(long)]
     pub(crate) explain: bool,

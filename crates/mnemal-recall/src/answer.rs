@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, TokenCount, TokenCounter, Within};
 use mnemal_text::fold;
 
+use crate::depth::before_fall;
 use crate::fuse::Fused;
 use crate::memory::NONE;
 use crate::question::Query;
 use crate::recall::Recall;
-use crate::request::{Expand, Hit, RecallRequest, Recalled, Spread};
+use crate::request::{Depth, Expand, Hit, RecallRequest, Recalled, Spread};
 use crate::search::Search;
 use crate::spread::{self, Likeness};
 use crate::standing;
@@ -23,8 +24,12 @@ pub(crate) async fn answer(
     gaps: &mut Gaps,
 ) -> Result<Recalled> {
     let (mut hits, mut withheld) = (Vec::new(), Vec::new());
-    let mut ranked =
-        search.ranked.iter().filter(|fused| request.min_score.is_none_or(|least| fused.score >= least));
+    let depth = match request.depth {
+        Depth::Limit => search.ranked.len(),
+        Depth::FallOff => before_fall(search.ranked.iter().map(|fused| fused.score)),
+    };
+    let scored_well = |fused: &&Fused| request.min_score.is_none_or(|least| fused.score >= least);
+    let mut ranked = search.ranked.iter().take(depth).filter(scored_well);
     let pool = spread::pool(request.spread, request.limit.get());
     while hits.len() < pool {
         let wanted: Vec<&Fused> = ranked.by_ref().take(pool - hits.len()).collect();

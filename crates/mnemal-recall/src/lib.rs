@@ -12,6 +12,7 @@ mod lexical;
 mod sign_bits;
 mod vector;
 
+mod depth;
 mod evidence;
 mod fuse;
 mod question;
@@ -40,7 +41,7 @@ pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, sco
 pub use crate::memory::Columns;
 pub use crate::recall::{NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
 pub use crate::request::{
-    DEFAULT_LIMIT, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, Spread, UsedMode, Withheld,
+    DEFAULT_LIMIT, Depth, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, Spread, UsedMode, Withheld,
 };
 pub use crate::rows::RowSet;
 pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};

@@ -42,6 +42,17 @@ pub enum Spread {
     Covering,
 }
 
+/// How far down the ranking hits are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// Down to the limit.
+    #[default]
+    Limit,
+    /// Down to where the scores fall off, never further than the limit: before a hit below half of the best score, one more
+    /// than .4 below the hit before it, or one below .3. The best hit stays.
+    FallOff,
+}
+
 /// A question to the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallRequest {
@@ -67,6 +78,8 @@ pub struct RecallRequest {
     pub expand: Expand,
     /// How hits are chosen from the ranking.
     pub spread: Spread,
+    /// How far down the ranking hits are taken.
+    pub depth: Depth,
     /// What held of the notes, as known when; without it a note holds until it is superseded or put away.
     pub as_of: Option<AsOf>,
 }
@@ -86,6 +99,7 @@ impl RecallRequest {
             min_evidence: None,
             expand: Expand::Nothing,
             spread: Spread::Ranked,
+            depth: Depth::Limit,
             as_of: None,
         }
     }

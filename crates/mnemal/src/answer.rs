@@ -10,7 +10,7 @@ use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
     ModelId, Result, Section, SessionId, TokenCount, Within,
 };
-use mnemal_recall::{Expand, Mode, RecallRequest, Recalled, Spread, UsedMode};
+use mnemal_recall::{Depth, Expand, Mode, RecallRequest, Recalled, Spread, UsedMode};
 
 use crate::engine::Engine;
 use crate::memory::Memory;
@@ -58,6 +58,12 @@ impl RecallCall {
     /// Chooses how hits are taken from the ranking. In each space that is asked, by itself.
     pub fn spread(mut self, spread: Spread) -> Self {
         self.request.spread = spread;
+        self
+    }
+
+    /// Chooses how far down the ranking hits are taken. In each space that is asked, by itself.
+    pub fn depth(mut self, depth: Depth) -> Self {
+        self.request.depth = depth;
         self
     }
 

@@ -35,7 +35,7 @@ pub use mnemal_events::{
     Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
     Skipped, Taken,
 };
-pub use mnemal_recall::{Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode};
+pub use mnemal_recall::{Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode};
 
 pub use crate::answer::{ContextCall, RecallCall};
 #[cfg(feature = "sqlite")]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventKind, Hit, Memory, RecallMode, Recalled, Speaker, Spread};
+use mnemal::{Depth, Error, EventKind, Hit, Memory, RecallMode, Recalled, Speaker, Spread};
 use serde::Serialize;
 
 use crate::args::{Global, Recall};
@@ -43,6 +43,9 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
     }
     if call.varied {
         request = request.spread(Spread::Covering);
+    }
+    if call.close {
+        request = request.depth(Depth::FallOff);
     }
     let found = request.await?;
     let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call)).collect();

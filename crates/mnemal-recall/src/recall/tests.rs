@@ -15,8 +15,8 @@ use proptest::prelude::*;
 
 use crate::fixture::{NOON, QUESTIONS, WordEmbedder, block, chat, id, query, ready, turn};
 use crate::{
-    EVIDENCE_FLOOR, EventIndexer, Expand, FoundBy, Mode, Recall, RecallParts, RecallRequest, RecallSettings,
-    RowSet, Spread, UsedMode,
+    Depth, EVIDENCE_FLOOR, EventIndexer, Expand, FoundBy, Mode, Recall, RecallParts, RecallRequest,
+    RecallSettings, RowSet, Spread, UsedMode,
 };
 
 /// Turns of the chat.
@@ -405,6 +405,17 @@ fn hits_that_cover_are_at_most_three_of_one_conversation() {
     let (_, answer, _) = ask(&recall(&store(&said)), &covering);
     let of_long = answer.hits.iter().filter(|hit| hit.event.kept().unwrap().session.as_str() == "long");
     assert_eq!((of_long.count(), answer.hits.len()), (3, 6));
+}
+
+#[test]
+fn a_close_answer_ends_where_the_scores_fall_off() {
+    let recall = recall(&store(&chat()));
+    let all = RecallRequest::new("What is the name of the cactus?");
+    let close = RecallRequest { depth: Depth::FallOff, ..all.clone() };
+    let ((every, ..), (near, answer, _)) = (ask(&recall, &all), ask(&recall, &close));
+    assert!(near.len() < every.len() && every.starts_with(&near), "{near:?} of {every:?}");
+    let least = answer.hits.iter().map(|hit| hit.score.get()).fold(1.0, f32::min);
+    assert!(least >= 0.5 * answer.hits[0].score.get());
 }
 
 #[test]
