@@ -13,6 +13,9 @@ pub const NAME: Marks = Marks(32);
 const SELF_WORDS: [&str; 12] =
     ["i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine", "myself", "we", "our", "us"];
 
+/// What joins the words of a note's key, tags and category. Source: RB-07, with the signs that keys are written with.
+const JOINTS: [char; 5] = ['/', '-', '_', '.', ':'];
+
 /// Returns the text under which an event is indexed and embedded: `[YYYY-MM-DD] Speaker: text [shares a photo of caption]`.
 ///
 /// The day is that of the event's zone. An event without a speaker has no name in front of it; `caption` is a field of the
@@ -50,7 +53,7 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
         let tags = note.tags.iter().map(Tag::as_str);
         for name in note.key.iter().map(NoteKey::as_str).chain([note.category.as_str()]).chain(tags) {
             text.push('\n');
-            text.push_str(name);
+            text.extend(name.chars().map(|letter| if JOINTS.contains(&letter) { ' ' } else { letter }));
         }
     }
     let mut hashes = Vec::with_capacity(text.len() / 4);
@@ -135,6 +138,28 @@ mod tests {
         assert_eq!(terms.counts.iter().map(|(_, count)| u32::from(*count)).sum::<u32>(), terms.length);
         assert!(terms.counts.is_sorted_by_key(|(hash, _)| *hash));
         assert_eq!(event.content, "I went home.");
+    }
+
+    // proves: PB-05
+    // proves: RB-07
+    #[test]
+    fn a_note_is_indexed_with_the_words_of_its_key_its_tags_and_its_category() {
+        let mut event = turn("s", "Ada", "Every second Tuesday.");
+        let words = ["deploy", "window", "release", "infra", "cluster"];
+        let holds = |event: &NewEvent| {
+            let terms = index_terms(event, Analyzer::default());
+            words.iter().filter(|word| has(&terms, &Analyzer::default().query_terms(word)[0])).count()
+        };
+        assert_eq!(holds(&event), 0);
+        event.kind = EventKind::Decision(Decision::Remember(mnemal_core::Remember {
+            key: Some(NoteKey::new("deploy_window").unwrap()),
+            kind: mnemal_core::LearningKind::Note,
+            category: mnemal_core::Category::new("infra/main-cluster").unwrap(),
+            tags: vec![Tag::new("release").unwrap()],
+            importance: mnemal_core::Importance::DEFAULT,
+            expires_at: None,
+        }));
+        assert_eq!(holds(&event), words.len());
     }
 
     #[test]

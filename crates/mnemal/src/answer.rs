@@ -8,7 +8,7 @@ use futures_util::future::join;
 use mnemal_context::{Assembler, Context, Format};
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
-    ModelId, Result, Section, SessionId, TokenCount, Within,
+    ModelId, Result, Section, SessionId, Timestamp, TokenCount, Within,
 };
 use mnemal_recall::{Depth, Expand, Mode, RecallRequest, Recalled, Spread, UsedMode};
 
@@ -46,6 +46,18 @@ impl RecallCall {
     /// Narrows the search, in place of what the scope said.
     pub fn filter(mut self, filter: EventFilter) -> Self {
         self.request.filter = filter;
+        self
+    }
+
+    /// Leaves out what happened before; the moment itself passes.
+    pub fn since(mut self, since: Timestamp) -> Self {
+        self.request.filter.since = Some(since);
+        self
+    }
+
+    /// Leaves out what happened at this moment or later.
+    pub fn until(mut self, until: Timestamp) -> Self {
+        self.request.filter.until = Some(until);
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mnemal::{
     ChannelId, Engine, EventFilter, InstallationKey, Layer, Memory, Message, NoteKey, Role, Scope, SessionId,
-    SpaceId, Within,
+    SpaceId, Timestamp, Within, Zone,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -23,6 +23,19 @@ fn memory(space: &str) -> Memory {
 
 fn session(name: &str) -> SessionId {
     SessionId::new(name).unwrap()
+}
+
+#[tokio::test]
+async fn only_what_happened_within_the_span_that_is_asked_for_is_found() {
+    let memory = memory("one");
+    let day = |day: i64| Timestamp::from_micros(day * 86_400_000_000).unwrap();
+    for number in 1..=3 {
+        let told = Message::user(format!("the ferry left on day {number}"));
+        let _ack = memory.log(told.occurred_at(day(number), Zone::utc())).await.unwrap();
+    }
+    let found = memory.recall("the ferry").since(day(2)).until(day(3)).await.unwrap();
+    let texts: Vec<_> = found.hits.iter().map(|hit| hit.event.kept().unwrap().content.as_str()).collect();
+    assert_eq!(texts, ["the ferry left on day 2"]);
 }
 
 // proves: NX-07.3
