@@ -21,6 +21,7 @@ mod forget;
 mod key;
 mod lease;
 pub mod marker;
+mod permit;
 
 mod port;
 
@@ -48,10 +49,11 @@ pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
+pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, Integrity,
-    LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
+    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer,
+    Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{

@@ -4,9 +4,14 @@ mod static_embedder;
 mod table;
 mod wordpiece;
 
+#[cfg(feature = "http")]
+mod endpoint;
+
 #[cfg(feature = "tokens-exact")]
 mod bpe;
 
 #[cfg(feature = "tokens-exact")]
 pub use crate::bpe::{BpeEncoding, BpeTokenCounter};
+#[cfg(feature = "http")]
+pub use crate::endpoint::{ApiKey, ENDPOINT_FLOOR, EndpointEmbedder, EndpointSettings};
 pub use crate::static_embedder::{STATIC_FLOOR, STATIC_MODEL, StaticEmbedder};

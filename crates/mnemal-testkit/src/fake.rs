@@ -7,9 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Clock, Embedder, IdSource, IndexEntry, Indexer, Marks, ModelId, NewEvent, Result, TermHash, Terms,
-    Timestamp, TokenCount, TokenCounter, Vector,
+    BackgroundPermit, Clock, Embedder, IdSource, IndexEntry, Indexer, Marks, ModelId, NewEvent, Result,
+    TermHash, Terms, Timestamp, TokenCount, TokenCounter, Vector,
 };
+
+/// Returns the right to this many calls outside the process.
+pub fn permit(calls: u32) -> BackgroundPermit {
+    BackgroundPermit::issue(calls, TokenCount(u32::MAX))
+}
 
 /// A clock that stands still until it is moved.
 #[derive(Debug)]

@@ -2,13 +2,15 @@
 
 mod fake;
 mod fault;
+mod loopback;
 mod record;
 mod suite;
 #[cfg(feature = "faulty-vfs")]
 pub mod vfs;
 
-pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter};
+pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter, permit};
 pub use crate::fault::{Fault, Faulty};
+pub use crate::loopback::{Heard, Loopback, Told};
 pub use crate::record::{Records, learning, receipt, tombstone};
 pub use crate::suite::{
     Storage, block_on, context_source, counter, embedder, event, extractor, index,

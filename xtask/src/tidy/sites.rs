@@ -7,7 +7,7 @@ use crate::workspace::{SourceFile, Tree};
 
 /// A name and the members whose code may use it.
 const CALL_SITES: &[(&str, &[&str])] = &[
-    ("BackgroundPermit::issue", &["mnemal-core", "mnemal-dream", "mnemal-testkit"]),
+    ("BackgroundPermit::issue", &["mnemal", "mnemal-core", "mnemal-dream", "mnemal-testkit"]),
     ("Spaces::open", &["mnemal", "mnemal-server", "mnemal-cli"]),
 ];
 

@@ -1,0 +1,50 @@
+//! The right to reach a model outside the process, as a value.
+
+use crate::{Error, ErrorKind, Result, TokenCount};
+
+/// What is left to spend on models outside the process. Without one in scope no such model can be called, so what has
+/// none in its signature (recall, context, append) reaches no network by type.
+///
+/// Only background work and the one explicit call of the facade are given one. A permit cannot be copied: what is spent is
+/// spent. Dropping the future of a call gives nothing back.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BackgroundPermit {
+    calls: u32,
+    tokens: TokenCount,
+}
+
+impl BackgroundPermit {
+    /// Issues the right to this many calls and tokens; zero calls mean offline.
+    pub fn issue(calls: u32, tokens: TokenCount) -> Self {
+        Self { calls, tokens }
+    }
+
+    /// Pays for one call that sends about this many tokens. Whoever implements a port that takes a permit pays before each
+    /// request that leaves the process, a repeated one included.
+    ///
+    /// # Errors
+    /// `Unavailable` when calls or tokens do not suffice; then nothing is paid.
+    pub fn pay(&mut self, tokens: TokenCount) -> Result<()> {
+        let left = (self.calls.checked_sub(1), self.tokens.0.checked_sub(tokens.0));
+        let (Some(calls), Some(left)) = left else {
+            return Err(Error::new(ErrorKind::Unavailable, "the permit of this work is spent"));
+        };
+        (self.calls, self.tokens) = (calls, TokenCount(left));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permit_ends_with_its_calls_or_its_tokens_and_a_refusal_costs_nothing() {
+        let mut permit = BackgroundPermit::issue(2, TokenCount(10));
+        assert!(permit.pay(TokenCount(6)).is_ok());
+        assert_eq!(permit.pay(TokenCount(5)).unwrap_err().kind(), ErrorKind::Unavailable);
+        assert!(permit.pay(TokenCount(4)).is_ok());
+        assert!(permit.pay(TokenCount(0)).is_err(), "no call is left");
+        assert!(BackgroundPermit::issue(0, TokenCount(1_000)).pay(TokenCount(1)).is_err(), "offline");
+    }
+}

@@ -1,0 +1,161 @@
+//! Where an endpoint is: read once, looked up and checked before each connection.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use hyper::Uri;
+use mnemal_core::{Error, ErrorKind, Result};
+
+/// Whether the connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    Http,
+    Https,
+}
+
+/// Host, port and path of an endpoint's embeddings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) scheme: Scheme,
+    /// A name or an address, without the brackets of an IPv6 address.
+    pub(super) host: String,
+    /// Host and port as they stand in the header `Host`.
+    pub(super) authority: String,
+    pub(super) port: u16,
+    /// `/v1/embeddings`, perhaps behind something else.
+    pub(super) path: String,
+}
+
+impl Address {
+    /// Reads a base URL, with or without `/v1`.
+    pub(super) fn read(base_url: &str) -> Result<Self> {
+        let wrong = || Error::invalid("the base URL of an endpoint must be like https://host:port/v1");
+        let base = base_url.trim().trim_end_matches('/');
+        let uri: Uri = base.parse().map_err(|_| wrong())?;
+        let authority = uri.authority().ok_or_else(wrong)?;
+        if authority.as_str().contains('@') || uri.query().is_some() || base.contains('#') {
+            return Err(Error::invalid(
+                "the base URL of an endpoint must hold no credentials, no query and no fragment",
+            ));
+        }
+        let (scheme, usual) = match uri.scheme_str() {
+            Some("http") => (Scheme::Http, 80),
+            Some("https") => (Scheme::Https, 443),
+            _ => return Err(wrong()),
+        };
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Self {
+            scheme,
+            host: host.to_owned(),
+            authority: authority.as_str().to_owned(),
+            port: authority.port_u16().unwrap_or(usual),
+            path: path(uri.path()),
+        })
+    }
+
+    /// Looks the host up; a connection goes to one of these addresses and to no other.
+    pub(super) async fn look_up(&self) -> Result<Vec<SocketAddr>> {
+        let found = tokio::net::lookup_host((self.host.as_str(), self.port)).await.map_err(|cause| {
+            Error::new(ErrorKind::Unavailable, format!("cannot look up {}", self.host)).because(cause)
+        })?;
+        let found: Vec<SocketAddr> = found.collect();
+        match found.iter().find(|address| is_refused(address.ip())) {
+            Some(refused) => Err(Error::invalid(format!(
+                "the endpoint at {self} has the address {}, where no endpoint may be",
+                refused.ip()
+            ))),
+            None => Ok(found),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        write!(out, "{scheme}://{}", self.authority)
+    }
+}
+
+/// Appends what is missing: a path that names a version anywhere names it itself.
+fn path(given: &str) -> String {
+    let given = given.trim_end_matches('/');
+    let is_version = |part: &str| {
+        part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let version = if given.split('/').any(is_version) { "" } else { "/v1" };
+    format!("{given}{version}/embeddings")
+}
+
+/// The address of a cloud's metadata over IPv6; that over IPv4 is link-local.
+const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
+
+/// Whether an address can be no endpoint's: link-local (metadata of clouds), shared (carrier-grade NAT), multicast,
+/// broadcast, unspecified. Loopback and private ones are allowed, because the operator wrote them. Source: RELIABILITY 13.4.
+fn is_refused(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => {
+            let [first, second, ..] = v4.octets();
+            let is_shared = first == 100 && second & 0xc0 == 64;
+            v4.is_link_local() || v4.is_multicast() || v4.is_broadcast() || first == 0 || is_shared
+        }
+        IpAddr::V6(v6) => {
+            v6.is_unicast_link_local() || v6.is_multicast() || v6.is_unspecified() || v6 == METADATA
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_may_have_its_version_or_not() {
+        for (base, path, port) in [
+            ("http://localhost:11434", "/v1/embeddings", 11_434),
+            ("http://localhost:11434/", "/v1/embeddings", 11_434),
+            ("https://api.openai.com/v1", "/v1/embeddings", 443),
+            (" https://api.openai.com/v1/ ", "/v1/embeddings", 443),
+            ("http://host/proxy", "/proxy/v1/embeddings", 80),
+            ("https://host/v1beta/openai", "/v1beta/openai/embeddings", 443),
+            ("http://[::1]:8080/v2", "/v2/embeddings", 8_080),
+        ] {
+            let address = Address::read(base).unwrap();
+            assert_eq!((address.path.as_str(), address.port), (path, port), "{base}");
+        }
+        assert_eq!(Address::read("http://[::1]:8080").unwrap().host, "::1");
+        for wrong in
+            ["", "host", "ftp://host", "http://", "https://host/?key=1", "https://a:b@host", "file:///etc"]
+        {
+            assert_eq!(Address::read(wrong).unwrap_err().kind(), ErrorKind::Invalid, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_no_endpoint_are_refused_in_every_spelling() {
+        for refused in [
+            "169.254.169.254",
+            "0.0.0.0",
+            "0.1.2.3",
+            "100.64.0.1",
+            "100.100.100.200",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "fe80::1",
+            "ff02::1",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+        ] {
+            assert!(is_refused(refused.parse().unwrap()), "{refused}");
+        }
+        for allowed in ["127.0.0.1", "10.0.0.1", "192.168.1.1", "::1", "fd00::1", "100.128.0.1", "8.8.8.8"] {
+            assert!(!is_refused(allowed.parse().unwrap()), "{allowed}");
+        }
+    }
+}

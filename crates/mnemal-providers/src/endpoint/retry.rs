@@ -1,0 +1,119 @@
+//! When to ask again, and after which pause.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Most attempts. Source: RELIABILITY 11.
+const ATTEMPTS: u32 = 5;
+/// Most attempts while the answers cannot be used. Source: RELIABILITY 11, invalid output is retried at most twice.
+const NONSENSE: u32 = 3;
+/// Longest first pause; each further one is twice as long. Source: RELIABILITY 11.
+const FIRST: Duration = Duration::from_secs(1);
+/// Longest pause that is drawn. Source: RELIABILITY 11.
+const LONGEST: Duration = Duration::from_mins(5);
+/// Longest pause that an endpoint may ask for. Source: RELIABILITY 11, row 5.
+const LONGEST_TOLD: Duration = Duration::from_hours(1);
+
+/// Whether a status tells of a state that passes.
+pub(super) fn is_passing(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500..=599)
+}
+
+/// Draws the lengths of pauses, so that many that failed together do not come back together.
+#[derive(Debug)]
+pub(super) struct Pauses(AtomicU64);
+
+impl Pauses {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed))
+    }
+
+    pub(super) fn attempts(&self) -> Attempts<'_> {
+        Attempts { pauses: self, failed: 0, nonsense: 0 }
+    }
+
+    /// Draws evenly from zero to `most`. Source: `SplitMix64`, Steele, Lea and Flood 2014.
+    fn draw(&self, most: Duration) -> Duration {
+        let mut bits = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        most.mul_f64((bits >> 11) as f64 / (1_u64 << 53) as f64)
+    }
+}
+
+/// The attempts of one call. Each answer of a method is the pause before the next one; `None` when there is none.
+#[derive(Debug)]
+pub(super) struct Attempts<'a> {
+    pauses: &'a Pauses,
+    failed: u32,
+    nonsense: u32,
+}
+
+impl Attempts<'_> {
+    /// After a failure that may pass.
+    pub(super) fn after_failure(&mut self) -> Option<Duration> {
+        self.failed += 1;
+        let most = FIRST.saturating_mul(2_u32.saturating_pow(self.failed - 1)).min(LONGEST);
+        (self.failed < ATTEMPTS).then(|| self.pauses.draw(most))
+    }
+
+    /// After an answer that could not be used.
+    pub(super) fn after_nonsense(&mut self) -> Option<Duration> {
+        self.nonsense += 1;
+        if self.nonsense < NONSENSE { self.after_failure() } else { None }
+    }
+
+    /// After a status that is no success. A wait that was asked for is no attempt.
+    pub(super) fn after_status(&mut self, status: u16, told: Option<Duration>) -> Option<Duration> {
+        match told.filter(|told| !told.is_zero()) {
+            _ if !is_passing(status) => None,
+            Some(told) => Some(told.min(LONGEST_TOLD)),
+            None => self.after_failure(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_five_attempts() {
+        let pauses = Pauses::new(7);
+        let mut attempts = pauses.attempts();
+        for most in [1, 2, 4, 8] {
+            assert!(attempts.after_failure().unwrap() <= Duration::from_secs(most));
+        }
+        assert_eq!(attempts.after_failure(), None);
+        let drawn: Vec<Duration> = (0..1_000).map(|_| pauses.draw(FIRST)).collect();
+        let mean = drawn.iter().sum::<Duration>() / 1_000;
+        assert!(drawn.iter().all(|pause| *pause <= FIRST));
+        assert!((Duration::from_millis(450)..Duration::from_millis(550)).contains(&mean), "{mean:?}");
+    }
+
+    #[test]
+    fn a_wait_that_was_asked_for_is_no_attempt_and_ends_after_an_hour() {
+        let pauses = Pauses::new(7);
+        let mut attempts = pauses.attempts();
+        for _ in 0..20 {
+            assert_eq!(
+                attempts.after_status(429, Some(Duration::from_secs(7))),
+                Some(Duration::from_secs(7))
+            );
+        }
+        let day = Duration::from_hours(24);
+        assert_eq!(attempts.after_status(503, Some(day)), Some(LONGEST_TOLD));
+        assert_eq!(attempts.after_status(400, Some(day)), None, "it would be refused again");
+        assert!((1..ATTEMPTS).all(|_| attempts.after_status(429, Some(Duration::ZERO)).is_some()));
+        assert_eq!(attempts.after_status(500, None), None);
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_used_is_asked_for_twice_more() {
+        let pauses = Pauses::new(7);
+        let mut attempts = pauses.attempts();
+        assert!(attempts.after_nonsense().is_some() && attempts.after_nonsense().is_some());
+        assert_eq!(attempts.after_nonsense(), None);
+    }
+}

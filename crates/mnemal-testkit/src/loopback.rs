@@ -1,0 +1,138 @@
+//! A server on the loopback interface that answers HTTP as a test tells it to.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// One request as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Request line and headers, as sent.
+    pub head: String,
+    /// The body.
+    pub body: String,
+}
+
+/// What happens to a connection after its request was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// These bytes are written, then it is closed.
+    Say(Vec<u8>),
+    /// These bytes are written, and it stays open.
+    Stall(Vec<u8>),
+}
+
+impl Told {
+    /// A whole answer of this status, with more header lines (each with its line break) and a body.
+    pub fn status(status: u16, headers: &str, body: &str) -> Self {
+        let length = body.len();
+        Self::Say(
+            format!("HTTP/1.1 {status} x\r\n{headers}Content-Length: {length}\r\n\r\n{body}").into_bytes(),
+        )
+    }
+
+    /// An answer of `/v1/embeddings` with these vectors, in this order.
+    pub fn vectors(vectors: &[Vec<f32>]) -> Self {
+        let row =
+            |(index, vector): (usize, &Vec<f32>)| format!("{{\"index\":{index},\"embedding\":{vector:?}}}");
+        let rows: Vec<String> = vectors.iter().enumerate().map(row).collect();
+        Self::status(200, "", &format!("{{\"data\":[{}]}}", rows.join(",")))
+    }
+}
+
+type Answer = dyn Fn(usize, &Heard) -> Told + Send + Sync;
+
+/// The server; it runs in the test's own runtime until it is dropped.
+pub struct Loopback {
+    address: SocketAddr,
+    heard: Arc<Mutex<Vec<Heard>>>,
+    runs: tokio::task::JoinHandle<()>,
+}
+
+impl Loopback {
+    /// Starts to answer; `answer` is told how many requests came before this one.
+    ///
+    /// # Errors
+    /// When no port is free.
+    #[expect(clippy::disallowed_methods, reason = "the server of a test, which ends with the test")]
+    pub async fn start(answer: impl Fn(usize, &Heard) -> Told + Send + Sync + 'static) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let answer: Arc<Answer> = Arc::new(answer);
+        let seen = Arc::clone(&heard);
+        let runs = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                // What a broken connection had to say is of no use.
+                tokio::spawn(serve(stream, Arc::clone(&seen), Arc::clone(&answer)));
+            }
+        });
+        Ok(Self { address, heard, runs })
+    }
+
+    /// Returns `http://` and where it listens.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns all requests so far, in the order in which they were read.
+    pub fn heard(&self) -> Vec<Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl fmt::Debug for Loopback {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Loopback").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        self.runs.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<Heard>>>, answer: Arc<Answer>) -> io::Result<()> {
+    let heard = read(&mut stream).await?;
+    let before = {
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(heard.clone());
+        seen.len() - 1
+    };
+    match answer(before, &heard) {
+        Told::Say(bytes) => {
+            stream.write_all(&bytes).await?;
+            stream.shutdown().await
+        }
+        Told::Stall(bytes) => {
+            stream.write_all(&bytes).await?;
+            std::future::pending().await
+        }
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> io::Result<Heard> {
+    let mut bytes = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n")
+            && body.len() >= length(head)
+        {
+            return Ok(Heard { head: head.to_owned(), body: body.to_owned() });
+        }
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}
+
+fn length(head: &str) -> usize {
+    let lines = head.lines().filter_map(|line| line.split_once(':'));
+    let mut lengths = lines.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    lengths.next().and_then(|(_, value)| value.trim().parse().ok()).unwrap_or_default()
+}
