@@ -60,7 +60,7 @@ impl Cleaner {
         Ok(redactions)
     }
 
-    fn clean_text(&self, what: &str, text: &mut String) -> Result<u32> {
+    pub(crate) fn clean_text(&self, what: &str, text: &mut String) -> Result<u32> {
         if text.contains('\0') {
             *text = text.replace('\0', "\u{FFFD}");
         }

@@ -121,6 +121,16 @@ impl EventLog {
         Self { elsewhere, ..self.clone() }
     }
 
+    /// Returns a text as it may leave the process: without our own blocks and private parts, with placeholders for secrets.
+    ///
+    /// # Errors
+    /// `Invalid` for a secret whose rule blocks.
+    pub fn outgoing(&self, text: &str) -> Result<String> {
+        let mut text = text.to_owned();
+        self.cleaner.clean_text("a text for a model", &mut text)?;
+        Ok(text)
+    }
+
     /// Stores what happened, all or none, and answers in the order of the call.
     ///
     /// Before anything is written our own blocks and private parts are cut, secrets are replaced, erased sentences are

@@ -18,10 +18,6 @@ use self::address::Address;
 use self::connection::{Connector, Reply, Request};
 use self::retry::Pauses;
 
-/// Cosine below which nearness alone injects nothing, for a model that nobody has calibrated.
-///
-/// Source: FEATURES RB-15, the threshold of RockBot.
-pub const ENDPOINT_FLOOR: f32 = 0.5;
 /// What stands before the model's name in the name of its vectors, so that no endpoint can pass for a model in process.
 const PREFIX: &str = "endpoint:";
 /// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.
@@ -125,8 +121,11 @@ impl EndpointEmbedder {
             .map_err(|cause| Error::internal("cannot write a request").because(cause))?;
         let tokens = TokenCount(u32::try_from(body.len().div_ceil(BYTES_A_TOKEN)).unwrap_or(u32::MAX));
         let mut attempts = self.pauses.attempts();
+        let mut last = None;
         loop {
-            permit.pay(tokens)?;
+            if let Err(spent) = permit.pay(tokens) {
+                return Err(last.unwrap_or(spent));
+            }
             let (failure, wait) = match self.send(&body, texts.len()).await {
                 Ok(reply) if reply.status == 200 => match self.read(&reply.body, texts.len()) {
                     Ok(vectors) => return Ok(vectors),
@@ -143,6 +142,7 @@ impl EndpointEmbedder {
             };
             let Some(wait) = wait else { return Err(failure) };
             pause(wait).await;
+            last = Some(failure);
         }
     }
 
@@ -192,10 +192,6 @@ impl EndpointEmbedder {
 impl BackgroundEmbedder for EndpointEmbedder {
     fn model(&self) -> &ModelId {
         &self.model
-    }
-
-    fn floor(&self) -> f32 {
-        ENDPOINT_FLOOR
     }
 
     async fn embed(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>> {

@@ -13,5 +13,5 @@ mod bpe;
 #[cfg(feature = "tokens-exact")]
 pub use crate::bpe::{BpeEncoding, BpeTokenCounter};
 #[cfg(feature = "http")]
-pub use crate::endpoint::{ApiKey, ENDPOINT_FLOOR, EndpointEmbedder, EndpointSettings};
+pub use crate::endpoint::{ApiKey, EndpointEmbedder, EndpointSettings};
 pub use crate::static_embedder::{STATIC_FLOOR, STATIC_MODEL, StaticEmbedder};

@@ -19,6 +19,7 @@ mod question;
 mod signal;
 
 mod answer;
+mod coverage;
 mod filter;
 mod pause;
 mod recall;
@@ -35,6 +36,7 @@ pub mod conformance;
 #[cfg(test)]
 mod fixture;
 
+pub use crate::coverage::Coverage;
 pub use crate::evidence::EVIDENCE_FLOOR;
 pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};

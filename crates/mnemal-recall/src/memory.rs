@@ -50,7 +50,7 @@ pub(crate) struct MemoryIndex {
     last_message: Vec<u32>,
     speakers: HashMap<String, Vec<TermHash>>,
     name_terms: HashSet<TermHash>,
-    vectors: HashMap<ModelId, u32>,
+    pub(crate) vectors: HashMap<ModelId, u32>,
     rows: u32,
 }
 

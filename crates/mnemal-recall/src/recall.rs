@@ -114,10 +114,15 @@ impl Recall {
         Ok(gaps.attach(found))
     }
 
+    /// Brings the index level.
+    pub(crate) async fn caught_up(&self, store: &dyn IndexStore) -> Result<Snapshot> {
+        self.shared.caught_up(store).await
+    }
+
     /// Brings the index level; where that fails, the index as it was last seen, if there was one.
     async fn snapshot(&self, gaps: &mut Gaps) -> Option<Snapshot> {
         let caught_up = match self.parts.index.part() {
-            Ok(store) => self.shared.caught_up(store).await.map_err(GapCause::from),
+            Ok(store) => self.caught_up(store).await.map_err(GapCause::from),
             Err(cause) => Err(cause),
         };
         match caught_up {

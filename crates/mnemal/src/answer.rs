@@ -12,6 +12,7 @@ use mnemal_core::{
 };
 use mnemal_recall::{Depth, Expand, Mode, RecallRequest, Recalled, Spread, UsedMode};
 
+use crate::embedding::QueryVector;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::secondary::merged;
@@ -22,6 +23,7 @@ use crate::secondary::merged;
 pub struct RecallCall {
     memory: Memory,
     request: RecallRequest,
+    asked: Gaps,
 }
 
 impl RecallCall {
@@ -34,7 +36,7 @@ impl RecallCall {
         };
         let limit = at_least_one(memory.engine.settings().recall.limit);
         let request = RecallRequest { filter, limit, ..RecallRequest::new(query) };
-        Self { memory, request }
+        Self { memory, request, asked: Gaps::default() }
     }
 
     /// Sets the most hits; at least one.
@@ -91,6 +93,13 @@ impl RecallCall {
         self
     }
 
+    /// Hands in what [`embed_query`](Memory::embed_query) answered; without a vector the embedder in process makes one, and
+    /// the answer has the gap.
+    pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
+        self.request.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
+        self
+    }
+
     /// Says what of the notes counts, as known when.
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.request.as_of = Some(as_of);
@@ -108,7 +117,7 @@ impl RecallCall {
         let (own, others) =
             join(self.memory.engine.recalled(&self.request), self.memory.secondary.recall(&self.request))
                 .await;
-        let mut gaps = Gaps::default();
+        let mut gaps = self.asked;
         let (own, others) = (gaps.merge(own?), gaps.merge(others));
         Ok(gaps.attach(merged(own, others, &self.request)))
     }
@@ -157,6 +166,7 @@ pub struct ContextCall {
     memory: Memory,
     query: String,
     query_vector: Option<(ModelId, Vec<f32>)>,
+    asked: Gaps,
     session: Option<SessionId>,
     channel: Within<ChannelId>,
     budget: TokenCount,
@@ -176,6 +186,7 @@ impl ContextCall {
             memory,
             query,
             query_vector: None,
+            asked: Gaps::default(),
             session,
             channel: Within::All,
             budget,
@@ -243,6 +254,13 @@ impl ContextCall {
         self
     }
 
+    /// Hands in what [`embed_query`](Memory::embed_query) answered; without a vector the embedder in process makes one, and
+    /// the context has the gap.
+    pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
+        self.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
+        self
+    }
+
     /// Says what held, as known when.
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.as_of = Some(as_of);
@@ -270,7 +288,7 @@ impl ContextCall {
     async fn run(self) -> Result<Degraded<Context>> {
         let engine = &self.memory.engine;
         let request = self.request()?;
-        let mut gaps = Gaps::default();
+        let mut gaps = self.asked;
         let head = match engine.guarded().events.part() {
             Ok(events) => events.head().await.map_err(GapCause::from),
             Err(cause) => Err(cause),

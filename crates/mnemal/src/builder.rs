@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
-    Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer, InstallationKey,
-    Layer, LearningStore, Projector, ReceiptStore, Result, Slot, TokenCounter,
+    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer,
+    InstallationKey, Layer, LearningStore, Projector, ReceiptStore, Result, Slot, TokenCounter,
 };
 use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
@@ -19,9 +19,10 @@ use mnemal_text::Language;
 
 use crate::clock::{RandomIds, SystemClock, random_key};
 use crate::counter::EstimateCounter;
+use crate::embedding::Tried;
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
-use crate::settings::{SecretMode, Settings, Tokenizer};
+use crate::settings::{EmbeddingProvider, SecretMode, Settings, Tokenizer};
 
 /// Collects what an engine is made of; every part that is not given has a default that works offline.
 #[derive(Clone, Debug)]
@@ -29,6 +30,9 @@ use crate::settings::{SecretMode, Settings, Tokenizer};
 pub struct Builder {
     stores: Option<Stores>,
     embedder: Slot<dyn Embedder>,
+    background: Option<Arc<dyn BackgroundEmbedder>>,
+    #[cfg(feature = "http")]
+    endpoint_key: Option<mnemal_providers::ApiKey>,
     counter: Option<Arc<dyn TokenCounter>>,
     extractor: Option<Arc<dyn Extractor>>,
     clock: Arc<dyn Clock>,
@@ -52,6 +56,9 @@ impl Default for Builder {
         Self {
             stores: None,
             embedder,
+            background: None,
+            #[cfg(feature = "http")]
+            endpoint_key: None,
             counter: None,
             extractor: None,
             clock: Arc::new(SystemClock::default()),
@@ -77,6 +84,21 @@ impl Builder {
     /// Sets the embedder, in place of the built-in static table.
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Slot::Filled(embedder);
+        self
+    }
+
+    /// Sets what makes vectors outside the process, in place of the endpoint that the settings name.
+    ///
+    /// It serves upkeep, [`Engine::fill`] and [`Memory::embed_query`](crate::Memory::embed_query); no read calls it.
+    pub fn with_background_embedder(mut self, embedder: Arc<dyn BackgroundEmbedder>) -> Self {
+        self.background = Some(embedder);
+        self
+    }
+
+    /// Sets the key of the endpoint that the settings name.
+    #[cfg(feature = "http")]
+    pub fn with_endpoint_key(mut self, key: mnemal_providers::ApiKey) -> Self {
+        self.endpoint_key = Some(key);
         self
     }
 
@@ -170,7 +192,8 @@ impl Builder {
     /// Builds; what is missing is a gap and not an error.
     ///
     /// # Errors
-    /// `Unavailable` when no key was given and the operating system has no randomness for one.
+    /// `Unavailable` when no key was given and the operating system has no randomness for one; `Invalid` for an endpoint
+    /// that the settings name and that cannot be one.
     pub fn build(self) -> Result<Engine> {
         let key = match &self.key {
             Some(key) => key.clone(),
@@ -184,6 +207,8 @@ impl Builder {
         let recall = self.recall(&guarded, language);
         let context = self.context(&guarded, recall.as_ref(), key.clone());
         let projectors = projectors(&stores);
+        let background = self.background()?;
+        let embedder = self.in_process();
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
@@ -195,6 +220,9 @@ impl Builder {
             log,
             indexer,
             projectors,
+            embedder,
+            background,
+            tried: Tried::default(),
             recall,
             context,
             extractor: self.extractor.unwrap_or_else(|| Arc::new(RuleExtractor::new())),
@@ -256,11 +284,52 @@ impl Builder {
         stores
     }
 
+    /// Returns the embedder of reading and appending, unless vectors are left out.
+    fn in_process(&self) -> Slot<dyn Embedder> {
+        let wanted = self.has(Layer::Vector) && self.settings.embedding.provider != EmbeddingProvider::None;
+        if wanted { self.embedder.clone() } else { Slot::Empty }
+    }
+
+    /// Returns what makes vectors outside the process: what was given, else the endpoint that the settings name.
+    fn background(&self) -> Result<Option<Guarded<dyn BackgroundEmbedder>>> {
+        let given = match &self.background {
+            _ if !self.has(Layer::Vector) => None,
+            Some(given) => Some(Arc::clone(given)),
+            None => self.endpoint()?,
+        };
+        Ok(given.map(|part| Guarded::new(part, &self.clock, self.settings.embedding.timeout())))
+    }
+
+    #[cfg(feature = "http")]
+    fn endpoint(&self) -> Result<Option<Arc<dyn BackgroundEmbedder>>> {
+        use mnemal_providers::{EndpointEmbedder, EndpointSettings};
+        let settings = &self.settings.embedding;
+        if settings.provider != EmbeddingProvider::OpenaiCompatible {
+            return Ok(None);
+        }
+        let bits = self.ids.next(self.clock.now());
+        let embedder = EndpointEmbedder::new(EndpointSettings {
+            base_url: settings.base_url.clone(),
+            model: settings.model.clone(),
+            api_key: self.endpoint_key.clone(),
+            timeout: settings.timeout(),
+            max_input_chars: settings.max_input_chars,
+            seed: u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default(),
+        })?;
+        Ok(Some(Arc::new(embedder)))
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same call as with the feature")]
+    fn endpoint(&self) -> Result<Option<Arc<dyn BackgroundEmbedder>>> {
+        Ok(None)
+    }
+
     /// Puts every part that reading uses behind a guard of its own.
     fn guarded(&self, stores: &Stores) -> Parts {
         let deadline = self.settings.recall.part_deadline();
         let clock = &self.clock;
-        let embedder = if self.has(Layer::Vector) { self.embedder.clone() } else { Slot::Empty };
+        let embedder = self.in_process();
         Parts {
             events: guard(&stores.events, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn EventStore>
@@ -282,7 +351,7 @@ impl Builder {
 
     /// What makes events findable.
     fn indexer(&self, language: Language) -> Slot<dyn Indexer> {
-        let embedder = if self.has(Layer::Vector) { self.embedder.clone() } else { Slot::Empty };
+        let embedder = self.in_process();
         let embedder = guard(&embedder, |part| {
             Arc::new(Guarded::new(part, &self.clock, self.settings.recall.part_deadline()))
                 as Arc<dyn Embedder>

@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use mnemal_context::AssemblerParts;
 use mnemal_core::{
-    AsOf, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor, Gap, GapCause,
-    IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore, NewEvent, NoteKey,
-    Projector, Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
+    AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
+    Gap, GapCause, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore,
+    NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
 
 use crate::builder::Builder;
+use crate::embedding::Tried;
+use crate::guard::Guarded;
 use crate::memory::Memory;
 use crate::secondary::Secondary;
 use crate::settings::Settings;
@@ -45,6 +47,11 @@ pub(crate) struct Wired {
     pub(crate) log: Option<EventLog>,
     pub(crate) indexer: Slot<dyn Indexer>,
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
+    /// The embedder in process without its guard: upkeep has more time than an answer.
+    pub(crate) embedder: Slot<dyn Embedder>,
+    /// What makes vectors outside the process.
+    pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
+    pub(crate) tried: Tried,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,

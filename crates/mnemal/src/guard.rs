@@ -33,6 +33,16 @@ impl<P: ?Sized> Guarded<P> {
     /// A call that does not answer in time, panics, or follows too many failures is `Unavailable` or `Internal`; a
     /// missed deadline carries [`Elapsed`], so that its gap says so.
     async fn run<T>(&self, what: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
+        self.run_within(self.deadline, what, work).await
+    }
+
+    /// Runs one call of the part with a deadline of its own.
+    async fn run_within<T>(
+        &self,
+        deadline: Duration,
+        what: &'static str,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let now = self.clock.monotonic();
         if !self.breaker.admits(now) {
             return Err(Error::new(
@@ -40,13 +50,13 @@ impl<P: ?Sized> Guarded<P> {
                 format!("{what} is paused after repeated failures"),
             ));
         }
-        let answer =
-            match tokio::time::timeout(self.deadline, AssertUnwindSafe(work).catch_unwind()).await {
-                Ok(Ok(answer)) => answer,
-                Ok(Err(_panic)) => Err(Error::internal(format!("{what} panicked"))),
-                Err(_late) => Err(Error::new(ErrorKind::Unavailable, format!("{what} is late"))
-                    .because(Elapsed(self.deadline))),
-            };
+        let answer = match tokio::time::timeout(deadline, AssertUnwindSafe(work).catch_unwind()).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_panic)) => Err(Error::internal(format!("{what} panicked"))),
+            Err(_late) => {
+                Err(Error::new(ErrorKind::Unavailable, format!("{what} is late")).because(Elapsed(deadline)))
+            }
+        };
         match &answer {
             Err(error) if is_failure(error.kind()) => {
                 tracing::warn!(part = what, kind = error.kind().as_str(), "part failed");

@@ -6,6 +6,7 @@ mod backup;
 mod builder;
 mod clock;
 mod counter;
+mod embedding;
 mod engine;
 mod extract;
 mod forget;
@@ -35,6 +36,8 @@ pub use mnemal_events::{
     Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
     Skipped, Taken,
 };
+#[cfg(feature = "http")]
+pub use mnemal_providers::ApiKey;
 pub use mnemal_recall::{Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode};
 
 pub use crate::answer::{ContextCall, RecallCall};
@@ -43,6 +46,7 @@ pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::counter::EstimateCounter;
+pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
 pub use crate::forget::{Erasure, ErasureStatus, ForgetCall};
@@ -54,8 +58,8 @@ pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
 pub use crate::recover::Recovered;
 pub use crate::remember::{RememberCall, Stored};
 pub use crate::settings::{
-    ContextShape, DurabilityMode, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings,
-    SpacesSettings, StorageSettings, Tokenizer,
+    ContextShape, DurabilityMode, EmbeddingProvider, EmbeddingSettings, PrivacySettings, RecallSettings,
+    RetentionSettings, SecretMode, Settings, SpacesSettings, StorageSettings, Tokenizer,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

@@ -1,9 +1,13 @@
 //! Values that shape the engine; components are trait objects and never stand here.
 
+mod embedding;
+
 use std::time::Duration;
 
 use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
+
+pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
 
 /// All settings; every one has a default that most users never touch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +21,8 @@ pub struct Settings {
     pub spaces: SpacesSettings,
     /// Recall.
     pub recall: RecallSettings,
+    /// What makes vectors.
+    pub embedding: EmbeddingSettings,
     /// Assembly of contexts.
     pub context: ContextShape,
     /// What is never stored.
@@ -160,6 +166,7 @@ impl Default for Settings {
             storage: StorageSettings::default(),
             spaces: SpacesSettings::default(),
             recall: RecallSettings::default(),
+            embedding: EmbeddingSettings::default(),
             context: ContextShape::default(),
             privacy: PrivacySettings::default(),
             retention: RetentionSettings::default(),
@@ -225,7 +232,7 @@ impl Settings {
         if self.spaces.max_open == 0 {
             return Err(Error::invalid("spaces.max_open must be at least 1"));
         }
-        Ok(())
+        self.embedding.check()
     }
 }
 
@@ -242,11 +249,27 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 4] = [
+        let rows: [(Change, &str); 6] = [
             (|settings| settings.context.secondary_share = 1.1, "context.secondary_share"),
             (|settings| settings.context.low_trust_share = f32::NAN, "context.low_trust_share"),
             (|settings| settings.spaces.max_open = 0, "spaces.max_open"),
             (|settings| settings.recall.limit = 0, "recall.limit"),
+            (
+                |settings| settings.embedding.provider = EmbeddingProvider::OpenaiCompatible,
+                "embedding.base_url",
+            ),
+            (
+                |settings| {
+                    settings.embedding = EmbeddingSettings {
+                        provider: EmbeddingProvider::OpenaiCompatible,
+                        model: "m".to_owned(),
+                        base_url: "http://localhost".to_owned(),
+                        batch: 0,
+                        ..EmbeddingSettings::default()
+                    };
+                },
+                "embedding.batch",
+            ),
         ];
         for (change, key) in rows {
             assert!(refused(change).contains(key), "{key}");

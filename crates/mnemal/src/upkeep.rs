@@ -8,6 +8,7 @@ use mnemal_core::{
     Lease, LeaseName, NewEvent, OwnerId, Result, Seq, Turn, Within,
 };
 
+use crate::embedding::EmbeddedBy;
 use crate::engine::{Engine, missing};
 
 /// The lease of background work. Source: ARCHITECTURE 8.
@@ -16,6 +17,9 @@ const BACKGROUND: &str = "background";
 const TTL: Duration = Duration::from_secs(30);
 /// Events that are indexed anew at once. Source: a full block.
 const PAGE: NonZeroUsize = NonZeroUsize::new(BLOCK_ROWS).expect("a block has rows");
+
+/// Most time for the vectors of one embedder. Source: own default; both fit into the lease.
+const VECTORS: Duration = Duration::from_secs(12);
 
 /// What one step of upkeep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub struct Tended {
     pub sealed: u64,
     /// Index rows that were made anew, because their block was damaged.
     pub reindexed: u64,
+    /// Vectors that were made for events without one of the model.
+    pub embedded: u64,
     /// What the check found; only after an unclean end.
     pub check: Option<Integrity>,
 }
@@ -37,7 +43,7 @@ pub struct Tended {
 impl Engine {
     /// Does one step of upkeep if it is nobody else's turn, then gives the turn back: folds the projections, finishes
     /// interrupted forgets, drops old receipts, checks the space where a process before came to an unclean end, makes
-    /// damaged index blocks anew and merges small ones.
+    /// damaged index blocks anew, merges small ones, and makes vectors for events that have none of a configured model.
     ///
     /// Starts nothing: a process that lives long calls it every now and then, under a name that it made for itself. A
     /// dropped future leaves the turn to run out after 30 s, which counts as an unclean end.
@@ -67,7 +73,7 @@ impl Engine {
 
     /// Does the parts of a step one after the other as long as the lease holds; returns it unless it was lost.
     async fn step(&self, mut lease: Option<Lease>, tended: &mut Tended, gaps: &mut Gaps) -> Option<Lease> {
-        let parts = [Part::Fold, Part::Forgets, Part::Sweep, Part::Check, Part::Seal];
+        let parts = [Part::Fold, Part::Forgets, Part::Sweep, Part::Check, Part::Seal, Part::Vectors];
         for part in parts {
             if let Some(held) = lease.take() {
                 lease = Some(self.renewed(held, gaps).await?);
@@ -99,6 +105,17 @@ impl Engine {
             Part::Seal => {
                 let sealed = self.sealed(tended).await.map_err(GapCause::from);
                 tended.sealed = gaps.keep(Layer::Lexical, sealed);
+            }
+            Part::Vectors => {
+                if tended.reindexed > 0 {
+                    self.parts().tried.clear();
+                }
+                for by in [EmbeddedBy::InProcess, EmbeddedBy::Background] {
+                    let made = tokio::time::timeout(VECTORS, self.fill_a_little(by)).await;
+                    let made =
+                        made.map_or(Err(GapCause::TimedOut(VECTORS)), |made| made.map_err(GapCause::from));
+                    tended.embedded += gaps.keep(Layer::Vector, made);
+                }
             }
             Part::Check if tended.left_by.is_some() => {
                 let found = self.check().await.map(Some).map_err(GapCause::from);
@@ -183,10 +200,11 @@ enum Part {
     Sweep,
     Check,
     Seal,
+    Vectors,
 }
 
 /// Copies an event as far as its text is indexed.
-fn shortened(event: &NewEvent) -> NewEvent {
+pub(crate) fn shortened(event: &NewEvent) -> NewEvent {
     let mut event = event.clone();
     let cut = event.content.floor_char_boundary(mnemal_events::LONGEST_INDEXED);
     event.content.truncate(cut);

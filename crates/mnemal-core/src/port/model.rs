@@ -17,9 +17,6 @@ pub trait BackgroundEmbedder: Debug + Send + Sync + 'static {
     /// Returns the model; vectors of two models never mix.
     fn model(&self) -> &ModelId;
 
-    /// Returns the cosine below which nearness alone injects nothing; never used in ranking.
-    fn floor(&self) -> f32;
-
     /// Returns one vector a text; all of them or an error. One call is one request, apart from repetitions.
     ///
     /// # Errors

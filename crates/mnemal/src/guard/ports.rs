@@ -1,13 +1,15 @@
 //! The ports behind guards, one forwarding each; none may forget a method.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Event,
-    EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock, IndexMark, IndexStore, Layer,
-    Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId, NoteKey, Projection, Receipt,
-    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Vector,
+    Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
+    DeadLetter, Degraded, Embedder, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock,
+    IndexMark, IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId,
+    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary,
+    Timestamp, Tombstone, Vector,
 };
 
 use super::Guarded;
@@ -29,6 +31,22 @@ impl Embedder for Guarded<dyn Embedder> {
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         self.run("the embedder", self.part.embed(texts)).await
+    }
+}
+
+/// Outside the process there is no deadline for all: the caller knows for how long it can wait.
+impl Guarded<dyn BackgroundEmbedder> {
+    pub(crate) fn model(&self) -> &ModelId {
+        self.part.model()
+    }
+
+    pub(crate) async fn embed_within(
+        &self,
+        deadline: Duration,
+        permit: &mut BackgroundPermit,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>> {
+        self.run_within(deadline, "the endpoint", self.part.embed(permit, texts)).await
     }
 }
 
