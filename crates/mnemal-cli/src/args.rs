@@ -89,6 +89,8 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Save what is left of a damaged space into a new file.
     Recover(Recover),
+    /// Make what recall searches anew; what it has serves until then.
+    Reindex(Reindex),
     /// Read everything and compare it with its checksums.
     Check,
     /// Say what the space holds and how its parts are.
@@ -159,6 +161,7 @@ pub(crate) struct Filter {
 
 /// `recall`.
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Recall {
     /// The question.
     pub(crate) query: String,
@@ -179,9 +182,29 @@ pub(crate) struct Recall {
     /// Stop where the scores fall off.
     #[arg(long)]
     pub(crate) close: bool,
+    /// Ask the endpoint of the settings for the question's vector first, for at most two seconds.
+    #[arg(long)]
+    pub(crate) ask_endpoint: bool,
     /// Show what each score is made of.
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+/// `reindex`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Reindex {
+    /// Make the vectors that events lack of a model, beside those of other models; can be interrupted and repeated.
+    #[arg(long, required = true)]
+    pub(crate) embeddings: bool,
+    /// A model of the endpoint of the settings, or the one in process; without it what the settings say.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Only say how many vectors are missing and what they would cost; nothing is sent.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// What a million tokens cost, for the estimate of `--dry-run`.
+    #[arg(long, value_name = "PRICE", requires = "dry_run")]
+    pub(crate) price: Option<f64>,
 }
 
 /// `context`.
@@ -204,6 +227,9 @@ pub(crate) struct Context {
     /// Leave out what the session was shown before.
     #[arg(long)]
     pub(crate) skip_injected: bool,
+    /// Ask the endpoint of the settings for the question's vector first, for at most two seconds.
+    #[arg(long)]
+    pub(crate) ask_endpoint: bool,
     /// Show the receipt: every line with its sources, everything that was left out with the reason.
     #[arg(long)]
     pub(crate) explain: bool,

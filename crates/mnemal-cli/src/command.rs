@@ -15,6 +15,7 @@ mod log;
 mod mcp;
 mod recall;
 mod recover;
+mod reindex;
 mod remember;
 mod restore;
 mod setup;
@@ -22,10 +23,11 @@ mod space;
 mod status;
 
 use std::io::Read as _;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Engine, Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Spaces, Speaker, UserId,
+    Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Settings, Spaces, Speaker, UserId,
     Within,
 };
 
@@ -62,6 +64,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Backup(call) => backup::run(&open_one(&global, output).await?, &call, output).await,
         Command::Restore(call) => restore::run(&global, &call, output).await,
         Command::Recover(call) => recover::run(&global, &call, output).await,
+        Command::Reindex(call) => reindex::run(&global, &call, output).await,
         Command::Check => check::run(&open_one(&global, output).await?, output).await,
         Command::Status => status::run(&global, output).await,
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
@@ -75,7 +78,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
 /// and every always-on space. With `--db` it is that file alone.
 pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
     let place = Place::find_several(global)?;
-    let (memory, spaces) = opened(&place, global, output).await?;
+    let (memory, spaces) = opened(&place, config::read(global)?, global, output).await?;
     match spaces {
         Some(spaces) => Ok(spaces.beside(&memory, &place.others).await?),
         None => Ok(memory),
@@ -84,7 +87,12 @@ pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
 
 /// Opens the one space that a command means, and nothing beside it.
 pub(crate) async fn open_one(global: &Global, output: &Output) -> Result<Memory> {
-    Ok(opened(&Place::find(global)?, global, output).await?.0)
+    open_with(config::read(global)?, global, output).await
+}
+
+/// Opens the one space that a command means with settings that the command has changed.
+async fn open_with(settings: Settings, global: &Global, output: &Output) -> Result<Memory> {
+    Ok(opened(&Place::find(global)?, settings, global, output).await?.0)
 }
 
 /// Returns the spaces of the data directory.
@@ -92,15 +100,20 @@ pub(crate) fn spaces(global: &Global) -> Result<Spaces> {
     let data = Place::find_several(global)?.data;
     let data =
         data.ok_or_else(|| Error::invalid("spaces have names in the data directory; leave --db out"))?;
-    Ok(Spaces::new(data, Engine::builder().with_settings(config::read(global)?))?)
+    Ok(Spaces::new(data, config::builder(config::read(global)?)?)?)
 }
 
-async fn opened(place: &Place, global: &Global, output: &Output) -> Result<(Memory, Option<Spaces>)> {
+async fn opened(
+    place: &Place,
+    settings: Settings,
+    global: &Global,
+    output: &Output,
+) -> Result<(Memory, Option<Spaces>)> {
     if global.verbose > 0 {
         output.say(&format!("space {} in {}", place.space, place.file.display()));
     }
     let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
-    let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
+    let builder = config::builder(settings)?.with_key_file(&place.key);
     let Some(data) = &place.data else {
         let engine = builder.open(&place.file).await.with_context(failed)?;
         return Ok((engine.memory(Scope::whole(place.space.clone())), None));
@@ -117,6 +130,9 @@ pub(crate) async fn settled(memory: &Memory, done: Result<u8>) -> Result<u8> {
     let _later = memory.engine().close().await;
     done
 }
+
+/// How long a command waits for the vector of its question. Source: own default, what a person at a terminal puts up with.
+const ENDPOINT_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Tells people of gaps, and returns the exit code that they earn.
 pub(crate) fn gaps(gaps: &[Gap], global: &Global, output: &Output) -> u8 {

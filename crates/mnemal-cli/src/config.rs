@@ -1,7 +1,7 @@
 //! Settings: the defaults, then the user's file, then variables of the environment.
 
 use anyhow::{Context as _, Result};
-use mnemal::{Error, Settings};
+use mnemal::{Builder, Engine, Error, Settings};
 use serde::de::DeserializeOwned;
 
 use crate::args::Global;
@@ -25,6 +25,27 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     let settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
     settings.check()?;
     Ok(settings)
+}
+
+/// Starts an engine with these settings, and with the key of the endpoint that they name: only then is the variable read
+/// that holds it.
+///
+/// # Errors
+/// `Invalid` for a key that can be none.
+pub(crate) fn builder(settings: Settings) -> Result<Builder> {
+    #[cfg(feature = "http")]
+    if let Some(key) = endpoint_key(&settings) {
+        let key = mnemal::ApiKey::new(&key)?;
+        return Ok(Engine::builder().with_settings(settings).with_endpoint_key(key));
+    }
+    Ok(Engine::builder().with_settings(settings))
+}
+
+/// Returns the key of the endpoint that the settings name, if they name a variable for it and it is set.
+pub(crate) fn endpoint_key(settings: &Settings) -> Option<String> {
+    let embedding = &settings.embedding;
+    let is_asked = embedding.provider == mnemal::EmbeddingProvider::OpenaiCompatible;
+    if is_asked && !embedding.api_key_env.is_empty() { place::variable(&embedding.api_key_env) } else { None }
 }
 
 /// Reads the section of the settings that a command has for itself.

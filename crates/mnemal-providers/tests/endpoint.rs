@@ -63,7 +63,6 @@ async fn kind_and_requests(answers: Vec<Told>) -> (ErrorKind, usize) {
     (answer.unwrap_err().kind(), requests)
 }
 
-// proves: RB-15 (any OpenAI-compatible endpoint: base URL, model, optional key, longest input)
 #[tokio::test(start_paused = true)]
 async fn texts_are_sent_as_openai_does_and_their_vectors_come_back_in_order() {
     let server = Loopback::start(|_, _| good()).await.unwrap();

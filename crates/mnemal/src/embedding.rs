@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 pub use self::fill::{Backlog, Estimate};
 
 use crate::engine::{Engine, missing};
+use crate::guard::Guarded;
 use crate::memory::Memory;
 
 /// What makes the vectors of a model.
@@ -107,7 +108,7 @@ impl Engine {
     pub fn model(&self, by: EmbeddedBy) -> Option<&ModelId> {
         match by {
             EmbeddedBy::InProcess => self.parts().embedder.part().ok().map(Embedder::model),
-            EmbeddedBy::Background => self.parts().background.as_ref().map(|background| background.model()),
+            EmbeddedBy::Background => self.parts().background.as_ref().map(Guarded::model),
         }
     }
 

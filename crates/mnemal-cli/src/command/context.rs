@@ -57,6 +57,9 @@ pub(super) async fn run(
     if call.skip_injected {
         request = request.skip_injected();
     }
+    if let Some(query) = call.query.as_ref().filter(|_| call.ask_endpoint) {
+        request = request.embedded(memory.embed_query(query, super::ENDPOINT_DEADLINE).await);
+    }
     let context = request.await?;
     output.answer(&answer(&context), || human(&context, call))?;
     if context.text.is_empty() {

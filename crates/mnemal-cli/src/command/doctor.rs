@@ -1,5 +1,6 @@
 //! `mnemal doctor`.
 
+mod embedding;
 mod machine;
 
 use anyhow::Result;
@@ -42,6 +43,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
             }
             findings.push(bytes(&memory).await);
             findings.push(layers(&memory).await);
+            findings.push(embedding::vectors(&memory, global).await);
             findings.push(probe(&memory).await);
             if let Some(text) = &call.prove_erased {
                 findings.push(erased(&memory, text).await);

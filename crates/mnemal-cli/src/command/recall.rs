@@ -47,6 +47,9 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
     if call.close {
         request = request.depth(Depth::FallOff);
     }
+    if call.ask_endpoint {
+        request = request.embedded(memory.embed_query(&call.query, super::ENDPOINT_DEADLINE).await);
+    }
     let found = request.await?;
     let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call)).collect();
     let text = human(&found, call);

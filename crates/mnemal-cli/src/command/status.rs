@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use mnemal::{GapCause, Health, Heard, Status};
+use mnemal::{GapCause, Generation, Health, Heard, Status};
 use serde::Serialize;
 
 use crate::args::Global;
@@ -22,6 +22,16 @@ struct Report {
     erased: u64,
     languages: Vec<LanguageReport>,
     layers: Vec<LayerReport>,
+    /// `None` where the index does not answer.
+    vectors: Option<Vec<VectorReport>>,
+}
+
+#[derive(Serialize)]
+struct VectorReport {
+    model: String,
+    events: u64,
+    behind: u64,
+    serves: bool,
 }
 
 #[derive(Serialize)]
@@ -54,6 +64,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
+        vectors: memory.engine().generations().await.ok().map(|all| all.iter().map(vectors).collect()),
     };
     output.answer(&report, || text(&report))?;
     Ok(u8::from(health.status() == Status::Down))
@@ -67,6 +78,10 @@ fn size(file: &Path) -> u64 {
 
 fn language(heard: &Heard) -> LanguageReport {
     LanguageReport { code: heard.code, reads: heard.tier.as_str(), turns: heard.turns }
+}
+
+fn vectors(of: &Generation) -> VectorReport {
+    VectorReport { model: of.model.to_string(), events: of.vectors, behind: of.behind, serves: of.serves }
 }
 
 fn layer(part: &Health) -> LayerReport {
@@ -99,6 +114,14 @@ fn text(report: &Report) -> String {
     for one in &report.layers {
         let behind = if one.behind > 0 { format!(", {} behind", one.behind) } else { String::new() };
         lines.push(format!("{:<11} {}{behind}", one.layer, one.status));
+    }
+    match &report.vectors {
+        None => lines.push("vectors     not known: the index does not answer".to_owned()),
+        Some(models) => lines.extend(models.iter().map(|one| {
+            let serves = if one.serves { "serves" } else { "does not serve yet" };
+            let all = one.events + one.behind;
+            format!("vectors     {}: {} of {all} events, {serves}", one.model, one.events)
+        })),
     }
     lines.join("\n")
 }

@@ -88,7 +88,6 @@ mod tests {
         );
     }
 
-    // proves: RB-15 (an answer that is no whole list of vectors is none)
     #[test]
     fn an_answer_that_is_not_whole_is_none() {
         for body in [
