@@ -32,6 +32,10 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
 ///
 /// # Errors
 /// `Invalid` for a key that can be none.
+#[cfg_attr(
+    not(feature = "http"),
+    expect(clippy::unnecessary_wraps, reason = "the same call as with the feature")
+)]
 pub(crate) fn builder(settings: Settings) -> Result<Builder> {
     #[cfg(feature = "http")]
     if let Some(key) = endpoint_key(&settings) {

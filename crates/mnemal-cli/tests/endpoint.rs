@@ -14,7 +14,7 @@ const KEY: &str = "sk-nobody-may-read-this";
 /// Vectors of four values that depend on the letters of a text.
 fn embeds(_: usize, heard: &Heard) -> Told {
     let question: Value = serde_json::from_str(&heard.body).unwrap();
-    let texts = question["input"].as_array().unwrap();
+    let texts = question.get("input").and_then(Value::as_array).unwrap();
     let count = |text: &str, letter: char| text.chars().filter(|one| *one == letter).count() as f32;
     let vector = |text: &Value| {
         let text = text.as_str().unwrap();
@@ -64,8 +64,8 @@ impl Home {
     }
 
     async fn remember(&self, n: usize) {
-        let text: String =
-            (0..n).map(|n| format!("{{\"role\":\"user\",\"content\":\"note {n} about tea\"}}\n")).collect();
+        let line = |n| format!("{{\"role\":\"user\",\"content\":\"note {n} about tea\"}}");
+        let text = (0..n).map(line).collect::<Vec<_>>().join("\n");
         let file = self.folder.path().join("messages.jsonl");
         std::fs::write(&file, text).unwrap();
         self.text(&["import", "--format", "openai", file.to_str().unwrap()]).await;
