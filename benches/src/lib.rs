@@ -10,6 +10,8 @@ pub mod paired;
 pub mod score;
 pub mod shown;
 
+pub mod abstain;
+
 pub mod spaces;
 
 pub mod chat;

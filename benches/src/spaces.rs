@@ -10,6 +10,7 @@ use mnemal::{
     Builder, Clock as _, Cursor, Engine, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey,
     Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
 };
+use mnemal_recall::Grounds;
 
 use crate::neutral::{DataSet, Question, Row};
 
@@ -114,6 +115,16 @@ impl Spaces {
             answers.add(question, ranked);
         }
         Ok(answers)
+    }
+
+    /// Puts a question to a conversation and returns what spoke for each hit, as many as recall gives without being told.
+    ///
+    /// # Errors
+    /// As [`recall`](Self::recall).
+    pub async fn grounds(&self, conv: &str, question: &str) -> Result<Vec<Grounds>> {
+        let space = self.spaces.get(conv).with_context(|| format!("no conversation {conv}"))?;
+        let found = space.memory.recall(question).await?;
+        Ok(found.hits.iter().map(|hit| hit.grounds).collect())
     }
 
     fn of(&self, question: &Question) -> Result<&Space> {

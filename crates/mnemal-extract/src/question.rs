@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::gates::is_negated;
-use crate::question_words::{COMMON_STARTS, JOINERS, NOT_NAMES, RECIPIENT_VERBS, REQUEST_VERBS};
+use crate::question_words::{
+    ATTRIBUTE_ENDS, COMMON_STARTS, DETERMINERS, JOINERS, NOT_NAMES, RECIPIENT_VERBS, REQUEST_VERBS,
+};
 use crate::word::{Word, words};
 
 /// The word that asks.
@@ -57,6 +59,11 @@ pub struct Question {
     pub about_assistant: bool,
     /// It asks about the person who asks: "I", "my".
     pub about_self: bool,
+    /// The attribute that is asked of something, bytes of the text: "main reason" of "What was the main reason for the delay?".
+    ///
+    /// Only of questions that begin "what is the …", "what was Anna's …": there the answer is said of that attribute, where
+    /// "what book did she read" only names the class of its answer.
+    pub attribute: Option<Range<usize>>,
 }
 
 /// Reads an English question; of another language, names and quoted phrases only.
@@ -71,6 +78,7 @@ pub fn question(text: &str) -> Question {
         negated: is_negated(text),
         about_assistant: is_about_assistant(&words),
         about_self: is_about_self(&words),
+        attribute: attribute(&words),
     }
 }
 
@@ -159,6 +167,26 @@ fn is_about_self(words: &[Word<'_>]) -> bool {
         "me" => !RECIPIENT_VERBS.contains(&before(words, at, 1)),
         _ => false,
     })
+}
+
+fn attribute(words: &[Word<'_>]) -> Option<Range<usize>> {
+    let at = words.iter().position(|word| matches!(word.lower.as_ref(), "what" | "what's"))?;
+    let is_verb = matches!(lower(words, at + 1), "is" | "are" | "was" | "were");
+    let opens = match lower(words, at) {
+        "what's" => at + 1,
+        _ if is_verb => at + 2,
+        _ => return None,
+    };
+    let is_owner = |at: usize| lower(words, at).ends_with("'s") || lower(words, at).ends_with("s'");
+    if !DETERMINERS.contains(&lower(words, opens)) && !is_owner(opens) {
+        return None;
+    }
+    let rest = words.get(opens + 1..)?;
+    let goes_on = |word: &&Word<'_>| !word.starts_clause && !ATTRIBUTE_ENDS.contains(&word.lower.as_ref());
+    let end = opens + 1 + rest.iter().take_while(goes_on).count();
+    let start = (opens..end).rev().find(|at| is_owner(*at)).unwrap_or(opens) + 1;
+    let phrase = words.get(start..end)?;
+    Some(phrase.first()?.span.start..phrase.last()?.span.end)
 }
 
 fn names(text: &str, words: &[Word<'_>]) -> Vec<String> {
@@ -349,6 +377,23 @@ mod tests {
         );
         assert!(!ask("Tell me where Ana lives.").about_self);
         assert!(ask("Which city have I not visited?").negated && !ask("Why not Rome?").negated);
+    }
+
+    #[test]
+    fn an_attribute_is_what_is_asked_of_something() {
+        for (text, attribute) in [
+            ("What was the main reason for the delay?", Some("main reason")),
+            ("What's Anna's brother's favourite colour?", Some("favourite colour")),
+            ("So, what were the terms and conditions of the lease?", Some("terms and conditions")),
+            ("What is my budget, and who set it?", Some("budget")),
+            ("What is Anna planning to do?", None),
+            ("What book did she read?", None),
+            ("What is the?", None),
+            ("Who was the owner of the house?", None),
+            ("what", None),
+        ] {
+            assert_eq!(question(text).attribute.map(|range| &text[range]), attribute, "{text}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, TokenCount, 
 use mnemal_text::fold;
 
 use crate::depth::before_fall;
+use crate::evidence::{EvidenceRule, Grounds};
 use crate::fuse::Fused;
 use crate::memory::NONE;
 use crate::question::Query;
@@ -92,10 +93,9 @@ fn hit(
     let index = &search.snapshot.index;
     let event =
         events.get(&index.event(fused.row)?).filter(|event| may_show(&request.filter, event))?.clone();
-    let evidence = match event.kept() {
-        Some(kept) if !query.phrases.is_empty() && holds_phrase(&kept.content, query) => 1.0,
-        _ => search.evidence(fused.row, query),
-    };
+    let has_phrase = event.kept().is_some_and(|kept| holds_phrase(&kept.content, query));
+    let grounds = Grounds { has_phrase, ..search.grounds(fused.row, query) };
+    let evidence = grounds.evidence(&EvidenceRule::LEARNT);
     if request.min_evidence.is_some_and(|least| evidence < least) {
         return None;
     }
@@ -115,6 +115,7 @@ fn hit(
         event,
         score: Score::new(fused.score),
         evidence,
+        grounds,
         parts: fused.parts.to_vec(),
         neighbour_share,
         found_by,
@@ -125,6 +126,9 @@ fn hit(
 }
 
 fn holds_phrase(content: &str, query: &Query) -> bool {
+    if query.phrases.is_empty() {
+        return false;
+    }
     let content = fold(content);
     query.phrases.iter().any(|phrase| content.contains(phrase))
 }

@@ -50,6 +50,8 @@ pub struct LexicalScores {
     rows: Table,
     /// BM25 of each conversation as one text.
     sessions: Vec<f32>,
+    /// The terms that are used, one bit of a row each.
+    terms: Vec<TermHash>,
     /// Weight of each term that speakers' names do not explain; 0 for a name.
     weights: Vec<f32>,
     best: Vec<Ranked>,
@@ -79,13 +81,33 @@ impl LexicalScores {
 
     /// Returns which share of the query's weight the row and the two messages on either side of it hold, 0 to 1.
     pub fn coverage(&self, row: u32, columns: &Columns) -> f32 {
-        let total: f32 = self.weights.iter().sum();
-        if total <= 0.0 {
-            return 0.0;
-        }
-        let held = around(row, columns).into_iter().fold(0, |held, near| held | self.rows.get(near).held);
-        let found = self.weights.iter().enumerate().filter(|(bit, _)| held >> bit & 1 == 1);
-        (found.map(|(_, weight)| weight).sum::<f32>() / total).min(1.0)
+        self.share(self.held_around(row, columns), u16::MAX)
+    }
+
+    /// Returns which of the used terms are meant, one bit each.
+    pub(crate) fn bits(&self, is_meant: impl Fn(TermHash) -> bool) -> u16 {
+        let meant = self.terms.iter().enumerate().filter(|(_, term)| is_meant(**term));
+        meant.fold(0, |bits, (bit, _)| bits | 1 << bit)
+    }
+
+    /// Returns which of the used terms the row holds, one bit each.
+    pub(crate) fn held(&self, row: u32) -> u16 {
+        self.rows.get(row).held
+    }
+
+    /// Returns which of the used terms the row and the two messages on either side of it hold, one bit each.
+    pub(crate) fn held_around(&self, row: u32, columns: &Columns) -> u16 {
+        around(row, columns).into_iter().fold(0, |held, near| held | self.held(near))
+    }
+
+    /// Returns the share that terms have in the weight of others, 0 to 1; 0 where those weigh nothing.
+    pub(crate) fn share(&self, bits: u16, of: u16) -> f32 {
+        let weight = |bits: u16| -> f32 {
+            let meant = self.weights.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+            meant.map(|(_, weight)| weight).sum()
+        };
+        let total = weight(of);
+        if total > 0.0 { (weight(bits & of) / total).min(1.0) } else { 0.0 }
     }
 }
 
@@ -122,7 +144,8 @@ pub fn score(
     if weights.iter().all(|weight| *weight <= 0.0) {
         weights = terms.iter().map(|term| idf(rows, term.frequency)).collect();
     }
-    LexicalScores { rows: found, sessions: sessions(&terms, columns), weights, best }
+    let used = terms.iter().map(|term| term.hash).collect();
+    LexicalScores { rows: found, sessions: sessions(&terms, columns), terms: used, weights, best }
 }
 
 /// A term of the query with its postings, looked up once.

@@ -13,6 +13,7 @@ mod sign_bits;
 mod vector;
 
 mod depth;
+mod doubt;
 mod evidence;
 mod fuse;
 mod question;
@@ -37,7 +38,7 @@ pub mod conformance;
 mod fixture;
 
 pub use crate::coverage::Coverage;
-pub use crate::evidence::EVIDENCE_FLOOR;
+pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceRule, Grounds};
 pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
 pub use crate::memory::Columns;

@@ -164,9 +164,13 @@ impl MemoryIndex {
 
     /// Whether the row's speaker is called by one of these terms.
     pub(crate) fn is_spoken_by(&self, row: u32, terms: &[TermHash]) -> bool {
+        self.speaker(row).iter().any(|term| terms.contains(term))
+    }
+
+    /// The terms of the name of the row's speaker; none if he has no name but his part.
+    pub(crate) fn speaker(&self, row: u32) -> &[TermHash] {
         let name = self.place(row).and_then(|(block, place)| block.speakers.get(place));
-        name.and_then(|name| self.speakers.get(name))
-            .is_some_and(|own| own.iter().any(|term| terms.contains(term)))
+        name.and_then(|name| self.speakers.get(name)).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Whether a term is a part of some speaker's name.

@@ -2,7 +2,7 @@
 
 use mnemal_core::{Marks, TermHash};
 use mnemal_extract::{Question, Wh, question};
-use mnemal_text::{Analyzer, fold, is_stop_word, term_hash};
+use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::lexical::TermQuery;
 use crate::terms::NAME;
@@ -27,6 +27,10 @@ pub(crate) struct Query {
     pub(crate) asks_assistant: bool,
     /// What stands in quotation marks, folded.
     pub(crate) phrases: Vec<String>,
+    /// The terms of each name in it; none of a German question, where every noun has a capital.
+    pub(crate) names: Vec<Vec<TermHash>>,
+    /// The terms of the attribute that is asked of something: "reason" of "what was the reason for the delay".
+    pub(crate) attribute: Vec<TermHash>,
     /// It has words, and not only stop words and fillers; otherwise nothing can be evidence for it.
     pub(crate) asks_something: bool,
 }
@@ -35,11 +39,23 @@ impl Query {
     /// Analyses a text with the analyser of the index.
     pub(crate) fn read(text: &str, analyzer: Analyzer) -> Self {
         let asked = question(text);
-        let terms = analyzer.query_terms(text);
-        let terms = terms.iter().take(MOST_READ).map(|term| TermHash(term_hash(term))).collect();
+        let terms = |text: &str| -> Vec<TermHash> {
+            let terms = analyzer.query_terms(text);
+            terms.iter().take(MOST_READ).map(|term| TermHash(term_hash(term))).collect()
+        };
+        let marks_names =
+            analyzer.language() != Language::German && Language::guess(text) != Language::German;
+        let names = asked.names.iter().filter(|_| marks_names).map(|name| terms(name));
         let phrases = asked.phrases.iter().filter_map(|range| text.get(range.clone()));
         Self {
-            terms: TermQuery(terms),
+            terms: TermQuery(terms(text)),
+            names: names.filter(|name| !name.is_empty()).collect(),
+            attribute: asked
+                .attribute
+                .clone()
+                .and_then(|range| text.get(range))
+                .map(terms)
+                .unwrap_or_default(),
             forms: forms(&asked),
             asks_assistant: asked.about_assistant,
             phrases: phrases.map(|phrase| fold(phrase.trim())).filter(|phrase| !phrase.is_empty()).collect(),

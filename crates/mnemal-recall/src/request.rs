@@ -7,6 +7,8 @@ use mnemal_core::{
     TokenCount,
 };
 
+use crate::evidence::Grounds;
+
 /// Hits of a request that does not say how many. Source: CF-09, explicit search.
 pub const DEFAULT_LIMIT: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
 
@@ -165,8 +167,10 @@ pub struct Hit {
     pub event: Event,
     /// Its rank value, 0 to 1; comparable within one answer.
     pub score: Score,
-    /// What speaks for it, 0 to 1; comparable between answers and spaces.
+    /// How much speaks for it, 0 to 1; comparable between answers and spaces.
     pub evidence: f32,
+    /// What speaks for and against it, of which the evidence is made.
+    pub grounds: Grounds,
     /// The summands of the score; they add up to it within 1e-6.
     pub parts: Vec<ScorePart>,
     /// Which share of its score of words came from its neighbours, 0 to 1.

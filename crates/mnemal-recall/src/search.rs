@@ -2,7 +2,8 @@
 
 use mnemal_core::Role;
 
-use crate::evidence::{Grounds, evidence};
+use crate::doubt;
+use crate::evidence::{Grounds, nearness};
 use crate::fuse::{Candidate, Fused, fuse};
 use crate::lexical::LexicalIndex as _;
 use crate::lexical::LexicalScores;
@@ -29,12 +30,16 @@ pub(crate) struct Search {
     pub(crate) snapshot: Snapshot,
     pub(crate) ranked: Vec<Fused>,
     arms: Arms,
+    /// What speaks for or against all hits alike.
+    shared: Grounds,
 }
 
 impl Search {
     /// Measures and ranks the candidates.
     pub(crate) fn rank(snapshot: Snapshot, query: &Query, arms: Arms, rows: &[u32]) -> Self {
-        let search = Self { snapshot, ranked: Vec::new(), arms };
+        let shared = arms.words.as_ref().map(|words| doubt::shared(&snapshot.index, words, query, rows));
+        let shared = shared.unwrap_or_default();
+        let search = Self { snapshot, ranked: Vec::new(), arms, shared };
         let measured: Vec<Candidate> = rows.iter().map(|row| search.measure(*row, query)).collect();
         Self { ranked: fuse(&measured), ..search }
     }
@@ -78,15 +83,20 @@ impl Search {
         self.arms.vectors.as_ref()?.0.between(one, other)
     }
 
-    /// The evidence for a row, before its text is known.
-    pub(crate) fn evidence(&self, row: u32, query: &Query) -> f32 {
+    /// What speaks for a row, before its text is known.
+    pub(crate) fn grounds(&self, row: u32, query: &Query) -> Grounds {
         if !query.asks_something {
-            return 0.0;
+            return Grounds::default();
         }
         let columns = &self.snapshot.index.columns;
-        let coverage = self.arms.words.as_ref().map_or(0.0, |words| words.coverage(row, columns));
+        let (coverage, lacking) = self.arms.words.as_ref().map_or((0.0, 0.0), |words| {
+            let attribute = words.bits(|term| query.attribute.contains(&term));
+            let lacks = !words.held_around(row, columns);
+            (words.coverage(row, columns), words.share(lacks, attribute))
+        });
         let floor = self.arms.vectors.as_ref().map(|(_, asked)| asked.floor);
-        evidence(&Grounds { coverage, cosine: self.cosine(row).zip(floor), has_phrase: false })
+        let nearness = self.cosine(row).zip(floor).map_or(0.0, |(cosine, floor)| nearness(cosine, floor));
+        Grounds { coverage, nearness, lacking, ..self.shared }
     }
 
     /// What led to a row, and which share of its score of words its neighbours lent.

@@ -4,16 +4,20 @@ use mnemal_core::{Cursor, Event, Score, ScorePart};
 use mnemal_text::{Analyzer, fold};
 
 use crate::answer::cut;
-use crate::evidence::EVIDENCE_FLOOR;
+use crate::evidence::Grounds;
 use crate::question::content_words;
 use crate::request::{FoundBy, Hit, RecallRequest, Recalled, UsedMode};
 
 /// Fewest bytes of a word that is looked for inside other words; a character of Chinese has three. Source: own choice.
 const SHORTEST: usize = 3;
 
+/// Least share of the query's words that a hit holds: a scan that asks no index must not guess. Source: own choice; of three words
+/// two.
+const LEAST_SHARE: f32 = 0.35;
+
 /// Ranks events, newest first, by the share of the query's words that stand in them, and newer before older of equal share.
 ///
-/// The whole query counts as 1. Below [`EVIDENCE_FLOOR`] nothing is shown: a scan that asks no index must not guess.
+/// The whole query counts as 1. Below [`LEAST_SHARE`] nothing is shown.
 pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Event>) -> Recalled {
     let words = content_words(&request.query, analyzer).map(fold);
     let words: Vec<String> = words.filter(|word| word.len() >= SHORTEST).collect();
@@ -33,7 +37,7 @@ pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Even
 }
 
 fn least(request: &RecallRequest) -> f32 {
-    [request.min_score, request.min_evidence].into_iter().flatten().fold(EVIDENCE_FLOOR, f32::max)
+    [request.min_score, request.min_evidence].into_iter().flatten().fold(LEAST_SHARE, f32::max)
 }
 
 fn share(content: &str, whole: &str, words: &[String]) -> f32 {
@@ -51,6 +55,7 @@ fn hit(share: f32, event: Event) -> Hit {
         event,
         score: Score::new(share),
         evidence: share,
+        grounds: Grounds { coverage: share, ..Grounds::default() },
         parts: vec![part],
         neighbour_share: 0.0,
         found_by: FoundBy::Substring,

@@ -1,0 +1,51 @@
+//! What makes a whole answer doubtful: the words are another person's, or are about somebody who never came up.
+
+use mnemal_core::TermHash;
+
+use crate::evidence::Grounds;
+use crate::lexical::{LexicalIndex as _, LexicalScores};
+use crate::memory::MemoryIndex;
+use crate::question::Query;
+use crate::recall::is_person;
+use crate::terms::FIRST_PERSON;
+
+/// What a turn counts in which its speaker does not speak of himself. Source: `bench abstain` on `LoCoMo` (ADR 32); "I painted
+/// it" tells whose doing it was, "what a painting" does not.
+const IMPERSONAL: f32 = 0.5;
+
+/// Returns the grounds that all hits of an answer share; the others are as without a question.
+///
+/// `rows` are the candidates: a turn that is none holds no word of the question that counts.
+pub(crate) fn shared(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> Grounds {
+    let is_unknown = |name: &Vec<TermHash>| name.iter().all(|term| index.frequency(*term) == 0);
+    let (named, others) = voices(index, words, query, rows);
+    Grounds { named, others, has_unknown_name: query.names.iter().any(is_unknown), ..Grounds::default() }
+}
+
+/// How much of the question one turn holds at most: of those by or about the people whom it names, and of other people's.
+///
+/// Two zeros if the question names nobody who speaks here. Turns of machines, and of people without a name, do not count.
+fn voices(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> (f32, f32) {
+    let names: Vec<TermHash> = query.terms.0.iter().copied().filter(|term| index.is_name(*term)).collect();
+    if names.is_empty() {
+        return (0.0, 0.0);
+    }
+    let name_bits = words.bits(|term| names.contains(&term));
+    let (mut named, mut others) = (0.0_f32, 0.0_f32);
+    for row in rows.iter().copied() {
+        let speaker = index.speaker(row);
+        if speaker.is_empty() || !index.role(row).is_some_and(is_person) {
+            continue;
+        }
+        let (held, of_self) = (words.held(row), index.marks(row).has(FIRST_PERSON));
+        let share = words.share(held, u16::MAX) * if of_self { 1.0 } else { IMPERSONAL };
+        let is_about = !of_self && held & name_bits != 0;
+        let side = if is_about || speaker.iter().any(|term| names.contains(term)) {
+            &mut named
+        } else {
+            &mut others
+        };
+        *side = side.max(share);
+    }
+    (named, others)
+}
