@@ -191,13 +191,14 @@ pub struct Line {
     pub shares: BTreeMap<Kind, Share>,
 }
 
-/// Returns what the floor of recall does to each set, beside what the former one did.
-pub fn report(sets: &[Answered]) -> Vec<Line> {
+/// Returns what the floor of recall does to each set, beside what the former one did; or what another floor does with both.
+pub fn report(sets: &[Answered], floor: Option<f32>) -> Vec<Line> {
+    let (before, now) = (floor.unwrap_or(PLAIN_FLOOR), floor.unwrap_or(EVIDENCE_FLOOR));
     let both = |set: &Answered| {
         let line = |rule, floor, shares| Line { set: set.name.clone(), rule, floor, shares };
-        let plain = shares(&set.asked, PLAIN_FLOOR, Asked::plain);
-        let now = shares(&set.asked, EVIDENCE_FLOOR, |one| one.evidence(&EvidenceRule::LEARNT));
-        [line("plain", PLAIN_FLOOR, plain), line("evidence", EVIDENCE_FLOOR, now)]
+        let plain = shares(&set.asked, before, Asked::plain);
+        let evidence = shares(&set.asked, now, |one| one.evidence(&EvidenceRule::LEARNT));
+        [line("plain", before, plain), line("evidence", now, evidence)]
     };
     sets.iter().flat_map(both).collect()
 }

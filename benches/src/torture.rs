@@ -1,5 +1,6 @@
 //! Programmes that try to make a space lose, double, damage or misread something; every one is repeated by its seed.
 
+pub mod asking;
 pub mod corrupt;
 pub mod fuzz;
 pub mod history;

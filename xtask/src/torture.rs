@@ -8,6 +8,7 @@ use crate::command::Line;
 
 /// Every programme with one line of help.
 const PROGRAMMES: &[(&str, &str)] = &[
+    ("asking", "random questions: no panic, finite scores that add up, the same answer from the same log"),
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
     ("fuzz", "spoiled texts through every port that reads text: no panic, spans inside, twice alike"),
     ("history", "histories of several clients with faults agree with a plain set"),

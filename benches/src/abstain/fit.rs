@@ -39,7 +39,7 @@ struct Row<'a> {
 /// The rejected share of each kind of question of each set.
 type Rejected<'a> = BTreeMap<(&'a str, Kind), f64>;
 
-/// Returns the best rule of the grid, and what each set loses with the rule of the other conversations.
+/// Returns the best rule of the grid, what each set loses with the rule of the other conversations, and without each doubt.
 ///
 /// The best rule has the largest mean share of rejected questions over the kinds and sets that nothing answers, among those that
 /// reject at most [`MOST`] of the answerable ones of each set; of equal ones the mildest. Sets without questions that nothing answers
@@ -57,8 +57,24 @@ pub fn fit(sets: &[Answered]) -> Value {
         json!({"head_start": round(head_start), "lacking": round(lacking), "unknown_name": round(unknown_name)})
     });
     let fitted = place.map(|place| named(&rejected(all.iter().map(|row| (*row, place)))));
+    let without = place.and_then(|place| rules.get(place)).map(|rule| without(sets, *rule));
     json!({"floor": rounded(f64::from(EVIDENCE_FLOOR)), "grid": rules.len(), "rule": rule, "rejected": fitted,
-        "conversations_left_out": left_out})
+        "conversations_left_out": left_out, "without": without})
+}
+
+/// What each set rejects when one of the doubts is left out.
+fn without(sets: &[Answered], rule: EvidenceRule) -> Value {
+    let one = |(name, rule): (&str, EvidenceRule)| {
+        let rows: Vec<Row<'_>> = sets.iter().flat_map(|set| rows(set, &[rule])).collect();
+        (name.to_owned(), named(&rejected(rows.iter().map(|row| (row, 0)))))
+    };
+    let cases = [
+        ("other person", EvidenceRule { head_start: f32::INFINITY, ..rule }),
+        ("lacking attribute", EvidenceRule { lacking: 0.0, ..rule }),
+        ("unknown name", EvidenceRule { unknown_name: 0.0, ..rule }),
+        ("any doubt", EvidenceRule { head_start: f32::INFINITY, lacking: 0.0, unknown_name: 0.0 }),
+    ];
+    Value::Object(cases.into_iter().map(one).collect())
 }
 
 fn rows<'a>(set: &'a Answered, rules: &[EvidenceRule]) -> Vec<Row<'a>> {
@@ -69,7 +85,7 @@ fn rows<'a>(set: &'a Answered, rules: &[EvidenceRule]) -> Vec<Row<'a>> {
     set.asked.iter().map(row).collect()
 }
 
-fn rejected<'a, 'r: 'a>(rows: impl Iterator<Item = (&'r Row<'a>, usize)>) -> Rejected<'a> {
+fn rejected<'a>(rows: impl Iterator<Item = (&'a Row<'a>, usize)>) -> Rejected<'a> {
     let mut counts: BTreeMap<(&str, Kind), (usize, usize)> = BTreeMap::new();
     for (row, place) in rows {
         let (below, n) = counts.entry((row.set, row.asked.kind)).or_default();
@@ -79,7 +95,7 @@ fn rejected<'a, 'r: 'a>(rows: impl Iterator<Item = (&'r Row<'a>, usize)>) -> Rej
     counts.into_iter().map(|(group, (below, n))| (group, below as f64 / n as f64)).collect()
 }
 
-fn best(rows: &[&Row<'_>], rules: usize) -> Option<usize> {
+fn best<'a>(rows: &[&'a Row<'a>], rules: usize) -> Option<usize> {
     let worth = |place: usize| {
         let shares = rejected(rows.iter().map(|row| (*row, place)));
         let (kept, lost): (Vec<_>, Vec<_>) =
@@ -99,7 +115,7 @@ fn best(rows: &[&Row<'_>], rules: usize) -> Option<usize> {
 }
 
 /// Rejects each conversation's questions by the rule that is best on all others.
-fn left_out<'a>(rows: &[Row<'a>], rules: usize) -> Rejected<'a> {
+fn left_out<'a>(rows: &'a [Row<'a>], rules: usize) -> Rejected<'a> {
     let conversations: BTreeSet<(&str, &str)> =
         rows.iter().map(|row| (row.set, row.asked.conv.as_str())).collect();
     let mut all = Vec::new();

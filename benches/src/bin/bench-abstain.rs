@@ -19,6 +19,9 @@ struct Args {
     /// The file of the questions, within each folder.
     #[arg(long, default_value = "questions.jsonl")]
     questions: String,
+    /// Another floor than that of recall.
+    #[arg(long)]
+    floor: Option<f32>,
     /// Also choose the constants of the doubts, on all conversations and with each of them left out.
     #[arg(long)]
     fit: bool,
@@ -34,7 +37,7 @@ fn main() -> Result<()> {
     for folder in &args.data {
         sets.push(runtime.block_on(Answered::ask(folder, &args.questions))?);
     }
-    let lines = report(&sets);
+    let lines = report(&sets, args.floor);
     let fitted = args.fit.then(|| fit(&sets));
     if args.json {
         let lines: Vec<Value> = lines.iter().map(Line::json).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
-use mnemal_benches::torture::{Order, Report, corrupt, fuzz, history, io, kill, powercut, processes};
+use mnemal_benches::torture::{Order, Report, asking, corrupt, fuzz, history, io, kill, powercut, processes};
 
 /// Tries to make a space lose, double, damage or misread something.
 #[derive(Debug, Parser)]
@@ -34,6 +34,7 @@ struct Args {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Name {
+    Asking,
     Corrupt,
     Fuzz,
     History,
@@ -52,11 +53,13 @@ impl Name {
             Self::History => 30,
             Self::Fuzz => 500_000,
             Self::Processes => 10_000,
+            Self::Asking => 1_000_000,
         }
     }
 
     fn run(self, order: &Order) -> Result<Report> {
         match self {
+            Self::Asking => asking::run(order),
             Self::Corrupt => corrupt::run(order),
             Self::Fuzz => fuzz::run(order),
             Self::History => history::run(order),

@@ -4,7 +4,7 @@
 //! One execution is one call of one port. A run is one text, which follows from the seed and the number of the run.
 
 mod port;
-mod seed;
+pub(super) mod seed;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -81,7 +81,7 @@ const SPOIL: &[&str] = &[
 ];
 
 /// Returns a text that follows from the dice; nearly always shorter than a kilobyte.
-pub(super) fn text(dice: &mut Dice) -> String {
+pub(in crate::torture) fn text(dice: &mut Dice) -> String {
     let mut text = String::new();
     for _ in 0..=dice.below(3) {
         let seed = dice.one_of(SEEDS);

@@ -1,5 +1,7 @@
 //! Recall over a whole space, with a store in memory.
 
+mod doubt;
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 

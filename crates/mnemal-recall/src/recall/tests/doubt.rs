@@ -1,0 +1,51 @@
+//! What makes an answer doubtful though its words are there.
+
+use super::*;
+use crate::Grounds;
+
+fn lexical(question: &str) -> (f32, Grounds) {
+    let request = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new(question) };
+    let (_, answer, _) = ask(&recall(&store(&chat())), &request);
+    (answer.evidence, answer.hits[0].grounds)
+}
+
+// proves: AD-14
+#[test]
+fn what_somebody_else_did_is_no_evidence_for_the_one_who_is_asked_about() {
+    let (right, grounds) = lexical("What did Ben build with the daughter on Saturday?");
+    assert!(right > 0.9 && grounds.named > grounds.others, "{right} {grounds:?}");
+    let (wrong, grounds) = lexical("What did Ada build with the daughter on Saturday?");
+    assert!(wrong < EVIDENCE_FLOOR && grounds.named < grounds.others, "{wrong} {grounds:?}");
+    assert!((grounds.coverage - 1.0).abs() < 1e-6, "the words are all there");
+}
+
+#[test]
+fn turns_without_a_named_speaker_raise_no_doubt_about_who_did_it() {
+    let (evidence, grounds) = lexical("Which of the dinners does Ben cook with lentil soup and basil?");
+    assert!(evidence >= EVIDENCE_FLOOR, "{evidence} {grounds:?}");
+    assert!(grounds.others < 0.5, "the assistant's plan holds most of it and does not count: {grounds:?}");
+    let (_, nobody) = lexical("What was built with the daughter on Saturday?");
+    assert!(nobody.named == 0.0 && nobody.others == 0.0, "nobody is named: {nobody:?}");
+}
+
+#[test]
+fn an_attribute_that_is_not_said_near_a_hit_takes_evidence_away() {
+    let (said, grounds) = lexical("What was the name of the telescope?");
+    assert!(said >= EVIDENCE_FLOOR && grounds.lacking == 0.0, "{said} {grounds:?}");
+    let (unsaid, grounds) = lexical("What was the agenda of the pottery class?");
+    assert!(unsaid < EVIDENCE_FLOOR && (grounds.lacking - 1.0).abs() < 1e-6, "{unsaid} {grounds:?}");
+    let (_, class) = lexical("What agenda did the pottery class have?");
+    assert!(class.lacking == 0.0, "there it is only the class of the answer");
+}
+
+#[test]
+fn a_name_that_nobody_said_takes_evidence_away() {
+    let (known, grounds) = lexical("When does the pottery class of Ada start?");
+    assert!(known >= EVIDENCE_FLOOR && !grounds.has_unknown_name);
+    let (unknown, grounds) = lexical("When does the pottery class of Zebulon start?");
+    assert!(unknown < known / 3.0 && grounds.has_unknown_name, "{unknown} {grounds:?}");
+    let (_, small) = lexical("when does the pottery class of zebulon start?");
+    assert!(!small.has_unknown_name, "it is not written as a name");
+    let (_, german) = lexical("Wann beginnt das Töpfern von Ada, und was ist mit der Drehscheibe?");
+    assert!(!german.has_unknown_name, "in German every noun has a capital");
+}
