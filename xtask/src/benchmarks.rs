@@ -58,6 +58,15 @@ const MEASUREMENTS: &[Measurement] = &[
         commands: &["recall --data DATA/prefeval --context 4000"],
     },
     Measurement {
+        name: "abstain",
+        title: "Questions that nothing answers",
+        about: "Share of the questions without a hit above the floor of evidence, and the probability that an answerable one has more \
+            (AUC); `plain` is what evidence was before. Development halves.",
+        commands: &[
+            "abstain --data DATA/locomo --data DATA/beam100k --data DATA/beam500k --data DATA/prefeval --fit",
+        ],
+    },
+    Measurement {
         name: "peers",
         title: "Beside others",
         about: "The same texts, the same vectors, the same questions; the command installs the others. A build is capped at 10 minutes.",

@@ -49,6 +49,9 @@ fn tables(result: &Value) -> String {
     if let Some(rows) = result.get("rows").and_then(Value::as_array) {
         return peers(rows);
     }
+    if let Some(lines) = result.get("lines").and_then(Value::as_array) {
+        return abstention(lines);
+    }
     match result {
         Value::Array(figures) => self::figures(figures),
         other => {
@@ -69,6 +72,22 @@ fn recall(levels: &Map<String, Value>, context: Option<&Map<String, Value>>) -> 
         let held = context.map(|context| cell(context.get(name).and_then(|group| group.get("share"))));
         let metrics = METRICS.iter().map(|metric| cell(values.get(metric)));
         [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(held).collect()
+    });
+    table(&head, rows)
+}
+
+/// One line for each set, rule of evidence and kind of question.
+fn abstention(lines: &[Value]) -> String {
+    let head = ["set", "rule", "floor", "questions", "n", "rejected", "AUC", "95 %"];
+    let rows = lines.iter().flat_map(|line| {
+        let kinds = line.get("kinds").and_then(Value::as_object);
+        kinds.into_iter().flatten().map(move |(kind, share)| {
+            let of = |name: &str| cell(share.get(name));
+            let ends = share.get("low").map(|_| format!("{} to {}", of("low"), of("high")));
+            let head = ["set", "rule", "floor"].map(|name| cell(line.get(name)));
+            let share = [kind.clone(), of("n"), of("rejected"), of("auc"), ends.unwrap_or_default()];
+            head.into_iter().chain(share).collect()
+        })
     });
     table(&head, rows)
 }
