@@ -26,11 +26,11 @@ pub(crate) fn shared(index: &MemoryIndex, words: &LexicalScores, query: &Query, 
 ///
 /// Two zeros if the question names nobody who speaks here. Turns of machines, and of people without a name, do not count.
 fn voices(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> (f32, f32) {
-    let names: Vec<TermHash> = query.terms.0.iter().copied().filter(|term| index.is_name(*term)).collect();
-    if names.is_empty() {
+    let called: Vec<TermHash> = query.terms.0.iter().copied().filter(|term| index.is_name(*term)).collect();
+    if called.is_empty() {
         return (0.0, 0.0);
     }
-    let name_bits = words.bits(|term| names.contains(&term));
+    let name_bits = words.bits(|term| called.contains(&term));
     let (mut named, mut others) = (0.0_f32, 0.0_f32);
     for row in rows.iter().copied() {
         let speaker = index.speaker(row);
@@ -40,7 +40,7 @@ fn voices(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32
         let (held, of_self) = (words.held(row), index.marks(row).has(FIRST_PERSON));
         let share = words.share(held, u16::MAX) * if of_self { 1.0 } else { IMPERSONAL };
         let is_about = !of_self && held & name_bits != 0;
-        let side = if is_about || speaker.iter().any(|term| names.contains(term)) {
+        let side = if is_about || speaker.iter().any(|term| called.contains(term)) {
             &mut named
         } else {
             &mut others

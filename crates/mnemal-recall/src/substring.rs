@@ -4,7 +4,7 @@ use mnemal_core::{Cursor, Event, Score, ScorePart};
 use mnemal_text::{Analyzer, fold};
 
 use crate::answer::cut;
-use crate::evidence::Grounds;
+use crate::evidence::{EvidenceRule, Grounds};
 use crate::question::content_words;
 use crate::request::{FoundBy, Hit, RecallRequest, Recalled, UsedMode};
 
@@ -50,12 +50,13 @@ fn share(content: &str, whole: &str, words: &[String]) -> f32 {
 }
 
 fn hit(share: f32, event: Event) -> Hit {
+    let grounds = Grounds { coverage: share, ..Grounds::default() };
     let part = ScorePart { name: "substring", raw: share, normalised: share, weight: 1.0, value: share };
     Hit {
         event,
         score: Score::new(share),
-        evidence: share,
-        grounds: Grounds { coverage: share, ..Grounds::default() },
+        evidence: grounds.evidence(&EvidenceRule::LEARNT),
+        grounds,
         parts: vec![part],
         neighbour_share: 0.0,
         found_by: FoundBy::Substring,
