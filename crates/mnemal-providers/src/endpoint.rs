@@ -227,7 +227,7 @@ mod tests {
             base_url: "http://127.0.0.1:9".to_owned(),
             model: "m".to_owned(),
             api_key: Some(ApiKey::new(" sk-hush-hush\n").unwrap()),
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             max_input_chars: 3,
             seed: 1,
         }
