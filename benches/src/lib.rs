@@ -19,6 +19,7 @@ pub mod words;
 
 pub mod cpu;
 pub mod figure;
+pub mod kept;
 pub mod latency;
 pub mod many;
 

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result, bail};
 use mnemal::{
-    Builder, Clock as _, Cursor, Engine, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey,
+    Builder, Clock as _, Cursor, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey,
     Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
 };
 use mnemal_recall::Grounds;
@@ -16,8 +16,9 @@ use crate::neutral::{DataSet, Question, Row};
 
 /// Ids of imported events follow from the key; a fixed one makes two runs equal, ties included.
 const KEY: [u8; 32] = [0x5a; 32];
-/// Most time for one part, in milliseconds; quality is measured, so nothing may be cut off on a busy machine.
-const PART_DEADLINE_MS: u64 = 60_000;
+/// Most time for one part, in milliseconds; quality is measured, so nothing may be cut off on a busy machine, and a
+/// transformer needs minutes for the turns of one import.
+const PART_DEADLINE_MS: u64 = 3_600_000;
 /// Events that are read at once while the ids are collected.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
@@ -64,18 +65,20 @@ struct Space {
 impl Spaces {
     /// Imports the corpus into memory, with the turns of human speakers as the owner's own history.
     ///
+    /// `builder` says what every space is made of.
+    ///
     /// # Errors
     /// A corpus that is not read in full: a broken line, a turn that could not be stored.
-    pub async fn import(data: &DataSet, layout: Layout) -> Result<Self> {
+    pub async fn import(data: &DataSet, layout: Layout, builder: &Builder) -> Result<Self> {
         let mut spaces = HashMap::new();
         match layout {
             Layout::Pooled => {
-                let space = Space::import(data, Within::All).await?;
+                let space = Space::import(data, Within::All, builder).await?;
                 spaces.extend(data.conversations.iter().map(|conv| (conv.clone(), space.clone())));
             }
             Layout::Apart => {
                 for conv in &data.conversations {
-                    spaces.insert(conv.clone(), Space::import(data, Within::Only(conv.clone())).await?);
+                    spaces.insert(conv.clone(), Space::import(data, Within::Only(conv.clone()), builder).await?);
                 }
             }
         }
@@ -140,8 +143,8 @@ impl Answers {
 }
 
 impl Space {
-    async fn import(data: &DataSet, conv: Within<String>) -> Result<Self> {
-        let memory = memory(Engine::builder())?;
+    async fn import(data: &DataSet, conv: Within<String>, builder: &Builder) -> Result<Self> {
+        let memory = memory(builder.clone())?;
         let file = BufReader::new(File::open(&data.corpus)?);
         let options = own_history(conv);
         let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;

@@ -22,6 +22,9 @@ const BENCHES: &[(&str, &str)] = &[
     ("spaces", "many small spaces asked by chance: processor time, memory, open files"),
 ];
 
+/// The argument that asks for a transformer, which is compiled in only then.
+const TRANSFORMER: &str = "--embedder";
+
 /// Runs `bench NAME [ARGUMENTS]` or `bench --list`; arguments after the name go to the program as they are.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
@@ -39,8 +42,11 @@ pub(crate) fn program(name: &str, rest: &[String]) -> Result<Line> {
     let known = BENCHES.iter().find(|(known, _)| *known == name);
     let (name, _) = known.with_context(|| format!("unknown bench {name}\n{}", list()))?;
     let rest = rest.iter().filter(|argument| *argument != "--");
-    let line = Line::new("cargo", &["run", "--release", "--quiet", "-p", "mnemal-benches", "--bin"]);
-    Ok(line.arg(format!("bench-{name}")).arg("--").args(rest.cloned()))
+    let mut line = Line::new("cargo", &["run", "--release", "--quiet", "-p", "mnemal-benches"]);
+    if rest.clone().any(|argument| argument == TRANSFORMER) {
+        line = line.arg("--features").arg("onnx");
+    }
+    Ok(line.arg("--bin").arg(format!("bench-{name}")).arg("--").args(rest.cloned()))
 }
 
 fn list() -> String {
@@ -57,6 +63,12 @@ mod tests {
         let line = program("recall", &["--".to_owned(), "--json".to_owned()]).unwrap();
         let expected = "cargo run --release --quiet -p mnemal-benches --bin bench-recall -- --json";
         assert_eq!(line.to_string(), expected);
+    }
+
+    #[test]
+    fn a_transformer_is_compiled_in_only_where_it_is_asked_for() {
+        let line = program("recall", &["--embedder".to_owned(), "minilm:m".to_owned()]).unwrap().to_string();
+        assert!(line.contains("--features onnx --bin bench-recall -- --embedder minilm:m"), "{line}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ async fn micros_a_text() -> Result<f64> {
 }
 
 async fn arms(data: &DataSet, layout: Layout) -> Result<Vec<Arm>> {
-    let spaces = Spaces::import(data, layout).await?;
+    let spaces = Spaces::import(data, layout, &mnemal::Engine::builder()).await?;
     let mut runs = Vec::new();
     for (_, mode) in MODES {
         runs.push(spaces.recall(&data.questions, Asking { limit: LIMIT, mode }).await?.rows);

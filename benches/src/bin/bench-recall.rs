@@ -3,14 +3,17 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
-use mnemal::RecallMode;
+use mnemal::{Builder, Engine, RecallMode};
+use mnemal_benches::kept::Kept;
 use mnemal_benches::neutral::{DataSet, Row};
 use mnemal_benches::score::score;
 use mnemal_benches::shown;
 use mnemal_benches::spaces::{Asking, Layout, Spaces};
+use mnemal_core::Embedder;
 
 /// Turns that are ranked for a question. Source: the deepest published depth.
 const LIMIT: usize = 50;
@@ -43,6 +46,13 @@ struct Args {
     /// Assemble contexts of this many tokens too, and say how much of the evidence they hold.
     #[arg(long, value_name = "TOKENS")]
     context: Option<u32>,
+    /// Embed with a transformer instead of the built-in table: FAMILY:FOLDER, such as `minilm:models/minilm`. Needs the
+    /// feature `onnx`.
+    #[arg(long, value_name = "FAMILY:FOLDER")]
+    embedder: Option<String>,
+    /// Keep the transformer's vectors in this file, and take from it those that are there.
+    #[arg(long, value_name = "FILE", requires = "embedder")]
+    vectors: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -64,7 +74,8 @@ fn main() -> Result<()> {
 async fn run(args: &Args) -> Result<()> {
     let data = DataSet::read(&args.data, &args.questions)?;
     let layout = if args.pooled { Layout::Pooled } else { Layout::Apart };
-    let spaces = Spaces::import(&data, layout).await?;
+    let builder = builder(args)?;
+    let spaces = Spaces::import(&data, layout, &builder).await?;
     let mode = match args.mode {
         Arms::Hybrid => RecallMode::Auto,
         Arms::Lexical => RecallMode::Lexical,
@@ -94,6 +105,29 @@ async fn run(args: &Args) -> Result<()> {
         println!("\nanswers that lacked something: {degraded}");
     }
     Ok(())
+}
+
+fn builder(args: &Args) -> Result<Builder> {
+    let Some(named) = &args.embedder else { return Ok(Engine::builder()) };
+    let embedder = transformer(named)?;
+    let embedder = match &args.vectors {
+        Some(file) => Arc::new(Kept::open(file, embedder)?),
+        None => embedder,
+    };
+    Ok(Engine::builder().with_embedder(embedder))
+}
+
+#[cfg(feature = "onnx")]
+fn transformer(named: &str) -> Result<Arc<dyn Embedder>> {
+    use mnemal_providers::{Recipe, TransformerEmbedder};
+    let (family, folder) = named.split_once(':').context("the embedder is FAMILY:FOLDER")?;
+    let recipe = Recipe::of(family).with_context(|| format!("there is no family {family}"))?;
+    Ok(Arc::new(TransformerEmbedder::open(Path::new(folder), Some(recipe))?))
+}
+
+#[cfg(not(feature = "onnx"))]
+fn transformer(_named: &str) -> Result<Arc<dyn Embedder>> {
+    anyhow::bail!("this build has no transformers: build it with `--features onnx`")
 }
 
 fn write(file: &Path, rows: &[Row]) -> Result<()> {

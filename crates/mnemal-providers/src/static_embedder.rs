@@ -1,13 +1,14 @@
 //! The embedder that is always there: mean of int8 rows, one a word piece.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use async_trait::async_trait;
 use mnemal_core::{Embedder, ModelId, Result};
 
-use crate::table::{Piece, Table};
-use crate::wordpiece::{Token, for_each_piece, is_foreign_letter};
+use crate::table::Table;
+use crate::unit::unit;
+use crate::vocabulary::Piece;
+use crate::wordpiece::{Tally, Token, for_each_piece};
 
 /// Name of the model of the built-in table; another table has another name, because vectors of two models never mix.
 pub const STATIC_MODEL: &str = "mnemal-static-1";
@@ -19,8 +20,6 @@ pub const STATIC_MODEL: &str = "mnemal-static-1";
 /// of other conversations 2.4 %; the best evidence turn of a question lies above it for 9 %, 5 % and 32 %. Turns were
 /// embedded as `[date] Speaker: text`, questions plain.
 pub const STATIC_FLOOR: f32 = 0.68;
-
-static TABLE: &[u8] = include_bytes!("../data/mnemal-static-1.bin");
 
 /// Embeds a text as the mean of its word pieces' vectors, in process and without a model file.
 ///
@@ -36,10 +35,8 @@ pub struct StaticEmbedder {
 impl StaticEmbedder {
     /// Opens the table that is compiled in. Costs nothing: no byte behind the header is read before the first text.
     pub fn built_in() -> Self {
-        let table =
-            Table::trusted(Cow::Borrowed(TABLE)).expect("the table that is compiled in has a valid header");
         let model = ModelId::new(STATIC_MODEL).expect("the name of the built-in model is a valid name");
-        Self { model, floor: STATIC_FLOOR, table }
+        Self { model, floor: STATIC_FLOOR, table: Table::built_in() }
     }
 
     /// Opens another table of the same format and checks all of it once.
@@ -62,18 +59,14 @@ impl StaticEmbedder {
     /// single letters of another script, which a table made for English cannot judge.
     pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0_f32; self.table.dimensions()];
-        let (mut n_pieces, mut n_strange) = (0_usize, 0_usize);
+        let mut tally = Tally::default();
         for_each_piece(&self.table, text, &mut |token| {
-            n_pieces += 1;
-            match token {
-                Token::Known(piece) => {
-                    self.add_row(piece, &mut sum);
-                    n_strange += usize::from(self.table.spelling(piece).is_some_and(is_foreign_letter));
-                }
-                Token::Unknown => n_strange += 1,
+            tally.add(token, &self.table);
+            if let Token::Known(piece) = token {
+                self.add_row(piece, &mut sum);
             }
         });
-        if 2 * n_strange > n_pieces { None } else { unit(sum) }
+        if tally.is_strange() { None } else { unit(sum) }
     }
 
     /// Returns the pieces of a text, in order, as numbers of rows; `None` stands for a word that has no pieces.
@@ -129,16 +122,4 @@ impl Embedder for StaticEmbedder {
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         Ok(texts.iter().map(|text| self.embed_one(text)).collect())
     }
-}
-
-/// Scales a vector to length 1; a vector without a direction has none.
-fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
-    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-    if !(length.is_finite() && length > f32::MIN_POSITIVE) {
-        return None;
-    }
-    for value in &mut vector {
-        *value /= length;
-    }
-    Some(vector)
 }

@@ -22,15 +22,16 @@ use std::ops::Range;
 
 use mnemal_core::{Error, ErrorKind, Result};
 
+use crate::vocabulary::{Piece, SpellingHash, Vocabulary};
+
+static BUILT_IN: &[u8] = include_bytes!("../data/mnemal-static-1.bin");
+
 const MAGIC: &[u8] = b"MNEMTABL";
 const FORMAT: u16 = 1;
 const HEADER: usize = 32;
 const HASH: Range<usize> = HEADER..HEADER + 32;
 /// Largest number of dimensions. Source: the widest sentence transformers in use have 1,024; four times that.
 const MOST_DIMENSIONS: usize = 4096;
-
-/// Number of a word piece: its row in the table.
-pub(crate) type Piece = u32;
 
 /// A table over its bytes.
 #[derive(Clone)]
@@ -40,6 +41,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Returns the table that is compiled in.
+    pub(crate) fn built_in() -> Self {
+        Self::trusted(Cow::Borrowed(BUILT_IN)).expect("the table that is compiled in has a valid header")
+    }
+
     /// Reads the header and checks the length; what lies behind it is believed.
     pub(crate) fn trusted(bytes: Cow<'static, [u8]>) -> Result<Self> {
         let header = Header::read(&bytes).ok_or_else(|| corrupt("it has no valid header"))?;
@@ -110,21 +116,6 @@ impl Table {
         self.header.version
     }
 
-    /// Returns the longest spelling, in bytes, without `##`.
-    pub(crate) fn longest(&self) -> usize {
-        self.header.longest
-    }
-
-    /// Returns how a piece is written, with its `##`.
-    pub(crate) fn spelling(&self, piece: Piece) -> Option<&[u8]> {
-        let at = self.offsets_at().start.checked_add(4 * piece as usize)?;
-        if piece as usize >= self.header.rows {
-            return None;
-        }
-        let (first, last) = (self.u32_at(at)? as usize, self.u32_at(at + 4)? as usize);
-        self.bytes.get(self.text_at())?.get(first..last)
-    }
-
     /// Returns the factor of a row; zero for pieces that carry no meaning.
     pub(crate) fn scale(&self, piece: Piece) -> Option<f32> {
         let at = HASH.end.checked_add(4 * piece as usize)?;
@@ -135,24 +126,6 @@ impl Table {
     pub(crate) fn row(&self, piece: Piece) -> Option<&[u8]> {
         let at = (piece as usize).checked_mul(self.header.dimensions)?;
         self.bytes.get(self.rows_at())?.get(at..at + self.header.dimensions)
-    }
-
-    /// Finds a piece by what stands in the text, without `##`, and the hash of its spelling, with `##`.
-    pub(crate) fn find(&self, state: SpellingHash, word: &[u8]) -> Option<Piece> {
-        let slots = self.bytes.get(self.slots_at())?;
-        let mask = self.header.slots - 1;
-        let mut at = state.folded() as usize & mask;
-        for _ in 0..self.header.slots {
-            let slot = slots.get(4 * at..4 * at + 4)?.try_into().map(u32::from_le_bytes).ok()?;
-            let piece = slot.checked_sub(1)?;
-            let spelling = self.spelling(piece)?;
-            let same = if state.continues { spelling.strip_prefix(b"##") } else { Some(spelling) };
-            if same == Some(word) {
-                return Some(piece);
-            }
-            at = (at + 1) & mask;
-        }
-        None
     }
 
     fn rows_at(&self) -> Range<usize> {
@@ -181,6 +154,38 @@ impl Table {
 
     fn u32s(&self, at: Range<usize>) -> impl Iterator<Item = u32> {
         at.step_by(4).filter_map(|at| self.u32_at(at))
+    }
+}
+
+impl Vocabulary for Table {
+    fn longest(&self) -> usize {
+        self.header.longest
+    }
+
+    fn spelling(&self, piece: Piece) -> Option<&[u8]> {
+        let at = self.offsets_at().start.checked_add(4 * piece as usize)?;
+        if piece as usize >= self.header.rows {
+            return None;
+        }
+        let (first, last) = (self.u32_at(at)? as usize, self.u32_at(at + 4)? as usize);
+        self.bytes.get(self.text_at())?.get(first..last)
+    }
+
+    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<Piece> {
+        let slots = self.bytes.get(self.slots_at())?;
+        let mask = self.header.slots - 1;
+        let mut at = state.folded() as usize & mask;
+        for _ in 0..self.header.slots {
+            let slot = slots.get(4 * at..4 * at + 4)?.try_into().map(u32::from_le_bytes).ok()?;
+            let piece = slot.checked_sub(1)?;
+            let spelling = self.spelling(piece)?;
+            let same = if state.is_continuing() { spelling.strip_prefix(b"##") } else { Some(spelling) };
+            if same == Some(word) {
+                return Some(piece);
+            }
+            at = (at + 1) & mask;
+        }
+        None
     }
 }
 
@@ -220,39 +225,6 @@ impl Header {
         let rows_fit = header.rows.checked_mul(header.dimensions).is_some_and(fits);
         let shaped = (1..=MOST_DIMENSIONS).contains(&header.dimensions) && header.slots.is_power_of_two();
         (plausible && rows_fit && shaped).then_some(header)
-    }
-}
-
-/// FNV-1a over a spelling, byte by byte, so that all prefixes of a word are hashed in one walk.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SpellingHash {
-    state: u32,
-    continues: bool,
-}
-
-impl SpellingHash {
-    /// Source: FNV-1a, 32 bit, offset basis and prime of its authors.
-    const BASIS: u32 = 0x811C_9DC5;
-    const PRIME: u32 = 0x0100_0193;
-
-    /// Starts a piece that opens a word.
-    pub(crate) const fn opening() -> Self {
-        Self { state: Self::BASIS, continues: false }
-    }
-
-    /// Starts a piece that continues a word, written with `##`.
-    pub(crate) const fn continuing() -> Self {
-        let hashes = Self { state: Self::BASIS, continues: true };
-        hashes.with(b'#').with(b'#')
-    }
-
-    /// Adds one byte.
-    pub(crate) const fn with(self, byte: u8) -> Self {
-        Self { state: (self.state ^ byte as u32).wrapping_mul(Self::PRIME), continues: self.continues }
-    }
-
-    const fn folded(self) -> u32 {
-        self.state ^ (self.state >> 15)
     }
 }
 

@@ -1,4 +1,4 @@
-//! BERT's basic tokeniser and greedy `WordPiece` over the vocabulary of a table.
+//! BERT's basic tokeniser and greedy `WordPiece` over a vocabulary.
 //!
 //! Control characters go, Han characters stand alone, letters are lower case without accents, words end at white space
 //! and punctuation; each word is then cut into the longest pieces that the vocabulary knows, those after the first with
@@ -8,7 +8,7 @@ mod ranges;
 
 use unicode_normalization::char::decompose_canonical;
 
-use crate::table::{Piece, SpellingHash, Table};
+use crate::vocabulary::{Piece, SpellingHash, Vocabulary};
 
 /// Longest word, in characters; a longer one is unknown as a whole.
 ///
@@ -23,23 +23,23 @@ pub(crate) enum Token {
 }
 
 /// Hands the pieces of a text to `emit`, in order. Allocates a few buffers a text, none a piece.
-pub(crate) fn for_each_piece(table: &Table, text: &str, emit: &mut dyn FnMut(Token)) {
-    let mut words = Words { table, word: String::new(), hashes: Vec::new(), found: Vec::new(), emit };
+pub(crate) fn for_each_piece<V: Vocabulary>(vocabulary: &V, text: &str, emit: &mut dyn FnMut(Token)) {
+    let mut words = Words { vocabulary, word: String::new(), hashes: Vec::new(), found: Vec::new(), emit };
     for character in text.chars() {
         words.push(character);
     }
     words.end();
 }
 
-struct Words<'a> {
-    table: &'a Table,
+struct Words<'a, V> {
+    vocabulary: &'a V,
     word: String,
     hashes: Vec<(usize, SpellingHash)>,
     found: Vec<Piece>,
     emit: &'a mut dyn FnMut(Token),
 }
 
-impl Words<'_> {
+impl<V: Vocabulary> Words<'_, V> {
     fn push(&mut self, character: char) {
         if character.is_ascii() {
             return self.push_folded(character.to_ascii_lowercase());
@@ -97,7 +97,7 @@ impl Words<'_> {
         let mut rest = self.word.as_str();
         let mut state = SpellingHash::opening();
         while !rest.is_empty() {
-            let Some((piece, length)) = longest(self.table, &mut self.hashes, state, rest) else {
+            let Some((piece, length)) = longest(self.vocabulary, &mut self.hashes, state, rest) else {
                 return false;
             };
             self.found.push(piece);
@@ -109,14 +109,14 @@ impl Words<'_> {
 }
 
 /// Finds the longest piece at the start of `rest`, and its length in bytes.
-fn longest(
-    table: &Table,
+fn longest<V: Vocabulary>(
+    vocabulary: &V,
     hashes: &mut Vec<(usize, SpellingHash)>,
     mut state: SpellingHash,
     rest: &str,
 ) -> Option<(Piece, usize)> {
     hashes.clear();
-    for (at, byte) in rest.bytes().enumerate().take(table.longest()) {
+    for (at, byte) in rest.bytes().enumerate().take(vocabulary.longest()) {
         state = state.with(byte);
         if rest.is_char_boundary(at + 1) {
             hashes.push((at + 1, state));
@@ -126,11 +126,41 @@ fn longest(
     hashes
         .iter()
         .rev()
-        .find_map(|(length, state)| Some((table.find(*state, bytes.get(..*length)?)?, *length)))
+        .find_map(|(length, state)| Some((vocabulary.find(*state, bytes.get(..*length)?)?, *length)))
+}
+
+/// Counts how much of a text a vocabulary made for English can judge.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    n_pieces: usize,
+    n_strange: usize,
+}
+
+impl Tally {
+    /// Counts one piece.
+    pub(crate) fn add<V: Vocabulary>(&mut self, token: Token, vocabulary: &V) {
+        let is_strange = match token {
+            Token::Known(piece) => vocabulary.spelling(piece).is_some_and(is_foreign_letter),
+            Token::Unknown => true,
+        };
+        self.n_pieces += 1;
+        self.n_strange += usize::from(is_strange);
+    }
+
+    /// Whether more than half of the pieces are unknown or single letters of another script.
+    pub(crate) fn is_strange(&self) -> bool {
+        2 * self.n_strange > self.n_pieces
+    }
+
+    /// Whether there was no piece at all.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n_pieces == 0
+    }
 }
 
 /// Whether a piece is one character of a script other than Latin.
-pub(crate) fn is_foreign_letter(spelling: &[u8]) -> bool {
+fn is_foreign_letter(spelling: &[u8]) -> bool {
     let spelling =
         if spelling.len() > 2 { spelling.strip_prefix(b"##").unwrap_or(spelling) } else { spelling };
     if spelling.first().is_none_or(u8::is_ascii) {

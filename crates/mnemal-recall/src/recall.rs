@@ -147,8 +147,7 @@ impl Recall {
             return Some(AskedVector { model, vector, floor });
         }
         let made = match self.parts.embedder.part() {
-            Ok(embedder) => embedder.embed(&[text]).await.map_err(GapCause::from).map(|vectors| {
-                let values = vectors.into_iter().next().flatten();
+            Ok(embedder) => embedder.embed_query(text).await.map_err(GapCause::from).map(|values| {
                 let vector = values.and_then(|values| QueryVector::new(&values));
                 vector.map(|vector| AskedVector {
                     model: embedder.model().clone(),

@@ -70,6 +70,11 @@ impl Embedder for Faulty<dyn Embedder> {
         self.misbehave().await?;
         self.part.embed(texts).await
     }
+
+    async fn embed_query(&self, query: &str) -> Result<Option<Vec<f32>>> {
+        self.misbehave().await?;
+        self.part.embed_query(query).await
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]

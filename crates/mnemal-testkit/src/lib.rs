@@ -5,6 +5,7 @@ mod fault;
 mod loopback;
 mod record;
 mod suite;
+mod transformer;
 #[cfg(feature = "faulty-vfs")]
 pub mod vfs;
 
@@ -16,3 +17,4 @@ pub use crate::suite::{
     Storage, block_on, context_source, counter, embedder, event, extractor, index,
     learning as learning_suite, lease, receipt as receipt_suite, source, upkeep,
 };
+pub use crate::transformer::{TINY_DIMENSIONS, tiny_row, tiny_transformer, tiny_vocabulary};

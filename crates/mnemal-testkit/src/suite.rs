@@ -203,6 +203,7 @@ macro_rules! embedder_conformance {
                 embedder: vectors_have_unit_length_and_the_declared_dimension,
                 a_batch_equals_its_singles,
                 a_text_without_words_has_no_vector,
+                a_question_has_a_vector_of_the_same_kind,
                 hostile_text_gives_an_answer,
             );
         }

@@ -41,6 +41,16 @@ pub trait Embedder: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` when the model cannot answer now.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>>;
+
+    /// Returns the vector of a question, comparable with those of [`embed`](Self::embed).
+    ///
+    /// The same as that of a text, unless the model reads questions in another way or answers them before texts that wait.
+    ///
+    /// # Errors
+    /// As [`embed`](Self::embed).
+    async fn embed_query(&self, query: &str) -> Result<Option<Vec<f32>>> {
+        Ok(self.embed(&[query]).await?.into_iter().next().flatten())
+    }
 }
 
 /// Makes what recall can find an event by; called before the event is stored, after redaction.

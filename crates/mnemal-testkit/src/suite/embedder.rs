@@ -35,6 +35,20 @@ pub async fn a_text_without_words_has_no_vector(embedder: &impl Embedder) -> Res
     Ok(())
 }
 
+/// A question can be compared with texts, is read the same each time, and may lack words as a text may.
+pub async fn a_question_has_a_vector_of_the_same_kind(embedder: &impl Embedder) -> Result<()> {
+    for question in TEXTS {
+        let vector = embedder.embed_query(question).await?;
+        assert_eq!(embedder.embed_query(question).await?, vector);
+        let Some(vector) = vector else { continue };
+        assert_eq!(vector.len(), embedder.dimensions());
+        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        assert!((length - 1.0).abs() <= 1e-3, "length {length}");
+    }
+    assert_eq!(embedder.embed_query(" ").await?, None);
+    Ok(())
+}
+
 /// No text makes an embedder fail.
 pub async fn hostile_text_gives_an_answer(embedder: &impl Embedder) -> Result<()> {
     let long = "word ".repeat(20_000);

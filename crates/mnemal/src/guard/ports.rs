@@ -32,6 +32,10 @@ impl Embedder for Guarded<dyn Embedder> {
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         self.run("the embedder", self.part.embed(texts)).await
     }
+
+    async fn embed_query(&self, query: &str) -> Result<Option<Vec<f32>>> {
+        self.run("the embedder", self.part.embed_query(query)).await
+    }
 }
 
 /// Outside the process there is no deadline for all: the caller knows for how long it can wait.

@@ -1,0 +1,193 @@
+//! One thread that works off texts, questions first.
+//!
+//! A model needs milliseconds of a processor for a text. They are spent beside the caller's threads, so that whoever waits
+//! can stop waiting, and texts that nobody waits for any more are not begun.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use mnemal_core::{Error, ErrorKind, Result};
+use tokio::sync::oneshot;
+
+/// Who waits for a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Somebody who asks; goes first.
+    Question,
+    /// The index.
+    Document,
+}
+
+/// The thread's queue, and its handle; dropping it waits for the text at hand and gives up the others.
+pub(crate) struct Desk<A> {
+    queue: Arc<Queue<A>>,
+    worker: Option<JoinHandle<()>>,
+}
+
+struct Queue<A> {
+    state: Mutex<State<A>>,
+    changed: Condvar,
+}
+
+struct State<A> {
+    questions: VecDeque<Job<A>>,
+    documents: VecDeque<Job<A>>,
+    is_closed: bool,
+}
+
+struct Job<A> {
+    text: String,
+    kind: Kind,
+    answer: oneshot::Sender<Result<A>>,
+}
+
+impl<A: Send + 'static> Desk<A> {
+    /// Starts the thread; `work` answers one text at a time, and may panic.
+    ///
+    /// # Errors
+    /// `Unavailable` when the operating system has no thread.
+    pub(crate) fn open(mut work: impl FnMut(&str, Kind) -> Result<A> + Send + 'static) -> Result<Self> {
+        let state = State { questions: VecDeque::new(), documents: VecDeque::new(), is_closed: false };
+        let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
+        let theirs = Arc::clone(&queue);
+        let thread = std::thread::Builder::new().name("mnemal-embedder".to_owned());
+        let worker = thread.spawn(move || {
+            while let Some(job) = theirs.next() {
+                let answer = catch_unwind(AssertUnwindSafe(|| work(&job.text, job.kind)));
+                let answer = answer.unwrap_or_else(|_| Err(Error::internal("the model panicked")));
+                let _nobody_waits = job.answer.send(answer);
+            }
+        });
+        let worker = worker.map_err(|cause| {
+            Error::new(ErrorKind::Unavailable, "cannot start a thread for the model").because(cause)
+        })?;
+        Ok(Self { queue, worker: Some(worker) })
+    }
+
+    /// Puts a text into the queue; dropping what is returned takes it out again.
+    pub(crate) fn ask(&self, text: &str, kind: Kind) -> oneshot::Receiver<Result<A>> {
+        let (answer, waiting) = oneshot::channel();
+        self.queue.add(Job { text: text.to_owned(), kind, answer });
+        waiting
+    }
+}
+
+impl<A> Queue<A> {
+    fn add(&self, job: Job<A>) {
+        let mut state = self.state();
+        match job.kind {
+            Kind::Question => state.questions.push_back(job),
+            Kind::Document => state.documents.push_back(job),
+        }
+        self.changed.notify_one();
+    }
+
+    /// Waits for the next text that somebody waits for; `None` once the desk is closed.
+    fn next(&self) -> Option<Job<A>> {
+        let mut state = self.state();
+        loop {
+            if state.is_closed {
+                return None;
+            }
+            match state.questions.pop_front().or_else(|| state.documents.pop_front()) {
+                Some(job) if job.answer.is_closed() => {}
+                Some(job) => return Some(job),
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<A>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A> Drop for Desk<A> {
+    fn drop(&mut self) {
+        self.queue.state().is_closed = true;
+        self.queue.changed.notify_one();
+        let _panicked = self.worker.take().map(JoinHandle::join);
+    }
+}
+
+impl<A> fmt::Debug for Desk<A> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.queue.state();
+        out.debug_struct("Desk")
+            .field("questions", &state.questions.len())
+            .field("documents", &state.documents.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// A desk whose texts are answered with themselves, each after a permit, and the texts in the order they were begun.
+    fn permitted() -> (Desk<String>, mpsc::Sender<()>, mpsc::Receiver<String>) {
+        let (permit, permits) = mpsc::channel::<()>();
+        let (begun, order) = mpsc::channel();
+        let desk = Desk::open(move |text, _| {
+            begun.send(text.to_owned()).unwrap();
+            permits.recv().unwrap();
+            assert_ne!(text, "panic");
+            Ok(text.to_owned())
+        });
+        (desk.unwrap(), permit, order)
+    }
+
+    #[test]
+    fn questions_go_before_documents_that_wait() {
+        let (desk, permit, order) = permitted();
+        let first = desk.ask("begun", Kind::Document);
+        assert_eq!(order.recv().unwrap(), "begun");
+        let document = desk.ask("document", Kind::Document);
+        let question = desk.ask("question", Kind::Question);
+        (0..3).for_each(|_| permit.send(()).unwrap());
+        for (waiting, expected) in [(first, "begun"), (question, "question"), (document, "document")] {
+            assert_eq!(waiting.blocking_recv().unwrap().unwrap(), expected);
+        }
+        assert_eq!(order.iter().take(2).collect::<Vec<_>>(), ["question", "document"]);
+    }
+
+    #[test]
+    fn a_text_that_nobody_waits_for_is_not_begun() {
+        let (desk, permit, order) = permitted();
+        let first = desk.ask("begun", Kind::Document);
+        assert_eq!(order.recv().unwrap(), "begun");
+        drop(desk.ask("dropped", Kind::Question));
+        let last = desk.ask("last", Kind::Document);
+        (0..2).for_each(|_| permit.send(()).unwrap());
+        assert_eq!(first.blocking_recv().unwrap().unwrap(), "begun");
+        assert_eq!(last.blocking_recv().unwrap().unwrap(), "last");
+        assert_eq!(order.try_iter().collect::<Vec<_>>(), ["last"]);
+    }
+
+    #[test]
+    fn a_panic_is_an_error_and_the_next_text_is_answered() {
+        let (desk, permit, _order) = permitted();
+        (0..2).for_each(|_| permit.send(()).unwrap());
+        let error = desk.ask("panic", Kind::Question).blocking_recv().unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert_eq!(desk.ask("next", Kind::Question).blocking_recv().unwrap().unwrap(), "next");
+    }
+
+    #[test]
+    fn dropping_a_desk_ends_its_thread_and_answers_nobody_else() {
+        let (desk, permit, order) = permitted();
+        let begun = desk.ask("begun", Kind::Document);
+        assert_eq!(order.recv().unwrap(), "begun");
+        let waiting = desk.ask("waiting", Kind::Document);
+        drop(permit);
+        drop(desk);
+        assert!(order.iter().count() <= 1, "the work went with its thread");
+        for waiting in [begun, waiting] {
+            assert!(!matches!(waiting.blocking_recv(), Ok(Ok(_))));
+        }
+    }
+}
