@@ -14,6 +14,7 @@ mod clients;
 mod command;
 mod embedder;
 mod features;
+mod models;
 mod source;
 mod tidy;
 mod torture;
@@ -48,6 +49,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "benchmarks" => benchmarks::run(&root, rest),
         "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
+        "models" => models::run(&root, rest),
         "help" | "--help" | "-h" => {
             println!("{}", help());
             Ok(())
@@ -70,7 +72,8 @@ cargo xtask COMMAND
   bench        measurements, in release builds: NAME [ARGUMENTS], or --list
   benchmarks   writes docs/benchmarks.md from docs/results; --data DIR [NAME ...] measures these anew before
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
-  embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]",
+  embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
+  models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER",
         ci::help()
     )
 }
@@ -87,7 +90,9 @@ mod tests {
 
     #[test]
     fn the_help_names_every_command() {
-        for command in ["ci", "test", "tidy", "features", "bench", "benchmarks", "torture", "embedder"] {
+        let commands =
+            ["ci", "test", "tidy", "features", "bench", "benchmarks", "torture", "embedder", "models"];
+        for command in commands {
             assert!(help().lines().any(|line| line.trim_start().starts_with(command)), "{command}");
         }
     }

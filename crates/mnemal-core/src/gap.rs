@@ -19,6 +19,8 @@ pub enum Layer {
     Lexical,
     /// Recall by nearness of meaning.
     Vector,
+    /// The second look at the best hits.
+    Rerank,
     /// Assembly of contexts.
     Context,
     /// What was shown to whom.
@@ -39,6 +41,7 @@ impl Layer {
             Self::Learnings => "learnings",
             Self::Lexical => "lexical",
             Self::Vector => "vector",
+            Self::Rerank => "rerank",
             Self::Context => "context",
             Self::Receipts => "receipts",
             Self::Graph => "graph",

@@ -53,7 +53,8 @@ pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
     BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer,
-    Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Scrub, TokenCounter, Upkeep,
+    Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker, Scrub, TokenCounter,
+    Upkeep,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{

@@ -116,6 +116,7 @@ fn hit(
         score: Score::new(fused.score),
         evidence,
         grounds,
+        reranked: None,
         parts: fused.parts.to_vec(),
         neighbour_share,
         found_by,

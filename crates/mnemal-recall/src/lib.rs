@@ -25,6 +25,7 @@ mod filter;
 mod pause;
 mod recall;
 mod request;
+mod rerank;
 mod search;
 mod source;
 mod spread;
@@ -46,6 +47,7 @@ pub use crate::recall::{NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
 pub use crate::request::{
     DEFAULT_LIMIT, Depth, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, Spread, UsedMode, Withheld,
 };
+pub use crate::rerank::{RERANKED, rerank};
 pub use crate::rows::RowSet;
 pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 pub use crate::source::{INJECT_LIMIT, RecallSource};

@@ -171,6 +171,9 @@ pub struct Hit {
     pub evidence: f32,
     /// What speaks for and against it, of which the evidence is made.
     pub grounds: Grounds,
+    /// What a reranker thought of it, where one was asked; hits that have it stand before those that have not, by it alone.
+    /// It is no part of the score.
+    pub reranked: Option<f32>,
     /// The summands of the score; they add up to it within 1e-6.
     pub parts: Vec<ScorePart>,
     /// Which share of its score of words came from its neighbours, 0 to 1.

@@ -57,6 +57,7 @@ fn hit(share: f32, event: Event) -> Hit {
         score: Score::new(share),
         evidence: grounds.evidence(&EvidenceRule::LEARNT),
         grounds,
+        reranked: None,
         parts: vec![part],
         neighbour_share: 0.0,
         found_by: FoundBy::Substring,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Clock, Embedder, IdSource, IndexEntry, Indexer, Marks, ModelId, NewEvent, Result,
-    TermHash, Terms, Timestamp, TokenCount, TokenCounter, Vector,
+    BackgroundPermit, Clock, Embedder, IdSource, IndexEntry, Indexer, Marks, ModelId, NewEvent, Reranker,
+    Result, TermHash, Terms, Timestamp, TokenCount, TokenCounter, Vector,
 };
 
 /// Returns the right to this many calls outside the process.
@@ -161,6 +161,27 @@ impl Indexer for TermIndexer {
 pub(crate) fn with_vector(mut entry: IndexEntry, model: &ModelId, values: &[f32]) -> Result<IndexEntry> {
     entry.vectors.push((model.clone(), Vector::from_unit(values)?));
     Ok(entry)
+}
+
+/// Values a text by the share of the question's words that it has.
+#[derive(Debug)]
+pub struct WordReranker(pub ModelId);
+
+#[async_trait]
+impl Reranker for WordReranker {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>> {
+        let wanted: Vec<String> = words(query).collect();
+        let share = |text: &&str| {
+            let found: Vec<String> = words(text).collect();
+            let both = wanted.iter().filter(|word| found.contains(word)).count();
+            both as f32 / wanted.len().max(1) as f32
+        };
+        Ok(texts.iter().map(share).collect())
+    }
 }
 
 /// Counts one token a word.

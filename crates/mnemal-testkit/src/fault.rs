@@ -9,7 +9,7 @@ use mnemal_core::{
     Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Error,
     ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock, IndexMark,
     IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId, NoteKey,
-    Projection, Receipt, ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp,
+    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary, Timestamp,
     Tombstone, Vector,
 };
 
@@ -74,6 +74,19 @@ impl Embedder for Faulty<dyn Embedder> {
     async fn embed_query(&self, query: &str) -> Result<Option<Vec<f32>>> {
         self.misbehave().await?;
         self.part.embed_query(query).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Reranker for Faulty<dyn Reranker> {
+    fn model(&self) -> &ModelId {
+        self.part.model()
+    }
+
+    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>> {
+        self.misbehave().await?;
+        self.part.rerank(query, texts).await
     }
 }
 

@@ -12,6 +12,7 @@ pub mod index;
 pub mod learning;
 pub mod lease;
 pub mod receipt;
+pub mod reranker;
 pub mod source;
 pub mod upkeep;
 
@@ -205,6 +206,21 @@ macro_rules! embedder_conformance {
                 a_text_without_words_has_no_vector,
                 a_question_has_a_vector_of_the_same_kind,
                 hostile_text_gives_an_answer,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `Reranker` over `fixture: async fn() -> impl Reranker`.
+#[macro_export]
+macro_rules! reranker_conformance {
+    ($fixture:expr) => {
+        mod reranker_port {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                reranker: every_text_has_a_finite_value_in_its_place,
+                any_text_and_no_text_have_an_answer,
             );
         }
     };

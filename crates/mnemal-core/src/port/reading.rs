@@ -53,6 +53,20 @@ pub trait Embedder: Debug + Send + Sync + 'static {
     }
 }
 
+/// Reads a question and a text together and says how well the one answers the other. In process, and slow beside everything
+/// else that reading does: it is handed a few texts, under a deadline of its own.
+#[async_trait]
+pub trait Reranker: Debug + Send + Sync + 'static {
+    /// Returns the model.
+    fn model(&self) -> &ModelId;
+
+    /// Returns one finite value a text, in order; the higher, the better it answers. Values of two questions do not compare.
+    ///
+    /// # Errors
+    /// `Unavailable` when the model cannot answer now.
+    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>>;
+}
+
 /// Makes what recall can find an event by; called before the event is stored, after redaction.
 #[async_trait]
 pub trait Indexer: Debug + Send + Sync + 'static {

@@ -122,6 +122,7 @@ impl Tail {
 fn gap(gap: &Gap) -> Option<String> {
     let what = match gap.layer {
         Layer::Vector => "vector recall unavailable; keyword results only",
+        Layer::Rerank => "the second look unavailable; hits stand in their first order",
         Layer::Lexical => "keyword recall unavailable; results may be missing",
         Layer::Learnings => "notes unavailable; results may be missing",
         Layer::Events => "the log unavailable; results may be missing",

@@ -237,6 +237,7 @@ fn layer(name: &str) -> Result<Layer> {
         Layer::Learnings,
         Layer::Lexical,
         Layer::Vector,
+        Layer::Rerank,
         Layer::Context,
         Layer::Receipts,
         Layer::Graph,
