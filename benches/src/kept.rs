@@ -120,7 +120,9 @@ mod tests {
         let model = |name: &str| ModelId::new(name).unwrap();
         let embedder = |name, dimensions| Arc::new(HashEmbedder::new(model(name), dimensions));
         let ask = |kept: &Kept| {
-            mnemal_testkit::block_on(async { Ok((kept.embed(&["tea", ""]).await?, kept.embed_query("tea").await?)) })
+            mnemal_testkit::block_on(async {
+                Ok((kept.embed(&["tea", ""]).await?, kept.embed_query("tea").await?))
+            })
         };
         let first = Kept::open(&file, embedder("one", 4)).unwrap();
         let answers = ask(&first).unwrap();

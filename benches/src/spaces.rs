@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result, bail};
 use mnemal::{
-    Builder, Clock as _, Cursor, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey,
-    Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
+    Builder, Clock as _, Cursor, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey, Memory,
+    OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
 };
 use mnemal_recall::Grounds;
 
@@ -78,7 +78,10 @@ impl Spaces {
             }
             Layout::Apart => {
                 for conv in &data.conversations {
-                    spaces.insert(conv.clone(), Space::import(data, Within::Only(conv.clone()), builder).await?);
+                    spaces.insert(
+                        conv.clone(),
+                        Space::import(data, Within::Only(conv.clone()), builder).await?,
+                    );
                 }
             }
         }
@@ -179,6 +182,7 @@ pub fn own_history(conv: Within<String>) -> ImportOptions {
 pub fn memory(builder: Builder) -> Result<Memory> {
     let mut settings = Settings::default();
     settings.recall.part_deadline_ms = PART_DEADLINE_MS;
+    settings.embedding.query_deadline_ms = PART_DEADLINE_MS;
     let builder = builder.with_key(InstallationKey::new(KEY)).with_settings(settings);
     let engine = builder.in_memory()?;
     Ok(engine.memory(Scope::whole(SpaceId::new("bench")?)))

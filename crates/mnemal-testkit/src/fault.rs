@@ -9,8 +9,8 @@ use mnemal_core::{
     Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Error,
     ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock, IndexMark,
     IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId, NoteKey,
-    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary, Timestamp,
-    Tombstone, Vector,
+    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
+    Timestamp, Tombstone, Vector,
 };
 
 /// How a part misbehaves.

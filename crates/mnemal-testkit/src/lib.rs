@@ -9,9 +9,7 @@ mod transformer;
 #[cfg(feature = "faulty-vfs")]
 pub mod vfs;
 
-pub use crate::fake::{
-    HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter, WordReranker, permit,
-};
+pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter, WordReranker, permit};
 pub use crate::fault::{Fault, Faulty};
 pub use crate::loopback::{Heard, Loopback, Told};
 pub use crate::record::{Records, learning, receipt, tombstone};

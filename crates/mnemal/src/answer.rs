@@ -10,7 +10,7 @@ use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
     ModelId, Result, Section, SessionId, Timestamp, TokenCount, Within,
 };
-use mnemal_recall::{Depth, Expand, Mode, RecallRequest, Recalled, Spread, UsedMode};
+use mnemal_recall::{Depth, Expand, Mode, RERANKED, RecallRequest, Recalled, Spread, UsedMode, rerank};
 
 use crate::embedding::QueryVector;
 use crate::engine::Engine;
@@ -24,6 +24,15 @@ pub struct RecallCall {
     memory: Memory,
     request: RecallRequest,
     asked: Gaps,
+    look: Look,
+}
+
+/// How often hits are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Once,
+    /// The best ones by the reranker too.
+    Twice,
 }
 
 impl RecallCall {
@@ -36,7 +45,7 @@ impl RecallCall {
         };
         let limit = at_least_one(memory.engine.settings().recall.limit);
         let request = RecallRequest { filter, limit, ..RecallRequest::new(query) };
-        Self { memory, request, asked: Gaps::default() }
+        Self { memory, request, asked: Gaps::default(), look: Look::Once }
     }
 
     /// Sets the most hits; at least one.
@@ -100,6 +109,16 @@ impl RecallCall {
         self
     }
 
+    /// Asks the reranker for a second look at the 20 best hits, of which the answer then has the best by its order.
+    ///
+    /// Scores, and what they are made of, stay as they are: [`Hit::reranked`](crate::Hit::reranked) tells the order apart.
+    /// Without a reranker, or when it fails or takes more than half a second, there is a gap of `rerank`, and the hits stand
+    /// in their first order.
+    pub fn reranked(mut self) -> Self {
+        self.look = Look::Twice;
+        self
+    }
+
     /// Says what of the notes counts, as known when.
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.request.as_of = Some(as_of);
@@ -114,12 +133,28 @@ impl RecallCall {
 
     async fn run(mut self) -> Result<Degraded<Recalled>> {
         self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
+        let limit = self.request.limit;
+        if self.look == Look::Twice {
+            self.request.limit = limit.max(RERANKED);
+        }
         let (own, others) =
             join(self.memory.engine.recalled(&self.request), self.memory.secondary.recall(&self.request))
                 .await;
         let mut gaps = self.asked;
         let (own, others) = (gaps.merge(own?), gaps.merge(others));
-        Ok(gaps.attach(merged(own, others, &self.request)))
+        let mut found = merged(own, others, &self.request);
+        if self.look == Look::Twice {
+            let reranker = self.memory.engine.guarded().reranker.part();
+            let looked = match reranker {
+                Ok(reranker) => {
+                    rerank(&mut found.hits, &self.request.query, reranker).await.map_err(GapCause::from)
+                }
+                Err(cause) => Err(cause),
+            };
+            gaps.keep(Layer::Rerank, looked);
+            found.hits.truncate(limit.get());
+        }
+        Ok(gaps.attach(found))
     }
 }
 

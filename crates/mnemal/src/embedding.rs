@@ -1,6 +1,7 @@
 //! Vectors of a model: how far they go, how they are filled in, and the one call that asks an endpoint about a question.
 
 mod fill;
+mod local;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +14,7 @@ use mnemal_recall::{Coverage, Recall};
 use tokio::time::{Instant, timeout_at};
 
 pub use self::fill::{Backlog, Estimate};
+pub(crate) use self::local::Local;
 
 use crate::engine::{Engine, missing};
 use crate::guard::Guarded;

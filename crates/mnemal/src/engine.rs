@@ -9,7 +9,8 @@ use mnemal_context::AssemblerParts;
 use mnemal_core::{
     AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
     Gap, GapCause, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore,
-    NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Result, Scope, Slot, Timestamp, Upkeep,
+    NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope, Slot, Timestamp,
+    Upkeep,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_recall::Recall;
@@ -67,6 +68,7 @@ pub(crate) struct Parts {
     pub(crate) learnings: Slot<dyn LearningStore>,
     pub(crate) receipts: Slot<dyn ReceiptStore>,
     pub(crate) embedder: Slot<dyn Embedder>,
+    pub(crate) reranker: Slot<dyn Reranker>,
 }
 
 impl Engine {

@@ -64,7 +64,8 @@ impl Encoder {
         match catch_unwind(AssertUnwindSafe(|| self.pooled(empty))) {
             Ok(Ok(vector)) => Ok(vector.len()),
             Ok(Err(cause)) => {
-                Err(Error::new(ErrorKind::Unsupported, "the model does not answer as BERT does").because(cause))
+                Err(Error::new(ErrorKind::Unsupported, "the model does not answer as BERT does")
+                    .because(cause))
             }
             Err(_panic) => Err(damaged("running it fails")),
         }

@@ -25,12 +25,8 @@ impl PieceList {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(bytes)
             .map_err(|cause| Error::new(ErrorKind::Corrupt, "the vocabulary is not text").because(cause))?;
-        let mut list = Self {
-            spellings: Vec::new(),
-            opening: HashMap::new(),
-            continuing: HashMap::new(),
-            longest: 0,
-        };
+        let mut list =
+            Self { spellings: Vec::new(), opening: HashMap::new(), continuing: HashMap::new(), longest: 0 };
         for line in text.lines() {
             let number = Piece::try_from(list.spellings.len())
                 .map_err(|_| Error::new(ErrorKind::Corrupt, "the vocabulary has too many lines"))?;
@@ -71,7 +67,10 @@ mod tests {
         let list = PieceList::read(b"[UNK]\nsun\n##light\nsun\n##\n").unwrap();
         let mut pieces = Vec::new();
         for_each_piece(&list, "Sunlight sun light #", &mut |token| pieces.push(token));
-        assert_eq!(pieces, [Token::Known(1), Token::Known(2), Token::Known(1), Token::Unknown, Token::Unknown]);
+        assert_eq!(
+            pieces,
+            [Token::Known(1), Token::Known(2), Token::Known(1), Token::Unknown, Token::Unknown]
+        );
         assert_eq!(list.spelling(2), Some(b"##light".as_slice()));
         assert_eq!(list.spelling(9), None);
     }

@@ -5,7 +5,8 @@ use mnemal_core::{Reranker, Result};
 /// What is asked.
 const QUESTION: &str = "where does the red apple come from";
 /// One that answers, one that shares a word, one that does not.
-const TEXTS: [&str; 3] = ["the red apple comes from the garden", "a red evening", "deploys happen on Tuesdays"];
+const TEXTS: [&str; 3] =
+    ["the red apple comes from the garden", "a red evening", "deploys happen on Tuesdays"];
 
 /// Values follow the texts, not their places, and the better answer has the higher one.
 pub async fn every_text_has_a_finite_value_in_its_place(reranker: &impl Reranker) -> Result<()> {

@@ -8,7 +8,7 @@ use mnemal_core::{
     Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
     DeadLetter, Degraded, Embedder, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock,
     IndexMark, IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId,
-    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary,
+    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
     Timestamp, Tombstone, Vector,
 };
 
@@ -35,6 +35,18 @@ impl Embedder for Guarded<dyn Embedder> {
 
     async fn embed_query(&self, query: &str) -> Result<Option<Vec<f32>>> {
         self.run("the embedder", self.part.embed_query(query)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Reranker for Guarded<dyn Reranker> {
+    fn model(&self) -> &ModelId {
+        self.part.model()
+    }
+
+    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>> {
+        self.run("the reranker", self.part.rerank(query, texts)).await
     }
 }
 

@@ -12,7 +12,14 @@ pub struct EmbeddingSettings {
     /// Which kind of embedder.
     pub provider: EmbeddingProvider,
     /// Its model, as the provider names it.
+    ///
+    /// In process: nothing for the built-in table; `minilm` or `bge-small` for a transformer in the folder of models;
+    /// `minilm:FOLDER` or `bge-small:FOLDER` for any file of that family; a folder with a file that is known by its hash.
     pub model: String,
+    /// The folder of models; the command line takes `models` in the data directory.
+    pub models: String,
+    /// Most time for the vector of a question that is made in process, in milliseconds; without one, recall is by words.
+    pub query_deadline_ms: u64,
     /// Where an endpoint is, with or without `/v1`.
     pub base_url: String,
     /// The variable of the environment that holds the endpoint's key; it is read only while an endpoint is the provider.
@@ -39,6 +46,8 @@ pub enum EmbeddingProvider {
     None,
 }
 
+/// Source: RECALL 7.3; a transformer needs 6 to 15 ms for a question.
+const QUERY_DEADLINE_MS: u64 = 30;
 /// Source: SURFACES 4.2.
 const MAX_INPUT_CHARS: usize = 30_000;
 /// Source: SURFACES 4.2.
@@ -53,6 +62,8 @@ impl Default for EmbeddingSettings {
         Self {
             provider: EmbeddingProvider::Local,
             model: String::new(),
+            models: String::new(),
+            query_deadline_ms: QUERY_DEADLINE_MS,
             base_url: String::new(),
             api_key_env: String::new(),
             max_input_chars: MAX_INPUT_CHARS,
@@ -63,13 +74,21 @@ impl Default for EmbeddingSettings {
 }
 
 impl EmbeddingSettings {
+    /// Returns the most time for the vector of a question that is made in process.
+    pub fn query_deadline(&self) -> Duration {
+        Duration::from_millis(self.query_deadline_ms)
+    }
+
     /// Returns the most time for one request.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_secs)
     }
 
-    /// Checks what an endpoint needs.
+    /// Checks the deadline, and what an endpoint needs.
     pub(super) fn check(&self) -> Result<()> {
+        if self.query_deadline_ms == 0 {
+            return Err(Error::invalid("embedding.query_deadline_ms must be at least 1"));
+        }
         if self.provider != EmbeddingProvider::OpenaiCompatible {
             return Ok(());
         }
