@@ -12,8 +12,16 @@ use crate::command::Line;
 /// Where the clients and the versions of their packages stand.
 const SCRIPTS: &str = "crates/mnemal-cli/tests/clients";
 /// Built as the tests build it, which have dependencies of their own, so that nothing is compiled twice.
-const BUILD: &[&str] =
-    &["test", "--quiet", "--workspace", "--features", "mnemal-cli/tokens-exact", "--no-run", "--test", "mcp"];
+const BUILD: &[&str] = &[
+    "test",
+    "--quiet",
+    "--workspace",
+    "--features",
+    "mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/tokens-exact",
+    "--no-run",
+    "--test",
+    "mcp",
+];
 
 /// Builds the program, installs the clients below the target folder unless they are there, and runs them.
 pub(crate) fn run(root: &Path) -> Result<()> {

@@ -23,8 +23,9 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     let hooks = table.remove(HOOKS).unwrap_or_else(|| toml::Table::new().into());
     let _checked: HookSettings = hooks.try_into().map_err(|cause| invalid(&shown, &cause))?;
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
-    if !settings.embedding.model.is_empty() && settings.embedding.models.is_empty() {
-        settings.embedding.models = place::models()?.display().to_string();
+    // Without a home directory a model is named by its own folder.
+    if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {
+        settings.embedding.models = models.display().to_string();
     }
     settings.check()?;
     Ok(settings)

@@ -22,7 +22,8 @@ pub struct EventIndexer {
 }
 
 impl EventIndexer {
-    /// Joins an analyser of this language with an embedder that answers within a millisecond, if there is one.
+    /// Joins an analyser of this language with an embedder, if there is one; whoever appends waits for it, so it must have a
+    /// deadline where it is slow.
     pub fn new(language: Language, embedder: Slot<dyn Embedder>) -> Self {
         Self { analyzer: Analyzer::new(language), embedder }
     }

@@ -91,10 +91,13 @@ fn number(field: u64, value: u64) -> Vec<u8> {
 
 fn varint(mut value: u64) -> Vec<u8> {
     let mut out = Vec::new();
-    while value > 0x7f {
-        out.push((value & 0x7f) as u8 | 0x80);
+    loop {
+        let [low, ..] = value.to_le_bytes();
         value >>= 7;
+        if value == 0 {
+            out.push(low & 0x7f);
+            return out;
+        }
+        out.push(low | 0x80);
     }
-    out.push(value as u8);
-    out
 }

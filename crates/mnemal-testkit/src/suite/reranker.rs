@@ -17,8 +17,8 @@ pub async fn every_text_has_a_finite_value_in_its_place(reranker: &impl Reranker
     let mut reversed = reranker.rerank(QUESTION, &backwards).await?;
     reversed.reverse();
     assert_eq!(values, reversed);
-    let [best, .., worst] = values.as_slice() else { panic!("one value a text") };
-    assert!(best > worst, "{values:?}");
+    assert_eq!(values.len(), TEXTS.len());
+    assert!(values.first() > values.last(), "{values:?}");
     Ok(())
 }
 
