@@ -24,7 +24,9 @@ pub struct Recipe {
 /// The recipes, the recommended one first.
 ///
 /// Source of pooling and prefix: the model cards of `sentence-transformers/all-MiniLM-L6-v2` and
-/// `BAAI/bge-small-en-v1.5`. Source of the floors: measured with the pinned files, see [`Recipe::floor`].
+/// `BAAI/bge-small-en-v1.5`. Source of the floors: the 99.9th percentile of the cosines of a `LoCoMo` question and the turns
+/// of other conversations (1.45 million pairs, turns as `[date] Speaker: text`): .486 and .630; the best evidence turn of a
+/// question lies above the floor for 54 % and 58 %. With BEAM-100K and `MiniLM` it is .469 and 57 %.
 static RECIPES: [Recipe; 2] = [
     Recipe {
         name: "minilm",
@@ -37,7 +39,7 @@ static RECIPES: [Recipe; 2] = [
         name: "bge-small",
         pooling: Pooling::First,
         query_prefix: "Represent this sentence for searching relevant passages: ",
-        floor: 0.7,
+        floor: 0.63,
         file: "4f030d3fe17e5eb702625d218037846ce8051e0f88abc403c4a88c8f698659f8",
     },
 ];
