@@ -9,7 +9,7 @@ use tempfile::TempDir;
 fn settings(model: String, models: &str) -> Settings {
     let mut settings = Settings::default();
     settings.embedding.model = model;
-    settings.embedding.models = models.to_owned();
+    models.clone_into(&mut settings.embedding.models);
     settings
 }
 

@@ -29,6 +29,7 @@ impl Local {
 }
 
 #[cfg(feature = "embedder")]
+#[expect(clippy::unnecessary_wraps, reason = "the same call as without the feature")]
 fn built_in() -> Option<Arc<dyn Embedder>> {
     Some(Arc::new(mnemal_providers::StaticEmbedder::built_in()))
 }
