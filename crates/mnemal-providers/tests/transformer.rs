@@ -166,12 +166,19 @@ fn reads(model: &[u8]) {
     }
 }
 
+/// Bytes of the output's type, the last thing in the file, which the runtime can do without.
+const TYPE_OF_OUTPUT: usize = 64;
+
 #[test]
-fn a_cut_file_is_refused() {
+fn a_cut_file_is_refused_unless_nothing_that_counts_is_missing() {
     let whole = tiny_transformer();
+    let expected = embed(&open(folder().path(), "minilm").unwrap(), "tea");
     for length in (0..whole.len()).step_by(11) {
         let folder = folder_of(&whole[..length]);
-        assert!(open(folder.path(), "minilm").is_err(), "the first {length} bytes");
+        if let Ok(embedder) = open(folder.path(), "minilm") {
+            assert!(length + TYPE_OF_OUTPUT > whole.len(), "the first {length} of {} bytes", whole.len());
+            assert_eq!(embed(&embedder, "tea"), expected);
+        }
     }
 }
 
