@@ -2,15 +2,17 @@
 
 mod answer;
 mod append;
+mod build;
 mod import;
 mod process;
+mod sizes;
 mod start;
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use mnemal::Memory;
 
 use crate::chat;
@@ -18,8 +20,10 @@ use crate::figure::Figure;
 
 pub use answer::{context, recall};
 pub use append::{entries, flush, log_one, store_alone};
+pub use build::build;
 pub use import::import;
 pub use process::{Fresh, fresh, fresh_here, hooks, one_shot};
+pub use sizes::sizes;
 pub use start::start;
 
 /// The seed of the conversations.
@@ -40,13 +44,26 @@ impl Bed {
     /// # Errors
     /// A folder that cannot be written.
     pub fn make(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        let folder = folder.join(format!("events-{size}"));
-        std::fs::create_dir_all(&folder)?;
-        let bed = Self { folder, size, samples };
+        let bed = Self { folder: Self::folder_of(folder, size), size, samples };
+        std::fs::create_dir_all(&bed.folder)?;
         let mut out = BufWriter::new(File::create(bed.corpus())?);
         chat::write_corpus(SEED, size, &mut out)?;
         out.flush()?;
         Ok(bed)
+    }
+
+    /// Takes what an earlier run has left in a folder.
+    ///
+    /// # Errors
+    /// A folder without the space.
+    pub fn left(folder: &Path, size: usize, samples: usize) -> Result<Self> {
+        let bed = Self { folder: Self::folder_of(folder, size), size, samples };
+        ensure!(bed.space().exists(), "{} holds no space of {size} events", folder.display());
+        Ok(bed)
+    }
+
+    fn folder_of(folder: &Path, size: usize) -> PathBuf {
+        folder.join(format!("events-{size}"))
     }
 
     /// Returns the number of turns.
@@ -86,10 +103,20 @@ impl Bed {
 /// Any call that fails; a measurement of failures would be none.
 pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
     let mut figures = import(bed).await?;
+    figures.extend(reads(bed).await?);
     let memory = bed.open().await?;
-    figures.extend(recall(bed, &memory).await?);
-    figures.extend(context(bed, &memory).await?);
     figures.extend(log_one(bed, &memory).await?);
     figures.push(flush(bed)?);
+    Ok(figures)
+}
+
+/// Measures what asking costs.
+///
+/// # Errors
+/// As [`in_process`].
+pub async fn reads(bed: &Bed) -> Result<Vec<Figure>> {
+    let memory = bed.open().await?;
+    let mut figures = recall(bed, &memory).await?;
+    figures.extend(context(bed, &memory).await?);
     Ok(figures)
 }

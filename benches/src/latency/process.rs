@@ -20,10 +20,8 @@ const COMMANDS: usize = 20;
 const ROUNDS: usize = 5;
 /// Rounds of each hook.
 const HOOK_ROUNDS: usize = 4;
-/// The size at which the memory of a process is asked for.
-const MEMORY_AT: usize = 100_000;
-/// Resident memory, in MB.
-const ASKED_MEMORY: f64 = 150.0;
+/// Sizes, and resident memory of a process at them, in MB.
+const ASKED_MEMORY: [(usize, f64); 2] = [(100_000, 150.0), (1_000_000, 400.0)];
 /// The size at which the time of one command is asked for.
 const COMMAND_AT: usize = 10_000;
 /// Processor time of one command, in milliseconds.
@@ -69,11 +67,12 @@ pub fn fresh(bed: &Bed) -> Result<Vec<Figure>> {
     ensure!(output.status.success(), "the fresh process failed: {}", output.status);
     let said: Fresh = serde_json::from_slice(&output.stdout)?;
     let resident = said.resident as f64 / 1e6;
+    let most = ASKED_MEMORY.iter().find(|(at, _)| *at == bed.size());
     Ok(vec![
         Figure::new("open to the first answer, CPU", bed.size(), said.first_cpu, "ms"),
         Figure::new("open to the first answer, wall", bed.size(), said.first_wall, "ms"),
         Figure::new("resident memory of a process that recalls", bed.size(), resident, "MB")
-            .asked_if(Asked::AtMost(ASKED_MEMORY), |size| size == MEMORY_AT),
+            .asked_if(most.map_or(Asked::Nothing, |(_, most)| Asked::AtMost(*most)), |_| true),
     ])
 }
 

@@ -8,6 +8,7 @@ mod memory;
 mod merge;
 mod rows;
 
+mod kernel;
 mod lexical;
 mod sign_bits;
 mod vector;

@@ -168,7 +168,7 @@ impl Recall {
         let filter = filter::rows(&index, &request.filter, request.except_session.as_ref());
         let candidates = CANDIDATES.max(request.limit.get());
         pause().await;
-        let words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
+        let mut words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
             let is_name = |term| index.is_name(term);
             lexical::score(&*index, &index.columns, &query.terms, &is_name, (&filter, candidates))
         });
@@ -183,6 +183,9 @@ impl Recall {
         }
         rows.sort_unstable();
         rows.dedup();
+        if let Some(words) = &mut words {
+            words.complete(&*index, &index.columns, &rows);
+        }
         let arms = Arms { words, vectors: near.zip(vector) };
         Search::rank(snapshot, query, arms, &rows)
     }
