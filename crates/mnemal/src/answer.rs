@@ -132,6 +132,18 @@ impl Engine {
         Ok(answer)
     }
 
+    /// Loads the whole index into memory, in steps between which other tasks run. Without it the first answers of a large
+    /// space know its newest events only, and say so.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer, `Corrupt` when a block is damaged.
+    pub async fn load(&self) -> Result<()> {
+        match &self.parts().recall {
+            Some(recall) => recall.load().await,
+            None => Ok(()),
+        }
+    }
+
     /// Returns the gaps of an answer that recall cannot know of.
     ///
     /// Asks the database as little as can be: an index that answered has read the head of the log with its mark, and whether
