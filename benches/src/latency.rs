@@ -13,7 +13,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use mnemal::Memory;
+use mnemal::{Engine, Memory, Scope, Settings, SpaceId};
 
 use crate::chat;
 use crate::figure::Figure;
@@ -93,8 +93,20 @@ impl Bed {
     /// # Errors
     /// Those of the engine.
     pub async fn open(&self) -> Result<Memory> {
-        Ok(Memory::open(self.space()).await?)
+        open(&self.space()).await
     }
+}
+
+/// Most time for a part of an answer, in milliseconds: where other work keeps the machine from answering in time, the answer
+/// comes later, because one that lacks a part costs nothing worth measuring.
+const PATIENCE: u64 = 60_000;
+
+/// Opens a space as a host would, but for its patience.
+pub(crate) async fn open(space: &Path) -> Result<Memory> {
+    let mut settings = Settings::default();
+    settings.recall.part_deadline_ms = PATIENCE;
+    let engine = Engine::builder().with_settings(settings).open(space).await?;
+    Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
 }
 
 /// Measures what one process can measure of itself: import, writes and reads.
@@ -116,6 +128,7 @@ pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
 /// As [`in_process`].
 pub async fn reads(bed: &Bed) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
+    memory.engine().load().await?;
     let mut figures = recall(bed, &memory).await?;
     figures.extend(context(bed, &memory).await?);
     Ok(figures)

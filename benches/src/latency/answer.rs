@@ -7,7 +7,7 @@ use super::Bed;
 use crate::cpu::{Cost, Watch, quantile};
 use crate::figure::{Asked, Figure};
 
-/// Calls before the first one that counts; they load the index.
+/// Calls before the first one that counts.
 const WARM_UP: usize = 10;
 /// Hits of a recall.
 const HITS: usize = 10;

@@ -91,8 +91,7 @@ fn block(first: usize, rows: usize, random: &mut impl FnMut() -> u64) -> IndexBl
     block.events = block.seqs.iter().map(|seq| mnemal_core::EventId(u128::from(seq.0))).collect();
     for term in 0..20_u64 {
         let held = (0..rows).filter(|_| random().is_multiple_of(term + 2));
-        let postings: Vec<Posting> =
-            held.map(|row| Posting::new(row as u16, 1 + (row % 3) as u16)).collect();
+        let postings: Vec<Posting> = held.map(|row| Posting::new(row as u16, 1 + (row % 3) as u16)).collect();
         if !postings.is_empty() {
             block.terms.push(TermHash(term * 1_000));
             block.postings.extend(postings);

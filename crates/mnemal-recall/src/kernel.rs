@@ -27,15 +27,17 @@ pub(crate) fn products_at(query: &[i16], codes: &[i8], places: &[u32], sums: &mu
 /// The case of two words is spelt out, so that it compiles to wide instructions.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
 pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 64 signs a word")]
+    let differ = |a: u64, b: u64| (a ^ b).count_ones() as u16;
     if let [first, second] = *signs {
         let (rows, _) = bits.as_chunks::<2>();
         for ([a, b], distance) in rows.iter().zip(distances) {
-            *distance = ((*a ^ first).count_ones() + (*b ^ second).count_ones()) as u16;
+            *distance = differ(*a, first) + differ(*b, second);
         }
         return;
     }
     for (bits, distance) in bits.chunks_exact(signs.len().max(1)).zip(distances) {
-        *distance = bits.iter().zip(signs).map(|(a, b)| (a ^ b).count_ones() as u16).sum();
+        *distance = bits.iter().zip(signs).map(|(a, b)| differ(*a, *b)).sum();
     }
 }
 
@@ -60,12 +62,15 @@ mod tests {
             assert_eq!(some, [plain(18), plain(2), 0]);
         }
         for words in 1..5_usize {
-            let signs: Vec<u64> = (0..words as u64).map(|at| at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-            let bits: Vec<u64> = (0..words as u64 * 7).map(|at| (at + 3).wrapping_mul(0xd134_2543_de82_ef95)).collect();
+            let signs: Vec<u64> =
+                (0..words as u64).map(|at| at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let bits: Vec<u64> =
+                (0..words as u64 * 7).map(|at| (at + 3).wrapping_mul(0xd134_2543_de82_ef95)).collect();
             let mut found = [0; 7];
             distances(&signs, &bits, &mut found);
             for (row, found) in found.iter().enumerate() {
-                let expected: u32 = (0..words).map(|at| (bits[row * words + at] ^ signs[at]).count_ones()).sum();
+                let expected: u32 =
+                    (0..words).map(|at| (bits[row * words + at] ^ signs[at]).count_ones()).sum();
                 assert_eq!(u32::from(*found), expected);
             }
         }

@@ -99,7 +99,11 @@ impl LexicalScores {
                     let place = postings.binary_search_by_key(&(*row - first), |held| u32::from(held.row()));
                     let posting = place.ok().and_then(|place| postings.get(place));
                     if let Some((posting, length)) = posting.zip(columns.lengths.get(*row as usize)) {
-                        self.rows.add_word(*row, 1 << term.bit, norm.score(term.weight, posting.count(), *length));
+                        self.rows.add_word(
+                            *row,
+                            1 << term.bit,
+                            norm.score(term.weight, posting.count(), *length),
+                        );
                     }
                 }
             });
@@ -382,6 +386,51 @@ mod tests {
                 assert_eq!(found.best, all, "{words}");
             }
         }
+    }
+
+    /// The chat again and again, so that each speaker has more rows than any word that is not common.
+    fn long_index() -> MemoryIndex {
+        let turns: Vec<_> = chat().iter().cycle().take(1_000).cloned().collect();
+        let mut index = MemoryIndex::default();
+        for first in (1..9_001).step_by(1_000) {
+            index.push(block(&turns, first), Analyzer::default());
+        }
+        index
+    }
+
+    #[test]
+    fn common_words_bring_no_candidates_and_score_those_that_others_bring() {
+        let index = long_index();
+        let columns = &index.columns;
+        let filter = RowSet::all(index.rows());
+        let mut found = score(&index, columns, &query("Ada telescope"), &|_| false, (&filter, 100));
+        let whole = add_up(&rarest(&index, &query("Ada telescope")), index.rows(), columns);
+        let mut rows: Vec<u32> = found.best().collect();
+        rows.sort_unstable();
+        let is_exact = |found: &LexicalScores, row: u32| {
+            let (one, all) = (found.rows.get(row), whole.get(row));
+            (one.raw - all.raw).abs() < 1e-5 && one.held == all.held
+        };
+        assert!(!rows.iter().all(|row| is_exact(&found, *row)), "the name is not counted yet");
+        found.complete(&index, columns, &rows);
+        assert_eq!(rows.len(), 100);
+        assert!(rows.iter().flat_map(|row| around(*row, columns)).all(|row| is_exact(&found, row)));
+        let telescope = query("telescope").0;
+        let holds = |row: u32| {
+            let (block, place) = index.place(row).unwrap();
+            block.postings(telescope[0]).iter().any(|posting| usize::from(posting.row()) == place)
+        };
+        assert!(rows.iter().all(|row| around(*row, columns).into_iter().any(|near| near != NONE && holds(near))));
+    }
+
+    #[test]
+    fn where_all_words_are_common_they_bring_candidates() {
+        let index = long_index();
+        let filter = RowSet::all(index.rows());
+        let found = score(&index, &index.columns, &query("Ada"), &|_| false, (&filter, 100));
+        assert_eq!(found.best().count(), 100);
+        assert!(found.best().all(|row| found.raw(row) > 0.0));
+        assert!(found.common.is_empty());
     }
 
     #[test]

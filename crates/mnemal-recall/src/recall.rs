@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer,
-    LearningStore, ModelId, Result, Role, Slot, TokenCounter,
+    Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps,
+    IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
 

@@ -68,13 +68,7 @@ impl SignBits {
     fn empty(mean: Mean) -> Self {
         let words = mean.sum.len().div_ceil(64);
         let vectors = mean.vectors;
-        Self {
-            flat: FlatIndex::default(),
-            mean: mean.values(),
-            words,
-            bits: Vec::new(),
-            vectors,
-        }
+        Self { flat: FlatIndex::default(), mean: mean.values(), words, bits: Vec::new(), vectors }
     }
 
     fn add(&mut self, first: u32, column: &VectorColumn) {
@@ -129,12 +123,14 @@ impl SignBits {
         let words = self.words.max(1);
         let rows = self.bits.len() / words;
         let step = (rows / SAMPLED).max(1);
+        let sample =
+            (0_u32..).zip(self.bits.chunks_exact(words)).step_by(step).filter(|(row, _)| filter.has(*row));
+        let bits: Vec<u64> = sample.flat_map(|(_, bits)| bits).copied().collect();
+        let mut distances = vec![0_u16; bits.len() / words];
+        kernel::distances(signs, &bits, &mut distances);
         let mut counts = vec![0_usize; words * 64 + 1];
-        for (bits, row) in self.bits.chunks_exact(words).zip(0_u32..).step_by(step) {
-            let mut distance = [0];
-            kernel::distances(signs, bits, &mut distance);
-            let [distance] = distance;
-            if let Some(count) = counts.get_mut(usize::from(distance)).filter(|_| filter.has(row)) {
+        for distance in distances {
+            if let Some(count) = counts.get_mut(usize::from(distance)) {
                 *count += step;
             }
         }

@@ -208,8 +208,10 @@ fn fetch(column: &VectorColumn, places: &[u32]) {
         let start = *place as usize * column.dimensions;
         column.codes.get(start..start + column.dimensions).unwrap_or_default()
     };
-    let met =
-        places.iter().flat_map(|place| codes(place).iter().step_by(CACHE_LINE)).fold(0, |met, code| met ^ code);
+    let met = places
+        .iter()
+        .flat_map(|place| codes(place).iter().step_by(CACHE_LINE))
+        .fold(0, |met, code| met ^ code);
     std::hint::black_box(met);
 }
 

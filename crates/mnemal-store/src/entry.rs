@@ -100,11 +100,8 @@ pub(crate) fn event(row: Row) -> Result<Event> {
         _ => None,
     };
     let is_erased = row.rest().get(COVERED + 1).is_some_and(|at| *at != Value::Null);
-    let sum = if is_erased {
-        Some(checksum_of_erased(&row))
-    } else {
-        row.rest().get(..COVERED).map(checksum)
-    };
+    let sum =
+        if is_erased { Some(checksum_of_erased(&row)) } else { row.rest().get(..COVERED).map(checksum) };
     read(row, sum).map_err(|error| match id {
         Some(id) => {
             Error::new(ErrorKind::Corrupt, format!("event {} is damaged", EventId(id))).because(error)

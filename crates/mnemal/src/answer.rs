@@ -154,10 +154,8 @@ impl Engine {
             return self.staleness(was_searched.then_some(answer.head)).await;
         }
         let mut shown = answer.hits.iter().chain(answer.withheld.iter().map(|ended| &ended.hit));
-        let mut gaps = match shown.any(|hit| hit.event.role == Role::Decision) {
-            true => self.stale_notes(answer.head).await,
-            false => Vec::new(),
-        };
+        let has_note = shown.any(|hit| hit.event.role == Role::Decision);
+        let mut gaps = if has_note { self.stale_notes(answer.head).await } else { Vec::new() };
         gaps.extend(self.damage());
         gaps
     }
