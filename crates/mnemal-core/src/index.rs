@@ -157,9 +157,9 @@ const COUNT_BITS: u32 = 6;
 /// Source: own choice; BM25 of a term that occurs 50 times in a text moves by less than 3 % of its weight from one step to the
 /// next, and a posting of two bytes is half as long as one with a count of its own (ADR 33).
 const COUNTS: [u16; 64] = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-    31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 57, 68, 81, 97, 116, 139, 166, 199,
-    238, 285, 342, 410, 492, 590, 708, 849,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+    29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 57, 68, 81, 97, 116, 139,
+    166, 199, 238, 285, 342, 410, 492, 590, 708, 849,
 ];
 
 /// One appearance of a term: a row of a block and how often, in two bytes.
@@ -170,8 +170,11 @@ impl Posting {
     /// Notes that a row, below [`BLOCK_ROWS`], has the term so many times. What is not a count that fits becomes the one
     /// below it: up to 48 all fit, above them steps of a fifth up to 849.
     pub fn new(row: u16, count: u16) -> Self {
-        let place = COUNTS.partition_point(|fits| *fits <= count).saturating_sub(1);
-        Self(row << COUNT_BITS | u16::try_from(place).unwrap_or_default())
+        let place = match count {
+            0..=48 => count.saturating_sub(1),
+            _ => u16::try_from(COUNTS.partition_point(|fits| *fits <= count)).map_or(0, |behind| behind - 1),
+        };
+        Self(row << COUNT_BITS | place)
     }
 
     /// Returns the row in the block.

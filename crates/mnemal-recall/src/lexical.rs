@@ -420,7 +420,9 @@ mod tests {
             let (block, place) = index.place(row).unwrap();
             block.postings(telescope[0]).iter().any(|posting| usize::from(posting.row()) == place)
         };
-        assert!(rows.iter().all(|row| around(*row, columns).into_iter().any(|near| near != NONE && holds(near))));
+        assert!(
+            rows.iter().all(|row| around(*row, columns).into_iter().any(|near| near != NONE && holds(near)))
+        );
     }
 
     #[test]

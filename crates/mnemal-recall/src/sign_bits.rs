@@ -123,9 +123,12 @@ impl SignBits {
         let words = self.words.max(1);
         let rows = self.bits.len() / words;
         let step = (rows / SAMPLED).max(1);
-        let sample =
-            (0_u32..).zip(self.bits.chunks_exact(words)).step_by(step).filter(|(row, _)| filter.has(*row));
-        let bits: Vec<u64> = sample.flat_map(|(_, bits)| bits).copied().collect();
+        let mut bits: Vec<u64> = Vec::with_capacity((rows / step + 1) * words);
+        for row in (0..rows).step_by(step) {
+            if u32::try_from(row).is_ok_and(|row| filter.has(row)) {
+                bits.extend_from_slice(self.bits.get(row * words..(row + 1) * words).unwrap_or_default());
+            }
+        }
         let mut distances = vec![0_u16; bits.len() / words];
         kernel::distances(signs, &bits, &mut distances);
         let mut counts = vec![0_usize; words * 64 + 1];
@@ -193,8 +196,9 @@ impl Mean {
 
 fn set_signs(bits: &mut [u64], signs: impl Iterator<Item = bool>) {
     for (place, is_above) in signs.enumerate() {
-        if let Some(word) = bits.get_mut(place / 64).filter(|_| is_above) {
-            *word |= 1 << (place % 64);
+        // Half of the signs are set, in no order that could be foreseen: a branch would cost more than the shift.
+        if let Some(word) = bits.get_mut(place / 64) {
+            *word |= u64::from(is_above) << (place % 64);
         }
     }
 }
