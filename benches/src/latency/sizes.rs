@@ -33,7 +33,9 @@ pub async fn sizes(bed: &Bed) -> Result<Vec<Figure>> {
         let blocks = store.load(after, STEP).await?;
         let Some(last) = blocks.last() else { break };
         after = Cursor(last.seqs.last().copied());
-        blocks.iter().for_each(|block| columns.add(block));
+        for block in &blocks {
+            columns.add(block);
+        }
     }
     store.close().await?;
     let each = |(name, bytes): (&str, usize)| {

@@ -49,8 +49,11 @@ mod tests {
     fn loops_give_what_the_plain_sums_give() {
         for dimensions in [1_usize, 3, 64, 128, 200, 256] {
             let rows = 19;
-            let query: Vec<i16> = (0..dimensions).map(|at| (at * 37 % 255) as i16 - 127).collect();
-            let codes: Vec<i8> = (0..dimensions * rows).map(|at| (at * 101 % 255) as u8 as i8).collect();
+            let query: Vec<i16> = (0_i16..).take(dimensions).map(|at| at * 37 % 255 - 127).collect();
+            let codes: Vec<i8> = (0_i32..)
+                .take(dimensions * rows)
+                .map(|at| i8::try_from(at * 101 % 255 - 127).unwrap())
+                .collect();
             let plain = |row: usize| -> i32 {
                 (0..dimensions).map(|at| i32::from(query[at]) * i32::from(codes[row * dimensions + at])).sum()
             };
