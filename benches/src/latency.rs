@@ -2,24 +2,28 @@
 
 mod answer;
 mod append;
+mod build;
 mod import;
 mod process;
+mod sizes;
 mod start;
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use mnemal::Memory;
+use anyhow::{Result, ensure};
+use mnemal::{Engine, Memory, Scope, Settings, SpaceId};
 
 use crate::chat;
 use crate::figure::Figure;
 
 pub use answer::{context, recall};
 pub use append::{entries, flush, log_one, store_alone};
+pub use build::build;
 pub use import::import;
 pub use process::{Fresh, fresh, fresh_here, hooks, one_shot};
+pub use sizes::sizes;
 pub use start::start;
 
 /// The seed of the conversations.
@@ -40,13 +44,26 @@ impl Bed {
     /// # Errors
     /// A folder that cannot be written.
     pub fn make(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        let folder = folder.join(format!("events-{size}"));
-        std::fs::create_dir_all(&folder)?;
-        let bed = Self { folder, size, samples };
+        let bed = Self { folder: Self::folder_of(folder, size), size, samples };
+        std::fs::create_dir_all(&bed.folder)?;
         let mut out = BufWriter::new(File::create(bed.corpus())?);
         chat::write_corpus(SEED, size, &mut out)?;
         out.flush()?;
         Ok(bed)
+    }
+
+    /// Takes what an earlier run has left in a folder.
+    ///
+    /// # Errors
+    /// A folder without the space.
+    pub fn left(folder: &Path, size: usize, samples: usize) -> Result<Self> {
+        let bed = Self { folder: Self::folder_of(folder, size), size, samples };
+        ensure!(bed.space().exists(), "{} holds no space of {size} events", folder.display());
+        Ok(bed)
+    }
+
+    fn folder_of(folder: &Path, size: usize) -> PathBuf {
+        folder.join(format!("events-{size}"))
     }
 
     /// Returns the number of turns.
@@ -76,8 +93,20 @@ impl Bed {
     /// # Errors
     /// Those of the engine.
     pub async fn open(&self) -> Result<Memory> {
-        Ok(Memory::open(self.space()).await?)
+        open(&self.space()).await
     }
+}
+
+/// Most time for a part of an answer, in milliseconds: where other work keeps the machine from answering in time, the answer
+/// comes later, because one that lacks a part costs nothing worth measuring.
+const PATIENCE: u64 = 60_000;
+
+/// Opens a space as a host would, but for its patience.
+pub(crate) async fn open(space: &Path) -> Result<Memory> {
+    let mut settings = Settings::default();
+    settings.recall.part_deadline_ms = PATIENCE;
+    let engine = Engine::builder().with_settings(settings).open(space).await?;
+    Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
 }
 
 /// Measures what one process can measure of itself: import, writes and reads.
@@ -86,10 +115,21 @@ impl Bed {
 /// Any call that fails; a measurement of failures would be none.
 pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
     let mut figures = import(bed).await?;
+    figures.extend(reads(bed).await?);
     let memory = bed.open().await?;
-    figures.extend(recall(bed, &memory).await?);
-    figures.extend(context(bed, &memory).await?);
     figures.extend(log_one(bed, &memory).await?);
     figures.push(flush(bed)?);
+    Ok(figures)
+}
+
+/// Measures what asking costs.
+///
+/// # Errors
+/// As [`in_process`].
+pub async fn reads(bed: &Bed) -> Result<Vec<Figure>> {
+    let memory = bed.open().await?;
+    memory.engine().load().await?;
+    let mut figures = recall(bed, &memory).await?;
+    figures.extend(context(bed, &memory).await?);
     Ok(figures)
 }

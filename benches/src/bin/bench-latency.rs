@@ -1,13 +1,15 @@
 //! Import, append, recall, context, memory and start by size of the log: medians and tails, in processor time.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::latency::{Bed, fresh, fresh_here, hooks, in_process, one_shot, start, store_alone};
+use mnemal_benches::latency::{
+    Bed, build, fresh, fresh_here, hooks, in_process, one_shot, reads, sizes, start, store_alone,
+};
 
 /// Calls that are measured for each quantile. Source: own choice; p99 is the third worst.
 const SAMPLES: usize = 200;
@@ -25,6 +27,9 @@ struct Args {
     /// Keep the spaces in this new folder, on the disk that shall be measured.
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Ask the spaces again that an earlier run has left in the folder; nothing is imported, and no command timed.
+    #[arg(long, requires = "dir")]
+    again: bool,
     /// The program whose commands are timed; without it one is built.
     #[arg(long, value_name = "PATH")]
     cli: Option<PathBuf>,
@@ -59,6 +64,9 @@ fn main() -> Result<()> {
 fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>> {
     let temporary = tempfile::tempdir()?;
     let folder = args.dir.as_deref().unwrap_or(temporary.path());
+    if args.again {
+        return again(args, folder, runtime);
+    }
     let program = if args.no_cli { None } else { Some(program(args)?) };
     let mut figures = start()?;
     for (size, is_first) in args.sizes.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
@@ -66,13 +74,27 @@ fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>
         ensure!(!bed.space().exists(), "{} holds a space already", folder.display());
         if is_first {
             figures.push(runtime.block_on(store_alone(&bed))?);
+            figures.extend(runtime.block_on(build(&bed))?);
         }
         figures.extend(runtime.block_on(in_process(&bed))?);
         figures.extend(fresh(&bed)?);
+        figures.extend(runtime.block_on(sizes(&bed))?);
         if let Some(program) = &program {
             figures.extend(one_shot(&bed, program)?);
             figures.extend(hooks(&bed, program)?);
         }
+    }
+    Ok(figures)
+}
+
+/// Asks the spaces of an earlier run.
+fn again(args: &Args, folder: &Path, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for size in &args.sizes {
+        let bed = Bed::left(folder, *size, args.samples)?;
+        figures.extend(runtime.block_on(reads(&bed))?);
+        figures.extend(fresh(&bed)?);
+        figures.extend(runtime.block_on(sizes(&bed))?);
     }
     Ok(figures)
 }

@@ -7,18 +7,16 @@ use super::Bed;
 use crate::cpu::{Cost, Watch, quantile};
 use crate::figure::{Asked, Figure};
 
-/// Calls before the first one that counts; they load the index.
+/// Calls before the first one that counts.
 const WARM_UP: usize = 10;
 /// Hits of a recall.
 const HITS: usize = 10;
 /// Tokens of a context.
 const TOKENS: u32 = 4_000;
-/// The size at which times are asked for.
-const ASKED_AT: usize = 100_000;
-/// Processor time of a recall, p50 and p99, in milliseconds.
-const ASKED_RECALL: (f64, f64) = (3.0, 10.0);
-/// Processor time of a context, p50 and p99, in milliseconds.
-const ASKED_CONTEXT: (f64, f64) = (5.0, 15.0);
+/// Size, and processor time of a recall at it, p50 and p99, in milliseconds.
+const ASKED_RECALL: &[(usize, f64, f64)] = &[(100_000, 1.5, 4.0), (1_000_000, 10.0, 25.0)];
+/// The same of a context.
+const ASKED_CONTEXT: &[(usize, f64, f64)] = &[(100_000, 5.0, 15.0)];
 
 /// Asks one question after the other for ten hits, words and vectors.
 ///
@@ -75,15 +73,16 @@ fn counted(costs: &[Cost]) -> &[Cost] {
     costs.get(WARM_UP.min(costs.len())..).unwrap_or_default()
 }
 
-fn figures(name: &str, size: usize, costs: &[Cost], (p50, p99): (f64, f64)) -> Vec<Figure> {
+fn figures(name: &str, size: usize, costs: &[Cost], asked: &[(usize, f64, f64)]) -> Vec<Figure> {
     let cpu: Vec<_> = costs.iter().map(|cost| cost.cpu).collect();
     let wall: Vec<_> = costs.iter().map(|cost| cost.wall).collect();
-    let here = |size: usize| size == ASKED_AT;
+    let (p50, p99) = asked
+        .iter()
+        .find(|(at, ..)| *at == size)
+        .map_or((Asked::Nothing, Asked::Nothing), |(_, p50, p99)| (Asked::AtMost(*p50), Asked::AtMost(*p99)));
     vec![
-        Figure::time(format!("{name}, CPU p50"), size, quantile(&cpu, 0.5))
-            .asked_if(Asked::AtMost(p50), here),
-        Figure::time(format!("{name}, CPU p99"), size, quantile(&cpu, 0.99))
-            .asked_if(Asked::AtMost(p99), here),
+        Figure::time(format!("{name}, CPU p50"), size, quantile(&cpu, 0.5)).asked_if(p50, |_| true),
+        Figure::time(format!("{name}, CPU p99"), size, quantile(&cpu, 0.99)).asked_if(p99, |_| true),
         Figure::time(format!("{name}, wall p50"), size, quantile(&wall, 0.5)),
     ]
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use mnemal::Memory;
+use mnemal::{Gap, GapCause};
 use serde::{Deserialize, Serialize};
 
-use super::Bed;
+use super::{Bed, open};
 use crate::cpu::{Watch, children_cpu, quantile, resident_bytes};
 use crate::figure::{Asked, Figure};
 
@@ -20,10 +20,8 @@ const COMMANDS: usize = 20;
 const ROUNDS: usize = 5;
 /// Rounds of each hook.
 const HOOK_ROUNDS: usize = 4;
-/// The size at which the memory of a process is asked for.
-const MEMORY_AT: usize = 100_000;
-/// Resident memory, in MB.
-const ASKED_MEMORY: f64 = 150.0;
+/// Sizes, and resident memory of a process at them, in MB.
+const ASKED_MEMORY: [(usize, f64); 2] = [(100_000, 150.0), (1_000_000, 400.0)];
 /// The size at which the time of one command is asked for.
 const COMMAND_AT: usize = 10_000;
 /// Processor time of one command, in milliseconds.
@@ -34,6 +32,10 @@ const ASKED_COMMAND: f64 = 30.0;
 pub struct Fresh {
     /// Milliseconds of processor time from opening to the first answer.
     pub first_cpu: f64,
+    /// Events that the first answer did not know yet.
+    pub first_lacks: u64,
+    /// Milliseconds of processor time from opening until the index is whole.
+    pub whole_cpu: f64,
     /// The same on the wall.
     pub first_wall: f64,
     /// Resident bytes after some questions.
@@ -45,17 +47,29 @@ pub struct Fresh {
 /// # Errors
 /// A space that cannot be opened, or a recall that fails.
 pub async fn fresh_here(space: &Path, questions: &[String]) -> Result<Fresh> {
-    let watch = Watch::start()?;
-    let memory = Memory::open(space).await?;
+    let (watch, to_whole) = (Watch::start()?, Watch::start()?);
+    let memory = open(space).await?;
     let mut questions = questions.iter();
     let found = memory.recall(questions.next().context("no question")?).await?;
     let first = watch.stop()?;
     ensure!(!found.hits.is_empty(), "a fresh process found nothing");
+    memory.engine().load().await?;
+    let whole = to_whole.stop()?;
     for question in questions {
         drop(memory.recall(question).await?);
     }
     let millis = |time: std::time::Duration| time.as_secs_f64() * 1_000.0;
-    Ok(Fresh { first_cpu: millis(first.cpu), first_wall: millis(first.wall), resident: resident_bytes()? })
+    Ok(Fresh {
+        first_cpu: millis(first.cpu),
+        first_wall: millis(first.wall),
+        first_lacks: found.gaps.iter().filter_map(behind).sum(),
+        whole_cpu: millis(whole.cpu),
+        resident: resident_bytes()?,
+    })
+}
+
+fn behind(gap: &Gap) -> Option<u64> {
+    if let GapCause::Stale { behind } = gap.cause { Some(behind) } else { None }
 }
 
 /// Starts this program anew with `--fresh SPACE QUESTION…` and reads what it says of itself.
@@ -69,11 +83,14 @@ pub fn fresh(bed: &Bed) -> Result<Vec<Figure>> {
     ensure!(output.status.success(), "the fresh process failed: {}", output.status);
     let said: Fresh = serde_json::from_slice(&output.stdout)?;
     let resident = said.resident as f64 / 1e6;
+    let most = ASKED_MEMORY.iter().find(|(at, _)| *at == bed.size());
     Ok(vec![
         Figure::new("open to the first answer, CPU", bed.size(), said.first_cpu, "ms"),
         Figure::new("open to the first answer, wall", bed.size(), said.first_wall, "ms"),
+        Figure::new("events that the first answer lacks", bed.size(), said.first_lacks as f64, "events"),
+        Figure::new("open until the index is whole, CPU", bed.size(), said.whole_cpu, "ms"),
         Figure::new("resident memory of a process that recalls", bed.size(), resident, "MB")
-            .asked_if(Asked::AtMost(ASKED_MEMORY), |size| size == MEMORY_AT),
+            .asked_if(most.map_or(Asked::Nothing, |(_, most)| Asked::AtMost(*most)), |_| true),
     ])
 }
 

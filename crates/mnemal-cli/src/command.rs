@@ -46,8 +46,12 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             let memory = open_one(&global, output).await?;
             settled(&memory, remember::run(&memory, &global, call, output).await).await
         }
-        Command::Recall(call) => recall::run(&open(&global, output).await?, &global, &call, output).await,
-        Command::Context(call) => context::run(&open(&global, output).await?, &global, &call, output).await,
+        Command::Recall(call) => {
+            recall::run(&open_whole(&global, output).await?, &global, &call, output).await
+        }
+        Command::Context(call) => {
+            context::run(&open_whole(&global, output).await?, &global, &call, output).await
+        }
         Command::Forget(call) => {
             let memory = open_one(&global, output).await?;
             settled(&memory, forget::run(&memory, &global, call, output).await).await
@@ -83,6 +87,14 @@ pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
         Some(spaces) => Ok(spaces.beside(&memory, &place.others).await?),
         None => Ok(memory),
     }
+}
+
+/// The same with the whole index of the space: a process that asks once has no later answer that would know more.
+async fn open_whole(global: &Global, output: &Output) -> Result<Memory> {
+    let memory = open(global, output).await?;
+    // What cannot be loaded is a gap of the answer.
+    let _gap = memory.engine().load().await;
+    Ok(memory)
 }
 
 /// Opens the one space that a command means, and nothing beside it.

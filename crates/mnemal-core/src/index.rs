@@ -150,13 +150,50 @@ impl Labels {
     }
 }
 
-/// One appearance of a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Posting {
-    /// Row in the block.
-    pub row: u16,
-    /// How often the term occurs there, at least 1.
-    pub count: u16,
+/// Bits of a posting that say how often; the others number the rows of a block.
+const COUNT_BITS: u32 = 6;
+/// What a posting can say of how often: all numbers up to 48, then each about a fifth above the one before.
+///
+/// Source: own choice; BM25 of a term that occurs 50 times in a text moves by less than 3 % of its weight from one step to the
+/// next, and a posting of two bytes is half as long as one with a count of its own (ADR 33).
+const COUNTS: [u16; 64] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+    29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 57, 68, 81, 97, 116, 139,
+    166, 199, 238, 285, 342, 410, 492, 590, 708, 849,
+];
+
+/// One appearance of a term: a row of a block and how often, in two bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Posting(u16);
+
+impl Posting {
+    /// Notes that a row, below [`BLOCK_ROWS`], has the term so many times. What is not a count that fits becomes the one
+    /// below it: up to 48 all fit, above them steps of a fifth up to 849.
+    pub fn new(row: u16, count: u16) -> Self {
+        let place = match count {
+            0..=48 => count.saturating_sub(1),
+            _ => u16::try_from(COUNTS.partition_point(|fits| *fits <= count)).map_or(0, |behind| behind - 1),
+        };
+        Self(row << COUNT_BITS | place)
+    }
+
+    /// Returns the row in the block.
+    #[inline]
+    pub fn row(self) -> u16 {
+        self.0 >> COUNT_BITS
+    }
+
+    /// Returns how often the term occurs there, at least 1.
+    #[inline]
+    pub fn count(self) -> u16 {
+        COUNTS.get(usize::from(self.0 & ((1 << COUNT_BITS) - 1))).copied().unwrap_or(1)
+    }
+}
+
+impl std::fmt::Debug for Posting {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}×{}", self.row(), self.count())
+    }
 }
 
 /// The vectors of one model in a block.
@@ -246,6 +283,21 @@ mod tests {
         for wrong in [&[][..], &[0.0, 0.0], &[f32::NAN, 1.0], &[f32::INFINITY], &[3.0, 4.0]] {
             assert_eq!(Vector::from_unit(wrong).unwrap_err().kind(), crate::ErrorKind::Invalid);
         }
+    }
+
+    #[test]
+    fn a_posting_keeps_its_row_and_counts_in_steps() {
+        for count in 1..2_000 {
+            for row in [0, 1, 511, 1_023] {
+                let posting = Posting::new(row, count);
+                assert_eq!(posting.row(), row);
+                assert_eq!(Posting::new(row, posting.count()), posting, "what was read back fits");
+                assert!(posting.count() <= count && (count > 48 || posting.count() == count));
+                assert!(count > 849 || u32::from(posting.count()) * 6 / 5 + 1 >= u32::from(count), "{count}");
+            }
+        }
+        assert_eq!(Posting::new(3, 0).count(), 1);
+        assert_eq!(Posting::new(3, u16::MAX).count(), COUNTS[63]);
     }
 
     #[test]

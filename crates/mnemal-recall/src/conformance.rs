@@ -91,8 +91,7 @@ fn block(first: usize, rows: usize, random: &mut impl FnMut() -> u64) -> IndexBl
     block.events = block.seqs.iter().map(|seq| mnemal_core::EventId(u128::from(seq.0))).collect();
     for term in 0..20_u64 {
         let held = (0..rows).filter(|_| random().is_multiple_of(term + 2));
-        let postings: Vec<Posting> =
-            held.map(|row| Posting { row: row as u16, count: 1 + (row % 3) as u16 }).collect();
+        let postings: Vec<Posting> = held.map(|row| Posting::new(row as u16, 1 + (row % 3) as u16)).collect();
         if !postings.is_empty() {
             block.terms.push(TermHash(term * 1_000));
             block.postings.extend(postings);
@@ -125,12 +124,12 @@ pub fn check_lexical(index: &dyn LexicalIndex, blocks: &[IndexBlock]) -> Result<
         let mut expected: Vec<(u32, u16)> = Vec::new();
         let mut first = 0_u32;
         for block in blocks {
-            expected.extend(block.postings(term).iter().map(|p| (first + u32::from(p.row), p.count)));
+            expected.extend(block.postings(term).iter().map(|p| (first + u32::from(p.row()), p.count())));
             first += u32::try_from(block.len()).unwrap_or(u32::MAX);
         }
         let mut shown: Vec<(u32, u16)> = Vec::new();
         index.visit(term, &mut |first, postings| {
-            shown.extend(postings.iter().map(|p| (first + u32::from(p.row), p.count)));
+            shown.extend(postings.iter().map(|p| (first + u32::from(p.row()), p.count())));
         });
         ensure!(shown == expected, "visit() shows each row of a term once, ascending, with its count");
         ensure!(index.frequency(term) as usize == expected.len(), "frequency() is the number of rows shown");

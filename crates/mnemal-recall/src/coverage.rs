@@ -64,7 +64,7 @@ impl Recall {
         let store = store.map_err(|_| {
             Error::new(mnemal_core::ErrorKind::Unsupported, "this engine was built without an index")
         })?;
-        self.caught_up(store).await
+        self.whole(store).await
     }
 }
 

@@ -127,13 +127,13 @@ pub(crate) fn block(events: &[NewEvent], first: u64) -> IndexBlock {
         block.users.push(event.user.as_ref().map(mnemal_core::UserId::as_str));
         block.agents.push(event.agent.as_ref().map(mnemal_core::AgentId::as_str));
         block.lengths.push(terms.length);
-        found.extend(terms.counts.iter().map(|(term, count)| (*term, Posting { row, count: *count })));
+        found.extend(terms.counts.iter().map(|(term, count)| (*term, Posting::new(row, *count))));
         let values = WordEmbedder::vector(&event.content).unwrap_or_else(|| vec![1.0; DIMENSIONS]);
         let vector = mnemal_core::Vector::from_unit(&unit(values)).unwrap();
         column.scales.push(vector.scale());
         column.codes.extend_from_slice(vector.codes());
     }
-    found.sort_by_key(|(term, posting)| (*term, posting.row));
+    found.sort_by_key(|(term, posting)| (*term, posting.row()));
     for (term, posting) in found {
         if block.terms.last() != Some(&term) {
             block.terms.push(term);

@@ -8,6 +8,7 @@ mod memory;
 mod merge;
 mod rows;
 
+mod kernel;
 mod lexical;
 mod sign_bits;
 mod vector;
@@ -43,7 +44,7 @@ pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceRule, Grounds};
 pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
 pub use crate::memory::Columns;
-pub use crate::recall::{NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
+pub use crate::recall::{AT_ONCE, NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
 pub use crate::request::{
     DEFAULT_LIMIT, Depth, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, Spread, UsedMode, Withheld,
 };

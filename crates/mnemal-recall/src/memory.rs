@@ -61,7 +61,8 @@ impl MemoryIndex {
     }
 
     /// Takes over a block; rows that are known already are the caller's to leave out.
-    pub(crate) fn push(&mut self, block: IndexBlock, analyzer: Analyzer) {
+    pub(crate) fn push(&mut self, block: impl Into<Arc<IndexBlock>>, analyzer: Analyzer) {
+        let block = block.into();
         if block.is_empty() {
             return;
         }
@@ -70,7 +71,7 @@ impl MemoryIndex {
         self.learn_speakers(&block.speakers, analyzer);
         self.count_vectors(&block);
         self.rows = first.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
-        self.blocks.push(Placed { first, block: Arc::new(block) });
+        self.blocks.push(Placed { first, block });
         self.pack();
     }
 

@@ -54,7 +54,8 @@ fn join_postings(block: &mut IndexBlock, first: &IndexBlock, second: &IndexBlock
             block.postings.extend_from_slice(postings);
         }
         if let Some((_, postings)) = right.next_if(|(next, _)| *next == term) {
-            let moved = |posting: &Posting| Posting { row: posting.row.saturating_add(shift), ..*posting };
+            let moved =
+                |posting: &Posting| Posting::new(posting.row().saturating_add(shift), posting.count());
             block.postings.extend(postings.iter().map(moved));
         }
     }

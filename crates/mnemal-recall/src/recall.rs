@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps, IndexStore, Layer,
-    LearningStore, ModelId, Result, Role, Slot, TokenCounter,
+    Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps,
+    IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
 
@@ -26,6 +26,9 @@ use crate::{answer, filter, substring};
 const CANDIDATES: usize = 100;
 /// Newest events that the substring scan reads. Source: PB-30.
 pub const NEWEST_SCANNED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
+
+/// Rows that one answer waits for, at most. Source: measured, some 40 ms of processor time (ADR 33).
+pub const AT_ONCE: NonZeroUsize = NonZeroUsize::new(32_768).expect("it is not zero");
 
 /// What recall works with; one space.
 #[derive(Clone, Debug)]
@@ -49,12 +52,14 @@ pub struct RecallSettings {
     pub language: Language,
     /// Newest events that the substring scan reads.
     pub scanned: NonZeroUsize,
+    /// Rows of the index that one answer loads at most. Where more are missing it says how many, and the next ones go on.
+    pub at_once: NonZeroUsize,
 }
 
 impl Default for RecallSettings {
-    /// English, 10,000 events.
+    /// English, 10,000 events, 32,768 rows.
     fn default() -> Self {
-        Self { language: Language::English, scanned: NEWEST_SCANNED }
+        Self { language: Language::English, scanned: NEWEST_SCANNED, at_once: AT_ONCE }
     }
 }
 
@@ -79,8 +84,8 @@ impl Recall {
 
     /// Answers a request.
     ///
-    /// The ladder: words and vectors; words alone where vectors are missing; the index as it was last seen where the store
-    /// does not answer; a scan of the newest events for the words as they are written where there is no index, or where it
+    /// The ladder: words and vectors; words alone where vectors are missing; the newest events where a large space is not
+    /// loaded whole yet; the index as it was last seen where the store does not answer; a scan of the newest events for the words as they are written where there is no index, or where it
     /// holds none of the words. Each rung but the first is a gap or is named in [`Recalled::used`].
     ///
     /// # Errors
@@ -96,6 +101,9 @@ impl Recall {
             let found = self.scan(request, &query, &mut gaps).await?;
             return Ok(gaps.attach(found));
         };
+        if snapshot.lacks > 0 {
+            gaps.add(Gap { layer: Layer::Lexical, cause: GapCause::Stale { behind: snapshot.lacks } });
+        }
         let vector = match request.mode {
             Mode::Lexical => None,
             Mode::Auto | Mode::Vector => self.query_vector(&request.query, own, &mut gaps).await,
@@ -114,9 +122,31 @@ impl Recall {
         Ok(gaps.attach(found))
     }
 
+    /// Loads whatever the index lacks, in steps between which other tasks run, so that later answers need not. Answers
+    /// meanwhile know the newest events; a dropped future leaves what it has loaded.
+    ///
+    /// # Errors
+    /// Those of the store; without an index there is nothing to load.
+    pub async fn load(&self) -> Result<()> {
+        match self.parts.index.part() {
+            Ok(store) => self.whole(store).await.map(|_whole| ()),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Brings the index level.
-    pub(crate) async fn caught_up(&self, store: &dyn IndexStore) -> Result<Snapshot> {
-        self.shared.caught_up(store).await
+    pub(crate) async fn whole(&self, store: &dyn IndexStore) -> Result<Snapshot> {
+        loop {
+            let snapshot = self.caught_up(store).await?;
+            if snapshot.lacks == 0 {
+                return Ok(snapshot);
+            }
+        }
+    }
+
+    /// Brings the index level, or nearer to it where it lacks more than is loaded at once.
+    async fn caught_up(&self, store: &dyn IndexStore) -> Result<Snapshot> {
+        self.shared.caught_up(store, self.settings.at_once).await
     }
 
     /// Brings the index level; where that fails, the index as it was last seen, if there was one.
@@ -129,7 +159,7 @@ impl Recall {
             Ok(snapshot) => Some(snapshot),
             Err(cause) => {
                 gaps.add(Gap { layer: Layer::Lexical, cause });
-                let last = self.shared.snapshot();
+                let last = self.shared.snapshot(Cursor::START);
                 (last.index.rows() > 0).then_some(last)
             }
         }
@@ -172,7 +202,7 @@ impl Recall {
         let filter = filter::rows(&index, &request.filter, request.except_session.as_ref());
         let candidates = CANDIDATES.max(request.limit.get());
         pause().await;
-        let words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
+        let mut words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
             let is_name = |term| index.is_name(term);
             lexical::score(&*index, &index.columns, &query.terms, &is_name, (&filter, candidates))
         });
@@ -187,6 +217,9 @@ impl Recall {
         }
         rows.sort_unstable();
         rows.dedup();
+        if let Some(words) = &mut words {
+            words.complete(&*index, &index.columns, &rows);
+        }
         let arms = Arms { words, vectors: near.zip(vector) };
         Search::rank(snapshot, query, arms, &rows)
     }
@@ -252,7 +285,7 @@ pub(crate) fn nothing() -> Recalled {
         withheld: Vec::new(),
         used: UsedMode::Nothing,
         evidence: 0.0,
-        head: mnemal_core::Cursor::START,
+        head: Cursor::START,
         model: None,
     }
 }

@@ -1,4 +1,7 @@
 //! Keeps the index in memory level with the store, shared by all readers of a space.
+//!
+//! No answer waits for more rows than its caller allows. Where a space is opened that has more, the newest ones are loaded
+//! first and answer meanwhile; each call goes on with the rest, oldest first, until both meet.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +11,7 @@ use mnemal_text::Analyzer;
 
 use crate::best::Best;
 use crate::lexical::LexicalIndex as _;
-use crate::memory::MemoryIndex;
+use crate::memory::{MemoryIndex, Placed};
 use crate::pause::pause;
 use crate::rows::RowSet;
 use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
@@ -43,11 +46,94 @@ impl Generation {
 #[derive(Debug, Default)]
 struct State {
     generation: Generation,
-    /// Everything up to here is in the index, or is in no index.
-    seen: Cursor,
-    index: Arc<MemoryIndex>,
+    /// From the beginning of the log on.
+    whole: Stretch,
+    /// The newest rows, as long as a space that was opened is not loaded whole.
+    newest: Option<Stretch>,
     signs: Option<Signs>,
     searches: u64,
+}
+
+/// An index of the rows behind a position.
+#[derive(Clone, Debug, Default)]
+struct Stretch {
+    /// Where it begins.
+    after: Cursor,
+    /// Everything from there up to here is in the index, or is in no index.
+    seen: Cursor,
+    index: Arc<MemoryIndex>,
+}
+
+impl Stretch {
+    fn behind(after: Cursor) -> Self {
+        Self { after, seen: after, index: Arc::default() }
+    }
+
+    fn is_level(&self, head: Cursor) -> bool {
+        self.seen.count() >= head.count()
+    }
+
+    /// Takes blocks over; fewer rows than `asked` end at the head.
+    fn take(&mut self, blocks: Vec<IndexBlock>, asked: usize, head: Cursor, analyzer: Analyzer) {
+        let loaded = rows(&blocks);
+        if loaded > 0 {
+            let index = Arc::make_mut(&mut self.index);
+            for block in blocks {
+                index.push(block, analyzer);
+            }
+        }
+        let last = self.index.head().count();
+        let reached = if loaded < asked { head.count().max(last) } else { last };
+        self.seen = Cursor((reached > 0).then_some(Seq(reached)));
+    }
+
+    /// Takes over what a later stretch holds, once this one has reached it; a block that begins within this one ends it.
+    fn join(&mut self, later: &Self, analyzer: Analyzer) {
+        if !self.is_level(later.after) {
+            return;
+        }
+        let index = Arc::make_mut(&mut self.index);
+        for Placed { block, .. } in &later.index.blocks {
+            let (Some(first), Some(last)) = (block.seqs.first(), block.seqs.last()) else { continue };
+            if first.0 <= self.seen.count() && last.0 > self.seen.count() {
+                return;
+            }
+            if first.0 > self.seen.count() {
+                index.push(Arc::clone(block), analyzer);
+                self.seen = Cursor(Some(*last));
+            }
+        }
+        self.seen = self.seen.max(later.seen);
+    }
+}
+
+fn rows(blocks: &[IndexBlock]) -> usize {
+    blocks.iter().map(IndexBlock::len).sum()
+}
+
+impl State {
+    /// The stretch that answers now.
+    fn answers(&self) -> &Stretch {
+        self.newest.as_ref().unwrap_or(&self.whole)
+    }
+
+    /// The stretch that is loaded first, and how many rows of it are of use.
+    fn loads(&mut self, head: Cursor) -> (&mut Stretch, usize) {
+        let Self { newest, whole, .. } = self;
+        let Some(newest) = newest else { return (whole, usize::MAX) };
+        if !newest.is_level(head) {
+            return (newest, usize::MAX);
+        }
+        let missing = usize::try_from(whole.seen.behind(newest.after)).unwrap_or(usize::MAX);
+        (whole, if missing > 0 { missing } else { usize::MAX })
+    }
+
+    /// Joins the newest rows to the others where these have reached them, and lets them go once those are level.
+    fn settle(&mut self, head: Cursor, analyzer: Analyzer) {
+        let Some(newest) = self.newest.take() else { return };
+        self.whole.join(&newest, analyzer);
+        self.newest = Some(newest).filter(|_| !self.whole.is_level(head));
+    }
 }
 
 /// Sign bits of the first rows of the index.
@@ -63,6 +149,20 @@ struct Signs {
 pub(crate) struct Snapshot {
     pub(crate) index: Arc<MemoryIndex>,
     pub(crate) head: Cursor,
+    /// Events that it lacks, because loading them would have taken too long.
+    pub(crate) lacks: u64,
+    generation: Generation,
+}
+
+/// Where loading must go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wanted {
+    /// Where the stretch begins.
+    of: Cursor,
+    /// Behind which position.
+    after: Cursor,
+    /// Rows that are of use.
+    rows: usize,
     generation: Generation,
 }
 
@@ -82,28 +182,35 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the index as it is now.
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    /// Returns the index as it is now; what it lacks is counted up to `head`.
+    pub(crate) fn snapshot(&self, head: Cursor) -> Snapshot {
         let state = self.state();
-        Snapshot { index: Arc::clone(&state.index), head: state.seen, generation: state.generation }
+        let Stretch { after, seen, index } = state.answers();
+        let lacks = after.count() + seen.behind(head);
+        Snapshot { index: Arc::clone(index), head: *seen, lacks, generation: state.generation }
     }
 
-    /// Loads what the store has and the index lacks, and starts anew after an erasure or late vectors.
+    /// Loads what the store has and the index lacks, about `most` rows of it, and starts anew after an erasure or late
+    /// vectors.
     ///
     /// Readers that catch up at the same time share what each of them loads. A dropped future leaves a part of the index,
     /// which the next one completes.
-    pub(crate) async fn caught_up(&self, store: &dyn IndexStore) -> Result<Snapshot> {
+    pub(crate) async fn caught_up(&self, store: &dyn IndexStore, most: NonZeroUsize) -> Result<Snapshot> {
         let mark = store.mark().await?;
-        while let Some((after, generation)) = self.missing(&mark) {
-            let blocks = store.load(after, STEP).await?;
-            self.take(blocks, (after, generation), &mark);
+        let mut left = most.get();
+        while let Some(wanted) = self.wanted(&mark, most)
+            && let Some(step) = NonZeroUsize::new(left.min(STEP.get()).min(wanted.rows))
+        {
+            let blocks = store.load(wanted.after, step).await?;
+            left = left.saturating_sub(rows(&blocks));
+            self.take(blocks, step, wanted, &mark);
             pause().await;
         }
-        Ok(self.snapshot())
+        Ok(self.snapshot(mark.head))
     }
 
-    /// Where loading must go on, and for which generation; `None` when nothing is missing.
-    fn missing(&self, mark: &IndexMark) -> Option<(Cursor, Generation)> {
+    /// What is to be loaded next; `None` when nothing is missing.
+    fn wanted(&self, mark: &IndexMark, most: NonZeroUsize) -> Option<Wanted> {
         let mut state = self.state();
         let generation = Generation::of(mark);
         if state.generation.is_behind(generation) {
@@ -113,33 +220,37 @@ impl Shared {
                 ..State::default()
             };
         }
-        (state.seen.count() < mark.head.count()).then_some((state.seen, state.generation))
+        if state.whole.is_level(mark.head) {
+            state.newest = None;
+            return None;
+        }
+        let before = mark.head.count().saturating_sub(most.get() as u64);
+        if before > 0 && state.newest.is_none() && state.whole.seen == Cursor::START {
+            state.newest = Some(Stretch::behind(Cursor(Some(Seq(before)))));
+        }
+        let generation = state.generation;
+        let (Stretch { after: of, seen: after, .. }, rows) = state.loads(mark.head);
+        Some(Wanted { of: *of, after: *after, rows, generation })
     }
 
     /// Takes blocks over, unless another reader was quicker or something was erased since they were asked for.
-    fn take(&self, blocks: Vec<IndexBlock>, (after, generation): (Cursor, Generation), mark: &IndexMark) {
+    fn take(&self, blocks: Vec<IndexBlock>, asked: NonZeroUsize, wanted: Wanted, mark: &IndexMark) {
         let mut state = self.state();
-        if state.generation != generation || state.seen != after {
-            return;
+        let generation = state.generation;
+        let (stretch, rows) = state.loads(mark.head);
+        if (Wanted { of: stretch.after, after: stretch.seen, rows, generation }) == wanted {
+            stretch.take(blocks, asked.get(), mark.head, self.analyzer);
         }
-        let loaded: usize = blocks.iter().map(IndexBlock::len).sum();
-        if loaded > 0 {
-            let index = Arc::make_mut(&mut state.index);
-            for block in blocks {
-                index.push(block, self.analyzer);
-            }
-        }
-        let head = state.index.head();
-        let reached = if loaded < STEP.get() { mark.head.count().max(head.count()) } else { head.count() };
-        state.seen = Cursor((reached > 0).then_some(Seq(reached)));
+        state.settle(mark.head, self.analyzer);
     }
 
     /// Returns how the vectors of a model are searched best.
     ///
-    /// Many vectors get sign bits at the second search of a process, because a process that asks once is done sooner without.
+    /// Many vectors get sign bits at the second search of a process, because a process that asks once is done sooner without;
+    /// those of an index that is not whole yet get none.
     pub(crate) async fn vectors(&self, snapshot: &Snapshot, model: &ModelId, dimensions: usize) -> Vectors {
         let flat = FlatIndex::over(&snapshot.index, model);
-        if snapshot.index.vectors_of(model) < SIGN_BITS_FROM {
+        if snapshot.index.vectors_of(model) < SIGN_BITS_FROM || snapshot.lacks > 0 {
             return Vectors { flat, signs: None };
         }
         let (known, is_first) = self.signs(snapshot, model);
@@ -227,11 +338,17 @@ mod tests {
             Ok(IndexMark { head, forgets: self.forgets.load(Ordering::Relaxed), vectors: 0 })
         }
 
-        async fn load(&self, after: Cursor, _limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
+        async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
             self.loads.fetch_add(1, Ordering::Relaxed);
             let blocks = self.blocks.lock().unwrap();
             let is_new = |block: &&IndexBlock| block.seqs.last().is_some_and(|seq| seq.0 > after.count());
-            Ok(blocks.iter().filter(is_new).cloned().collect())
+            let mut missing = limit.get();
+            let mut is_asked = |block: &&IndexBlock| {
+                let is_asked = missing > 0;
+                missing = missing.saturating_sub(block.len());
+                is_asked
+            };
+            Ok(blocks.iter().filter(is_new).take_while(|block| is_asked(block)).cloned().collect())
         }
 
         async fn put_vectors(&self, _model: &ModelId, _rows: &[(EventId, Vector)]) -> Result<u64> {
@@ -245,11 +362,11 @@ mod tests {
         let store = Counting::default();
         store.blocks.lock().unwrap().push(block(&turns[..10], 1));
         let shared = Shared::default();
-        assert_eq!(ready(shared.caught_up(&store)).unwrap().index.rows(), 10);
-        assert_eq!(ready(shared.caught_up(&store)).unwrap().head.count(), 10);
+        assert_eq!(ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap().index.rows(), 10);
+        assert_eq!(ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap().head.count(), 10);
         assert_eq!(store.loads.load(Ordering::Relaxed), 1);
         store.blocks.lock().unwrap().push(block(&turns[10..11], 11));
-        assert_eq!(ready(shared.caught_up(&store)).unwrap().index.rows(), 11);
+        assert_eq!(ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap().index.rows(), 11);
         assert_eq!(store.loads.load(Ordering::Relaxed), 2);
     }
 
@@ -259,10 +376,10 @@ mod tests {
         let store = Counting::default();
         store.blocks.lock().unwrap().push(block(&turns, 1));
         let shared = Shared::default();
-        let before = ready(shared.caught_up(&store)).unwrap();
+        let before = ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap();
         *store.blocks.lock().unwrap() = vec![block(&turns[..5], 1), block(&turns[6..], 7)];
         store.forgets.store(1, Ordering::Relaxed);
-        let after = ready(shared.caught_up(&store)).unwrap();
+        let after = ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap();
         assert_eq!((before.index.rows(), after.index.rows()), (22, 21));
     }
 
@@ -272,11 +389,66 @@ mod tests {
         store.blocks.lock().unwrap().push(block(&chat(), 1));
         let shared = Shared::default();
         let old = ready(store.mark()).unwrap();
-        let asked = shared.missing(&old).unwrap();
+        let asked = shared.wanted(&old, NonZeroUsize::MAX).unwrap();
         let new = IndexMark { forgets: 1, ..old };
-        assert!(shared.missing(&new).is_some());
-        shared.take(vec![block(&chat(), 1)], asked, &old);
-        assert_eq!(shared.snapshot().index.rows(), 0);
+        assert!(shared.wanted(&new, NonZeroUsize::MAX).is_some());
+        shared.take(vec![block(&chat(), 1)], STEP, asked, &old);
+        assert_eq!(shared.snapshot(old.head).index.rows(), 0);
+    }
+
+    /// The chat in blocks of one row.
+    fn rows_of_one() -> Vec<IndexBlock> {
+        let turns = chat();
+        (1..).zip(turns.chunks(1)).map(|(seq, turn)| block(turn, seq)).collect()
+    }
+
+    /// What an answer may use: rows, its newest position, and how many events it lacks.
+    fn seen(snapshot: &Snapshot) -> (u32, u64, u64) {
+        (snapshot.index.rows(), snapshot.head.count(), snapshot.lacks)
+    }
+
+    #[test]
+    fn the_first_answers_of_a_large_space_know_the_newest_rows_and_say_what_they_lack() {
+        let store = Counting { blocks: Mutex::new(rows_of_one()), ..Counting::default() };
+        let (shared, most) = (Shared::default(), NonZeroUsize::new(8).unwrap());
+        let ask = || seen(&ready(shared.caught_up(&store, most)).unwrap());
+        assert_eq!(ask(), (8, 22, 14));
+        assert_eq!(shared.snapshot(Cursor(Some(Seq(22)))).index.event(0), Some(crate::fixture::id(15)));
+        store.blocks.lock().unwrap().push(block(&chat()[..1], 23));
+        assert_eq!(ask(), (9, 23, 14), "what is new is known at once, and seven others are loaded meanwhile");
+        assert_eq!(ask(), (23, 23, 0), "and then all of it");
+        let whole = shared.snapshot(Cursor::START).index;
+        assert!((0..23).all(|row| whole.event(row) == Some(crate::fixture::id(u64::from(row) + 1))));
+        let loads = store.loads.load(Ordering::Relaxed);
+        assert_eq!(ask(), (23, 23, 0));
+        assert_eq!(store.loads.load(Ordering::Relaxed), loads);
+    }
+
+    #[test]
+    fn an_erasure_while_a_space_is_loaded_starts_both_parts_anew() {
+        let store = Counting { blocks: Mutex::new(rows_of_one()), ..Counting::default() };
+        let (shared, most) = (Shared::default(), NonZeroUsize::new(8).unwrap());
+        let ask = || seen(&ready(shared.caught_up(&store, most)).unwrap());
+        assert_eq!(ask(), (8, 22, 14));
+        store.blocks.lock().unwrap().remove(20);
+        store.forgets.store(1, Ordering::Relaxed);
+        assert_eq!(ask(), (7, 22, 14), "the row that was erased is gone at once");
+        let (_second, _third) = (ask(), ask());
+        assert_eq!(ask(), (21, 22, 0));
+    }
+
+    #[test]
+    fn a_long_tail_is_loaded_in_parts_and_what_was_known_still_answers() {
+        let mut rows = rows_of_one();
+        let tail = rows.split_off(4);
+        let store = Counting { blocks: Mutex::new(rows), ..Counting::default() };
+        let (shared, most) = (Shared::default(), NonZeroUsize::new(8).unwrap());
+        let ask = || seen(&ready(shared.caught_up(&store, most)).unwrap());
+        assert_eq!(ask(), (4, 4, 0));
+        store.blocks.lock().unwrap().extend(tail);
+        assert_eq!(ask(), (12, 12, 10));
+        assert_eq!(ask(), (20, 20, 2));
+        assert_eq!(ask(), (22, 22, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use mnemal_core::{IndexBlock, ModelId, VectorColumn};
 
 use crate::best::{Best, Ranked};
+use crate::kernel::{products, products_at};
 use crate::memory::{MemoryIndex, Placed};
 use crate::rows::RowSet;
 
@@ -69,11 +70,9 @@ impl QueryVector {
         &self.values
     }
 
-    /// The cosine of a row of codes.
+    /// The cosine of a row with this product.
     #[inline]
-    fn cosine(&self, codes: &[i8], scale: f32) -> f32 {
-        let sum: i32 =
-            self.codes.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(i16::from(*b))).sum();
+    fn cosine(&self, sum: i32, scale: f32) -> f32 {
         (sum as f32 * self.scale * scale).clamp(-1.0, 1.0)
     }
 }
@@ -116,10 +115,17 @@ impl FlatIndex {
             let before = rows.partition_point(|row| *row < first);
             let behind = rows.partition_point(|row| *row < end);
             for some in rows.get(before..behind).unwrap_or_default().chunks(TOGETHER) {
-                fetch(column, some, first);
-                for row in some {
-                    if let Some(cosine) = cosine_in(column, (row - first) as usize, query) {
-                        show(*row, cosine);
+                let (mut places, mut sums) = ([0; TOGETHER], [0; TOGETHER]);
+                for (place, row) in places.iter_mut().zip(some) {
+                    *place = *row - first;
+                }
+                let places = places.get(..some.len()).unwrap_or_default();
+                fetch(column, places);
+                products_at(&query.codes, &column.codes, places, &mut sums);
+                for ((row, place), sum) in some.iter().zip(places).zip(sums) {
+                    let scale = column.scales.get(*place as usize).copied().unwrap_or_default();
+                    if scale > 0.0 {
+                        show(*row, query.cosine(sum, scale));
                     }
                 }
             }
@@ -155,11 +161,19 @@ impl FlatIndex {
         limit: usize,
     ) -> Vec<Near> {
         let mut best = Best::new(limit);
+        let mut sums: Vec<i32> = Vec::new();
         for (first, column) in self.columns().filter(|(_, column)| column.dimensions == query.dimensions()) {
-            let rows = column.codes.chunks_exact(column.dimensions).zip(&column.scales).zip(first..);
-            for ((codes, scale), row) in rows.skip(start.saturating_sub(first) as usize) {
+            let skipped = start.saturating_sub(first) as usize;
+            let (Some(codes), Some(scales)) =
+                (column.codes.get(skipped * column.dimensions..), column.scales.get(skipped..))
+            else {
+                continue;
+            };
+            sums.resize(scales.len(), 0);
+            products(&query.codes, codes, &mut sums);
+            for ((sum, scale), row) in sums.iter().zip(scales).zip(first.max(start)..) {
                 if *scale > 0.0 && filter.has(row) {
-                    best.offer(query.cosine(codes, *scale), row);
+                    best.offer(query.cosine(*sum, *scale), row);
                 }
             }
         }
@@ -189,20 +203,25 @@ impl VectorIndex for FlatIndex {
 }
 
 /// Reads one byte of each cache line of these rows, so that the memory answers all of them at the same time.
-fn fetch(column: &VectorColumn, rows: &[u32], first: u32) {
-    let codes = |row: &u32| {
-        let place = (row - first) as usize * column.dimensions;
-        column.codes.get(place..place + column.dimensions).unwrap_or_default()
+fn fetch(column: &VectorColumn, places: &[u32]) {
+    let codes = |place: &u32| {
+        let start = *place as usize * column.dimensions;
+        column.codes.get(start..start + column.dimensions).unwrap_or_default()
     };
-    let met =
-        rows.iter().flat_map(|row| codes(row).iter().step_by(CACHE_LINE)).fold(0, |met, code| met ^ code);
+    let met = places
+        .iter()
+        .flat_map(|place| codes(place).iter().step_by(CACHE_LINE))
+        .fold(0, |met, code| met ^ code);
     std::hint::black_box(met);
 }
 
 fn cosine_in(column: &VectorColumn, place: usize, query: &QueryVector) -> Option<f32> {
     let scale = *column.scales.get(place).filter(|scale| **scale > 0.0)?;
     let codes = column.codes.get(place * column.dimensions..(place + 1) * column.dimensions)?;
-    Some(query.cosine(codes, scale))
+    let mut sum = [0];
+    products(&query.codes, codes, &mut sum);
+    let [sum] = sum;
+    Some(query.cosine(sum, scale))
 }
 
 impl From<Ranked> for Near {
@@ -222,6 +241,7 @@ mod tests {
         assert!(QueryVector::new(&[f32::NAN]).is_none());
         let query = QueryVector::new(&[3.0, 4.0]).unwrap();
         assert!((query.values()[0] - 0.6).abs() < 1e-6);
-        assert!((query.cosine(&[76, 102], 1.0 / 127.0) - 1.0).abs() < 0.02);
+        let sum = query.codes.iter().zip([76, 102]).map(|(a, b)| i32::from(*a) * b).sum();
+        assert!((query.cosine(sum, 1.0 / 127.0) - 1.0).abs() < 0.02);
     }
 }

@@ -96,7 +96,7 @@ impl Builder {
         block.agents.push(event.agent.as_ref().map(mnemal_core::AgentId::as_str));
         block.lengths.push(row.index.terms.length);
         let number = number(place);
-        let posting = |count: u16| Posting { row: number, count: count.max(1) };
+        let posting = |count: u16| Posting::new(number, count);
         self.terms.extend(row.index.terms.counts.iter().map(|(term, count)| (*term, posting(*count))));
         for (model, vector) in &row.index.vectors {
             self.set(place, model, (vector.scale(), vector.codes()));
@@ -127,8 +127,8 @@ impl Builder {
         copy_labels(&mut block.agents, &from.agents, &places);
         for term in &from.terms {
             for posting in from.postings(*term) {
-                if let Some(Some(place)) = places.get(usize::from(posting.row)) {
-                    self.terms.push((*term, Posting { row: number(*place), count: posting.count }));
+                if let Some(Some(place)) = places.get(usize::from(posting.row())) {
+                    self.terms.push((*term, Posting::new(number(*place), posting.count())));
                 }
             }
         }
@@ -167,20 +167,20 @@ impl Builder {
 
     fn finish(mut self) -> IndexBlock {
         let rows = self.block.len();
-        self.terms.sort_unstable_by_key(|(term, posting)| (*term, posting.row));
+        self.terms.sort_unstable_by_key(|(term, posting)| (*term, posting.row()));
         self.block.postings.reserve_exact(self.terms.len());
         let mut last: Option<(TermHash, u16)> = None;
         for (term, posting) in self.terms {
             if last.is_none_or(|(known, _)| known != term) {
                 self.block.terms.push(term);
                 self.block.starts.push(offset(self.block.postings.len()));
-            } else if last == Some((term, posting.row)) {
+            } else if last == Some((term, posting.row())) {
                 if let Some(known) = self.block.postings.last_mut() {
-                    known.count = known.count.saturating_add(posting.count);
+                    *known = Posting::new(known.row(), known.count().saturating_add(posting.count()));
                 }
                 continue;
             }
-            last = Some((term, posting.row));
+            last = Some((term, posting.row()));
             self.block.postings.push(posting);
         }
         self.block.starts.push(offset(self.block.postings.len()));

@@ -178,10 +178,10 @@ fn put_terms(out: &mut Vec<u8>, block: &IndexBlock) {
     for (start, end) in block.starts.iter().zip(block.starts.iter().skip(1)) {
         put_varint(out, u64::from(end - start));
     }
-    out.extend(block.postings.iter().flat_map(|posting| posting.row.to_le_bytes()));
-    out.extend(block.postings.iter().map(|posting| u8::try_from(posting.count).unwrap_or(MANY)));
-    for posting in block.postings.iter().filter(|posting| posting.count >= u16::from(MANY)) {
-        put_varint(out, u64::from(posting.count - u16::from(MANY)));
+    out.extend(block.postings.iter().flat_map(|posting| posting.row().to_le_bytes()));
+    out.extend(block.postings.iter().map(|posting| u8::try_from(posting.count()).unwrap_or(MANY)));
+    for posting in block.postings.iter().filter(|posting| posting.count() >= u16::from(MANY)) {
+        put_varint(out, u64::from(posting.count() - u16::from(MANY)));
     }
 }
 
@@ -206,37 +206,41 @@ fn take_terms(input: &mut Input<'_>, rows: usize, block: &mut IndexBlock) -> Res
     let total = end as usize;
     let places = input.column(total, 2)?;
     let counts = input.take(total)?;
-    let posting = |(row, count): (u16, &u8)| Posting { row, count: u16::from(*count) };
+    if shorts(places).any(|row| usize::from(row) >= rows) {
+        return Err(corrupt("a posting has a row that is not there"));
+    }
+    let posting = |(row, count): (u16, &u8)| Posting::new(row, u16::from(*count));
     block.postings = shorts(places).zip(counts).map(posting).collect();
-    check_postings(block, rows)?;
+    check_postings(block)?;
     if counts.iter().any(|count| matches!(*count, 0 | MANY)) {
-        take_counts(input, block)?;
+        take_counts(input, counts, block)?;
     }
     Ok(())
 }
 
-fn check_postings(block: &IndexBlock, rows: usize) -> Result<()> {
-    let mut ordered = block.postings.iter().all(|posting| usize::from(posting.row) < rows);
+fn check_postings(block: &IndexBlock) -> Result<()> {
+    let mut ordered = true;
     let mut rest = block.postings.as_slice();
     for (start, end) in block.starts.iter().zip(block.starts.iter().skip(1)) {
         let Some((list, behind)) = rest.split_at_checked((end - start) as usize) else { break };
         if let [_, _, ..] = list {
-            ordered &= list.is_sorted_by(|one, other| one.row < other.row);
+            ordered &= list.is_sorted_by(|one, other| one.row() < other.row());
         }
         rest = behind;
     }
     if ordered { Ok(()) } else { Err(corrupt("postings are out of order")) }
 }
 
-fn take_counts(input: &mut Input<'_>, block: &mut IndexBlock) -> Result<()> {
-    for posting in &mut block.postings {
-        if posting.count == 0 {
+fn take_counts(input: &mut Input<'_>, counts: &[u8], block: &mut IndexBlock) -> Result<()> {
+    for (posting, count) in block.postings.iter_mut().zip(counts) {
+        if *count == 0 {
             return Err(corrupt("a posting counts nothing"));
         }
-        if posting.count == u16::from(MANY) {
+        if *count == MANY {
             let more = u16::try_from(input.varint()?).unwrap_or(u16::MAX);
-            posting.count =
-                posting.count.checked_add(more).ok_or_else(|| corrupt("a posting counts too much"))?;
+            let count =
+                more.checked_add(u16::from(MANY)).ok_or_else(|| corrupt("a posting counts too much"))?;
+            *posting = Posting::new(posting.row(), count);
         }
     }
     Ok(())
@@ -431,9 +435,9 @@ mod tests {
             prop_assert_eq!(&rest.seqs, &left);
             for term in &rest.terms {
                 for posting in rest.postings(*term) {
-                    let row = whole.seqs.iter().position(|seq| *seq == rest.seqs[usize::from(posting.row)]).unwrap();
-                    let same = whole.postings(*term).iter().find(|whole| usize::from(whole.row) == row);
-                    prop_assert_eq!(same.map(|whole| whole.count), Some(posting.count));
+                    let row = whole.seqs.iter().position(|seq| *seq == rest.seqs[usize::from(posting.row())]).unwrap();
+                    let same = whole.postings(*term).iter().find(|whole| usize::from(whole.row()) == row);
+                    prop_assert_eq!(same.map(|whole| whole.count()), Some(posting.count()));
                 }
             }
             let known = |name: &String| rest.sessions.rows.iter().enumerate().any(|(row, _)| rest.sessions.get(row) == Some(name));

@@ -99,8 +99,10 @@ pub(crate) fn event(row: Row) -> Result<Event> {
         Some(Value::Blob(bytes)) => <[u8; 16]>::try_from(bytes.as_slice()).map(u128::from_be_bytes).ok(),
         _ => None,
     };
-    let sums = (row.rest().get(..COVERED).map(checksum), checksum_of_erased(&row));
-    read(row, sums).map_err(|error| match id {
+    let is_erased = row.rest().get(COVERED + 1).is_some_and(|at| *at != Value::Null);
+    let sum =
+        if is_erased { Some(checksum_of_erased(&row)) } else { row.rest().get(..COVERED).map(checksum) };
+    read(row, sum).map_err(|error| match id {
         Some(id) => {
             Error::new(ErrorKind::Corrupt, format!("event {} is damaged", EventId(id))).because(error)
         }
@@ -115,7 +117,8 @@ pub(crate) fn checksum_of_erased(row: &Row) -> i64 {
     checksum(&columns)
 }
 
-fn read(mut row: Row, (sum, erased): (Option<i64>, i64)) -> Result<Event> {
+/// Reads an event whose columns, or what is left of them, have this checksum.
+fn read(mut row: Row, sum: Option<i64>) -> Result<Event> {
     let (seq, id, recorded_at) = (Seq(row.count()?), EventId(row.id()?), row.time()?);
     let (kind, role, origin) = (row.code()?, codec::role(row.code()?)?, origin(row.code()?)?);
     let (trust, level) = (trust(row.code()?)?, codec::level(row.code()?)?);
@@ -125,7 +128,7 @@ fn read(mut row: Row, (sum, erased): (Option<i64>, i64)) -> Result<Event> {
     let stored = row.opt_int()?;
     let body = match row.opt_time()? {
         // What the first version erased has no checksum.
-        Some(_) if columns.content.is_some() || stored.is_some_and(|stored| stored != erased) => {
+        Some(_) if columns.content.is_some() || stored.is_some_and(|stored| Some(stored) != sum) => {
             return Err(corrupt("what is left of the row does not match its checksum"));
         }
         Some(at) => Body::Erased { at },

@@ -154,8 +154,8 @@ fn rows(blocks: &[IndexBlock]) -> BTreeMap<EventId, IndexRow> {
     for block in blocks {
         for (place, id) in block.events.iter().enumerate() {
             let terms = block.terms.iter().filter_map(|term| {
-                let found = block.postings(*term).iter().find(|posting| usize::from(posting.row) == place);
-                found.map(|posting| (term.0, posting.count))
+                let found = block.postings(*term).iter().find(|posting| usize::from(posting.row()) == place);
+                found.map(|posting| (term.0, posting.count()))
             });
             let vectors = block.vectors.iter().filter(|column| column.scales[place] > 0.0).map(|column| {
                 let codes = column.codes.chunks(column.dimensions).nth(place).unwrap();

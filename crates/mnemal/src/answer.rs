@@ -8,7 +8,7 @@ use futures_util::future::join;
 use mnemal_context::{Assembler, Context, Format};
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
-    ModelId, Result, Section, SessionId, Timestamp, TokenCount, Within,
+    ModelId, Result, Role, Section, SessionId, Timestamp, TokenCount, Within,
 };
 use mnemal_recall::{Depth, Expand, Mode, RERANKED, RecallRequest, Recalled, Spread, UsedMode, rerank};
 
@@ -168,13 +168,40 @@ impl Engine {
             return Ok(Degraded { value, gaps: vec![gap] });
         };
         let mut answer = recall.recall(request).await?;
-        let searched = !matches!(answer.used, UsedMode::Substring | UsedMode::Nothing);
-        for gap in self.staleness(searched.then_some(answer.head)).await {
+        for gap in self.unsaid(&answer).await {
             if !answer.gaps.contains(&gap) {
                 answer.gaps.push(gap);
             }
         }
         Ok(answer)
+    }
+
+    /// Loads the whole index into memory, in steps between which other tasks run. Without it the first answers of a large
+    /// space know its newest events only, and say so.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer, `Corrupt` when a block is damaged.
+    pub async fn load(&self) -> Result<()> {
+        match &self.parts().recall {
+            Some(recall) => recall.load().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the gaps of an answer that recall cannot know of.
+    ///
+    /// Asks the database as little as can be: an index that answered has read the head of the log with its mark, and whether
+    /// notes are behind matters where there is one among the hits.
+    async fn unsaid(&self, answer: &Degraded<Recalled>) -> Vec<Gap> {
+        let was_searched = !matches!(answer.used, UsedMode::Substring | UsedMode::Nothing);
+        if !was_searched || answer.gaps.iter().any(|gap| gap.layer == Layer::Lexical) {
+            return self.staleness(was_searched.then_some(answer.head)).await;
+        }
+        let mut shown = answer.hits.iter().chain(answer.withheld.iter().map(|ended| &ended.hit));
+        let has_note = shown.any(|hit| hit.event.role == Role::Decision);
+        let mut gaps = if has_note { self.stale_notes(answer.head).await } else { Vec::new() };
+        gaps.extend(self.damage());
+        gaps
     }
 }
 

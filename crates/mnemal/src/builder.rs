@@ -1,6 +1,7 @@
 //! Puts an engine together: components, settings, and the wiring in the order of the picture.
 
 #[cfg(feature = "sqlite")]
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -406,7 +407,9 @@ impl Builder {
                 self.counter.clone().unwrap_or_else(|| counter(self.settings.context.tokenizer)),
             ),
         };
-        Some(Arc::new(Recall::new(parts, mnemal_recall::RecallSettings { language, ..Default::default() })))
+        let at_once = NonZeroUsize::new(self.settings.recall.load_at_once).unwrap_or(mnemal_recall::AT_ONCE);
+        let settings = mnemal_recall::RecallSettings { language, at_once, ..Default::default() };
+        Some(Arc::new(Recall::new(parts, settings)))
     }
 
     fn context(&self, guarded: &Parts, recall: Option<&Arc<Recall>>, key: InstallationKey) -> AssemblerParts {

@@ -74,6 +74,8 @@ pub struct RecallSettings {
     pub limit: usize,
     /// Most time for one part of an answer, in milliseconds.
     pub part_deadline_ms: u64,
+    /// Events of the index that one answer loads at most; one millisecond of processor time is good for some 800.
+    pub load_at_once: usize,
     /// Language of the index, as an ISO 639-1 code; a space keeps the one it was made with.
     pub language: String,
 }
@@ -188,7 +190,12 @@ impl Default for StorageSettings {
 
 impl Default for RecallSettings {
     fn default() -> Self {
-        Self { limit: RECALL_LIMIT, part_deadline_ms: PART_DEADLINE_MS, language: "en".to_owned() }
+        Self {
+            limit: RECALL_LIMIT,
+            part_deadline_ms: PART_DEADLINE_MS,
+            load_at_once: mnemal_recall::AT_ONCE.get(),
+            language: "en".to_owned(),
+        }
     }
 }
 
@@ -218,6 +225,9 @@ impl Settings {
     pub fn check(&self) -> Result<()> {
         if self.recall.limit == 0 || self.recall.part_deadline_ms == 0 {
             return Err(Error::invalid("recall.limit and recall.part_deadline_ms must be at least 1"));
+        }
+        if self.recall.load_at_once == 0 {
+            return Err(Error::invalid("recall.load_at_once must be at least 1"));
         }
         if mnemal_text::Language::from_code(&self.recall.language).is_none() {
             return Err(Error::invalid(format!("recall.language: no language {:?}", self.recall.language)));
@@ -249,7 +259,7 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 6] = [
+        let rows: [(Change, &str); 7] = [
             (|settings| settings.context.secondary_share = 1.1, "context.secondary_share"),
             (|settings| settings.context.low_trust_share = f32::NAN, "context.low_trust_share"),
             (|settings| settings.spaces.max_open = 0, "spaces.max_open"),
@@ -270,6 +280,7 @@ mod tests {
                 },
                 "embedding.batch",
             ),
+            (|settings| settings.recall.load_at_once = 0, "recall.load_at_once"),
         ];
         for (change, key) in rows {
             assert!(refused(change).contains(key), "{key}");

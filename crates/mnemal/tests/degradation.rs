@@ -142,6 +142,25 @@ async fn an_index_that_lags_says_how_far() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_large_space_answers_from_its_newest_events_until_it_is_loaded() {
+    let stores = filled().await;
+    let mut settings = mnemal::Settings::default();
+    settings.recall.load_at_once = 5;
+    let memory = memory(builder().with_settings(settings), stores);
+    let first = memory.recall("which apple is red").await.unwrap();
+    assert_eq!(
+        news(&first.gaps),
+        [Gap { layer: Layer::Lexical, cause: GapCause::Stale { behind: 26 } }],
+        "the log holds thirty events and a note"
+    );
+    assert!(!first.hits.is_empty() && first.hits.iter().all(|hit| hit.event.seq.0 > 26));
+    memory.engine().load().await.unwrap();
+    let whole = memory.recall("which apple is red").await.unwrap();
+    assert_eq!(news(&whole.gaps), []);
+    assert!(whole.hits.len() > first.hits.len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn notes_that_misbehave_leave_recall() {
     let stores = filled().await;
     for fault in FAULTS {

@@ -48,9 +48,15 @@ impl Upkeep {
         self.work.clone()
     }
 
-    /// Tends the space until the input ends; a step that runs then has its time, so that its turn is given back.
+    /// Loads the index, then tends the space until the input ends; a step that runs then has its time, so that its turn is
+    /// given back.
     #[expect(clippy::disallowed_methods, reason = "a timer of the server")]
     pub(super) async fn run(self) {
+        tokio::select! {
+            // What cannot be loaded is a gap of the answers that need it.
+            _ = self.engine.load() => {}
+            () = self.ended.wait() => return,
+        }
         loop {
             tokio::select! {
                 () = self.ended.wait() => return,

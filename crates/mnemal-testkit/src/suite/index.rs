@@ -59,8 +59,8 @@ fn split(block: &IndexBlock) -> BTreeMap<Seq, Row> {
     let mut rows = BTreeMap::new();
     for (place, (seq, event)) in block.seqs.iter().zip(&block.events).enumerate() {
         let terms = block.terms.iter().filter_map(|term| {
-            let posting = block.postings(*term).iter().find(|posting| usize::from(posting.row) == place)?;
-            Some((term.0, posting.count))
+            let posting = block.postings(*term).iter().find(|posting| usize::from(posting.row()) == place)?;
+            Some((term.0, posting.count()))
         });
         let vectors = block.vectors.iter().filter_map(|column| {
             let scale = *column.scales.get(place)?;

@@ -1,6 +1,7 @@
 //! What the client puts beside the user's words: notes at the start, and what answers a prompt.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use anyhow::Result;
 use mnemal::{ContextCall, Engine, EventFilter, GapCause, InstallationKey, Memory, Scope, Section};
@@ -18,6 +19,9 @@ use crate::{command, config};
 const RECENT_LINES: usize = 2;
 /// Lines that an injected text has room for at least, so that one long line does not push the others out. Source: own choice.
 const ROOM_FOR: u32 = 4;
+
+/// How long a prompt waits for the index. Source: half of the 800 ms that the client waits; some 300,000 events.
+const LOADING: Duration = Duration::from_millis(400);
 
 /// Answers the start of a session: who somebody is, what he prefers, what always matters, and where he stopped.
 pub(super) async fn at_start(
@@ -62,6 +66,8 @@ pub(super) async fn at_prompt(
         return Ok(Reply::default());
     }
     let Some(memory) = present(global).await? else { return Ok(Reply::default()) };
+    // Of a space that takes longer, the answer knows the newest events; it is not told, because there is nobody to tell.
+    let _part = tokio::time::timeout(LOADING, memory.engine().load()).await;
     let call = memory.context(&input.prompt).sections(vec![Section::Recall]).lines(settings.recall_items);
     Ok(Reply::injecting(event_name, shaped(call, input, settings).await?))
 }

@@ -1,0 +1,81 @@
+//! The inner loops of the arm of vectors, compiled for what most processors have and again for what newer ones can do.
+//!
+//! Which of the two runs is chosen once a process. Each call does the work of some rows, because the choice costs a jump.
+
+use multiversion::multiversion;
+
+/// Writes the product of the query with each row: rows × `query.len()` codes, row-major, one sum a row.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
+pub(crate) fn products(query: &[i16], codes: &[i8], sums: &mut [i32]) {
+    for (codes, sum) in codes.chunks_exact(query.len().max(1)).zip(sums) {
+        *sum = query.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(i16::from(*b))).sum();
+    }
+}
+
+/// The same of single rows, by their places among the codes; a place that is not there has the sum 0.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
+pub(crate) fn products_at(query: &[i16], codes: &[i8], places: &[u32], sums: &mut [i32]) {
+    for (place, sum) in places.iter().zip(sums) {
+        let start = *place as usize * query.len();
+        let codes = codes.get(start..start + query.len()).unwrap_or_default();
+        *sum = query.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(i16::from(*b))).sum();
+    }
+}
+
+/// Writes in how many signs each row differs: rows × `signs.len()` words, row-major, one distance a row.
+///
+/// The case of two words is spelt out, so that it compiles to wide instructions.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
+pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 64 signs a word")]
+    let differ = |a: u64, b: u64| (a ^ b).count_ones() as u16;
+    if let [first, second] = *signs {
+        let (rows, _) = bits.as_chunks::<2>();
+        for ([a, b], distance) in rows.iter().zip(distances) {
+            *distance = differ(*a, first) + differ(*b, second);
+        }
+        return;
+    }
+    for (bits, distance) in bits.chunks_exact(signs.len().max(1)).zip(distances) {
+        *distance = bits.iter().zip(signs).map(|(a, b)| differ(*a, *b)).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_give_what_the_plain_sums_give() {
+        for dimensions in [1_usize, 3, 64, 128, 200, 256] {
+            let rows = 19;
+            let query: Vec<i16> = (0_i16..).take(dimensions).map(|at| at * 37 % 255 - 127).collect();
+            let codes: Vec<i8> = (0_i32..)
+                .take(dimensions * rows)
+                .map(|at| i8::try_from(at * 101 % 255 - 127).unwrap())
+                .collect();
+            let plain = |row: usize| -> i32 {
+                (0..dimensions).map(|at| i32::from(query[at]) * i32::from(codes[row * dimensions + at])).sum()
+            };
+            let mut sums = vec![0; rows];
+            products(&query, &codes, &mut sums);
+            assert_eq!(sums, (0..rows).map(plain).collect::<Vec<_>>());
+            let mut some = [7; 3];
+            products_at(&query, &codes, &[18, 2, 19], &mut some);
+            assert_eq!(some, [plain(18), plain(2), 0]);
+        }
+        for words in 1..5_usize {
+            let signs: Vec<u64> =
+                (0..words as u64).map(|at| at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let bits: Vec<u64> =
+                (0..words as u64 * 7).map(|at| (at + 3).wrapping_mul(0xd134_2543_de82_ef95)).collect();
+            let mut found = [0; 7];
+            distances(&signs, &bits, &mut found);
+            for (row, found) in found.iter().enumerate() {
+                let expected: u32 =
+                    (0..words).map(|at| (bits[row * words + at] ^ signs[at]).count_ones()).sum();
+                assert_eq!(u32::from(*found), expected);
+            }
+        }
+    }
+}
