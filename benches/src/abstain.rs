@@ -101,7 +101,7 @@ impl Answered {
     /// A folder that is no data set, or a recall that fails.
     pub async fn ask(folder: &Path, questions: &str) -> Result<Self> {
         let data = DataSet::read(folder, questions)?;
-        let spaces = Spaces::import(&data, Layout::Apart).await?;
+        let spaces = Spaces::import(&data, Layout::Apart, &mnemal::Engine::builder()).await?;
         let mut asked = Vec::new();
         for question in lines::<Question>(&folder.join(questions))? {
             let Some(kind) = Kind::of(&question) else { continue };

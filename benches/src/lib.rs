@@ -14,6 +14,8 @@ pub mod abstain;
 
 pub mod spaces;
 
+pub mod signals;
+
 pub mod chat;
 pub mod words;
 

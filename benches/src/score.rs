@@ -43,10 +43,15 @@ pub fn groups(question: &Question, by: &str) -> Vec<String> {
         (_, Some(other)) => other.to_string(),
     };
     let mut names = vec![ALL.to_owned(), field];
-    if question.fields.get("category").and_then(Value::as_str) != Some(ADVERSARIAL) {
+    if is_answerable(question) {
         names.push(ANSWERABLE.to_owned());
     }
     names
+}
+
+/// Whether the corpus holds an answer; adversarial questions only seem to have one.
+pub fn is_answerable(question: &Question) -> bool {
+    question.fields.get("category").and_then(Value::as_str) != Some(ADVERSARIAL)
 }
 
 /// Scores a run against the questions that have evidence, in groups by one field of the question.

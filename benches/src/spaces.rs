@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result, bail};
 use mnemal::{
-    Builder, Clock as _, Cursor, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey, Memory,
-    OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
+    Builder, Clock as _, Cursor, EventFilter, EventId, Hit, ImportFormat, ImportOptions, InstallationKey,
+    Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
 };
 use mnemal_recall::Grounds;
 
@@ -102,6 +102,17 @@ impl Spaces {
             answers.add(question, ranked);
         }
         Ok(answers)
+    }
+
+    /// Asks a question and returns its hits with the names of their turns, best first.
+    ///
+    /// # Errors
+    /// As [`recall`](Self::recall).
+    pub async fn hits(&self, question: &Question, asking: Asking) -> Result<Vec<(String, Hit)>> {
+        let Space { memory, sources } = self.of(question)?;
+        let found = memory.recall(&question.question).limit(asking.limit).mode(asking.mode).await?;
+        let named = |hit: Hit| Some((sources.get(&hit.event.id)?.clone(), hit));
+        Ok(found.value.hits.into_iter().filter_map(named).collect())
     }
 
     /// Assembles a context for every question and lists the turns that its lines stand on.

@@ -19,6 +19,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
     ("visible", "from writing an event until it can be read, here and in a second process"),
+    ("signals", "what each signal of recall adds, and the weights that data sets teach"),
     ("spaces", "many small spaces asked by chance: processor time, memory, open files"),
 ];
 

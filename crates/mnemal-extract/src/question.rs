@@ -42,7 +42,7 @@ pub enum Wh {
 
 /// What was read from a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent signals, each read by its name")]
+#[expect(clippy::struct_excessive_bools, reason = "seven independent signals, each read by its name")]
 #[must_use]
 pub struct Question {
     /// Capitalised sequences as written, without possessive endings, each once, by first appearance.
@@ -64,6 +64,12 @@ pub struct Question {
     /// Only of questions that begin "what is the …", "what was Anna's …": there the answer is said of that attribute, where
     /// "what book did she read" only names the class of its answer.
     pub attribute: Option<Range<usize>>,
+    /// It asks for advice or for work, so that how the asker likes it matters: "what should I", "can you show me".
+    pub asks_help: bool,
+    /// It is answered by yes or no: "have I ever", "did she". "Can you" asks for help, not for yes.
+    pub asks_whether: bool,
+    /// It asks for the whole of something: "summarise", "an overview", "over time".
+    pub asks_summary: bool,
 }
 
 /// Reads an English question; of another language, names and quoted phrases only.
@@ -79,6 +85,9 @@ pub fn question(text: &str) -> Question {
         about_assistant: is_about_assistant(&words),
         about_self: is_about_self(&words),
         attribute: attribute(&words),
+        asks_help: asks_help(&words),
+        asks_whether: asks_whether(&words),
+        asks_summary: asks_summary(&words),
     }
 }
 
@@ -187,6 +196,34 @@ fn attribute(words: &[Word<'_>]) -> Option<Range<usize>> {
     let start = (opens..end).rev().find(|at| is_owner(*at)).unwrap_or(opens) + 1;
     let phrase = words.get(start..end)?;
     Some(phrase.first()?.span.start..phrase.last()?.span.end)
+}
+
+fn asks_help(words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| {
+        matches!(
+            (lower(words, at), lower(words, at + 1), lower(words, at + 2)),
+            ("suggest" | "recommend" | "should" | "advice" | "tips", ..)
+                | ("can" | "could" | "would", "you", _)
+                | ("help" | "show", "me", _)
+                | ("how", "to", _)
+                | ("how", "do" | "can", "i")
+                | ("what", "are", "some")
+        )
+    })
+}
+
+fn asks_whether(words: &[Word<'_>]) -> bool {
+    matches!(
+        lower(words, 0),
+        "have" | "has" | "had" | "did" | "do" | "does" | "am" | "is" | "are" | "was" | "were"
+    )
+}
+
+fn asks_summary(words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| match (lower(words, at), lower(words, at + 1)) {
+        ("overview" | "recap", _) | ("over", "time") => true,
+        (word, _) => word.starts_with("summar"),
+    })
 }
 
 fn names(text: &str, words: &[Word<'_>]) -> Vec<String> {
@@ -394,6 +431,33 @@ mod tests {
         ] {
             assert_eq!(question(text).attribute.map(|range| &text[range]), attribute, "{text}");
         }
+    }
+
+    #[test]
+    fn help_and_summaries_are_asked_for_by_their_words() {
+        for text in [
+            "What should I cook?",
+            "Can you show me a login form?",
+            "How do I sort a list?",
+            "Any tips for Rome?",
+        ] {
+            assert!(question(text).asks_help && !question(text).asks_summary, "{text}");
+        }
+        for text in
+            ["Please summarize our talks", "An overview of my budget", "How did my plans change over time?"]
+        {
+            assert!(question(text).asks_summary && !question(text).asks_help, "{text}");
+        }
+        for text in ["When did Ada leave?", "Whose suggestion was it?", "How does he cook?", "The overtime"] {
+            assert!(!question(text).asks_help && !question(text).asks_summary, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_begins_with_its_verb_asks_whether() {
+        assert!(question("Have I ever been to Rome?").asks_whether && question("did she call").asks_whether);
+        assert!(!question("Can you help me?").asks_whether && !question("What did she do?").asks_whether);
+        assert!(!question("").asks_whether);
     }
 
     #[test]

@@ -1,13 +1,18 @@
-//! One score out of nine signals.
+//! One score out of many signals.
+
+use std::cmp::Ordering;
 
 use mnemal_core::ScorePart;
 
-use crate::signal::{Arm, SIGNALS, Scale, TABLE};
+use crate::memory::NONE;
+use crate::signal::{Arm, COMPANY, SIGNALS, Scale, TABLE, Weights};
 
 /// A row with what was measured for it, in the order of the table of signals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) row: u32,
+    /// Its conversation, by number.
+    pub(crate) session: u32,
     pub(crate) raw: [f32; SIGNALS],
 }
 
@@ -23,15 +28,29 @@ pub(crate) struct Fused {
 ///
 /// Whether an arm ran is seen from the candidates: one whose largest value is 0 did not, and its weights fall to the others.
 /// The result does not depend on the order of the candidates. Every score lies in 0 to 1 and is the sum of its parts.
-pub(crate) fn fuse(candidates: &[Candidate]) -> Vec<Fused> {
-    let largest = largest(candidates);
-    let weights = weights(&largest);
+pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> Vec<Fused> {
+    let largest = largest(&candidates);
+    let ran = |arm: Arm| {
+        arm == Arm::Turn || TABLE.iter().zip(largest).any(|(signal, max)| signal.arm == arm && max > 0.0)
+    };
+    let weights = weights.over(ran);
+    let best = candidates.iter().map(|one| (weigh(one, &largest, &weights), one.session));
+    if let Some((_, session)) = best.min_by(|(a, _), (b, _)| better_first(a, b)) {
+        for candidate in &mut candidates {
+            let keeps = session != NONE && candidate.session == session;
+            if let Some(company) = candidate.raw.get_mut(COMPANY) {
+                *company = f32::from(u8::from(keeps));
+            }
+        }
+    }
     let mut fused: Vec<Fused> = candidates.iter().map(|one| weigh(one, &largest, &weights)).collect();
-    fused.sort_by(|a, b| {
-        let words = |fused: &Fused| fused.parts.first().map_or(0.0, |part| part.raw);
-        b.score.total_cmp(&a.score).then(words(b).total_cmp(&words(a))).then(b.row.cmp(&a.row))
-    });
+    fused.sort_by(better_first);
     fused
+}
+
+fn better_first(a: &Fused, b: &Fused) -> Ordering {
+    let words = |fused: &Fused| fused.parts.first().map_or(0.0, |part| part.raw);
+    b.score.total_cmp(&a.score).then(words(b).total_cmp(&words(a))).then(b.row.cmp(&a.row))
 }
 
 fn largest(candidates: &[Candidate]) -> [f32; SIGNALS] {
@@ -42,19 +61,6 @@ fn largest(candidates: &[Candidate]) -> [f32; SIGNALS] {
         }
     }
     largest
-}
-
-/// The weights over the signals whose arm ran; they add up to 1.
-fn weights(largest: &[f32; SIGNALS]) -> [f32; SIGNALS] {
-    let ran = |arm: Arm| {
-        arm == Arm::Turn || TABLE.iter().zip(largest).any(|(signal, max)| signal.arm == arm && *max > 0.0)
-    };
-    let mut weights = TABLE.map(|signal| if ran(signal.arm) { signal.weight } else { 0.0 });
-    let total: f32 = weights.iter().sum();
-    for weight in &mut weights {
-        *weight /= total;
-    }
-    weights
 }
 
 fn weigh(candidate: &Candidate, largest: &[f32; SIGNALS], weights: &[f32; SIGNALS]) -> Fused {
@@ -92,8 +98,9 @@ mod tests {
     fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
         let value =
             prop_oneof![Just(0.0_f32), -1.0_f32..40.0, Just(f32::NAN), Just(f32::INFINITY), Just(1.0)];
-        proptest::collection::vec(proptest::array::uniform9(value), 0..40)
-            .prop_map(|rows| rows.into_iter().zip(0_u32..).map(|(raw, row)| Candidate { row, raw }).collect())
+        proptest::collection::vec(proptest::array::uniform17(value), 0..40).prop_map(|rows| {
+            rows.into_iter().zip(0_u32..).map(|(raw, row)| Candidate { row, session: row % 5, raw }).collect()
+        })
     }
 
     proptest! {
@@ -103,13 +110,13 @@ mod tests {
             let mut turned = candidates.clone();
             turned.rotate_left(turn % candidates.len().max(1));
             turned.reverse();
-            prop_assert_eq!(fuse(&candidates), fuse(&turned));
+            prop_assert_eq!(fuse(candidates, &Weights::default()), fuse(turned, &Weights::default()));
         }
 
         // proves: AD-66
         #[test]
         fn a_score_is_the_sum_of_its_parts_and_lies_between_0_and_1(candidates in candidates()) {
-            for fused in fuse(&candidates) {
+            for fused in fuse(candidates, &Weights::default()) {
                 let sum: f64 = fused.parts.iter().map(|part| f64::from(part.value)).sum();
                 prop_assert!((sum - f64::from(fused.score)).abs() < 1e-6);
                 prop_assert!((0.0..=1.000_001).contains(&fused.score));
@@ -119,21 +126,50 @@ mod tests {
         }
     }
 
+    fn candidate(row: u32, values: &[(&str, f32)]) -> Candidate {
+        let raw =
+            TABLE.map(|signal| values.iter().find(|(name, _)| *name == signal.name).map_or(0.0, |v| v.1));
+        Candidate { row, session: NONE, raw }
+    }
+
+    fn part(fused: &Fused, name: &str) -> ScorePart {
+        *fused.parts.iter().find(|part| part.name == name).unwrap()
+    }
+
     #[test]
     fn the_weights_of_an_arm_that_did_not_run_fall_to_the_others() {
-        let row = |words: f32, near: f32| [words, 0.0, 0.5, near, 0.0, 0.0, 1.0, 0.0, 0.0];
-        let both = fuse(&[Candidate { row: 0, raw: row(2.0, 0.5) }]);
-        let lexical = fuse(&[Candidate { row: 0, raw: row(2.0, 0.0) }]);
-        assert!(both[0].parts[3].weight > 0.0);
-        assert!(lexical[0].parts[3].weight == 0.0);
-        assert!(lexical[0].parts[0].weight > both[0].parts[0].weight);
+        let one = |near: f32| {
+            let values = [("words", 2.0), ("coverage", 0.5), ("nearness", near), ("brevity", 1.0)];
+            fuse(vec![candidate(0, &values)], &Weights::default()).remove(0)
+        };
+        let (both, lexical) = (one(0.5), one(0.0));
+        assert!(part(&both, "nearness").weight > 0.0);
+        assert!(part(&lexical, "nearness").weight == 0.0);
+        assert!(part(&lexical, "words").weight > part(&both, "words").weight);
     }
 
     #[test]
     fn of_equal_scores_the_newer_row_comes_first() {
-        let raw = [1.0; SIGNALS];
-        let order: Vec<u32> =
-            fuse(&[Candidate { row: 3, raw }, Candidate { row: 9, raw }]).iter().map(|f| f.row).collect();
+        let rows = [3, 9].map(|row| candidate(row, &[("words", 1.0)]));
+        let order: Vec<u32> = fuse(rows.to_vec(), &Weights::default()).iter().map(|f| f.row).collect();
         assert_eq!(order, [9, 3]);
+    }
+
+    #[test]
+    fn a_turn_of_the_best_ones_conversation_passes_one_that_is_as_good() {
+        let of = |row, session, words| Candidate { session, ..candidate(row, &[("words", words)]) };
+        let rows = vec![of(1, 7, 3.0), of(2, 7, 1.0), of(3, 8, 1.0)];
+        let fused = fuse(rows.clone(), &Weights::default());
+        assert_eq!(fused.iter().map(|f| f.row).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(part(&fused[1], "company").value > 0.0 && part(&fused[2], "company").value == 0.0);
+        let without = fuse(rows, &Weights::default().with("company", 0.0).unwrap());
+        assert_eq!(without.iter().map(|f| f.row).collect::<Vec<_>>(), [1, 3, 2]);
+    }
+
+    #[test]
+    fn a_row_without_a_conversation_keeps_no_company() {
+        let rows = [1, 2].map(|row| candidate(row, &[("words", 1.0)]));
+        let fused = fuse(rows.to_vec(), &Weights::default());
+        assert!(fused.iter().all(|fused| part(fused, "company").value == 0.0));
     }
 }

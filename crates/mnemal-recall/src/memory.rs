@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use mnemal_core::{BLOCK_ROWS, Cursor, EventId, IndexBlock, Labels, Marks, ModelId, Posting, Role, TermHash};
+use mnemal_core::{
+    BLOCK_ROWS, Cursor, EventId, IndexBlock, Labels, Marks, ModelId, Posting, Role, TermHash, Timestamp,
+};
 use mnemal_text::{Analyzer, term_hash};
 
 use crate::lexical::LexicalIndex;
@@ -152,6 +154,11 @@ impl MemoryIndex {
     pub(crate) fn event(&self, row: u32) -> Option<EventId> {
         let (block, place) = self.place(row)?;
         block.events.get(place).copied()
+    }
+
+    pub(crate) fn occurred_at(&self, row: u32) -> Option<Timestamp> {
+        let (block, place) = self.place(row)?;
+        block.occurred_at.get(place).copied()
     }
 
     pub(crate) fn role(&self, row: u32) -> Option<Role> {

@@ -1,11 +1,12 @@
 //! What recall reads from a query before it searches; no model has a part in it.
 
-use mnemal_core::{Marks, TermHash};
+use mnemal_core::{Marks, TermHash, Timestamp};
 use mnemal_extract::{Question, Wh, question};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::lexical::TermQuery;
 use crate::terms::NAME;
+use crate::when::{Span, spans};
 
 /// Most terms that are read of a query. Source: PB-28.
 const MOST_READ: usize = 500;
@@ -18,13 +19,22 @@ const FILLERS: [&str; 16] = [
 
 /// A query, analysed.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent findings, each read by its name")]
 pub(crate) struct Query {
     /// Its terms, stop words dropped.
     pub(crate) terms: TermQuery,
     /// Forms that an answer may have: a time, a number, a name. Empty when the question asks for none of them.
     pub(crate) forms: Vec<Marks>,
+    /// Spans of time that it names.
+    pub(crate) times: Vec<Span>,
     /// It asks for what the assistant said.
     pub(crate) asks_assistant: bool,
+    /// It asks for advice or work.
+    pub(crate) asks_help: bool,
+    /// It is answered by yes or no.
+    pub(crate) asks_whether: bool,
+    /// It asks for the whole of something.
+    pub(crate) asks_summary: bool,
     /// What stands in quotation marks, folded.
     pub(crate) phrases: Vec<String>,
     /// The terms of each name in it; none of a German question, where every noun has a capital.
@@ -57,10 +67,19 @@ impl Query {
                 .map(terms)
                 .unwrap_or_default(),
             forms: forms(&asked),
+            times: Vec::new(),
             asks_assistant: asked.about_assistant,
+            asks_help: asked.asks_help,
+            asks_whether: asked.asks_whether,
+            asks_summary: asked.asks_summary,
             phrases: phrases.map(|phrase| fold(phrase.trim())).filter(|phrase| !phrase.is_empty()).collect(),
             asks_something: content_words(text, analyzer).any(|word| !FILLERS.contains(&fold(word).as_str())),
         }
+    }
+
+    /// Reads the times that the text names, as seen from `now`.
+    pub(crate) fn seen_from(self, now: Timestamp, text: &str, analyzer: Analyzer) -> Self {
+        Self { times: spans(text, analyzer.language(), now), ..self }
     }
 
     /// Whether a turn with these marks has a form that is asked for.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps,
-    IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, TokenCounter,
+    IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, Timestamp, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
 
@@ -17,6 +17,7 @@ use crate::question::Query;
 use crate::request::{Mode, RecallRequest, Recalled, UsedMode};
 use crate::rows::RowSet;
 use crate::search::{Arms, Search};
+use crate::signal::Weights;
 use crate::standing;
 use crate::state::{Shared, Snapshot};
 use crate::vector::{QueryVector, VectorIndex};
@@ -54,12 +55,19 @@ pub struct RecallSettings {
     pub scanned: NonZeroUsize,
     /// Rows of the index that one answer loads at most. Where more are missing it says how many, and the next ones go on.
     pub at_once: NonZeroUsize,
+    /// What each signal counts in the score of a hit.
+    pub weights: Weights,
 }
 
 impl Default for RecallSettings {
-    /// English, 10,000 events, 32,768 rows.
+    /// English, 10,000 events, 32,768 rows, the shipped table of weights.
     fn default() -> Self {
-        Self { language: Language::English, scanned: NEWEST_SCANNED, at_once: AT_ONCE }
+        Self {
+            language: Language::English,
+            scanned: NEWEST_SCANNED,
+            at_once: AT_ONCE,
+            weights: Weights::default(),
+        }
     }
 }
 
@@ -104,6 +112,10 @@ impl Recall {
         if snapshot.lacks > 0 {
             gaps.add(Gap { layer: Layer::Lexical, cause: GapCause::Stale { behind: snapshot.lacks } });
         }
+        let query = match now(request, &snapshot) {
+            Some(now) => query.seen_from(now, &request.query, self.analyzer),
+            None => query,
+        };
         let vector = match request.mode {
             Mode::Lexical => None,
             Mode::Auto | Mode::Vector => self.query_vector(&request.query, own, &mut gaps).await,
@@ -221,7 +233,7 @@ impl Recall {
             words.complete(&*index, &index.columns, &rows);
         }
         let arms = Arms { words, vectors: near.zip(vector) };
-        Search::rank(snapshot, query, arms, &rows)
+        Search::rank(snapshot, query, arms, &rows, &self.settings.weights)
     }
 
     async fn scan(&self, request: &RecallRequest, query: &Query, gaps: &mut Gaps) -> Result<Recalled> {
@@ -266,6 +278,12 @@ pub(crate) struct AskedVector {
     pub(crate) model: ModelId,
     pub(crate) vector: QueryVector,
     pub(crate) floor: f32,
+}
+
+/// When a request is asked: at the world time that it names, else when the newest event happened; recall reads no clock.
+fn now(request: &RecallRequest, snapshot: &Snapshot) -> Option<Timestamp> {
+    let newest = || snapshot.index.occurred_at(snapshot.index.rows().checked_sub(1)?);
+    request.as_of.map(|as_of| as_of.world).or_else(newest)
 }
 
 fn own_vector(request: &RecallRequest) -> Result<Option<(ModelId, QueryVector)>> {

@@ -1,21 +1,17 @@
 //! What the arms found, measured by all signals and ranked.
 
-use mnemal_core::Role;
-
 use crate::doubt;
 use crate::evidence::{Grounds, nearness};
-use crate::fuse::{Candidate, Fused, fuse};
+use crate::fuse::{Fused, fuse};
 use crate::lexical::LexicalIndex as _;
 use crate::lexical::LexicalScores;
+use crate::measure::Measure;
 use crate::question::Query;
-use crate::recall::{AskedVector, is_person};
+use crate::recall::AskedVector;
 use crate::request::{FoundBy, UsedMode};
+use crate::signal::Weights;
 use crate::state::{Snapshot, Vectors};
-use crate::terms::FIRST_PERSON;
 use crate::vector::VectorIndex as _;
-
-/// Length at which a machine's turn has lost all of `brevity`, in terms. Source: learnt with it; BEAM's answers have 570 words.
-const LONG: f32 = 600.0;
 
 /// The arms that ran.
 #[derive(Debug)]
@@ -36,41 +32,20 @@ pub(crate) struct Search {
 
 impl Search {
     /// Measures and ranks the candidates.
-    pub(crate) fn rank(snapshot: Snapshot, query: &Query, arms: Arms, rows: &[u32]) -> Self {
+    pub(crate) fn rank(
+        snapshot: Snapshot,
+        query: &Query,
+        arms: Arms,
+        rows: &[u32],
+        weights: &Weights,
+    ) -> Self {
         let shared = arms.words.as_ref().map(|words| doubt::shared(&snapshot.index, words, query, rows));
         let shared = shared.unwrap_or_default();
         let search = Self { snapshot, ranked: Vec::new(), arms, shared };
-        let measured: Vec<Candidate> = rows.iter().map(|row| search.measure(*row, query)).collect();
-        Self { ranked: fuse(&measured), ..search }
-    }
-
-    /// The raw values, in the order of the table of signals.
-    fn measure(&self, row: u32, query: &Query) -> Candidate {
-        let index = &*self.snapshot.index;
-        let yes = |condition: bool| f32::from(u8::from(condition));
-        let (words, session, coverage) = self.arms.words.as_ref().map_or((0.0, 0.0, 0.0), |words| {
-            (
-                words.smooth(row, &index.columns),
-                words.session(row, &index.columns),
-                words.coverage(row, &index.columns),
-            )
-        });
-        let (role, marks) = (index.role(row).unwrap_or(Role::User), index.marks(row));
-        let is_named = index.is_spoken_by(row, &query.terms.0);
-        let length = index.columns.lengths.get(row as usize).copied().unwrap_or_default() as f32;
-        let brevity = if is_person(role) { 1.0 } else { 1.0 - (length.ln_1p() / LONG.ln_1p()).min(1.0) };
-        let raw = [
-            words,
-            session,
-            coverage,
-            self.cosine(row).unwrap_or_default().max(0.0),
-            yes(is_named),
-            yes(is_named && marks.has(FIRST_PERSON)),
-            brevity,
-            yes(query.asks_assistant && role == Role::Assistant),
-            yes(query.wants(marks)),
-        ];
-        Candidate { row, raw }
+        let words = search.arms.words.as_ref();
+        let measure = Measure::new(&search.snapshot.index, query, words);
+        let measured = rows.iter().map(|row| measure.candidate(*row, search.cosine(*row))).collect();
+        Self { ranked: fuse(measured, weights), ..search }
     }
 
     fn cosine(&self, row: u32) -> Option<f32> {

@@ -8,6 +8,10 @@ use mnemal_text::{Analyzer, date_terms, term_hash};
 pub const FIRST_PERSON: Marks = Marks(16);
 /// The text names somebody or something: a capital inside a sentence.
 pub const NAME: Marks = Marks(32);
+/// The text says how its speaker always wants something: "always", "prefer".
+pub const WISH: Marks = Marks(64);
+/// The text says that something is not so: "never", "not", "didn't".
+pub const DENIAL: Marks = Marks(128);
 
 /// Words by which a speaker talks of himself, as they are indexed. Source: own choice, English.
 const SELF_WORDS: [&str; 12] =
@@ -64,10 +68,13 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
     counted(hashes)
 }
 
-/// Returns what a turn is like: whether it asks, names a time, a number or a name, and speaks of its speaker.
+/// Returns what a turn is like: whether it asks, names a time, a number or a name, speaks of its speaker, states a wish
+/// that lasts, and denies.
 pub fn index_marks(event: &NewEvent) -> Marks {
     let found = Marks(turn_marks(&event.content).bits());
     let found = if speaks_of_self(&event.content) { found.with(FIRST_PERSON) } else { found };
+    let found = if states_a_wish(&event.content) { found.with(WISH) } else { found };
+    let found = if denies(&event.content) { found.with(DENIAL) } else { found };
     if has_inner_capital(&event.content) { found.with(NAME) } else { found }
 }
 
@@ -93,6 +100,27 @@ fn speaks_of_self(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(|word| {
         word.len() <= 8 && SELF_WORDS.contains(&word.replace('’', "'").to_ascii_lowercase().as_str())
     })
+}
+
+/// Whether a word denies. Source: own choice, English.
+fn denies(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(|word| {
+        let ends = ["n't", "n’t"].iter().any(|end| {
+            word.len()
+                .checked_sub(end.len())
+                .and_then(|at| word.get(at..))
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+        });
+        ends || word.eq_ignore_ascii_case("never") || word.eq_ignore_ascii_case("not")
+    })
+}
+
+/// Whether a word says that something is wanted at all times. Source: own choice, English.
+fn states_a_wish(text: &str) -> bool {
+    let begins =
+        |word: &str, with: &str| word.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    text.split(|c: char| !c.is_alphanumeric())
+        .any(|word| word.eq_ignore_ascii_case("always") || begins(word, "prefer"))
 }
 
 /// Whether a capitalised word of at least two letters follows a lower-case letter, a comma or a space after either.
@@ -173,7 +201,11 @@ mod tests {
         assert!(marks("It’s true, I’m late").has(FIRST_PERSON) && marks("MY dog").has(FIRST_PERSON));
         assert!(!marks("They went to Rome").has(FIRST_PERSON) && !marks("hemi it").has(FIRST_PERSON));
         assert!(marks("They went to Rome").has(NAME) && marks("Well, Anna did").has(NAME));
+        assert!(marks("I have NEVER met him").has(DENIAL) && marks("She didn’t, isn't it").has(DENIAL));
+        assert!(!marks("A note on knots, n'est pas").has(DENIAL));
         assert!(!marks("Hello there. We did.").has(NAME) && !marks("so do I").has(NAME));
         assert!(marks("Did you go?").has(Marks::QUESTION));
+        assert!(marks("Always cite APA, please").has(WISH) && marks("tea is what I preferred").has(WISH));
+        assert!(!marks("I like tea, all ways of it").has(WISH) && !marks("référence prüfer").has(WISH));
     }
 }

@@ -15,7 +15,7 @@ use mnemal_core::{
 use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_learnings::{NoteProjector, NotesSource};
-use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSource};
+use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_text::Language;
 
@@ -48,6 +48,7 @@ pub struct Builder {
     #[cfg(feature = "sqlite")]
     key_file: Option<PathBuf>,
     settings: Settings,
+    weights: Weights,
     without: Vec<Layer>,
     #[cfg(feature = "sqlite")]
     file: Option<mnemal_store::SqliteStore>,
@@ -71,6 +72,7 @@ impl Default for Builder {
             #[cfg(feature = "sqlite")]
             key_file: None,
             settings: Settings::default(),
+            weights: Weights::default(),
             without: Vec::new(),
             #[cfg(feature = "sqlite")]
             file: None,
@@ -116,6 +118,12 @@ impl Builder {
     /// Sets the token counter, in place of the calibrated estimate or the exact counter of this build.
     pub fn with_token_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = Some(counter);
+        self
+    }
+
+    /// Sets what each signal counts in the score of a hit, in place of the shipped table.
+    pub fn with_recall_weights(mut self, weights: Weights) -> Self {
+        self.weights = weights;
         self
     }
 
@@ -408,7 +416,7 @@ impl Builder {
             ),
         };
         let at_once = NonZeroUsize::new(self.settings.recall.load_at_once).unwrap_or(mnemal_recall::AT_ONCE);
-        let settings = mnemal_recall::RecallSettings { language, at_once, ..Default::default() };
+        let settings = RecallSettings { language, at_once, weights: self.weights, ..Default::default() };
         Some(Arc::new(Recall::new(parts, settings)))
     }
 

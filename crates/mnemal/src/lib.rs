@@ -38,7 +38,9 @@ pub use mnemal_events::{
 };
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
-pub use mnemal_recall::{Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode};
+pub use mnemal_recall::{
+    Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode, Weights as RecallWeights,
+};
 
 pub use crate::answer::{ContextCall, RecallCall};
 #[cfg(feature = "sqlite")]

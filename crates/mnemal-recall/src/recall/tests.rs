@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use crate::fixture::{NOON, QUESTIONS, WordEmbedder, block, chat, id, query, ready, turn};
 use crate::{
     Depth, EVIDENCE_FLOOR, EventIndexer, Expand, FoundBy, Mode, Recall, RecallParts, RecallRequest,
-    RecallSettings, RowSet, Spread, UsedMode,
+    RecallSettings, RowSet, Spread, UsedMode, Weights,
 };
 
 /// Turns of the chat.
@@ -538,11 +538,17 @@ fn a_text_in_another_script_is_found_by_its_words() {
 // proves: DF-45
 #[test]
 fn what_both_arms_found_stands_before_what_one_arm_found() {
-    let raw = |words: f32, near: f32| [words, 0.0, 0.0, near, 0.0, 0.0, 1.0, 0.0, 0.0];
-    let one = crate::fuse::Candidate { row: 1, raw: raw(1.0, 0.0) };
-    let other = crate::fuse::Candidate { row: 2, raw: raw(0.0, 1.0) };
-    let both = crate::fuse::Candidate { row: 0, raw: raw(1.0, 1.0) };
-    assert_eq!(crate::fuse::fuse(&[one, other, both])[0].row, 0);
+    let candidate = |row, words: f32, near: f32| {
+        let raw = crate::signal::TABLE.map(|signal| match signal.name {
+            "words" => words,
+            "nearness" => near,
+            "brevity" => 1.0,
+            _ => 0.0,
+        });
+        crate::fuse::Candidate { row, session: 0, raw }
+    };
+    let rows = vec![candidate(1, 1.0, 0.0), candidate(2, 0.0, 1.0), candidate(0, 1.0, 1.0)];
+    assert_eq!(crate::fuse::fuse(rows, &Weights::default())[0].row, 0);
 }
 
 fn filters() -> impl Strategy<Value = EventFilter> {

@@ -1,0 +1,86 @@
+//! Rankings with one signal switched off, and of BM25 alone, beside the ranking with all of them.
+
+use anyhow::Result;
+use mnemal::{Engine, Hit, RecallMode, RecallWeights};
+use serde_json::{Value, json};
+
+use super::sample::shipped;
+use crate::neutral::{DataSet, Row};
+use crate::paired::{Difference, difference};
+use crate::score::{ALL, score};
+use crate::spaces::{Asking, Layout, Spaces};
+
+/// What rankings are compared by.
+const METRICS: [&str; 2] = ["recall@10", "ndcg@10"];
+/// Turns that are ranked.
+const LIMIT: usize = 50;
+/// Turns of which BM25 alone ranks the best. Source: no conversation of the sets has more.
+const MOST_TURNS: usize = 1_000;
+
+/// One ranking: its metrics, and how they differ from those of the ranking with all signals.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What is different: a signal that is off, or another way to rank.
+    pub name: String,
+    /// Metric, mean, difference.
+    pub metrics: Vec<(&'static str, f64, Difference)>,
+}
+
+impl Line {
+    fn new(name: String, data: &DataSet, all: &[Row], run: &[Row]) -> Self {
+        let report = score(data, run, "category");
+        let mean = |metric| report.mean("turn", ALL, metric).unwrap_or_default();
+        let metrics = METRICS.map(|metric| (metric, mean(metric), difference(data, all, run, metric)));
+        Self { name, metrics: metrics.to_vec() }
+    }
+
+    /// Returns the line as JSON.
+    pub fn json(&self) -> Value {
+        let metric = |(name, mean, Difference { mean: by, low, high }): &(&str, f64, Difference)| {
+            ((*name).to_owned(), json!({"mean": mean, "difference": by, "low": low, "high": high}))
+        };
+        json!({"ranking": self.name, "metrics": Value::Object(self.metrics.iter().map(metric).collect())})
+    }
+}
+
+/// Ranks with all signals, by BM25 alone, and without each signal that has a weight.
+///
+/// # Errors
+/// A corpus that is not imported in full, or a recall that fails.
+pub async fn ablate(data: &DataSet) -> Result<Vec<Line>> {
+    let asking = Asking { limit: LIMIT, mode: RecallMode::Auto };
+    let spaces = Spaces::import(data, Layout::Apart, &Engine::builder()).await?;
+    let all = spaces.recall(&data.questions, asking).await?.rows;
+    let plain = by_bm25(data, &spaces).await?;
+    let mut lines = vec![
+        Line::new("all signals".to_owned(), data, &all, &all),
+        Line::new("BM25 alone".to_owned(), data, &all, &plain),
+    ];
+    for (name, _) in shipped().into_iter().filter(|(_, weight)| *weight > 0.0) {
+        let weights = RecallWeights::default().with(name, 0.0)?;
+        let builder = Engine::builder().with_recall_weights(weights);
+        let spaces = Spaces::import(data, Layout::Apart, &builder).await?;
+        let run = spaces.recall(&data.questions, asking).await?.rows;
+        lines.push(Line::new(format!("without {name}"), data, &all, &run));
+    }
+    Ok(lines)
+}
+
+/// Ranks by the BM25 of the turn itself, nothing lent by its neighbours.
+async fn by_bm25(data: &DataSet, spaces: &Spaces) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for question in &data.questions {
+        let asking = Asking { limit: MOST_TURNS, mode: RecallMode::Lexical };
+        let mut hits = spaces.hits(question, asking).await?;
+        hits.retain(|(_, hit)| own_words(hit) > 0.0);
+        hits.sort_by(|(_, a), (_, b)| own_words(b).total_cmp(&own_words(a)));
+        hits.truncate(LIMIT);
+        rows.push(Row { id: question.id.clone(), ranked: hits.into_iter().map(|(id, _)| id).collect() });
+    }
+    Ok(rows)
+}
+
+fn own_words(hit: &Hit) -> f32 {
+    let words = hit.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw);
+    words * (1.0 - hit.neighbour_share)
+}

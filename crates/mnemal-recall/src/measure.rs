@@ -1,0 +1,240 @@
+//! What is measured of one candidate, in the order of the table of signals.
+
+use mnemal_core::{Marks, Role};
+
+use crate::fuse::Candidate;
+use crate::lexical::LexicalScores;
+use crate::memory::{MemoryIndex, NONE};
+use crate::question::Query;
+use crate::recall::is_person;
+use crate::signal::SIGNALS;
+use crate::terms::{DENIAL, FIRST_PERSON, WISH};
+
+/// Length at which a machine's turn has lost all of `brevity`, in terms. Source: learnt with it; BEAM's answers have 570 words.
+const LONG: f32 = 600.0;
+/// Terms that every turn has, from its day and its speaker. Source: counted.
+const EMPTY: f32 = 8.0;
+/// Terms beyond those of every turn at which a named speaker has said enough. Source: own choice; half of the turns of `LoCoMo`
+/// have more than 30.
+const ENOUGH: f32 = 60.0;
+
+/// What a candidate is measured against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measure<'a> {
+    index: &'a MemoryIndex,
+    query: &'a Query,
+    words: Option<&'a LexicalScores>,
+    /// Which of the used terms are of names in the question, one bit each.
+    names: u16,
+}
+
+/// A turn with what the index knows of it.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    row: u32,
+    role: Role,
+    marks: Marks,
+    /// In terms.
+    length: f32,
+}
+
+impl<'a> Measure<'a> {
+    /// Looks up what all candidates are measured against.
+    pub(crate) fn new(index: &'a MemoryIndex, query: &'a Query, words: Option<&'a LexicalScores>) -> Self {
+        let is_of_name = |term| query.names.iter().any(|name| name.contains(&term));
+        Self { index, query, words, names: words.map_or(0, |words| words.bits(is_of_name)) }
+    }
+
+    /// Measures one row, which has this cosine.
+    pub(crate) fn candidate(&self, row: u32, cosine: Option<f32>) -> Candidate {
+        let columns = &self.index.columns;
+        let turn = self.turn(row);
+        let [words, session, coverage, names, reply] = self.by_words(&turn);
+        let [speaker, own] = self.by_speaker(&turn);
+        let raw: [f32; SIGNALS] = [
+            words,
+            session,
+            coverage,
+            names,
+            reply,
+            cosine.unwrap_or_default().max(0.0),
+            speaker,
+            own,
+            brevity(&turn),
+            one_if(self.query.asks_assistant && turn.role == Role::Assistant),
+            one_if(self.query.asks_summary && !is_person(turn.role)),
+            one_if(is_person(turn.role) && self.query.wants(turn.marks)),
+            one_if(is_person(turn.role) && self.query.asks_help && turn.marks.has(WISH)) * coverage,
+            one_if(is_person(turn.role) && self.query.asks_whether && turn.marks.has(DENIAL)),
+            self.date(row),
+            one_if(columns.previous.get(row as usize) == Some(&NONE)),
+            0.0,
+        ];
+        Candidate { row, session: columns.sessions.get(row as usize).copied().unwrap_or(NONE), raw }
+    }
+
+    fn turn(&self, row: u32) -> Turn {
+        let length = self.index.columns.lengths.get(row as usize).copied().unwrap_or_default() as f32;
+        let role = self.index.role(row).unwrap_or(Role::User);
+        Turn { row, role, marks: self.index.marks(row), length }
+    }
+
+    fn by_words(&self, turn: &Turn) -> [f32; 5] {
+        let (Some(words), columns) = (self.words, &self.index.columns) else { return [0.0; 5] };
+        [
+            words.smooth(turn.row, columns),
+            words.session(turn.row, columns),
+            words.coverage(turn.row, columns),
+            words.share(words.held(turn.row), self.names),
+            self.answered(turn).map_or(0.0, |question| words.raw(question)),
+        ]
+    }
+
+    /// The question of a person that a person's turn comes right after.
+    fn answered(&self, turn: &Turn) -> Option<u32> {
+        let before = *self.index.columns.previous.get(turn.row as usize)?;
+        let asked = self.turn(before);
+        let is_question = before != NONE && asked.marks.has(Marks::QUESTION);
+        (is_question && asked.role == Role::User && turn.role == Role::User).then_some(before)
+    }
+
+    fn by_speaker(&self, turn: &Turn) -> [f32; 2] {
+        if !self.index.is_spoken_by(turn.row, &self.query.terms.0) {
+            return [0.0; 2];
+        }
+        let said = (turn.length - EMPTY).max(0.0).ln_1p() / ENOUGH.ln_1p();
+        [said.min(1.0), one_if(turn.marks.has(FIRST_PERSON))]
+    }
+
+    fn date(&self, row: u32) -> f32 {
+        let Some(at) = self.index.occurred_at(row).filter(|_| !self.query.times.is_empty()) else {
+            return 0.0;
+        };
+        self.query.times.iter().fold(0.0, |nearest, span| span.nearness(at).max(nearest))
+    }
+}
+
+fn brevity(turn: &Turn) -> f32 {
+    if is_person(turn.role) { 1.0 } else { 1.0 - (turn.length.ln_1p() / LONG.ln_1p()).min(1.0) }
+}
+
+fn one_if(condition: bool) -> f32 {
+    f32::from(u8::from(condition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{NOON, block, turn};
+    use crate::lexical::{LexicalIndex as _, score};
+    use crate::rows::RowSet;
+    use crate::signal::TABLE;
+    use mnemal_core::{NewEvent, Timestamp};
+    use mnemal_text::{Analyzer, Language};
+
+    /// The raw value of a signal for each of these turns; the newest turn is what "now" is.
+    fn measured(question: &str, turns: &[NewEvent], signal: &str) -> Vec<f32> {
+        let analyzer = Analyzer::new(Language::English);
+        let mut index = MemoryIndex::default();
+        index.push(block(turns, 1), analyzer);
+        let now = turns.last().map(|turn| turn.occurred_at).unwrap();
+        let query = Query::read(question, analyzer).seen_from(now, question, analyzer);
+        let filter = RowSet::all(index.rows());
+        let words = score(&index, &index.columns, &query.terms, &|term| index.is_name(term), (&filter, 100));
+        let measure = Measure::new(&index, &query, Some(&words));
+        let place = TABLE.iter().position(|one| one.name == signal).unwrap();
+        (0..index.rows()).map(|row| measure.candidate(row, None).raw[place]).collect()
+    }
+
+    fn said(lines: &[(&str, &str)]) -> Vec<NewEvent> {
+        lines.iter().map(|(speaker, text)| turn("s", speaker, text)).collect()
+    }
+
+    #[test]
+    fn a_wish_counts_as_far_as_it_is_about_what_help_is_asked_for() {
+        let turns = said(&[
+            ("user", "Always cite in APA when I ask about references."),
+            ("assistant", "I will always cite references in APA."),
+            ("user", "Fine."),
+            ("user", "The weather is grey and it rains on the roof."),
+            ("user", "So it goes."),
+            ("user", "I prefer tea."),
+        ]);
+        let values = measured("How should I cite my references?", &turns, "wish");
+        assert!((values[0] - 1.0).abs() < 1e-6, "{values:?}");
+        assert!(values[1] == 0.0 && values[2] == 0.0, "a machine wishes nothing: {values:?}");
+        assert!(values[5] == 0.0, "a wish about something else: {values:?}");
+        let values = measured("When did I cite my references?", &turns, "wish");
+        assert!(values.iter().all(|value| *value == 0.0), "no help is asked for: {values:?}");
+    }
+
+    #[test]
+    fn a_denial_counts_where_the_question_asks_whether() {
+        let turns = said(&[
+            ("user", "I never met Kyle."),
+            ("user", "I met Kyle in Rome."),
+            ("assistant", "You have not met Kyle."),
+        ]);
+        assert_eq!(measured("Have I ever met Kyle?", &turns, "denial"), [1.0, 0.0, 0.0]);
+        assert_eq!(measured("Where did I meet Kyle?", &turns, "denial"), [0.0; 3]);
+    }
+
+    #[test]
+    fn a_turn_that_comes_after_a_question_has_the_words_of_the_question() {
+        let turns = said(&[
+            ("Ada", "What did you plant in the garden?"),
+            ("Ben", "Tomatoes and basil."),
+            ("Ada", "The garden is lovely."),
+            ("Ben", "It is."),
+            ("user", "Which garden?"),
+            ("assistant", "Yours."),
+        ]);
+        let values = measured("What was planted in the garden?", &turns, "reply");
+        assert!(values[1] > 0.0, "{values:?}");
+        assert!(values[0] == 0.0 && values[3] == 0.0, "only after a question: {values:?}");
+        assert!(values[5] == 0.0, "a machine always answers: {values:?}");
+    }
+
+    #[test]
+    fn an_event_of_the_time_that_is_asked_for_is_near_it() {
+        let mut turns = said(&[("Ada", "We had a party."), ("Ada", "We had a party."), ("Ada", "Hello.")]);
+        let day = |days: i64| Timestamp::from_micros(NOON + days * 86_400_000_000).unwrap();
+        (turns[1].occurred_at, turns[2].occurred_at) = (day(90), day(100));
+        let values = measured("What did we do on 8 May 2023?", &turns, "date");
+        assert!(values[0] > 0.99 && values[1] < 0.01, "{values:?}");
+        let values = measured("What did we do ten days ago?", &turns, "date");
+        assert!(values[1] > 0.99 && values[0] < 0.01, "as seen from the newest turn: {values:?}");
+        assert_eq!(measured("What did we do?", &turns, "date"), [0.0; 3]);
+    }
+
+    #[test]
+    fn names_are_those_that_the_turn_itself_holds_and_not_its_speaker() {
+        let turns = said(&[("Ada", "Lisbon was warm."), ("Ben", "Was it?"), ("Ada", "I paint the sea.")]);
+        assert_eq!(measured("What did Ada paint in Lisbon?", &turns, "names"), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_named_speaker_counts_by_how_much_he_says() {
+        let long =
+            "I painted the sea at Lisbon with my sister last summer, and it took us three whole weeks.";
+        let turns = said(&[("Ada", "Yes."), ("Ada", long), ("Ben", long)]);
+        let values = measured("What did Ada paint?", &turns, "speaker");
+        assert!(values[0] < values[1] && values[1] <= 1.0 && values[2] == 0.0, "{values:?}");
+    }
+
+    #[test]
+    fn summaries_are_a_machines_and_forms_a_persons() {
+        let turns =
+            said(&[("user", "It starts at 9 on 3 June."), ("assistant", "It starts at 9 on 3 June.")]);
+        assert_eq!(measured("Please summarize my plans", &turns, "summary"), [0.0, 1.0]);
+        assert_eq!(measured("What are my plans?", &turns, "summary"), [0.0, 0.0]);
+        assert_eq!(measured("When does it start?", &turns, "form"), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_first_message_of_a_conversation_opens_it() {
+        let mut turns = said(&[("Ada", "Hello."), ("Ben", "Hello.")]);
+        turns.push(turn("t", "Ada", "Hello."));
+        assert_eq!(measured("Who said hello?", &turns, "opener"), [1.0, 0.0, 1.0]);
+    }
+}

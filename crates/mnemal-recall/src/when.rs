@@ -1,0 +1,71 @@
+//! The times that a question names, and how near to one of them an event is.
+
+use mnemal_core::{Timestamp, When, Zone};
+use mnemal_extract::{Anchor, DateRules, Lean};
+use mnemal_text::Language;
+
+/// Seconds after which what lies outside a short span counts for `1 / e` of what lies inside: a week.
+///
+/// Source: own choice; what people say of a day they say within days of it.
+const FADE: f32 = 7.0 * 86_400.0;
+
+/// A span of time in seconds since the epoch; the end is not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    start: i64,
+    end: i64,
+}
+
+impl Span {
+    fn of(when: When) -> Option<Self> {
+        let (start, end) = (when.start?.as_seconds(), when.end?.as_seconds());
+        (start < end).then_some(Self { start, end })
+    }
+
+    /// Returns how near a moment is: 1 inside; outside it falls by `1 / e` for each half of the span's length, or each week
+    /// where that is longer.
+    pub(crate) fn nearness(self, at: Timestamp) -> f32 {
+        let at = at.as_micros().div_euclid(1_000_000);
+        let outside = self.start.saturating_sub(at).max(at.saturating_sub(self.end - 1)).max(0);
+        let half = (self.end - self.start) as f32 / 2.0;
+        (-(outside as f32) / half.max(FADE)).exp()
+    }
+}
+
+/// Returns the spans with two ends that a text names, as seen from `now`; none in a language whose dates are not read.
+pub(crate) fn spans(text: &str, language: Language, now: Timestamp) -> Vec<Span> {
+    let zone = Zone::utc();
+    let rules = DateRules::built_in(language.code());
+    let found = rules.map(|rules| rules.read(text, &Anchor { at: now, zone: &zone }, Lean::Past));
+    found.into_iter().flatten().filter_map(|dated| Span::of(dated.when()?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::NOON;
+
+    const DAY: i64 = 86_400_000_000;
+
+    fn near(text: &str, days: i64) -> Vec<f32> {
+        let noon = Timestamp::from_micros(NOON).unwrap();
+        let at = Timestamp::from_micros(NOON + days * DAY).unwrap();
+        spans(text, Language::English, noon).into_iter().map(|span| span.nearness(at)).collect()
+    }
+
+    #[test]
+    fn a_day_is_near_itself_and_fades_within_weeks() {
+        assert_eq!(near("What did we do on 8 May 2023?", 0), [1.0]);
+        assert_eq!(near("What did we do on 8 May 2023?", 60).first().map(|near| *near < 0.01), Some(true));
+        let week = near("What did we do on 8 May 2023?", -7);
+        assert!(week.first().is_some_and(|near| (0.3..0.45).contains(near)), "{week:?}");
+    }
+
+    #[test]
+    fn what_is_said_of_time_is_seen_from_now() {
+        assert_eq!(near("What happened yesterday?", -1), [1.0]);
+        assert!(near("What happened yesterday?", -30).iter().all(|near| *near < 0.1));
+        assert_eq!(near("Who came in March?", -50), [1.0], "the last March before May");
+        assert!(near("Who came?", 0).is_empty());
+    }
+}
