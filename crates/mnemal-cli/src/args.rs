@@ -1,8 +1,12 @@
 //! What can be said on the command line.
 
+mod graph;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::graph::{Entity, Fact, When};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
 #[derive(Debug, Parser)]
@@ -76,6 +80,12 @@ pub(crate) enum Command {
     Log(Log),
     /// Say what an event or a text claims, names and asks for, read now and without a model; nothing is stored.
     Extract(Extract),
+    /// Show whom and what the memory knows, and from where.
+    #[command(subcommand)]
+    Entity(Entity),
+    /// List what is known as facts, with since when and until when.
+    #[command(subcommand)]
+    Fact(Fact),
     /// Read conversations from a file, once each.
     Import(Import),
     /// Write everything, without loss, as JSON lines.

@@ -5,8 +5,10 @@ mod check;
 mod context;
 mod demo;
 mod doctor;
+mod entity;
 mod export;
 mod extract;
+mod fact;
 mod forget;
 pub(crate) mod hook;
 mod import;
@@ -61,6 +63,14 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             settled(&memory, log::run(&memory, &global, call, output).await).await
         }
         Command::Extract(call) => extract::run(&global, call, output).await,
+        Command::Entity(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, entity::run(&memory, &global, call, output).await).await
+        }
+        Command::Fact(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, fact::run(&memory, &global, call, output).await).await
+        }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
         Command::Export(call) => export::run(&open_one(&global, output).await?, call, output).await,

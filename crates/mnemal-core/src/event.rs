@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    AgentId, Category, ChannelId, EventId, Forget, Importance, IndexEntry, LearningKind, Level, NoteKey,
-    Origin, RuleId, SessionId, Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within, Zone,
+    AgentId, Category, ChannelId, EntityId, EventId, Forget, Importance, IndexEntry, LearningKind, Level,
+    NoteKey, Origin, Predicate, RuleId, SessionId, Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId,
+    Value, Within, WorldTime, Zone,
 };
 
 /// Position in a space's log: dense, starts at 1, in the order of commit.
@@ -71,6 +72,61 @@ pub enum Decision {
     },
     /// Erase events; the record holds their ids and no content.
     Forget(Forget),
+    /// Say that something is so, that it is over, or that it never was.
+    Fact(FactDecision),
+    /// Two entities are one from now on; what was read of either is kept apart below, so that it can be taken back.
+    Merge {
+        /// The one that is taken for the other.
+        one: EntityId,
+        /// The one that stands for both.
+        into: EntityId,
+    },
+    /// Two entities that were taken for one are two again, and stay two.
+    Split {
+        /// One of them.
+        one: EntityId,
+        /// The other.
+        from: EntityId,
+    },
+    /// Take a decision about facts or a merge back; a second time changes nothing.
+    Undo {
+        /// The decision.
+        decision: EventId,
+    },
+}
+
+/// What a person decides about a fact. The fact is named by what it says; the ids of entities are made of their names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactDecision {
+    /// Of whom.
+    pub subject: EntityId,
+    /// What.
+    pub predicate: Predicate,
+    /// The topic, in small letters.
+    pub topic: Option<String>,
+    /// The value.
+    pub object: Value,
+    /// What is decided about it.
+    pub choice: FactChoice,
+}
+
+/// What is decided about a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactChoice {
+    /// It is so.
+    Add {
+        /// Since when; `None`: since before anybody said.
+        valid_at: Option<WorldTime>,
+        /// Until when; `None`: still.
+        invalid_at: Option<WorldTime>,
+    },
+    /// It is over.
+    End {
+        /// The first moment at which it no longer holds.
+        at: WorldTime,
+    },
+    /// It never was so, and stays wrong whoever says it again, until it is added.
+    Reject,
 }
 
 /// How a note is kept.

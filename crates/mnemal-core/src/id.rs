@@ -58,6 +58,16 @@ id!(
     "mem"
 );
 id!(
+    /// Names an entity; derived from its class and the key of its name, so that forgetting a mention does not rename it.
+    EntityId,
+    "ent"
+);
+id!(
+    /// Names one version of a fact; derived from the event that brought it about.
+    FactId,
+    "fct"
+);
+id!(
     /// Names a receipt, the account of one answer; time-ordered.
     ReceiptId,
     "rcl"
@@ -78,6 +88,19 @@ pub fn derived_id(kind: &str, producer: &Producer, sources: &[EventId], ordinal:
         hash.update(&source.0.to_be_bytes());
     }
     hash.update(&ordinal.to_le_bytes());
+    let mut first = [0; 16];
+    hash.finalize_xof().fill(&mut first);
+    u128::from_be_bytes(first)
+}
+
+/// Makes the id of a record that is named by what it is, whatever it was read in: the first 16 bytes of BLAKE3 over kind of
+/// record and parts, each with its length.
+pub fn named_id(kind: &str, parts: &[&str]) -> u128 {
+    let mut hash = blake3::Hasher::new();
+    for part in [kind].iter().chain(parts) {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
     let mut first = [0; 16];
     hash.finalize_xof().fill(&mut first);
     u128::from_be_bytes(first)

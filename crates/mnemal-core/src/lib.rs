@@ -12,6 +12,7 @@ mod unit;
 
 mod event;
 mod extraction;
+mod graph;
 mod index;
 mod learning;
 mod receipt;
@@ -28,8 +29,8 @@ mod port;
 pub use crate::context::{ContextRequest, Fragment, Injected, Label, Section};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
-    Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, LogEntry, Metadata, NewEvent,
-    Remember, Role, Seq, SessionSummary,
+    Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
+    LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
 };
 pub use crate::extraction::{
     Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized,
@@ -37,7 +38,11 @@ pub use crate::extraction::{
 };
 pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
-pub use crate::id::{EventId, LearningId, ReceiptId, derived_id};
+pub use crate::graph::{
+    Entity, EntityFilter, EntityName, Fact, FactFilter, FactStatus, GraphDelta, Joined, MentionFilter,
+    MentionRow, Reason, Superseded, Support, Value, facts_as_of, sort_facts,
+};
+pub use crate::id::{EntityId, EventId, FactId, LearningId, ReceiptId, derived_id, named_id};
 pub use crate::index::{
     BLOCK_ROWS, IndexBlock, IndexEntry, IndexMark, Labels, Marks, Posting, TermHash, Terms, Vector,
     VectorColumn,
@@ -52,9 +57,9 @@ pub use crate::name::{
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer,
-    Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker, Scrub, TokenCounter,
-    Upkeep,
+    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
+    IndexStore, Indexer, Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker,
+    Scrub, TokenCounter, Upkeep,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{

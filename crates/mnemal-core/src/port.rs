@@ -3,6 +3,7 @@
 //! Every port is `Debug + Send + Sync + 'static`, takes `&self`, has plain data in and out, and at most ten methods.
 //! A storage port object is bound to exactly one space when it is made: no method takes a space, so none can forget it.
 
+mod graph;
 mod lease;
 mod log;
 mod model;
@@ -10,6 +11,7 @@ mod projection;
 mod reading;
 mod source;
 
+pub use graph::GraphStore;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
 pub use model::BackgroundEmbedder;

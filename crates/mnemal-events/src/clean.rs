@@ -104,6 +104,12 @@ fn names(event: &NewEvent) -> Vec<(&'static str, &str)> {
             names.extend(note.tags.iter().map(|tag| ("a tag", tag.as_str())));
         }
         EventKind::Decision(Decision::Archive { key }) => names.push(("key", key.as_str())),
+        EventKind::Decision(Decision::Fact(fact)) => {
+            names.extend(fact.topic.as_deref().map(|topic| ("a topic", topic)));
+            if let mnemal_core::Value::Literal { text, key } = &fact.object {
+                names.extend([("a value", text.as_str()), ("the key of a value", key.as_str())]);
+            }
+        }
         EventKind::Decision(Decision::Forget(forget)) => match &forget.selector {
             Selector::Key(key) => names.push(("key", key.as_str())),
             Selector::Session(session) => names.push(("session", session.as_str())),

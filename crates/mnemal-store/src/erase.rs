@@ -67,6 +67,7 @@ impl Work for Erase {
         let indexed = fresh.values().filter(|(_, spot)| spot.indexed).map(|(_, spot)| spot.seq).collect();
         clear_index(&indexed, transaction).await?;
         clear_learnings(fresh.keys().copied(), transaction).await?;
+        clear_graph(fresh.keys().copied().collect(), transaction).await?;
         let rows = fresh.values().map(|(stone, _)| tombstone_row(stone)).collect();
         for step in statement::INSERT_TOMBSTONES.steps(rows) {
             transaction.run(step).await?;
@@ -142,6 +143,30 @@ async fn clear_learnings(
     for id in touched {
         transaction.run(Step::new(removal::DELETE_ERASED_LEARNING, vec![id.clone().into()])).await?;
         transaction.run(Step::new(removal::DELETE_LOOSE_SOURCES, vec![id.into()])).await?;
+    }
+    Ok(())
+}
+
+/// Removes every record of the graph that rests on erased events only, and the mentions in these events.
+async fn clear_graph(events: Vec<EventId>, transaction: &mut dyn Transaction) -> Result<()> {
+    let mut touched = BTreeSet::new();
+    for (sql, args) in statement::GRAPH_OF.lookups(events.iter().copied().map(Value::from).collect()) {
+        for mut row in transaction.rows(sql, args).await? {
+            touched.insert(row.blob()?);
+        }
+    }
+    for id in touched {
+        for sql in [
+            removal::DELETE_ERASED_FACT,
+            removal::DELETE_ERASED_ENTITY,
+            removal::DELETE_LOOSE_NAMES,
+            removal::DELETE_LOOSE_GRAPH_SOURCES,
+        ] {
+            transaction.run(Step::new(sql, vec![id.clone().into()])).await?;
+        }
+    }
+    for event in events {
+        transaction.run(Step::new(removal::DELETE_ERASED_MENTIONS, vec![event.into()])).await?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The reference: every port over plain collections, by the letter of the port documents.
 
+mod graph;
 mod index;
 mod learning;
 mod lease;
@@ -66,6 +67,7 @@ struct State {
     dimensions: Dimensions,
     forgets: u64,
     vectors: u64,
+    graph: graph::GraphRows,
     learnings: BTreeMap<LearningId, Learning>,
     cursor: Cursor,
     dead: BTreeMap<EventId, DeadLetter>,

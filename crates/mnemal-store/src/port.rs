@@ -1,8 +1,10 @@
 //! The ports, each once over [`Sql`](crate::sql::Sql).
 
+pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod learning;
 pub(crate) mod lease;
 pub(crate) mod log;
+pub(crate) mod projection;
 pub(crate) mod receipt;
 pub(crate) mod upkeep;

@@ -36,6 +36,43 @@ pub(crate) const DELETE_LOOSE_SOURCES: &str = "delete from learning_source where
      and not exists (select 1 from learning l where l.id = $1)";
 /// Empties the projection of learnings.
 pub(crate) const RESET_LEARNINGS: [&str; 2] = ["delete from learning_source", "delete from learning"];
+/// Removes an entity that lost its last living source.
+pub(crate) const DELETE_ENTITY: &str = "delete from entity where id = $1";
+/// Removes the names of an entity, before they are written anew.
+pub(crate) const DELETE_ENTITY_NAMES: &str = "delete from entity_name where entity = $1";
+/// Removes the names of a removed entity.
+pub(crate) const DELETE_LOOSE_NAMES: &str = "delete from entity_name where entity = $1 \
+     and not exists (select 1 from entity e where e.id = $1)";
+/// Removes a fact that lost its last living source.
+pub(crate) const DELETE_FACT: &str = "delete from fact where id = $1";
+/// Removes what a record of the graph rests on, before it is written anew.
+pub(crate) const DELETE_GRAPH_SOURCES: &str = "delete from graph_source where record = $1";
+/// Removes an entity whose sources are all erased.
+pub(crate) const DELETE_ERASED_ENTITY: &str = "delete from entity where id = $1 \
+     and exists (select 1 from graph_source s where s.record = $1) \
+     and not exists (select 1 from graph_source s left join event e on e.id = s.event \
+                     where s.record = $1 and e.erased_at is null)";
+/// Removes a fact whose sources are all erased.
+pub(crate) const DELETE_ERASED_FACT: &str = "delete from fact where id = $1 \
+     and exists (select 1 from graph_source s where s.record = $1) \
+     and not exists (select 1 from graph_source s left join event e on e.id = s.event \
+                     where s.record = $1 and e.erased_at is null)";
+/// Removes what a removed record of the graph rested on.
+pub(crate) const DELETE_LOOSE_GRAPH_SOURCES: &str = "delete from graph_source where record = $1 \
+     and not exists (select 1 from fact f where f.id = $1) and not exists (select 1 from entity n where n.id = $1)";
+/// Removes one mention.
+pub(crate) const DELETE_MENTION: &str = "delete from mention where event = $1 and entity = $2";
+/// Removes the mentions in an event that is erased.
+pub(crate) const DELETE_ERASED_MENTIONS: &str = "delete from mention where event = $1 \
+     and exists (select 1 from event e where e.id = $1 and e.erased_at is not null)";
+/// Empties the projection of the graph.
+pub(crate) const RESET_GRAPH: [&str; 5] = [
+    "delete from graph_source",
+    "delete from entity_name",
+    "delete from entity",
+    "delete from fact",
+    "delete from mention",
+];
 /// Removes a layer's dead letters.
 pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";
 /// Removes a layer's cursor.
@@ -71,7 +108,7 @@ pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decisio
 #[cfg(test)]
 pub(crate) fn all() -> Vec<&'static str> {
     let [sources, learnings] = RESET_LEARNINGS;
-    vec![
+    let mut all = vec![
         ERASE_EVENT,
         LEAVE_TALLY,
         DELETE_EMPTY_TALLIES,
@@ -85,6 +122,16 @@ pub(crate) fn all() -> Vec<&'static str> {
         DELETE_LOOSE_SOURCES,
         sources,
         learnings,
+        DELETE_ENTITY,
+        DELETE_ENTITY_NAMES,
+        DELETE_LOOSE_NAMES,
+        DELETE_FACT,
+        DELETE_GRAPH_SOURCES,
+        DELETE_ERASED_ENTITY,
+        DELETE_ERASED_FACT,
+        DELETE_LOOSE_GRAPH_SOURCES,
+        DELETE_MENTION,
+        DELETE_ERASED_MENTIONS,
         DELETE_DEAD,
         DELETE_CURSOR,
         CLEANSE_RECEIPT,
@@ -98,5 +145,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         CLEAR_SEEN_SOURCES,
         DELETE_SEEN_SOURCES,
         FINISH_FORGETTING,
-    ]
+    ];
+    all.extend(RESET_GRAPH);
+    all
 }

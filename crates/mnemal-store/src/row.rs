@@ -1,6 +1,7 @@
 //! Rows whose shape the database need not know, as JSON. The types here are the stored form; changing one is a migration.
 
 pub(crate) mod decision;
+pub(crate) mod graph;
 pub(crate) mod learning;
 pub(crate) mod receipt;
 

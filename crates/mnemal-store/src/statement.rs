@@ -181,6 +181,96 @@ pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) f
      select id, body, null, null from learning l where not exists (select 1 from learning_source s \
      join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
 
+pub(crate) static INSERT_ENTITIES: Many = many!(
+    "insert into entity (id, joined, body) values ",
+    "(?,?,?)",
+    " on conflict (id) do update set joined = excluded.joined, body = excluded.body"
+);
+pub(crate) static INSERT_ENTITY_NAMES: Many = many!(
+    "insert into entity_name (name_key, entity) values ",
+    "(?,?)",
+    " on conflict (name_key, entity) do nothing"
+);
+pub(crate) static INSERT_FACTS: Many = many!(
+    "insert into fact (id, subject, predicate, object, created_at, expired_at, body) values ",
+    "(?,?,?,?,?,?,?)",
+    " on conflict (id) do update set subject = excluded.subject, predicate = excluded.predicate, \
+     object = excluded.object, created_at = excluded.created_at, expired_at = excluded.expired_at, body = excluded.body"
+);
+pub(crate) static INSERT_GRAPH_SOURCES: Many = many!(
+    "insert into graph_source (record, event) values ",
+    "(?,?)",
+    " on conflict (record, event) do nothing"
+);
+pub(crate) static INSERT_MENTIONS: Many = many!(
+    "insert into mention (event, entity, span_start, span_end, session, occurred_at) values ",
+    "(?,?,?,?,?,?)",
+    " on conflict (event, entity) do update set span_start = excluded.span_start, span_end = excluded.span_end, \
+     session = excluded.session, occurred_at = excluded.occurred_at"
+);
+pub(crate) static GRAPH_OF: Many =
+    many!("select distinct record from graph_source where event in (", "?", ")");
+
+/// A graph record of which no source is erased.
+macro_rules! living {
+    ($id:literal) => {
+        concat!(
+            "not exists (select 1 from graph_source s join event v on v.id = s.event where s.record = ",
+            $id,
+            " and v.erased_at is not null)"
+        )
+    };
+}
+pub(crate) const ENTITIES: &str = concat!("select e.id, e.body from entity e where ", living!("e.id"));
+pub(crate) const ENTITIES_NAMED: &str = concat!(
+    "select e.id, e.body from entity_name n join entity e on e.id = n.entity where n.name_key = $1 and ",
+    living!("e.id")
+);
+pub(crate) const ENTITIES_JOINED: &str =
+    concat!("select e.id, e.body from entity e where e.joined = $1 and ", living!("e.id"));
+pub(crate) static ENTITIES_BY_ID: Many =
+    many!(concat!("select e.id, e.body from entity e where ", living!("e.id"), " and e.id in ("), "?", ")");
+
+/// Facts, all versions of them or those that are believed, by what is known of them.
+macro_rules! facts {
+    ($and:literal) => {
+        concat!("select f.id, f.body from fact f where ", living!("f.id"), $and)
+    };
+}
+pub(crate) const FACTS: &str = facts!("");
+pub(crate) const FACTS_OF_SLOT: &str = facts!(" and f.subject = $1 and f.predicate = $2");
+pub(crate) static FACTS_OF_SUBJECTS: Many = many!(facts!(" and f.subject in ("), "?", ")");
+pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" and f.object in ("), "?", ")");
+pub(crate) static FACTS_OF_SOURCES: Many =
+    many!(facts!(" and f.id in (select record from graph_source where event in ("), "?", "))");
+pub(crate) const BELIEVED: &str = facts!(" and f.expired_at is null");
+pub(crate) const BELIEVED_OF_SLOT: &str =
+    facts!(" and f.subject = $1 and f.predicate = $2 and f.expired_at is null");
+pub(crate) static BELIEVED_OF_SUBJECTS: Many =
+    many!(facts!(" and f.expired_at is null and f.subject in ("), "?", ")");
+pub(crate) static BELIEVED_OF_OBJECTS: Many =
+    many!(facts!(" and f.expired_at is null and f.object in ("), "?", ")");
+pub(crate) static BELIEVED_OF_SOURCES: Many = many!(
+    facts!(" and f.expired_at is null and f.id in (select record from graph_source where event in ("),
+    "?",
+    "))"
+);
+
+pub(crate) const MENTIONS: &str =
+    "select event, entity, span_start, span_end, session, occurred_at from mention order by event, entity";
+pub(crate) const MENTIONS_IN_SESSION: &str =
+    "select event, entity, span_start, span_end, session, occurred_at from mention where session = $1";
+pub(crate) static MENTIONS_OF_EVENTS: Many = many!(
+    "select event, entity, span_start, span_end, session, occurred_at from mention where event in (",
+    "?",
+    ")"
+);
+pub(crate) static MENTIONS_OF_ENTITIES: Many = many!(
+    "select event, entity, span_start, span_end, session, occurred_at from mention where entity in (",
+    "?",
+    ")"
+);
+
 pub(crate) const INSERT_RECEIPT: &str =
     "insert into receipt (id, session, at, body) values ($1, $2, $3, $4) on conflict (id) do nothing";
 pub(crate) static INSERT_RECEIPT_SOURCES: Many = many!(
@@ -237,6 +327,7 @@ pub(crate) const FORGETTING: &str = "select f.decision from forgetting f left jo
 
 /// Every statement here, for the test that prepares them.
 #[cfg(test)]
+#[expect(clippy::too_many_lines, reason = "a list")]
 pub(crate) fn all() -> Vec<&'static str> {
     let many = [
         &INSERT_EVENTS,
@@ -251,6 +342,21 @@ pub(crate) fn all() -> Vec<&'static str> {
         &INSERT_LEARNINGS,
         &INSERT_LEARNING_SOURCES,
         &LEARNINGS_OF,
+        &INSERT_ENTITIES,
+        &INSERT_ENTITY_NAMES,
+        &INSERT_FACTS,
+        &INSERT_GRAPH_SOURCES,
+        &INSERT_MENTIONS,
+        &GRAPH_OF,
+        &ENTITIES_BY_ID,
+        &FACTS_OF_SUBJECTS,
+        &FACTS_OF_OBJECTS,
+        &FACTS_OF_SOURCES,
+        &BELIEVED_OF_SUBJECTS,
+        &BELIEVED_OF_OBJECTS,
+        &BELIEVED_OF_SOURCES,
+        &MENTIONS_OF_EVENTS,
+        &MENTIONS_OF_ENTITIES,
         &INSERT_RECEIPT_SOURCES,
         &RECEIPTS_OF,
         &INSERT_SEEN,
@@ -291,6 +397,15 @@ pub(crate) fn all() -> Vec<&'static str> {
         DEAD,
         LEARNINGS,
         LIVING_LEARNINGS,
+        ENTITIES,
+        ENTITIES_NAMED,
+        ENTITIES_JOINED,
+        FACTS,
+        FACTS_OF_SLOT,
+        BELIEVED,
+        BELIEVED_OF_SLOT,
+        MENTIONS,
+        MENTIONS_IN_SESSION,
         INSERT_RECEIPT,
         RECEIPT,
         RECEIPT_ERASED,

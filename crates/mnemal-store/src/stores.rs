@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{EventStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Slot, Upkeep};
+use mnemal_core::{
+    EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Slot, Upkeep,
+};
 
 /// One slot a storage port; a store fills what it has.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub struct Stores {
     pub index: Slot<dyn IndexStore>,
     /// Notes and other learnings.
     pub learnings: Slot<dyn LearningStore>,
+    /// Entities and facts.
+    pub graph: Slot<dyn GraphStore>,
     /// What was shown to whom.
     pub receipts: Slot<dyn ReceiptStore>,
     /// Whose turn background work is.
@@ -28,6 +32,7 @@ impl Stores {
             events: Slot::Empty,
             index: Slot::Empty,
             learnings: Slot::Empty,
+            graph: Slot::Empty,
             receipts: Slot::Empty,
             leases: Slot::Empty,
             upkeep: Slot::Empty,
@@ -37,12 +42,13 @@ impl Stores {
     /// Fills every slot with one store that has all ports.
     pub fn all<S>(store: Arc<S>) -> Self
     where
-        S: EventStore + IndexStore + LearningStore + ReceiptStore + LeaseStore + Upkeep,
+        S: EventStore + IndexStore + LearningStore + GraphStore + ReceiptStore + LeaseStore + Upkeep,
     {
         Self {
             events: Slot::Filled(Arc::<S>::clone(&store)),
             index: Slot::Filled(Arc::<S>::clone(&store)),
             learnings: Slot::Filled(Arc::<S>::clone(&store)),
+            graph: Slot::Filled(Arc::<S>::clone(&store)),
             receipts: Slot::Filled(Arc::<S>::clone(&store)),
             leases: Slot::Filled(Arc::<S>::clone(&store)),
             upkeep: Slot::Filled(store),

@@ -22,6 +22,7 @@ mod memory {
             other: Arc::new(MemoryStore::clone(&store)),
             index: Arc::<MemoryStore>::clone(&store),
             learnings: Arc::<MemoryStore>::clone(&store),
+            graph: Arc::<MemoryStore>::clone(&store),
             receipts: Arc::<MemoryStore>::clone(&store),
             leases: Arc::<MemoryStore>::clone(&store),
             upkeep: store,
@@ -32,6 +33,7 @@ mod memory {
     mnemal_testkit::event_store_conformance!(fixture);
     mnemal_testkit::index_store_conformance!(fixture);
     mnemal_testkit::learning_store_conformance!(fixture);
+    mnemal_testkit::graph_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
     mnemal_testkit::lease_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
@@ -52,6 +54,7 @@ mod sqlite {
             other,
             index: Arc::<SqliteStore>::clone(&store),
             learnings: Arc::<SqliteStore>::clone(&store),
+            graph: Arc::<SqliteStore>::clone(&store),
             receipts: Arc::<SqliteStore>::clone(&store),
             leases: Arc::<SqliteStore>::clone(&store),
             upkeep: store,
@@ -62,6 +65,7 @@ mod sqlite {
     mnemal_testkit::event_store_conformance!(fixture);
     mnemal_testkit::index_store_conformance!(fixture);
     mnemal_testkit::learning_store_conformance!(fixture);
+    mnemal_testkit::graph_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
     mnemal_testkit::lease_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);

@@ -159,9 +159,7 @@ impl EventStore for Faulty<dyn EventStore> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Projection for Faulty<dyn LearningStore> {
-    type Delta = LearningDelta;
-
+impl Projection<LearningDelta> for Faulty<dyn LearningStore> {
     async fn cursor(&self) -> Result<Cursor> {
         self.misbehave().await?;
         if self.fault == Fault::Stale { Ok(Cursor::START) } else { self.part.cursor().await }

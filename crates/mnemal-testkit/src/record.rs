@@ -1,10 +1,12 @@
 //! Makes valid records, so that a case says only what it is about.
 
 use mnemal_core::{
-    Because, BlockKind, BlockReceipt, Category, ChannelId, Cursor, EventId, EventKind, Importance,
-    InstallationKey, Learning, LearningId, LearningKind, LearningStatus, Level, LogEntry, Metadata, ModelId,
-    NewEvent, NoteKey, Origin, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, RuleId, Section,
-    SessionId, Source, Span, Speaker, Timestamp, TokenCount, Tombstone, TombstoneHash, Trust, Zone,
+    Act, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,
+    EntityKind, EntityName, EventId, EventKind, Fact, FactId, FactStatus, Importance, InstallationKey,
+    Learning, LearningId, LearningKind, LearningStatus, Level, LogEntry, Metadata, ModelId, NewEvent,
+    NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, RuleId,
+    Section, SessionId, Source, Span, Speaker, Support, Timestamp, TokenCount, Tombstone, TombstoneHash,
+    Trust, Value, Zone,
 };
 
 use crate::fake::{TermIndexer, mix, with_vector};
@@ -113,6 +115,70 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
         expires_at: None,
         created_at,
         expired_at: None,
+        producer: Producer { id: "test".to_owned(), version: 1 },
+    })
+}
+
+/// Makes an entity of one name that was read in one event; the key of the name is the name in small letters.
+pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_at: Timestamp) -> Entity {
+    let (text, key) = (name.to_owned(), name.to_lowercase());
+    Entity {
+        id: EntityId(id),
+        kind,
+        name: text.clone(),
+        names: vec![EntityName { text, key, source, occurred_at: created_at }],
+        roles: Vec::new(),
+        joined: Vec::new(),
+        sources: vec![source],
+        created_at,
+        producer: Producer { id: "test".to_owned(), version: 1 },
+    }
+}
+
+/// Makes a fact about an entity, with words as its object, that was read in one event.
+///
+/// # Errors
+/// `Invalid` for a predicate that is no name.
+pub fn fact(
+    id: u128,
+    subject: u128,
+    predicate: &str,
+    source: EventId,
+    created_at: Timestamp,
+) -> Result<Fact> {
+    let object = Value::Literal { text: "Oslo".to_owned(), key: "oslo".to_owned() };
+    let support = Support {
+        source: Source { event: source, span: Span { start: 0, end: 4 } },
+        rule: RuleId::new("test.rule")?,
+        subject: EntityId(subject),
+        object: object.clone(),
+        act: Act::Assert,
+        valid_at: None,
+        invalid_at: None,
+        occurred_at: created_at,
+        recorded_at: created_at,
+        session: SessionId::new("s")?,
+        speaker: Some(Speaker::new("Ada")?),
+        trust: Trust::User,
+        level: Level::User,
+        confidence: Confidence::new(0.9),
+    };
+    Ok(Fact {
+        id: FactId(id),
+        subject: EntityId(subject),
+        predicate: Predicate::new(predicate)?,
+        topic: None,
+        object,
+        act: Act::Assert,
+        valid_at: None,
+        invalid_at: None,
+        created_at,
+        expired_at: None,
+        status: FactStatus::Active,
+        superseded: None,
+        supports: vec![support],
+        trust: Trust::User,
+        level: Level::User,
         producer: Producer { id: "test".to_owned(), version: 1 },
     })
 }

@@ -8,6 +8,7 @@ pub mod counter;
 pub mod embedder;
 pub mod event;
 pub mod extractor;
+pub mod graph;
 pub mod index;
 pub mod learning;
 pub mod lease;
@@ -20,7 +21,9 @@ use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
 
-use mnemal_core::{Error, EventStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Result, Upkeep};
+use mnemal_core::{
+    Error, EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Result, Upkeep,
+};
 
 /// A fresh, empty space as its ports.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub struct Storage {
     pub index: Arc<dyn IndexStore>,
     /// The notes.
     pub learnings: Arc<dyn LearningStore>,
+    /// The graph.
+    pub graph: Arc<dyn GraphStore>,
     /// The receipts.
     pub receipts: Arc<dyn ReceiptStore>,
     /// The leases.
@@ -138,6 +143,27 @@ macro_rules! learning_store_conformance {
                 as_of_hides_what_was_not_known_or_no_longer_holds,
                 history_is_newest_first,
                 a_row_of_a_forgotten_source_is_not_served,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `GraphStore` and its projection over `fixture: async fn() -> Storage`.
+#[macro_export]
+macro_rules! graph_store_conformance {
+    ($fixture:expr) => {
+        mod graph_store {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                graph_suite: rows_and_cursor_move_together,
+                an_old_cursor_is_a_conflict_and_writes_nothing,
+                applying_the_same_rows_again_changes_nothing,
+                reset_drops_rows_and_cursor,
+                filters_agree_with_the_reference,
+                as_of_hides_what_was_not_known_or_no_longer_holds,
+                an_erase_takes_what_rests_on_nothing_else,
+                dead_letters_come_with_the_cursor,
             );
         }
     };

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
-    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, IdSource, IndexStore, Indexer,
-    InstallationKey, Layer, LearningStore, Projector, ReceiptStore, Reranker, Result, Slot, TokenCounter,
+    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
+    IndexStore, Indexer, InstallationKey, Layer, LearningStore, Projector, ReceiptStore, Reranker, Result,
+    Slot, TokenCounter,
 };
 use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
+use mnemal_graph::GraphProjector;
 use mnemal_learnings::{NoteProjector, NotesSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
@@ -165,7 +167,7 @@ impl Builder {
         self
     }
 
-    /// Takes out `Lexical`, `Vector`, `Learnings` or `Receipts`; answers then have its gap. Other layers stay.
+    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph` or `Receipts`; answers then have its gap. Other layers stay.
     pub fn without(mut self, layer: Layer) -> Self {
         self.without.push(layer);
         self
@@ -227,8 +229,10 @@ impl Builder {
         let log = self.log(&stores, &indexer, &key);
         let recall = self.recall(&guarded, language);
         let context = self.context(&guarded, recall.as_ref(), key.clone());
+        let extractor = self.extractor.clone().unwrap_or_else(|| Arc::new(RuleExtractor::new()));
         let projectors = projectors(&stores);
         let background = self.background()?;
+        let graph_projector = graph_projector(&stores, &extractor);
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
@@ -243,9 +247,10 @@ impl Builder {
             embedder,
             background,
             tried: Tried::default(),
+            graph_projector,
             recall,
             context,
-            extractor: self.extractor.unwrap_or_else(|| Arc::new(RuleExtractor::new())),
+            extractor,
             unfolded: AtomicU64::new(0),
         }))
     }
@@ -297,6 +302,9 @@ impl Builder {
         }
         if !self.has(Layer::Learnings) {
             stores.learnings = Slot::Empty;
+        }
+        if !self.has(Layer::Graph) {
+            stores.graph = Slot::Empty;
         }
         if !self.has(Layer::Receipts) {
             stores.receipts = Slot::Empty;
@@ -366,6 +374,9 @@ impl Builder {
             }),
             learnings: guard(&stores.learnings, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn LearningStore>
+            }),
+            graph: guard(&stores.graph, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn GraphStore>
             }),
             receipts: guard(&stores.receipts, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn ReceiptStore>
@@ -465,6 +476,16 @@ fn projectors(stores: &Stores) -> Vec<Arc<dyn Projector>> {
             vec![Arc::new(NoteProjector::new(Arc::clone(events), Arc::clone(notes)))]
         }
         _ => Vec::new(),
+    }
+}
+
+fn graph_projector(stores: &Stores, extractor: &Arc<dyn Extractor>) -> Slot<dyn Projector> {
+    match (&stores.events, &stores.graph) {
+        (Slot::Filled(events), Slot::Filled(graph)) => {
+            let (events, graph) = (Arc::clone(events), Arc::clone(graph));
+            Slot::Filled(Arc::new(GraphProjector::new(events, graph, Arc::clone(extractor))))
+        }
+        _ => Slot::Empty,
     }
 }
 

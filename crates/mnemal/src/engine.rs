@@ -8,9 +8,9 @@ use std::time::Duration;
 use mnemal_context::AssemblerParts;
 use mnemal_core::{
     AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
-    Gap, GapCause, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter, LearningStore,
-    NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope, Slot, Timestamp,
-    Upkeep,
+    Gap, GapCause, GraphStore, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter,
+    LearningStore, NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope,
+    Slot, Timestamp, Upkeep,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_recall::Recall;
@@ -53,6 +53,7 @@ pub(crate) struct Wired {
     /// What makes vectors outside the process.
     pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
     pub(crate) tried: Tried,
+    pub(crate) graph_projector: Slot<dyn Projector>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,
@@ -66,6 +67,7 @@ pub(crate) struct Parts {
     pub(crate) events: Slot<dyn EventStore>,
     pub(crate) index: Slot<dyn IndexStore>,
     pub(crate) learnings: Slot<dyn LearningStore>,
+    pub(crate) graph: Slot<dyn GraphStore>,
     pub(crate) receipts: Slot<dyn ReceiptStore>,
     pub(crate) embedder: Slot<dyn Embedder>,
     pub(crate) reranker: Slot<dyn Reranker>,
@@ -144,7 +146,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Steps the projections until they have caught up or time is over; what is left is a gap.
+    /// Steps the notes until they have caught up or time is over; what is left is a gap.
     pub(crate) async fn fold(&self) -> Vec<Gap> {
         self.0.unfolded.store(0, Ordering::Relaxed);
         let Ok(events) = self.events() else { return Vec::new() };
@@ -153,6 +155,21 @@ impl Engine {
             Err(error) => return vec![Gap { layer: Layer::Learnings, cause: error.into() }],
         };
         mnemal_events::catch_up(&self.0.projectors, head, FOLD_WAIT, self.0.clock.as_ref()).await
+    }
+
+    /// Steps the graph until it has caught up or time is over; what is left is a gap.
+    ///
+    /// Reading events costs more than a note, so nobody who writes waits for it: upkeep does it, and whoever wants to know.
+    pub(crate) async fn fold_graph(&self) -> Vec<Gap> {
+        let (Ok(events), Slot::Filled(projector)) = (self.events(), &self.0.graph_projector) else {
+            return Vec::new();
+        };
+        let head = match events.head().await {
+            Ok(head) => head,
+            Err(error) => return vec![Gap { layer: Layer::Graph, cause: error.into() }],
+        };
+        let projectors = [Arc::clone(projector)];
+        mnemal_events::catch_up(&projectors, head, FOLD_WAIT, self.0.clock.as_ref()).await
     }
 
     /// Returns every version of the notes that were read in these events.

@@ -11,6 +11,7 @@ mod engine;
 mod extract;
 mod forget;
 mod gate;
+mod graph;
 mod guard;
 #[cfg(feature = "sqlite")]
 mod key_file;
@@ -36,6 +37,7 @@ pub use mnemal_events::{
     Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
     Skipped, Taken,
 };
+pub use mnemal_graph::{Graph, Neighbourhood, Path, Reached};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 pub use mnemal_recall::{

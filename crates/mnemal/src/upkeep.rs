@@ -73,7 +73,8 @@ impl Engine {
 
     /// Does the parts of a step one after the other as long as the lease holds; returns it unless it was lost.
     async fn step(&self, mut lease: Option<Lease>, tended: &mut Tended, gaps: &mut Gaps) -> Option<Lease> {
-        let parts = [Part::Fold, Part::Forgets, Part::Sweep, Part::Check, Part::Seal, Part::Vectors];
+        let parts =
+            [Part::Fold, Part::Forgets, Part::Sweep, Part::Check, Part::Seal, Part::Graph, Part::Vectors];
         for part in parts {
             if let Some(held) = lease.take() {
                 lease = Some(self.renewed(held, gaps).await?);
@@ -100,6 +101,8 @@ impl Engine {
     async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
         match part {
             Part::Fold => self.fold().await.into_iter().for_each(|gap| gaps.add(gap)),
+            // The next step goes on; a graph that is behind says so in what it answers.
+            Part::Graph => drop(self.fold_graph().await),
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => tended.swept = gaps.keep(Layer::Receipts, self.sweep().await),
             Part::Seal => {
@@ -196,6 +199,7 @@ impl Engine {
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Fold,
+    Graph,
     Forgets,
     Sweep,
     Check,

@@ -30,12 +30,10 @@ pub struct DeadLetter {
     pub why: String,
 }
 
-/// Derived rows with a cursor; they move together.
+/// Derived rows with a cursor; they move together. `Delta` is what one fold changes, and tells the projections of one store
+/// apart.
 #[async_trait]
-pub trait Projection: Debug + Send + Sync + 'static {
-    /// What one fold changes.
-    type Delta: Send + Sync;
-
+pub trait Projection<Delta: Send + Sync + 'static>: Debug + Send + Sync + 'static {
     /// Returns how far the rows go.
     ///
     /// # Errors
@@ -46,7 +44,7 @@ pub trait Projection: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Conflict` when the cursor is not where `advance` expects it; then nothing is written.
-    async fn apply(&self, delta: &Self::Delta, advance: &Advance) -> Result<()>;
+    async fn apply(&self, delta: &Delta, advance: &Advance) -> Result<()>;
 
     /// Drops all rows, dead letters and the cursor in one transaction.
     ///
@@ -63,7 +61,7 @@ pub trait Projection: Debug + Send + Sync + 'static {
 
 /// Notes and other learnings.
 #[async_trait]
-pub trait LearningStore: Projection<Delta = LearningDelta> {
+pub trait LearningStore: Projection<LearningDelta> {
     /// Returns the learnings that hold and are known as of a moment, by category, then key, then id.
     ///
     /// Holds: `world < expires_at`. Known: `created_at ≤ belief < expired_at`. Rows whose sources are erased are not

@@ -1,9 +1,10 @@
 //! The lines of our export, written out by hand: what is here is compatible for as long as the version stands.
 
 use mnemal_core::{
-    AgentId, Category, ChannelId, Decision, Error, Event, EventId, EventKind, Forget, Importance,
-    LearningKind, Metadata, NewEvent, NoteKey, Origin, Remember, Result, Role, RuleId, Selector, SessionId,
-    Span, Speaker, Tag, Tombstone, TombstoneHash, ToolName, UserId, Zone,
+    AgentId, Category, ChannelId, Decision, Error, Event, EventId, EventKind, FactChoice, FactDecision,
+    Forget, Importance, LearningKind, Metadata, NewEvent, NoteKey, Origin, Predicate, Remember, Result, Role,
+    RuleId, Selector, SessionId, Span, Speaker, Tag, Tombstone, TombstoneHash, ToolName, UserId, Value,
+    WorldTime, Zone,
 };
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +114,18 @@ pub(crate) enum Kind {
     ForgetSession {
         session: String,
         events: Vec<String>,
+    },
+    Fact(FactLine),
+    Merge {
+        one: String,
+        into: String,
+    },
+    Split {
+        one: String,
+        from: String,
+    },
+    Undo {
+        decision: String,
     },
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
@@ -252,6 +265,10 @@ impl Kind {
                     _ => Self::Unknown,
                 }
             }
+            Decision::Fact(fact) => Self::Fact(FactLine::from(fact)),
+            Decision::Merge { one, into } => Self::Merge { one: one.to_string(), into: into.to_string() },
+            Decision::Split { one, from } => Self::Split { one: one.to_string(), from: from.to_string() },
+            Decision::Undo { decision } => Self::Undo { decision: decision.to_string() },
             _ => Self::Unknown,
         }
     }
@@ -274,8 +291,86 @@ impl Kind {
             Self::ForgetSession { session, events } => {
                 forget(Selector::Session(SessionId::new(session)?), &events)
             }
+            Self::Fact(fact) => Ok(EventKind::Decision(Decision::Fact(fact.read()?))),
+            Self::Merge { one, into } => {
+                Ok(EventKind::Decision(Decision::Merge { one: one.parse()?, into: into.parse()? }))
+            }
+            Self::Split { one, from } => {
+                Ok(EventKind::Decision(Decision::Split { one: one.parse()?, from: from.parse()? }))
+            }
+            Self::Undo { decision } => {
+                Ok(EventKind::Decision(Decision::Undo { decision: decision.parse()? }))
+            }
             Self::Unknown => Err(Error::invalid("an event of an unknown kind")),
         }
+    }
+}
+
+/// A decision about a fact.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FactLine {
+    subject: String,
+    predicate: String,
+    topic: Option<String>,
+    /// The value if it is an entity; else its words and their key.
+    entity: Option<String>,
+    words: Option<(String, String)>,
+    choice: Choice,
+}
+
+/// Times are seconds since the Unix epoch; they may lie before it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Choice {
+    Add { valid_at: Option<i64>, invalid_at: Option<i64> },
+    End { at: i64 },
+    Reject,
+}
+
+impl From<&FactDecision> for FactLine {
+    fn from(fact: &FactDecision) -> Self {
+        let seconds = WorldTime::as_seconds;
+        Self {
+            subject: fact.subject.to_string(),
+            predicate: fact.predicate.to_string(),
+            topic: fact.topic.clone(),
+            entity: fact.object.entity().map(|id| id.to_string()),
+            words: match &fact.object {
+                Value::Entity(_) => None,
+                Value::Literal { text, key } => Some((text.clone(), key.clone())),
+            },
+            choice: match fact.choice {
+                FactChoice::Add { valid_at, invalid_at } => {
+                    Choice::Add { valid_at: valid_at.map(seconds), invalid_at: invalid_at.map(seconds) }
+                }
+                FactChoice::End { at } => Choice::End { at: seconds(at) },
+                FactChoice::Reject => Choice::Reject,
+            },
+        }
+    }
+}
+
+impl FactLine {
+    fn read(self) -> Result<FactDecision> {
+        let time = WorldTime::from_seconds;
+        Ok(FactDecision {
+            subject: self.subject.parse()?,
+            predicate: Predicate::new(self.predicate)?,
+            topic: self.topic,
+            object: match (self.entity, self.words) {
+                (Some(id), None) => Value::Entity(id.parse()?),
+                (None, Some((text, key))) => Value::Literal { text, key },
+                _ => return Err(Error::invalid("a fact has one value")),
+            },
+            choice: match self.choice {
+                Choice::Add { valid_at, invalid_at } => {
+                    FactChoice::Add { valid_at: valid_at.map(time), invalid_at: invalid_at.map(time) }
+                }
+                Choice::End { at } => FactChoice::End { at: time(at) },
+                Choice::Reject => FactChoice::Reject,
+            },
+        })
     }
 }
 

@@ -166,12 +166,13 @@ fn what_is_held_back_or_only_echoes_memory_makes_no_note() {
 
 #[test]
 fn a_note_without_text_is_a_dead_letter_and_stops_nothing() {
-    use mnemal_core::Projection as _;
+    use mnemal_core::{LearningDelta, Projection};
     let mut space = Space::new();
     let empty = space.remember("day", " \n", Origin::UserDirect);
     space.remember("day", "Tuesday", Origin::UserDirect);
     space.catch_up(10);
-    let letters = now(space.store.dead_letters(std::num::NonZeroUsize::MIN)).unwrap();
+    let notes: &dyn Projection<LearningDelta> = space.store.as_ref();
+    let letters = now(notes.dead_letters(std::num::NonZeroUsize::MIN)).unwrap();
     assert_eq!(letters.iter().map(|letter| letter.event).collect::<Vec<_>>(), [empty]);
     assert_eq!(space.active(), ["Tuesday"]);
 }

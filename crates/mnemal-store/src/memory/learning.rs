@@ -12,9 +12,7 @@ use super::{MemoryStore, State};
 use crate::serve;
 
 #[async_trait]
-impl Projection for MemoryStore {
-    type Delta = LearningDelta;
-
+impl Projection<LearningDelta> for MemoryStore {
     async fn cursor(&self) -> Result<Cursor> {
         Ok(self.state().cursor)
     }

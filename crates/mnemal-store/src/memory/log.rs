@@ -88,6 +88,7 @@ impl EventStore for MemoryStore {
         if erased > 0 {
             state.forgets += 1;
             state.drop_erased_learnings();
+            state.drop_erased_graph();
         }
         Ok(erased)
     }

@@ -3,31 +3,24 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, EventId, Layer, Learning, LearningDelta, LearningFilter, LearningId,
-    NoteKey, Result, Seq,
+    Advance, AsOf, Cursor, DeadLetter, Layer, Learning, LearningDelta, LearningFilter, LearningId, NoteKey,
+    Result,
 };
 
+use super::projection;
 use crate::codec::corrupt;
 use crate::row::learning;
 use crate::sql::{Batch, Row, Sql, Step, Value};
 use crate::{codec, entry, removal, serve, statement};
 
-fn layer() -> Value {
-    Layer::Learnings.as_str().into()
-}
+const LAYER: Layer = Layer::Learnings;
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
-    let mut rows = sql.rows(statement::CURSOR, vec![layer()]).await?;
-    let seq = rows.first_mut().map(Row::count).transpose()?.unwrap_or_default();
-    Ok(Cursor((seq > 0).then_some(Seq(seq))))
+    projection::cursor(sql, LAYER).await
 }
 
 pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advance) -> Result<()> {
-    let places = vec![layer(), advance.next.count().into(), advance.expect.count().into()];
-    let mut steps = vec![
-        Step::new(statement::START_CURSOR, vec![layer()]),
-        Step::rows(statement::MOVE_CURSOR, places, 1),
-    ];
+    let mut steps = projection::advance(LAYER, advance);
     for learning in &delta.put {
         steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(learning.id)]));
     }
@@ -45,8 +38,6 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advanc
         steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(*id)]));
         steps.push(Step::new(removal::DELETE_LEARNING, vec![bytes(*id)]));
     }
-    let dead = |letter: &DeadLetter| vec![layer(), letter.event.into(), letter.why.as_str().into()];
-    steps.extend(statement::INSERT_DEAD.steps(advance.dead.iter().map(dead).collect()));
     sql.commit(Box::new(Batch(steps))).await.map(drop)
 }
 
@@ -69,15 +60,12 @@ fn columns(learning: &Learning) -> Result<Vec<Value>> {
 pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
     let mut steps: Vec<Step> =
         removal::RESET_LEARNINGS.iter().map(|text| Step::new(text, Vec::new())).collect();
-    steps.push(Step::new(removal::DELETE_DEAD, vec![layer()]));
-    steps.push(Step::new(removal::DELETE_CURSOR, vec![layer()]));
+    steps.extend(projection::reset(LAYER));
     sql.commit(Box::new(Batch(steps))).await.map(drop)
 }
 
 pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
-    let rows = sql.rows(statement::DEAD, vec![layer(), limit.get().into()]).await?;
-    let letter = |mut row: Row| Ok(DeadLetter { event: EventId(row.id()?), why: row.text()? });
-    rows.into_iter().map(letter).collect()
+    projection::dead_letters(sql, LAYER, limit).await
 }
 
 pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {

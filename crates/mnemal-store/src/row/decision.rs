@@ -1,11 +1,12 @@
 //! Decisions.
 
 use mnemal_core::{
-    Category, Decision, Error, ErrorKind, EventId, Forget, Importance, LearningKind, NoteKey, Remember,
-    Result, Selector, SessionId, Tag, Timestamp,
+    Category, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision, Forget, Importance,
+    LearningKind, NoteKey, Predicate, Remember, Result, Selector, SessionId, Tag, Timestamp, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
+use super::graph::{ValueRow, value, value_row};
 use super::{known, named};
 
 #[derive(Deserialize, Serialize)]
@@ -26,6 +27,32 @@ enum DecisionRow {
         selector: SelectorRow,
         events: Vec<String>,
     },
+    Fact {
+        subject: String,
+        predicate: String,
+        topic: Option<String>,
+        object: ValueRow,
+        choice: ChoiceRow,
+    },
+    Merge {
+        one: String,
+        into: String,
+    },
+    Split {
+        one: String,
+        from: String,
+    },
+    Undo {
+        decision: String,
+    },
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ChoiceRow {
+    Add(Option<i64>, Option<i64>),
+    End(i64),
+    Reject,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -54,6 +81,22 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
         Decision::Forget(forget) => {
             DecisionRow::Forget { selector: selector_row(&forget.selector)?, events: texts(&forget.events) }
         }
+        Decision::Fact(fact) => DecisionRow::Fact {
+            subject: fact.subject.to_string(),
+            predicate: fact.predicate.as_str().to_owned(),
+            topic: fact.topic.clone(),
+            object: value_row(&fact.object),
+            choice: match fact.choice {
+                FactChoice::Add { valid_at, invalid_at } => {
+                    ChoiceRow::Add(valid_at.map(WorldTime::as_seconds), invalid_at.map(WorldTime::as_seconds))
+                }
+                FactChoice::End { at } => ChoiceRow::End(at.as_seconds()),
+                FactChoice::Reject => ChoiceRow::Reject,
+            },
+        },
+        Decision::Merge { one, into } => DecisionRow::Merge { one: one.to_string(), into: into.to_string() },
+        Decision::Split { one, from } => DecisionRow::Split { one: one.to_string(), from: from.to_string() },
+        Decision::Undo { decision } => DecisionRow::Undo { decision: decision.to_string() },
         _ => return Err(unsupported()),
     };
     super::write(&row)
@@ -79,6 +122,27 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
         DecisionRow::Forget { selector, events } => {
             Decision::Forget(Forget { selector: selector_of(selector)?, events: ids(&events)? })
         }
+        DecisionRow::Fact { subject, predicate, topic, object, choice } => Decision::Fact(FactDecision {
+            subject: named(subject.parse())?,
+            predicate: named(Predicate::new(predicate))?,
+            topic,
+            object: value(object)?,
+            choice: match choice {
+                ChoiceRow::Add(from, end) => FactChoice::Add {
+                    valid_at: from.map(WorldTime::from_seconds),
+                    invalid_at: end.map(WorldTime::from_seconds),
+                },
+                ChoiceRow::End(at) => FactChoice::End { at: WorldTime::from_seconds(at) },
+                ChoiceRow::Reject => FactChoice::Reject,
+            },
+        }),
+        DecisionRow::Merge { one, into } => {
+            Decision::Merge { one: named(one.parse())?, into: named(into.parse())? }
+        }
+        DecisionRow::Split { one, from } => {
+            Decision::Split { one: named(one.parse())?, from: named(from.parse())? }
+        }
+        DecisionRow::Undo { decision } => Decision::Undo { decision: named(decision.parse())? },
     })
 }
 

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, Cursor, DeadLetter, Event, EventCaps, EventFilter, EventId, EventStore,
-    IndexBlock, IndexMark, IndexStore, Learning, LearningDelta, LearningFilter, LearningStore, Lease,
-    LeaseName, LeaseStore, LogEntry, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId, ReceiptStore,
+    Advance, Appended, AsOf, Cursor, DeadLetter, Entity, EntityFilter, Event, EventCaps, EventFilter,
+    EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
+    Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LogEntry,
+    MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId, ReceiptStore,
     Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector,
 };
 
 use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
-use crate::port::{index, learning, lease, log, receipt};
+use crate::port::{graph, index, learning, lease, log, receipt};
 use crate::sql::Sql;
 
 impl SqliteStore {
@@ -82,9 +83,7 @@ impl IndexStore for SqliteStore {
 }
 
 #[async_trait]
-impl Projection for SqliteStore {
-    type Delta = LearningDelta;
-
+impl Projection<LearningDelta> for SqliteStore {
     async fn cursor(&self) -> Result<Cursor> {
         learning::cursor(self.sql()).await
     }
@@ -114,6 +113,48 @@ impl LearningStore for SqliteStore {
 
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
         learning::history(self.sql(), key).await
+    }
+}
+
+#[async_trait]
+impl Projection<GraphDelta> for SqliteStore {
+    async fn cursor(&self) -> Result<Cursor> {
+        graph::cursor(self.sql()).await
+    }
+
+    async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
+        graph::apply(self.sql(), delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        graph::reset(self.sql()).await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        graph::dead_letters(self.sql(), limit).await
+    }
+}
+
+#[async_trait]
+impl GraphStore for SqliteStore {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+        graph::entities(self.sql(), filter).await
+    }
+
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+        graph::facts(self.sql(), filter, as_of).await
+    }
+
+    async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        graph::history(self.sql(), filter).await
+    }
+
+    async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        graph::believed(self.sql(), filter).await
+    }
+
+    async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
+        graph::mentions(self.sql(), filter).await
     }
 }
 

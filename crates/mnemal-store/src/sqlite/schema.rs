@@ -3,11 +3,11 @@
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
-pub(super) const SCHEMA_VERSION: i64 = 3;
+pub(super) const SCHEMA_VERSION: i64 = 4;
 
 /// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
 /// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
-pub(super) const MIGRATIONS: [&str; 3] = [LOG, LEASES, TALLIES];
+pub(super) const MIGRATIONS: [&str; 4] = [LOG, LEASES, TALLIES, GRAPH];
 
 /// The log and everything that stands beside it.
 const LOG: &str = "
@@ -174,4 +174,54 @@ drop index event_session;
 create index event_session on event (session) where session is not null;
 
 pragma user_version = 3;
+";
+
+/// Entities, facts and mentions, and the events that the first two rest on. A fact that is believed has no `expired_at`.
+const GRAPH: &str = "
+create table entity (
+  id blob primary key check (length(id) = 16),
+  joined blob,
+  body text not null
+);
+create index entity_joined on entity (joined) where joined is not null;
+create table entity_name (
+  name_key text not null,
+  entity blob not null,
+  primary key (name_key, entity)
+) without rowid;
+create index entity_name_entity on entity_name (entity);
+
+create table fact (
+  id blob primary key check (length(id) = 16),
+  subject blob not null check (length(subject) = 16),
+  predicate text not null,
+  object blob,
+  created_at bigint not null,
+  expired_at bigint,
+  body text not null
+);
+create index fact_slot on fact (subject, predicate);
+create index fact_believed on fact (subject, predicate) where expired_at is null;
+create index fact_object on fact (object) where object is not null;
+
+create table graph_source (
+  record blob not null,
+  event blob not null,
+  primary key (record, event)
+) without rowid;
+create index graph_source_event on graph_source (event);
+
+create table mention (
+  event blob not null,
+  entity blob not null,
+  span_start bigint not null,
+  span_end bigint not null,
+  session text not null,
+  occurred_at bigint not null,
+  primary key (event, entity)
+) without rowid;
+create index mention_entity on mention (entity);
+create index mention_session on mention (session);
+
+pragma user_version = 4;
 ";

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AgentId, Body, Category, ChannelId, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId,
-    EventKind, Forget, Importance, LearningKind, LogEntry, NoteKey, Origin, Remember, Result, Role, Selector,
-    Seq, SessionId, Span, Speaker, Tag, Timestamp, ToolName, UserId, Within, Zone,
+    AgentId, Body, Category, ChannelId, Cursor, Decision, EntityId, Error, ErrorKind, Event, EventFilter,
+    EventId, EventKind, FactChoice, FactDecision, Forget, Importance, LearningKind, LogEntry, NoteKey,
+    Origin, Predicate, Remember, Result, Role, Selector, Seq, SessionId, Span, Speaker, Tag, Timestamp,
+    ToolName, UserId, Value, Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -176,6 +177,12 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         Decision::Forget(forget),
         Decision::Forget(Forget { selector: Selector::Key(NoteKey::new("k")?), events: Vec::new() }),
         Decision::Forget(Forget { selector: Selector::Events(vec![EventId(9)]), events: vec![EventId(9)] }),
+        Decision::Fact(about(Value::Entity(EntityId(2)), FactChoice::Reject)?),
+        Decision::Fact(about(words(), FactChoice::End { at: WorldTime::from_seconds(-86_400) })?),
+        Decision::Fact(about(words(), FactChoice::Add { valid_at: None, invalid_at: None })?),
+        Decision::Merge { one: EntityId(1), into: EntityId(2) },
+        Decision::Split { one: EntityId(1), from: EntityId(2) },
+        Decision::Undo { decision: EventId(7) },
     ] {
         let mut entry = records.turn("s", "text")?;
         entry.event.kind = EventKind::Decision(decision);
@@ -185,6 +192,15 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         assert_eq!(event.role, Role::Decision);
     }
     Ok(())
+}
+
+fn about(object: Value, choice: FactChoice) -> Result<FactDecision> {
+    let (predicate, topic) = (Predicate::new("knows")?, Some("friend".to_owned()));
+    Ok(FactDecision { subject: EntityId(1), predicate, topic, object, choice })
+}
+
+fn words() -> Value {
+    Value::Literal { text: "Teas".to_owned(), key: "tea".to_owned() }
 }
 
 /// Two writers at once never leave a gap behind a reader's cursor.

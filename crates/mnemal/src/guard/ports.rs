@@ -6,9 +6,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
-    DeadLetter, Degraded, Embedder, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock,
-    IndexMark, IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId,
-    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
+    DeadLetter, Degraded, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId, EventStore,
+    Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, Layer, Learning,
+    LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey,
+    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
     Timestamp, Tombstone, Vector,
 };
 
@@ -130,9 +131,7 @@ impl EventStore for Guarded<dyn EventStore> {
 /// Reads are guarded; folding is not: its transaction must run to the end.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Projection for Guarded<dyn LearningStore> {
-    type Delta = LearningDelta;
-
+impl Projection<LearningDelta> for Guarded<dyn LearningStore> {
     async fn cursor(&self) -> Result<Cursor> {
         self.run("the notes", self.part.cursor()).await
     }
@@ -163,6 +162,51 @@ impl LearningStore for Guarded<dyn LearningStore> {
 
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
         self.run("the notes", self.part.history(key)).await
+    }
+}
+
+/// Reads are guarded; folding is not: its transaction must run to the end.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projection<GraphDelta> for Guarded<dyn GraphStore> {
+    async fn cursor(&self) -> Result<Cursor> {
+        self.run("the graph", self.part.cursor()).await
+    }
+
+    async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
+        self.part.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.run("the graph", self.part.dead_letters(limit)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl GraphStore for Guarded<dyn GraphStore> {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+        self.run("the graph", self.part.entities(filter)).await
+    }
+
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+        self.run("the graph", self.part.facts(filter, as_of)).await
+    }
+
+    async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        self.run("the graph", self.part.history(filter)).await
+    }
+
+    async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        self.run("the graph", self.part.believed(filter)).await
+    }
+
+    async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
+        self.run("the graph", self.part.mentions(filter)).await
     }
 }
 

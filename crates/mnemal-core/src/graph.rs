@@ -1,0 +1,500 @@
+//! Entities and facts, folded from what extractors read in the log.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Level, Predicate, Producer, RuleId,
+    SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
+};
+
+/// Something with a name, or with a role for somebody: "my sister".
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entity {
+    /// Derived from its class and the key of its name.
+    pub id: EntityId,
+    /// What it is, as the most specific of its mentions says.
+    pub kind: EntityKind,
+    /// How it is shown.
+    pub name: String,
+    /// Every name it was given, by key; empty for one that has only a role.
+    pub names: Vec<EntityName>,
+    /// What it is for whom, in small letters: the owner and `sister`.
+    pub roles: Vec<(EntityId, String)>,
+    /// What it was taken for; the last one without an end holds.
+    pub joined: Vec<Joined>,
+    /// Events in which it was named or described, as far as they were read for it; never empty.
+    pub sources: Vec<EventId>,
+    /// Belief time from which it was known; `recorded_at` of its event.
+    pub created_at: Timestamp,
+    /// What made it.
+    pub producer: Producer,
+}
+
+impl Entity {
+    /// Returns what it is taken for as of a belief time, if for anything else.
+    pub fn joined_at(&self, belief: Timestamp) -> Option<EntityId> {
+        let holds = |joined: &&Joined| {
+            joined.created_at <= belief && joined.expired_at.is_none_or(|end| belief < end)
+        };
+        self.joined.iter().rev().find(holds).map(|joined| joined.into)
+    }
+}
+
+/// A name of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntityName {
+    /// As it was written first.
+    pub text: String,
+    /// The key by which it is found: folded, without titles and endings.
+    pub key: String,
+    /// The event that gave it.
+    pub source: EventId,
+    /// When that was said.
+    pub occurred_at: Timestamp,
+}
+
+/// A merge of two entities; it has belief time like a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The entity that stands for both.
+    pub into: EntityId,
+    /// The event that said so.
+    pub source: EventId,
+    /// From when on it was believed.
+    pub created_at: Timestamp,
+    /// Until when.
+    pub expired_at: Option<Timestamp>,
+}
+
+/// One appearance of an entity in an event; an entity appears once in an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MentionRow {
+    /// Where, with the bytes of the first time.
+    pub source: Source,
+    /// Who or what.
+    pub entity: EntityId,
+    /// The conversation.
+    pub session: SessionId,
+    /// When that was said.
+    pub occurred_at: Timestamp,
+}
+
+/// The object of a fact.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Value {
+    /// Something with a name: the fact is an edge.
+    Entity(EntityId),
+    /// Words.
+    Literal {
+        /// As they were written first.
+        text: String,
+        /// Words of equal meaning have equal keys.
+        key: String,
+    },
+}
+
+impl Value {
+    /// Returns the entity, if it is one.
+    pub fn entity(&self) -> Option<EntityId> {
+        match self {
+            Self::Entity(id) => Some(*id),
+            Self::Literal { .. } => None,
+        }
+    }
+
+    /// Returns what makes two values the same.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Entity(id) => id.to_string(),
+            Self::Literal { key, .. } => format!("={key}"),
+        }
+    }
+}
+
+/// Where a fact stands; nothing is overwritten.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FactStatus {
+    /// It was said once, or with less certainty; visible, not injected.
+    Candidate,
+    /// It holds.
+    Active,
+    /// Another value is as likely; a person has to say.
+    Disputed,
+    /// It ended, or a newer value took its place; it stays true for its time.
+    Superseded,
+    /// A person said that it is wrong.
+    Rejected,
+}
+
+impl FactStatus {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 5] =
+        [Self::Candidate, Self::Active, Self::Disputed, Self::Superseded, Self::Rejected];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Candidate => "candidate",
+            Self::Active => "active",
+            Self::Disputed => "disputed",
+            Self::Superseded => "superseded",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+/// Why a fact no longer holds.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reason {
+    /// A newer value was heard of later.
+    NewerValue,
+    /// A person corrected it.
+    UserCorrection,
+    /// A value that was known already is newer.
+    Backfill,
+    /// Its end was said.
+    Ended,
+    /// A person said that it never was so.
+    Rejected,
+}
+
+impl Reason {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 5] =
+        [Self::NewerValue, Self::UserCorrection, Self::Backfill, Self::Ended, Self::Rejected];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NewerValue => "newer_value",
+            Self::UserCorrection => "user_correction",
+            Self::Backfill => "backfill",
+            Self::Ended => "ended",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+    }
+}
+
+/// What put an end to a fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Superseded {
+    /// Why.
+    pub reason: Reason,
+    /// The event that says so; a newer value is read in it.
+    pub by: EventId,
+    /// The rule that read it there.
+    pub rule: RuleId,
+}
+
+/// One claim that a fact rests on, as it was read, before it was weighed against others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Support {
+    /// The clause.
+    pub source: Source,
+    /// The rule that read it; `decision` where a person decided.
+    pub rule: RuleId,
+    /// Whom it is about, before any merge.
+    pub subject: EntityId,
+    /// What it says of that, before any merge.
+    pub object: Value,
+    /// In which sense it is said.
+    pub act: Act,
+    /// When it begins to hold, if the words say so.
+    pub valid_at: Option<WorldTime>,
+    /// The first moment at which it no longer holds, if the words say so.
+    pub invalid_at: Option<WorldTime>,
+    /// When it was said.
+    pub occurred_at: Timestamp,
+    /// When the engine heard of it.
+    pub recorded_at: Timestamp,
+    /// The conversation; with the speaker, what makes two claims independent.
+    pub session: SessionId,
+    /// Who said it.
+    pub speaker: Option<Speaker>,
+    /// How far it may be believed.
+    pub trust: Trust,
+    /// What it may become.
+    pub level: Level,
+    /// How likely it is faithful to what was said.
+    pub confidence: Confidence,
+}
+
+/// The rule of what a person decided. Source: own choice; packs name theirs `en.lives_in.live`.
+const DECISION: &str = "decision";
+
+impl Support {
+    /// Returns the name of the rule that stands for a person's decision.
+    pub fn decision_rule() -> &'static str {
+        DECISION
+    }
+
+    /// Whether a person decided so, in so many words.
+    pub fn is_decided(&self) -> bool {
+        self.rule.as_str() == DECISION
+    }
+
+    /// Whether a person decided that it never was so.
+    pub fn is_rejection(&self) -> bool {
+        self.is_decided() && self.act == Act::Negative
+    }
+
+    /// Whether it says that something is so, neither that it is over nor that it never was.
+    pub fn says_so(&self) -> bool {
+        self.act != Act::End && !self.is_rejection()
+    }
+
+    /// Whether it says so, and somebody other than the agent or memory itself says it.
+    fn counts(&self) -> bool {
+        self.trust >= Trust::Document && self.says_so()
+    }
+}
+
+/// Edge and attribute in one: an edge is a fact whose object is an entity. One version in belief time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// Derived from the event that brought this version about.
+    pub id: FactId,
+    /// Of whom.
+    pub subject: EntityId,
+    /// What.
+    pub predicate: Predicate,
+    /// For predicates that hold one value for each topic, and for roles: the topic, in small letters.
+    pub topic: Option<String>,
+    /// The value.
+    pub object: Value,
+    /// `Assert`, `Plan` for what is intended, `Negative` for what is known not to be so.
+    pub act: Act,
+    /// World time from which it holds; `None`: since before anybody said.
+    pub valid_at: Option<WorldTime>,
+    /// First moment of world time at which it no longer holds; `None`: still.
+    pub invalid_at: Option<WorldTime>,
+    /// Belief time from which this version was known; `recorded_at` of its event.
+    pub created_at: Timestamp,
+    /// Belief time from which another version, or none, was known in its place.
+    pub expired_at: Option<Timestamp>,
+    /// Where it stands.
+    pub status: FactStatus,
+    /// What put an end to it.
+    pub superseded: Option<Superseded>,
+    /// What it rests on, by source; never empty.
+    pub supports: Vec<Support>,
+    /// That of the supports on which it stands, which are those of the highest level and trust.
+    pub trust: Trust,
+    /// That of the supports on which it stands.
+    pub level: Level,
+    /// What made it.
+    pub producer: Producer,
+}
+
+/// What strength one support gives, and what each more adds. Source: NB-09.
+const STRENGTH: (f32, f32) = (0.5, 0.1);
+/// What a second independent support adds to a confidence. Source: EXTRACTION 8.
+const INDEPENDENT: f32 = 0.15;
+
+impl Fact {
+    /// Returns the reinforcement, 0 to 1: `min(1, 0.5 + 0.1 × (n − 1))` for n distinct events in which somebody other than
+    /// the agent or memory itself says so; 0 without one.
+    ///
+    /// It is computed from the set of events, so that reading one of them again changes nothing.
+    pub fn strength(&self) -> f32 {
+        let counts = self.supports.iter().filter(|support| support.counts());
+        let events: BTreeSet<EventId> = counts.map(|support| support.source.event).collect();
+        match events.len() {
+            0 => 0.0,
+            n => (STRENGTH.0 + STRENGTH.1 * (n - 1) as f32).min(1.0),
+        }
+    }
+
+    /// Returns how likely it is faithful to what was said: the most likely of its supports, .15 more where two independent
+    /// ones say so, 1 where a person decided. Source: EXTRACTION 8.
+    pub fn confidence(&self) -> Confidence {
+        let best = self.supports.iter().map(|support| support.confidence.get()).fold(0.0, f32::max);
+        if self.supports.iter().any(|support| support.is_decided() && support.says_so()) {
+            return Confidence::new(1.0);
+        }
+        let more = if self.independent() > 1 { INDEPENDENT } else { 0.0 };
+        Confidence::new(best + more)
+    }
+
+    /// Returns how many conversations and speakers say so, the agent, memory and the engine not counted.
+    pub fn independent(&self) -> usize {
+        let voices: BTreeSet<_> = self
+            .supports
+            .iter()
+            .filter(|support| support.counts())
+            .map(|support| (&support.session, &support.speaker))
+            .collect();
+        voices.len()
+    }
+
+    /// Whether it holds in the world at a moment: `valid_at ≤ world < invalid_at`.
+    pub fn holds_at(&self, world: Timestamp) -> bool {
+        let world = WorldTime::from_seconds(world.as_micros().div_euclid(1_000_000));
+        self.valid_at.is_none_or(|from| from <= world) && self.invalid_at.is_none_or(|end| world < end)
+    }
+
+    /// Whether this version was believed at a moment: `created_at ≤ belief < expired_at`.
+    pub fn is_believed_at(&self, belief: Timestamp) -> bool {
+        self.created_at <= belief && self.expired_at.is_none_or(|end| belief < end)
+    }
+}
+
+/// Which entities are meant. Every field is said aloud: start from [`EntityFilter::all`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntityFilter {
+    /// These.
+    pub ids: Within<Vec<EntityId>>,
+    /// Those of which one name has this key.
+    pub key: Within<String>,
+    /// Those that were taken for this one last, whether they still are or not.
+    pub joined: Within<EntityId>,
+    /// One kind.
+    pub kind: Within<EntityKind>,
+}
+
+impl EntityFilter {
+    /// Returns the filter that every entity passes.
+    pub fn all() -> Self {
+        Self { ids: Within::All, key: Within::All, joined: Within::All, kind: Within::All }
+    }
+
+    /// Whether an entity passes; the reference that every store must agree with.
+    pub fn accepts(&self, entity: &Entity) -> bool {
+        self.ids.only().is_none_or(|ids| ids.contains(&entity.id))
+            && self.key.only().is_none_or(|key| entity.names.iter().any(|name| name.key == *key))
+            && self.joined.contains_opt(entity.joined.last().map(|joined| &joined.into))
+            && self.kind.contains(&entity.kind)
+    }
+}
+
+/// Which facts are meant. Every field is said aloud: start from [`FactFilter::all`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactFilter {
+    /// About one of these.
+    pub subjects: Within<Vec<EntityId>>,
+    /// That lead to one of these.
+    pub objects: Within<Vec<EntityId>>,
+    /// One predicate.
+    pub predicate: Within<Predicate>,
+    /// Those that rest on one of these events.
+    pub sources: Within<Vec<EventId>>,
+}
+
+impl FactFilter {
+    /// Returns the filter that every fact passes.
+    pub fn all() -> Self {
+        Self { subjects: Within::All, objects: Within::All, predicate: Within::All, sources: Within::All }
+    }
+
+    /// Whether a fact passes; the reference that every store must agree with.
+    pub fn accepts(&self, fact: &Fact) -> bool {
+        let of_sources =
+            |events: &Vec<EventId>| fact.supports.iter().any(|one| events.contains(&one.source.event));
+        let leads = |ids: &Vec<EntityId>| fact.object.entity().is_some_and(|id| ids.contains(&id));
+        self.subjects.only().is_none_or(|ids| ids.contains(&fact.subject))
+            && self.objects.only().is_none_or(leads)
+            && self.predicate.contains(&fact.predicate)
+            && self.sources.only().is_none_or(of_sources)
+    }
+}
+
+/// Which mentions are meant. Every field is said aloud: start from [`MentionFilter::all`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MentionFilter {
+    /// In these events.
+    pub events: Within<Vec<EventId>>,
+    /// Of these entities.
+    pub entities: Within<Vec<EntityId>>,
+    /// In one conversation.
+    pub session: Within<SessionId>,
+}
+
+impl MentionFilter {
+    /// Returns the filter that every mention passes.
+    pub fn all() -> Self {
+        Self { events: Within::All, entities: Within::All, session: Within::All }
+    }
+
+    /// Whether a mention passes; the reference that every store must agree with.
+    pub fn accepts(&self, mention: &MentionRow) -> bool {
+        self.events.only().is_none_or(|events| events.contains(&mention.source.event))
+            && self.entities.only().is_none_or(|ids| ids.contains(&mention.entity))
+            && self.session.contains(&mention.session)
+    }
+}
+
+/// What one fold changes; applied in one transaction with the cursor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphDelta {
+    /// New entities, and those that changed.
+    pub entities: Vec<Entity>,
+    /// Entities without a living source.
+    pub remove_entities: Vec<EntityId>,
+    /// New facts, and those that ended, were superseded or gained a support.
+    pub facts: Vec<Fact>,
+    /// Facts without a living source.
+    pub remove_facts: Vec<FactId>,
+    /// New mentions; one that is known is not written again.
+    pub mentions: Vec<MentionRow>,
+    /// Mentions that were resolved otherwise, by event and entity.
+    pub remove_mentions: Vec<(EventId, EntityId)>,
+}
+
+impl GraphDelta {
+    /// Returns how many rows it touches.
+    pub fn len(&self) -> usize {
+        self.entities.len()
+            + self.remove_entities.len()
+            + self.facts.len()
+            + self.remove_facts.len()
+            + self.mentions.len()
+            + self.remove_mentions.len()
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Keeps the facts that hold and were believed as of a moment, each with the supports that were known then; by subject,
+/// predicate, topic, begin, value. What a person rejected is left out.
+pub fn facts_as_of(facts: impl IntoIterator<Item = Fact>, as_of: AsOf) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = facts
+        .into_iter()
+        .filter(|fact| {
+            fact.status != FactStatus::Rejected
+                && fact.is_believed_at(as_of.belief)
+                && fact.holds_at(as_of.world)
+        })
+        .map(|mut fact| {
+            fact.supports.retain(|support| support.recorded_at <= as_of.belief);
+            fact
+        })
+        .collect();
+    sort_facts(&mut facts);
+    facts
+}
+
+/// Orders facts by subject, predicate, topic, begin, value, id.
+pub fn sort_facts(facts: &mut [Fact]) {
+    facts.sort_by(|one, other| {
+        let order = |fact: &Fact| (fact.subject, fact.predicate.clone(), fact.topic.clone(), fact.valid_at);
+        order(one)
+            .cmp(&order(other))
+            .then_with(|| one.object.cmp(&other.object))
+            .then_with(|| one.id.cmp(&other.id))
+    });
+}

@@ -1,0 +1,47 @@
+//! The port of structured knowledge.
+
+use async_trait::async_trait;
+
+use crate::{
+    AsOf, Entity, EntityFilter, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow, Projection, Result,
+};
+
+/// Entities, facts and mentions.
+///
+/// Guarantees: a row whose sources are all erased is gone with the erase, and one that rests on an erased event among
+/// others is not served until its projector has derived it again. What `facts` asks for by subject and predicate, and
+/// `entities` by id or key, costs as much as there is of that, however large the rest is.
+/// Not guaranteed: any check of what the rows say; they are a projector's.
+#[async_trait]
+pub trait GraphStore: Projection<GraphDelta> {
+    /// Returns the entities that pass the filter, by id.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>>;
+
+    /// Returns the facts that pass the filter, hold and are believed as of a moment, each with the supports that were known
+    /// then, as [`facts_as_of`](crate::facts_as_of) orders them; disputed ones too, rejected ones not.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>>;
+
+    /// Returns every version of the facts that pass the filter, whatever its status and its times, by belief time and id.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>>;
+
+    /// Returns the versions that no later one replaced, whatever the world: what a projector goes on from; by id.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>>;
+
+    /// Returns the mentions that pass the filter, by event and entity.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>>;
+}

@@ -1,0 +1,386 @@
+//! The fold: what an event does to entities and facts. Pure; the same events give the same rows.
+
+mod decide;
+mod read;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use mnemal_core::{
+    Act, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, Joined, MentionRow, NewEvent,
+    Predicate, Producer, SessionId, Span, Subject, Support, Timestamp, derived_id,
+};
+
+use self::read::{role_of, said_names};
+use crate::interval::{Version, weigh};
+use crate::names::{Names, Said};
+use crate::resolve::{self, Company};
+use crate::role;
+use crate::slot::{Claim, Slot, place, places};
+
+/// Rows under construction, with what is known of those that they rest on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fold {
+    pub(crate) names: Names,
+    /// The facts that are believed, by subject; a subject that is not here was not loaded.
+    facts: HashMap<EntityId, BTreeMap<FactId, Fact>>,
+    /// What was named together; an entity that is not here was not loaded.
+    company: Company,
+    /// What each conversation named, and when last; one that is not here was not loaded.
+    sessions: HashMap<SessionId, BTreeMap<EntityId, Timestamp>>,
+    /// Whether there is nothing to load.
+    is_whole: bool,
+    put: BTreeMap<FactId, Fact>,
+    mentions: BTreeMap<(EventId, EntityId), MentionRow>,
+}
+
+/// What one event says, and who read it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'e> {
+    pub(crate) event: &'e Event,
+    pub(crate) kept: &'e NewEvent,
+    pub(crate) extraction: &'e Extraction,
+    pub(crate) producer: &'e Producer,
+}
+
+impl<'e> Reading<'e> {
+    fn said(&self) -> Said<'e> {
+        Said { event: self.event, occurred_at: self.kept.occurred_at, producer: self.producer }
+    }
+
+    fn is_echo(&self, span: Span) -> bool {
+        self.event.echo.iter().any(|echo| span.start < echo.end && echo.start < span.end)
+    }
+}
+
+/// A claim with its entities, before it is put into its slot.
+#[derive(Clone, Debug)]
+struct Resolved {
+    predicate: Predicate,
+    topic: Option<String>,
+    support: Support,
+}
+
+impl Fold {
+    /// Starts a fold of a log from its begin: there is nothing else to know.
+    pub(crate) fn whole() -> Self {
+        Self { is_whole: true, ..Self::default() }
+    }
+
+    /// Starts from stored entities; facts and company are loaded as they are needed.
+    pub(crate) fn from_names(names: Names) -> Self {
+        Self { names, ..Self::default() }
+    }
+
+    /// Returns how many facts are held, as a measure of memory.
+    pub(crate) fn len(&self) -> usize {
+        self.facts.values().map(BTreeMap::len).sum()
+    }
+
+    /// Returns the conversation and the candidates whose company is not known yet.
+    pub(crate) fn unknown_company(&self, reading: Reading<'_>) -> (bool, Vec<EntityId>) {
+        if self.is_whole {
+            return (false, Vec::new());
+        }
+        let is_new = !self.sessions.contains_key(&reading.kept.session);
+        let roles = reading.extraction.facts.iter().flat_map(|fact| match &fact.subject {
+            Subject::Relation { role, .. } => [Some(role.clone()), role_of(fact)],
+            _ => [None, role_of(fact)],
+        });
+        let candidates = said_names(reading.extraction)
+            .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind))
+            .chain(roles.flatten().flat_map(|role| self.names.holders(&role::normal(&role))))
+            .collect::<BTreeSet<EntityId>>();
+        let unknown = candidates.into_iter().filter(|id| !self.company.contains_key(id)).collect();
+        (is_new, unknown)
+    }
+
+    /// Takes in what a conversation named.
+    pub(crate) fn know_session(&mut self, session: SessionId, rows: &[MentionRow]) {
+        let named = self.sessions.entry(session).or_default();
+        for row in rows {
+            let last = named.entry(row.entity).or_insert(row.occurred_at);
+            *last = (*last).max(row.occurred_at);
+        }
+    }
+
+    /// Takes in what an entity was named with.
+    pub(crate) fn know_company(&mut self, id: EntityId, with: impl IntoIterator<Item = EntityId>) {
+        let company = self.company.entry(id).or_default();
+        company.extend(with.into_iter().filter(|other| *other != id));
+    }
+
+    /// Returns the subjects whose facts are not loaded, among those that an event concerns.
+    pub(crate) fn unknown_subjects(&self, subjects: &BTreeSet<EntityId>) -> Vec<EntityId> {
+        if self.is_whole {
+            return Vec::new();
+        }
+        subjects.iter().filter(|id| !self.facts.contains_key(id)).copied().collect()
+    }
+
+    /// Takes in the believed facts of subjects.
+    pub(crate) fn know_facts(&mut self, subjects: &[EntityId], facts: Vec<Fact>) {
+        for subject in subjects {
+            self.facts.entry(*subject).or_default();
+        }
+        for fact in facts {
+            self.facts.entry(fact.subject).or_default().insert(fact.id, fact);
+        }
+    }
+
+    /// Weighs what an event says against what is believed. The subjects of `pending` must be loaded.
+    pub(crate) fn weigh(&mut self, reading: Reading<'_>, pending: &Pending) {
+        let said = reading.said();
+        let mut slots: BTreeMap<Slot, Vec<Claim>> = BTreeMap::new();
+        let mut moved: Vec<Fact> = Vec::new();
+        for (one, into) in &pending.joins {
+            if let Some(one) = self.names.join(*one, *into, said) {
+                moved.append(&mut self.displaced(&BTreeSet::from([one])));
+            }
+        }
+        if let Some(split) = pending.split {
+            let parted = self.names.part(said, |id, joined| split.ends(id, joined));
+            moved.append(&mut self.displaced(&parted));
+        }
+        let mut without: Vec<Fact> = Vec::new();
+        if let Some(Split::Decision(decision)) = pending.split {
+            without = self.resting_on(decision);
+        }
+        let names = &self.names;
+        let canon = |id| names.canon(id);
+        for fact in &moved {
+            for (slot, claim) in places(fact, canon) {
+                slots.entry(slot).or_default().push(claim);
+            }
+        }
+        for claim in &pending.claims {
+            let (slot, claim) = place(&claim.predicate, claim.topic.as_deref(), &claim.support, canon);
+            slots.entry(slot).or_default().push(claim);
+        }
+        for fact in &mut without {
+            for (slot, _) in places(fact, canon) {
+                slots.entry(slot).or_default();
+            }
+            let rest =
+                places(fact, canon).filter(|(_, claim)| Some(claim.support.source.event) != pending.undone());
+            for (slot, claim) in rest {
+                slots.entry(slot).or_default().push(claim);
+            }
+        }
+        for fact in moved.into_iter().chain(without) {
+            self.expire(fact, reading.event.recorded_at);
+        }
+        let mut ordinal = 0;
+        for (slot, claims) in slots {
+            self.settle(&slot, claims, reading, &mut ordinal);
+        }
+    }
+
+    /// Takes out the facts about or leading to these entities that now are about others.
+    fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<Fact> {
+        let names = &self.names;
+        let canon = |id| names.canon(id);
+        let is_near = |fact: &Fact| {
+            entities.contains(&fact.subject) || fact.object.entity().is_some_and(|id| entities.contains(&id))
+        };
+        let is_displaced = |fact: &Fact| {
+            places(fact, canon)
+                .any(|(slot, claim)| slot.subject != fact.subject || claim.object.key() != fact.object.key())
+        };
+        let mut out = Vec::new();
+        for facts in self.facts.values_mut() {
+            let found: Vec<FactId> = facts
+                .values()
+                .filter(|fact| is_near(fact) && is_displaced(fact))
+                .map(|fact| fact.id)
+                .collect();
+            out.extend(found.iter().filter_map(|id| facts.remove(id)));
+        }
+        out
+    }
+
+    /// Takes out the facts that rest on a decision.
+    fn resting_on(&mut self, decision: EventId) -> Vec<Fact> {
+        let rests =
+            |fact: &Fact| fact.supports.iter().any(|one| one.source.event == decision && one.is_decided());
+        let mut out = Vec::new();
+        for facts in self.facts.values_mut() {
+            let found: Vec<FactId> = facts.values().filter(|fact| rests(fact)).map(|fact| fact.id).collect();
+            out.extend(found.iter().filter_map(|id| facts.remove(id)));
+        }
+        out
+    }
+
+    /// Puts what the claims of one slot come to in the place of what was believed.
+    fn settle(&mut self, slot: &Slot, mut claims: Vec<Claim>, reading: Reading<'_>, ordinal: &mut u32) {
+        let names = &self.names;
+        let canon = |id| names.canon(id);
+        let of_subject = self.facts.entry(slot.subject).or_default();
+        let is_of_slot = |fact: &Fact| places(fact, canon).any(|(of, _)| of == *slot);
+        let known: Vec<FactId> =
+            of_subject.values().filter(|fact| is_of_slot(fact)).map(|fact| fact.id).collect();
+        let mut before: Vec<Fact> = known.iter().filter_map(|id| of_subject.remove(id)).collect();
+        claims.extend(before.iter().flat_map(|fact| places(fact, canon)).map(|(_, claim)| claim));
+        let mut fresh = Vec::new();
+        for version in weigh(slot.rule, claims) {
+            match before
+                .iter()
+                .position(|fact| says(fact, &version) && goes_on(fact, &version, reading.event.recorded_at))
+            {
+                Some(place) => {
+                    let mut fact = before.swap_remove(place);
+                    if fact.supports != version.supports {
+                        fact.supports = version.supports;
+                        self.put.insert(fact.id, fact.clone());
+                    }
+                    self.facts.entry(slot.subject).or_default().insert(fact.id, fact);
+                }
+                None => fresh.push(version),
+            }
+        }
+        for fact in before {
+            self.expire(fact, reading.event.recorded_at);
+        }
+        fresh.sort_by_cached_key(order);
+        for version in fresh {
+            let id = FactId(derived_id("fact", reading.producer, &[reading.event.id], *ordinal));
+            *ordinal += 1;
+            let fact = fact(id, slot.subject, version, reading);
+            self.put.insert(id, fact.clone());
+            self.facts.entry(slot.subject).or_default().insert(id, fact);
+        }
+    }
+
+    /// Ends the belief in a version.
+    fn expire(&mut self, mut fact: Fact, at: Timestamp) {
+        if fact.created_at == at {
+            // It came and went with one event, so nobody ever believed it.
+            self.put.remove(&fact.id);
+            return;
+        }
+        fact.expired_at = Some(at);
+        self.put.insert(fact.id, fact);
+    }
+
+    /// Takes out what changed since the last call.
+    pub(crate) fn take_delta(&mut self) -> GraphDelta {
+        GraphDelta {
+            entities: self.names.take_changed(),
+            facts: std::mem::take(&mut self.put).into_values().collect(),
+            mentions: std::mem::take(&mut self.mentions).into_values().collect(),
+            ..GraphDelta::default()
+        }
+    }
+
+    /// Returns how many rows changed since the last [`take_delta`](Self::take_delta), entities not counted.
+    pub(crate) fn pending_rows(&self) -> usize {
+        self.put.len() + self.mentions.len()
+    }
+}
+
+/// What an event says, resolved and not weighed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pending {
+    claims: Vec<Resolved>,
+    /// Who turned out to be whom.
+    pub(crate) joins: Vec<(EntityId, EntityId)>,
+    mentioned: BTreeMap<EntityId, Span>,
+    subjects: BTreeSet<EntityId>,
+    split: Option<Split>,
+}
+
+/// Which merges come to an end.
+#[derive(Clone, Copy, Debug)]
+enum Split {
+    /// That of two entities, whoever said it.
+    Pair(EntityId, EntityId),
+    /// What a decision said.
+    Decision(EventId),
+}
+
+impl Split {
+    fn ends(self, id: EntityId, joined: &Joined) -> bool {
+        match self {
+            Self::Pair(one, other) => (id, joined.into) == (one, other) || (id, joined.into) == (other, one),
+            Self::Decision(decision) => joined.source == decision,
+        }
+    }
+}
+
+impl Pending {
+    /// Returns whose facts must be loaded before they are weighed.
+    pub(crate) fn subjects(&self) -> BTreeSet<EntityId> {
+        let joined = self.joins.iter().flat_map(|(one, into)| [*one, *into]);
+        self.subjects.iter().copied().chain(joined).collect()
+    }
+
+    /// Returns those whose facts as an object must be loaded too.
+    pub(crate) fn joined(&self) -> Vec<EntityId> {
+        let parted = self.split.iter().flat_map(|_| self.subjects.iter().copied());
+        self.joins.iter().map(|(one, _)| *one).chain(parted).collect()
+    }
+
+    /// Adds subjects whose facts must be loaded.
+    pub(crate) fn concern(&mut self, subjects: impl IntoIterator<Item = EntityId>) {
+        self.subjects.extend(subjects);
+    }
+
+    /// Returns the decision that is taken back.
+    pub(crate) fn undone(&self) -> Option<EventId> {
+        match self.split {
+            Some(Split::Decision(decision)) => Some(decision),
+            _ => None,
+        }
+    }
+}
+
+fn says(fact: &Fact, version: &Version) -> bool {
+    fact.predicate == version.predicate
+        && fact.topic == version.topic
+        && fact.object.key() == version.object.key()
+        && fact.act == version.act
+        && (fact.valid_at, fact.invalid_at) == (version.valid_at, version.invalid_at)
+        && fact.status == version.status
+        && fact.superseded == version.superseded
+        && (fact.level, fact.trust) == (version.level, version.trust)
+}
+
+/// Whether a version keeps what a fact rests on and adds what is heard now. What a merge brings was known before and of
+/// another: with it the fact is another version, or the past would change.
+fn goes_on(fact: &Fact, version: &Version, now: Timestamp) -> bool {
+    fact.supports.iter().all(|support| version.supports.contains(support))
+        && version
+            .supports
+            .iter()
+            .all(|support| support.recorded_at == now || fact.supports.contains(support))
+}
+
+fn order(version: &Version) -> (String, Option<String>, String, Option<mnemal_core::WorldTime>, u8) {
+    let act = match version.act {
+        Act::Assert | Act::End => 0,
+        Act::Plan => 1,
+        Act::Negative => 2,
+    };
+    let predicate = version.predicate.as_str().to_owned();
+    (predicate, version.topic.clone(), version.object.key(), version.valid_at, act)
+}
+
+fn fact(id: FactId, subject: EntityId, version: Version, reading: Reading<'_>) -> Fact {
+    Fact {
+        id,
+        subject,
+        predicate: version.predicate,
+        topic: version.topic,
+        object: version.object,
+        act: version.act,
+        valid_at: version.valid_at,
+        invalid_at: version.invalid_at,
+        created_at: reading.event.recorded_at,
+        expired_at: None,
+        status: version.status,
+        superseded: version.superseded,
+        supports: version.supports,
+        trust: version.trust,
+        level: version.level,
+        producer: reading.producer.clone(),
+    }
+}

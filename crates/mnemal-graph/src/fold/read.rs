@@ -1,0 +1,257 @@
+//! From what an extractor found to claims about entities.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mnemal_core::{
+    Act, Confidence, EntityId, EntityKind, ExtractedFact, Extraction, MentionRow, Source, Subject, Support,
+    Value,
+};
+use mnemal_extract::predicate::{self, FactType};
+
+use super::{Fold, Pending, Reading, Resolved};
+use crate::intake::interval;
+use crate::names::Said;
+use crate::resolve::{self, Related, Scene};
+use crate::{kind, role};
+
+/// What was resolved of an event so far.
+#[derive(Debug, Default)]
+struct SoFar {
+    scene: Scene,
+    /// Whom a name means in this event.
+    by_name: BTreeMap<String, EntityId>,
+    pending: Pending,
+}
+
+impl Fold {
+    /// Resolves what an event says; the answer goes to [`weigh`](Self::weigh) when its subjects are loaded.
+    pub(crate) fn resolve(&mut self, reading: Reading<'_>) -> Pending {
+        let said = reading.said();
+        let mut so_far = SoFar::default();
+        so_far.scene.named = self.sessions.get(&reading.kept.session).cloned().unwrap_or_default();
+        let facts: Vec<&ExtractedFact> = reading
+            .extraction
+            .facts
+            .iter()
+            .filter(|fact| fact.confidence >= Confidence::CANDIDATE && !reading.is_echo(fact.span))
+            .collect();
+        // Names with one bearer first: they are the company of the others.
+        for (name, kind) in said_names(reading.extraction) {
+            let found = resolve::candidates(&self.names, name, kind);
+            if let (Some(only), 1) = (found.first(), found.len()) {
+                so_far.scene.with.insert(*only);
+            }
+        }
+        let is_of_speaker = |fact: &&ExtractedFact| !matches!(fact.subject, Subject::Named(_));
+        let speaker = facts.iter().any(is_of_speaker).then(|| resolve::speaker(&mut self.names, said));
+        // Roles tell two of one name apart, so they come before bare names.
+        let is_bare = |fact: &&ExtractedFact| !is_related(fact);
+        let (bare, related): (Vec<&ExtractedFact>, Vec<&ExtractedFact>) =
+            facts.into_iter().partition(is_bare);
+        for fact in related.into_iter().chain(bare) {
+            if let Some(claim) = self.claim(reading, fact, speaker, &mut so_far) {
+                so_far.pending.claims.push(claim);
+            }
+        }
+        self.mention(reading, &mut so_far);
+        let mut pending = so_far.pending;
+        pending.subjects.extend(pending.claims.iter().map(|claim| self.names.canon(claim.support.subject)));
+        pending
+    }
+
+    fn claim(
+        &mut self,
+        reading: Reading<'_>,
+        fact: &ExtractedFact,
+        speaker: Option<EntityId>,
+        so_far: &mut SoFar,
+    ) -> Option<Resolved> {
+        let said = reading.said();
+        let subject = match &fact.subject {
+            Subject::Speaker => speaker?,
+            Subject::Relation { role, name } => {
+                // A person of this role who has another name is another person; a pet is renamed.
+                let is_named = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
+                let called = Some(fact.object.text.as_str())
+                    .filter(|_| is_named && !role::is_animal(&role::normal(role)));
+                let who = Related { owner: speaker?, role, name: name.as_deref().or(called) };
+                self.related(who, said, so_far)?
+            }
+            Subject::Named(name) => self.named(name, kind_of(reading.extraction, name), said, so_far)?,
+        };
+        if Some(subject) != speaker {
+            so_far.pending.mentioned.entry(subject).or_insert(fact.span);
+            so_far.scene.with.insert(subject);
+        }
+        let object = self.object(reading, fact, subject, so_far)?;
+        if fact.predicate.as_str() == "name" && fact.act == Act::Assert {
+            self.rename(subject, fact, said, &mut so_far.pending);
+        }
+        let (valid_at, invalid_at) = interval(&fact.predicate, fact.act, fact.time);
+        let topic = fact.object.topic.as_deref().map(role::normal);
+        let support = Support {
+            source: Source { event: reading.event.id, span: fact.span },
+            rule: fact.rule.clone(),
+            subject,
+            object,
+            act: fact.act,
+            valid_at,
+            invalid_at,
+            occurred_at: reading.kept.occurred_at,
+            recorded_at: reading.event.recorded_at,
+            session: reading.kept.session.clone(),
+            speaker: reading.kept.speaker.clone(),
+            trust: reading.event.trust,
+            level: reading.event.level,
+            confidence: fact.confidence,
+        };
+        Some(Resolved { predicate: fact.predicate.clone(), topic, support })
+    }
+
+    /// Gives the subject of a claim of its name that name; somebody who bears it already turns out to be the same.
+    fn rename(&mut self, subject: EntityId, fact: &ExtractedFact, said: Said<'_>, pending: &mut Pending) {
+        let Some(entity) = self.names.get(subject) else { return };
+        let kind =
+            if resolve::is_who(entity.kind) { entity.kind } else { fact.object.kind.unwrap_or(entity.kind) };
+        let found = self.names.named(&crate::key::name_key(&fact.object.text, kind), kind);
+        let is_nameless = self.names.is_nameless(subject);
+        let roles: Vec<(EntityId, String)> = entity.roles.clone();
+        let fits = |id: &EntityId| {
+            *id != subject && roles.iter().all(|(owner, role)| self.names.can_be(*id, *owner, role))
+        };
+        let other = found.iter().copied().find(fits).filter(|_| is_nameless && found.len() == 1);
+        match other {
+            Some(other) => pending.joins.push((subject, other)),
+            None => self.names.call(subject, &fact.object.text, kind, said),
+        }
+    }
+
+    fn related(&mut self, who: Related<'_>, said: Said<'_>, so_far: &mut SoFar) -> Option<EntityId> {
+        let (id, other) = resolve::related(&mut self.names, who, &self.company, &so_far.scene, said)?;
+        if let Some(name) = who.name {
+            so_far.by_name.insert(name.to_lowercase(), id);
+        }
+        so_far.pending.joins.extend(other.map(|other| (other, id)));
+        Some(id)
+    }
+
+    fn named(
+        &mut self,
+        name: &str,
+        kind: EntityKind,
+        said: Said<'_>,
+        so_far: &mut SoFar,
+    ) -> Option<EntityId> {
+        if let Some(id) = so_far.by_name.get(&name.to_lowercase()) {
+            return Some(*id);
+        }
+        let id = resolve::named(&mut self.names, (name, kind), &self.company, &so_far.scene, said)?;
+        so_far.by_name.insert(name.to_lowercase(), id);
+        so_far.scene.with.insert(id);
+        Some(id)
+    }
+
+    /// Returns what a claim says of its subject: an entity where it names one, else the words.
+    fn object(
+        &mut self,
+        reading: Reading<'_>,
+        fact: &ExtractedFact,
+        subject: EntityId,
+        so_far: &mut SoFar,
+    ) -> Option<Value> {
+        let object = &fact.object;
+        let words = || Value::Literal { text: object.text.clone(), key: object.key.clone() };
+        let is_relation =
+            predicate::of(fact.predicate.as_str()).is_some_and(|info| info.fact == FactType::Relation);
+        if fact.predicate.as_str() == "name" {
+            return Some(words());
+        }
+        if let Some(role) = role_of(fact) {
+            let name = object.kind.filter(|kind| kind::is_entity(*kind)).map(|_| object.text.as_str());
+            if name.is_none() && role::normal(&object.text) != role::normal(&role) {
+                return Some(words());
+            }
+            let who = Related { owner: subject, role: &role, name };
+            let id = self.related(who, reading.said(), so_far)?;
+            so_far.pending.mentioned.entry(id).or_insert(object.span);
+            so_far.scene.with.insert(id);
+            return Some(Value::Entity(id));
+        }
+        match object.kind.filter(|kind| kind::is_entity(*kind)) {
+            Some(kind) if is_relation || kind != EntityKind::Concept => {
+                let id = self.named(&object.text, kind, reading.said(), so_far)?;
+                so_far.pending.mentioned.entry(id).or_insert(object.span);
+                Some(Value::Entity(id))
+            }
+            _ => Some(words()),
+        }
+    }
+
+    /// Notes who and what an event names, and in which company.
+    fn mention(&mut self, reading: Reading<'_>, so_far: &mut SoFar) {
+        for mention in &reading.extraction.mentions {
+            if !kind::is_entity(mention.kind) || reading.is_echo(mention.span) {
+                continue;
+            }
+            let name = (mention.name.as_str(), mention.kind);
+            let id = so_far.by_name.get(&mention.name.to_lowercase()).copied().or_else(|| {
+                resolve::named(&mut self.names, name, &self.company, &so_far.scene, reading.said())
+            });
+            if let Some(id) = id {
+                so_far.pending.mentioned.entry(id).or_insert(mention.span);
+            }
+        }
+        let all: BTreeSet<EntityId> = so_far.pending.mentioned.keys().copied().collect();
+        for (id, span) in &so_far.pending.mentioned {
+            let source = Source { event: reading.event.id, span: *span };
+            let (session, occurred_at) = (reading.kept.session.clone(), reading.kept.occurred_at);
+            let row = MentionRow { source, entity: *id, session, occurred_at };
+            self.mentions.insert((reading.event.id, *id), row);
+            // Company that is not loaded will be read with this mention in it.
+            if self.is_whole
+                || self.company.contains_key(id)
+                || self.names.get(*id).is_some_and(|entity| entity.sources == [reading.event.id])
+            {
+                self.company.entry(*id).or_default().extend(all.iter().filter(|other| *other != id));
+            }
+            let named = self.sessions.entry(reading.kept.session.clone()).or_default();
+            let last = named.entry(*id).or_insert(occurred_at);
+            *last = (*last).max(occurred_at);
+        }
+    }
+}
+
+/// Returns the role that the object of a claim has for its subject: of `relative`, `partner`, `pet` and `knows`.
+pub(super) fn role_of(fact: &ExtractedFact) -> Option<String> {
+    let topic = fact.object.topic.clone();
+    match fact.predicate.as_str() {
+        "relative" | "knows" => topic,
+        "partner" => Some(topic.unwrap_or_else(|| "partner".to_owned())),
+        "pet" => Some(topic.unwrap_or_else(|| "pet".to_owned())),
+        _ => None,
+    }
+}
+
+fn is_related(fact: &ExtractedFact) -> bool {
+    matches!(fact.subject, Subject::Relation { .. }) || role_of(fact).is_some()
+}
+
+/// Returns the names of an event with their kinds: its mentions, subjects and objects.
+pub(super) fn said_names(extraction: &Extraction) -> impl Iterator<Item = (&str, EntityKind)> {
+    let mentions = extraction.mentions.iter().map(|mention| (mention.name.as_str(), mention.kind));
+    let subjects = extraction.facts.iter().filter_map(|fact| match &fact.subject {
+        Subject::Named(name) | Subject::Relation { name: Some(name), .. } => {
+            Some((name.as_str(), kind_of(extraction, name)))
+        }
+        _ => None,
+    });
+    let objects =
+        extraction.facts.iter().filter_map(|fact| Some((fact.object.text.as_str(), fact.object.kind?)));
+    mentions.filter(|(_, kind)| kind::is_entity(*kind)).chain(subjects).chain(objects)
+}
+
+/// Returns the kind of a subject's name: somebody, unless the text says otherwise.
+fn kind_of(extraction: &Extraction, name: &str) -> EntityKind {
+    let found = extraction.mentions.iter().find(|mention| mention.name == name).map(|mention| mention.kind);
+    found.filter(|kind| kind::is_entity(*kind) && *kind != EntityKind::Concept).unwrap_or(EntityKind::Person)
+}

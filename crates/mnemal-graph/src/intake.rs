@@ -1,0 +1,47 @@
+//! From a claim of an extractor to what is weighed: when it holds.
+
+use mnemal_core::{Act, Grain, Predicate, When, WorldTime};
+use mnemal_extract::predicate::{self, Cardinality};
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Returns the begin and the end of what a claim says.
+///
+/// A time as long as its unit is a moment ("in March": since then), a longer one an interval ("from 2010 to 2015").
+/// What holds for life, and what happened, has no end; the time of a birthday is its value.
+pub(crate) fn interval(
+    predicate: &Predicate,
+    act: Act,
+    time: Option<When>,
+) -> (Option<WorldTime>, Option<WorldTime>) {
+    let Some(time) = time else { return (None, None) };
+    let cardinality = predicate::of(predicate.as_str()).map(|info| info.cardinality);
+    let (start, end) = (time.start, time.end);
+    let is_moment = start
+        .zip(end)
+        .is_some_and(|(start, end)| end.as_seconds() - start.as_seconds() <= seconds(time.grain) * 3 / 2);
+    match (cardinality, act) {
+        (Some(Cardinality::One), _) => (None, None),
+        (Some(Cardinality::Event), _) => (start.or(end), None),
+        (_, Act::End) if is_moment || end.is_none() => (None, start),
+        (_, Act::End) => (start, end),
+        _ if is_moment => (start, None),
+        _ => (start, end),
+    }
+}
+
+/// Returns about how long a unit is.
+fn seconds(grain: Grain) -> i64 {
+    match grain {
+        Grain::Second | Grain::Minute => 60,
+        Grain::Hour => DAY / 2,
+        Grain::Day => DAY,
+        Grain::Week => 7 * DAY,
+        Grain::Month => 31 * DAY,
+        Grain::Quarter | Grain::Season => 92 * DAY,
+        Grain::Year => 366 * DAY,
+        Grain::Decade => 3_653 * DAY,
+        Grain::Century => 36_525 * DAY,
+    }
+}

@@ -1,0 +1,27 @@
+//! Which kinds of names can mean the same thing.
+
+use mnemal_core::EntityKind;
+
+/// Returns the class of a kind, which is a part of an entity's id: finer kinds are guessed by rule and change.
+pub(crate) fn class(kind: EntityKind) -> &'static str {
+    match kind {
+        EntityKind::Person | EntityKind::Animal => "who",
+        EntityKind::Location => "where",
+        _ => "what",
+    }
+}
+
+/// Whether two kinds can be those of one thing; a concept is what nobody could tell.
+pub(crate) fn agree(one: EntityKind, other: EntityKind) -> bool {
+    one == EntityKind::Concept || other == EntityKind::Concept || class(one) == class(other)
+}
+
+/// Returns the kind that says more; the known one where both say as much.
+pub(crate) fn closer(known: EntityKind, said: EntityKind) -> EntityKind {
+    if known == EntityKind::Concept { said } else { known }
+}
+
+/// Whether a mention of this kind names something that is worth a place of its own; numbers and addresses are values.
+pub(crate) fn is_entity(kind: EntityKind) -> bool {
+    !matches!(kind, EntityKind::Quantity | EntityKind::Identifier)
+}

@@ -1,0 +1,297 @@
+//! Who and what is known by which name: the index that resolution looks into.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use mnemal_core::{
+    Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, Joined, Producer, Timestamp, named_id,
+};
+
+use crate::key::name_key;
+use crate::{kind, role};
+
+/// Every entity of a space, by name, by role and by the words of its names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    entities: BTreeMap<EntityId, Entity>,
+    by_key: HashMap<String, BTreeSet<EntityId>>,
+    by_role: HashMap<(EntityId, String), BTreeSet<EntityId>>,
+    /// Bearers of full names, by first and last word.
+    by_word: HashMap<String, BTreeSet<EntityId>>,
+    /// Who was ever taken for whom, by the one that stands for both.
+    members: HashMap<EntityId, BTreeSet<EntityId>>,
+    /// What the extractor recognises.
+    gazetteer: Gazetteer,
+    /// Entities that changed since they were taken.
+    changed: BTreeSet<EntityId>,
+}
+
+/// What an event says of a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'e> {
+    pub(crate) event: &'e Event,
+    pub(crate) occurred_at: Timestamp,
+    pub(crate) producer: &'e Producer,
+}
+
+impl Names {
+    pub(crate) fn from_rows(rows: Vec<Entity>) -> Self {
+        let mut names = Self::default();
+        for entity in rows {
+            let id = entity.id;
+            names.entities.insert(id, entity);
+            names.index(id);
+        }
+        names
+    }
+
+    pub(crate) fn gazetteer(&self) -> &Gazetteer {
+        &self.gazetteer
+    }
+
+    pub(crate) fn get(&self, id: EntityId) -> Option<&Entity> {
+        self.entities.get(&id)
+    }
+
+    /// Returns the entities that changed since the last call.
+    pub(crate) fn take_changed(&mut self) -> Vec<Entity> {
+        let changed = std::mem::take(&mut self.changed);
+        changed.into_iter().filter_map(|id| self.entities.get(&id).cloned()).collect()
+    }
+
+    /// Returns what an entity is taken for.
+    pub(crate) fn canon(&self, id: EntityId) -> EntityId {
+        let mut at = id;
+        // Joins form no circle; the bound is for rows that say otherwise.
+        for _ in 0..self.entities.len() {
+            match self.entities.get(&at).and_then(|entity| entity.joined_at(Timestamp::MAX)) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// Returns those whose name has this key and whose kind can be that, each for itself.
+    pub(crate) fn named(&self, key: &str, kind: EntityKind) -> BTreeSet<EntityId> {
+        self.fitting(self.by_key.get(key), kind)
+    }
+
+    /// Returns the bearers of a full name that begins or ends with this word.
+    pub(crate) fn bearers(&self, word: &str, kind: EntityKind) -> BTreeSet<EntityId> {
+        self.fitting(self.by_word.get(word), kind)
+    }
+
+    /// Returns those who have a role for somebody.
+    pub(crate) fn in_role(&self, owner: EntityId, role: &str) -> BTreeSet<EntityId> {
+        let found = self.by_role.get(&(owner, role.to_owned())).into_iter().flatten();
+        found.copied().collect()
+    }
+
+    /// Returns those who have a role for anybody.
+    pub(crate) fn holders(&self, role: &str) -> BTreeSet<EntityId> {
+        let found = self.by_role.iter().filter(|((_, of), _)| of == role).flat_map(|(_, ids)| ids);
+        found.copied().collect()
+    }
+
+    fn fitting(&self, ids: Option<&BTreeSet<EntityId>>, said: EntityKind) -> BTreeSet<EntityId> {
+        let fits = |id: &&EntityId| self.get(**id).is_some_and(|entity| kind::agree(entity.kind, said));
+        ids.into_iter().flatten().filter(fits).copied().collect()
+    }
+
+    /// Returns everybody who is taken for the same as an entity, itself included.
+    pub(crate) fn same_as(&self, id: EntityId) -> BTreeSet<EntityId> {
+        let canon = self.canon(id);
+        let (mut found, mut open) = (BTreeSet::from([canon]), vec![canon]);
+        while let Some(next) = open.pop() {
+            let members = self.members.get(&next).into_iter().flatten();
+            let new = members.filter(|one| self.canon(**one) == canon && found.insert(**one));
+            open.extend(new.copied().collect::<Vec<_>>());
+        }
+        found
+    }
+
+    fn rows_of(&self, id: EntityId) -> impl Iterator<Item = &Entity> {
+        self.same_as(id).into_iter().filter_map(|id| self.entities.get(&id))
+    }
+
+    /// Whether nobody who is taken for the same has a name.
+    pub(crate) fn is_nameless(&self, id: EntityId) -> bool {
+        self.rows_of(id).all(|entity| entity.names.is_empty())
+    }
+
+    /// Whether an entity can have one more role for somebody.
+    pub(crate) fn can_be(&self, id: EntityId, owner: EntityId, said: &str) -> bool {
+        let owner = self.canon(owner);
+        let fits = |(of, known): &(EntityId, String)| self.canon(*of) != owner || role::agree(known, said);
+        self.canon(id) != owner && self.rows_of(id).all(|entity| entity.roles.iter().all(fits))
+    }
+
+    /// Makes an entity, or finds the one that is made alike; `name` is what it is called.
+    pub(crate) fn make(&mut self, key: &str, said_kind: EntityKind, shown: &str, said: Said<'_>) -> EntityId {
+        let id = EntityId(named_id("entity", &[kind::class(said_kind), key]));
+        if let Entry::Vacant(place) = self.entities.entry(id) {
+            place.insert(Entity {
+                id,
+                kind: said_kind,
+                name: shown.to_owned(),
+                names: Vec::new(),
+                roles: Vec::new(),
+                joined: Vec::new(),
+                sources: vec![said.event.id],
+                created_at: said.event.recorded_at,
+                producer: said.producer.clone(),
+            });
+            self.changed.insert(id);
+        }
+        id
+    }
+
+    /// Gives an entity a name; one that it has already changes nothing.
+    pub(crate) fn call(&mut self, id: EntityId, text: &str, said_kind: EntityKind, said: Said<'_>) {
+        let Some(entity) = self.entities.get_mut(&id) else { return };
+        let key = name_key(text, said_kind);
+        if key.is_empty() {
+            return;
+        }
+        let closer = kind::closer(entity.kind, said_kind);
+        let is_known = entity.names.iter().any(|name| name.key == key);
+        if is_known && closer == entity.kind {
+            return;
+        }
+        entity.kind = closer;
+        if !is_known {
+            let name = EntityName {
+                text: text.to_owned(),
+                key,
+                source: said.event.id,
+                occurred_at: said.occurred_at,
+            };
+            entity.names.push(name);
+        }
+        entity.name = shown(entity).to_owned();
+        note(entity, said.event);
+        self.changed.insert(id);
+        self.index(id);
+    }
+
+    /// Gives an entity a role for somebody; one that it has already changes nothing.
+    pub(crate) fn engage(&mut self, id: EntityId, owner: EntityId, role: &str, said: Said<'_>) {
+        let Some(entity) = self.entities.get_mut(&id) else { return };
+        let has = |(of, known): &(EntityId, String)| *of == owner && known == role;
+        if id == owner || entity.roles.iter().any(has) {
+            return;
+        }
+        entity.roles.push((owner, role.to_owned()));
+        entity.name = shown(entity).to_owned();
+        note(entity, said.event);
+        self.changed.insert(id);
+        self.index(id);
+    }
+
+    /// Whether a person said of two entities that they are two.
+    fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
+        let ended = |of: EntityId, into: EntityId| {
+            let entity = self.entities.get(&of).into_iter();
+            entity
+                .flat_map(|entity| &entity.joined)
+                .any(|joined| joined.into == into && joined.expired_at.is_some())
+        };
+        ended(one, other) || ended(other, one)
+    }
+
+    /// Takes one entity for another from an event on; returns the one that is no longer itself, if that is new. What a person
+    /// parted is only joined by a person.
+    pub(crate) fn join(&mut self, one: EntityId, into: EntityId, said: Said<'_>) -> Option<EntityId> {
+        let (one, into) = (self.canon(one), self.canon(into));
+        let is_decided = said.event.role == mnemal_core::Role::Decision;
+        if one == into || !is_decided && self.is_parted(one, into) || !self.entities.contains_key(&into) {
+            return None;
+        }
+        let entity = self.entities.get_mut(&one)?;
+        let created_at = said.event.recorded_at;
+        entity.joined.push(Joined { into, source: said.event.id, created_at, expired_at: None });
+        note(entity, said.event);
+        self.changed.insert(one);
+        self.members.entry(into).or_default().insert(one);
+        Some(one)
+    }
+
+    /// Returns those whom an event joined, and what stands for them.
+    pub(crate) fn all_joined_by(&self, event: mnemal_core::EventId) -> Vec<EntityId> {
+        let joins = self
+            .entities
+            .values()
+            .flat_map(|entity| entity.joined.iter().map(move |joined| (entity.id, joined)));
+        joins
+            .filter(|(_, joined)| joined.source == event)
+            .flat_map(|(id, joined)| [id, joined.into])
+            .collect()
+    }
+
+    /// Ends the joins that `fits` chooses; returns what stood for each.
+    pub(crate) fn part(
+        &mut self,
+        said: Said<'_>,
+        fits: impl Fn(EntityId, &Joined) -> bool,
+    ) -> BTreeSet<EntityId> {
+        let mut parted = BTreeSet::new();
+        for (id, entity) in &mut self.entities {
+            let holding = entity.joined.iter_mut().filter(|joined| joined.expired_at.is_none());
+            let mut is_changed = false;
+            for joined in holding.filter(|joined| fits(*id, joined)) {
+                joined.expired_at = Some(said.event.recorded_at);
+                parted.extend([*id, joined.into]);
+                is_changed = true;
+            }
+            if is_changed {
+                note(entity, said.event);
+                self.changed.insert(*id);
+            }
+        }
+        parted
+    }
+
+    fn index(&mut self, id: EntityId) {
+        let Some(entity) = self.entities.get(&id) else { return };
+        for joined in &entity.joined {
+            self.members.entry(joined.into).or_default().insert(id);
+        }
+        for name in &entity.names {
+            self.by_key.entry(name.key.clone()).or_default().insert(id);
+            self.gazetteer.add(&name.text, entity.kind);
+            let words: Vec<&str> = name.key.split_whitespace().collect();
+            if let [first, .., last] = words.as_slice() {
+                let is_who = kind::class(entity.kind) == "who";
+                if is_who || entity.kind == EntityKind::Organization {
+                    self.by_word.entry((*first).to_owned()).or_default().insert(id);
+                }
+                if is_who {
+                    self.by_word.entry((*last).to_owned()).or_default().insert(id);
+                }
+            }
+        }
+        for (owner, role) in &entity.roles {
+            self.by_role.entry((*owner, role.clone())).or_default().insert(id);
+        }
+    }
+}
+
+/// Returns the name to show: the newest of one who is somebody's, because pets and projects are renamed, else the first.
+fn shown(entity: &Entity) -> &str {
+    let order = |name: &&EntityName| (name.occurred_at, name.source, name.text.clone());
+    let of_somebody = !entity.roles.is_empty();
+    let name = if of_somebody {
+        entity.names.iter().max_by_key(order)
+    } else {
+        entity.names.iter().min_by_key(order)
+    };
+    let role = entity.roles.first().map(|(_, role)| role);
+    name.map(|name| &name.text).or(role).unwrap_or(&entity.name)
+}
+
+fn note(entity: &mut Entity, event: &Event) {
+    if !entity.sources.contains(&event.id) {
+        entity.sources.push(event.id);
+    }
+}

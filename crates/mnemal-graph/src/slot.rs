@@ -1,0 +1,85 @@
+//! Which claims are weighed against each other: the slots.
+
+use mnemal_core::{EntityId, Fact, Predicate, Support, Value};
+use mnemal_extract::predicate::{self, Cardinality};
+
+/// How the values of a slot exclude each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rule {
+    /// One for life.
+    One,
+    /// One at a time. A slot with one possible value only ends and begins.
+    Now,
+    /// A happening.
+    Event,
+}
+
+/// What claims have in common that are weighed together. Nothing outside it ever ends a fact.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slot {
+    pub(crate) subject: EntityId,
+    /// Predicate, topic and, where each value stands for itself, its key.
+    pub(crate) key: String,
+    pub(crate) rule: Rule,
+}
+
+/// A claim in its slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Claim {
+    pub(crate) predicate: Predicate,
+    pub(crate) topic: Option<String>,
+    /// After merges.
+    pub(crate) object: Value,
+    /// What tells the values of a slot apart.
+    pub(crate) value: String,
+    pub(crate) support: Support,
+}
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Puts a claim into its slot. `canon` says what an entity is taken for.
+pub(crate) fn place(
+    predicate: &Predicate,
+    topic: Option<&str>,
+    support: &Support,
+    canon: impl Fn(EntityId) -> EntityId,
+) -> (Slot, Claim) {
+    let object = match &support.object {
+        Value::Entity(id) => Value::Entity(canon(*id)),
+        literal @ Value::Literal { .. } => literal.clone(),
+    };
+    let info = predicate::of(predicate.as_str());
+    let cardinality = info.map_or(Cardinality::Many, |info| info.cardinality);
+    let name = predicate.as_str();
+    let (of_topic, of_object) = (topic.unwrap_or_default(), object.key());
+    let (rule, key, value) = match cardinality {
+        Cardinality::One => (Rule::One, name.to_owned(), of_object),
+        Cardinality::Now => (Rule::Now, name.to_owned(), of_object),
+        Cardinality::NowPerTopic => (Rule::Now, format!("{name} {of_topic}"), of_object),
+        Cardinality::Event => {
+            let day = support.valid_at.map(|at| at.as_seconds().div_euclid(DAY).to_string());
+            let day = day.unwrap_or_default();
+            (Rule::Event, format!("{name} {of_topic} {of_object} {day}"), of_object)
+        }
+        _ if name == "relative" && matches!(of_topic, "mother" | "father") => {
+            (Rule::One, format!("{name} {of_topic}"), of_object)
+        }
+        _ if name == "knows" && of_topic == "boss" => (Rule::Now, format!("{name} {of_topic}"), of_object),
+        _ => match info.and_then(|info| info.opposite.as_deref()) {
+            Some(opposite) => (Rule::Now, format!("{} {of_object}", name.min(opposite)), name.to_owned()),
+            None => (Rule::Now, format!("{name} {of_topic} {of_object}"), of_object),
+        },
+    };
+    let slot = Slot { subject: canon(support.subject), key, rule };
+    let topic = topic.map(str::to_owned);
+    (slot, Claim { predicate: predicate.clone(), topic, object, value, support: support.clone() })
+}
+
+/// Returns the claims of a stored fact, each in its slot.
+pub(crate) fn places<'f>(
+    fact: &'f Fact,
+    canon: impl Fn(EntityId) -> EntityId + Copy + 'f,
+) -> impl Iterator<Item = (Slot, Claim)> + 'f {
+    fact.supports.iter().map(move |support| place(&fact.predicate, fact.topic.as_deref(), support, canon))
+}

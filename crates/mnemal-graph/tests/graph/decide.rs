@@ -1,0 +1,174 @@
+//! What a person decides about facts and entities, and takes back.
+
+use mnemal_core::{
+    AsOf, Decision, EntityId, EventKind, FactChoice, FactDecision, FactFilter, FactStatus, GraphStore as _,
+    Origin, Predicate, Reason, Timestamp, Value, WorldTime,
+};
+
+use crate::log::{Life, day, now};
+
+fn id(life: &Life, name: &str) -> EntityId {
+    now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
+}
+
+/// The one who speaks, who has no name.
+fn user(life: &Life) -> EntityId {
+    life.dump().entities.iter().find(|entity| entity.name == "user").unwrap().id
+}
+
+fn words(text: &str) -> Value {
+    Value::Literal { text: text.into(), key: mnemal_text::fold(text) }
+}
+
+fn about(life: &Life, predicate: &str, object: Value, choice: FactChoice) -> Decision {
+    let predicate = Predicate::new(predicate).unwrap();
+    Decision::Fact(FactDecision { subject: user(life), predicate, topic: None, object, choice })
+}
+
+const ADD: FactChoice = FactChoice::Add { valid_at: None, invalid_at: None };
+
+// proves: DF-37, DF-36 (rejection)
+#[test]
+fn what_a_person_rejected_stays_wrong_until_it_is_added() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me diet vegan");
+    life.decide("2020-06-01", about(&life, "diet", words("vegan"), FactChoice::Reject));
+    assert_eq!(life.on("2021-01-01"), Vec::<String>::new());
+    for n in 0..10 {
+        life.say_in("2020-07-01", &format!("s{n}"), "me diet vegan");
+        life.say_as(Origin::Assistant, "2020-07-01", "me diet vegan");
+        life.say_as(Origin::Import, "2020-04-01", "me diet vegan");
+    }
+    assert_eq!(life.on("2021-01-01"), Vec::<String>::new());
+    assert_eq!(life.rebuilt(), life.dump());
+    assert_eq!(life.on("2021-01-01"), Vec::<String>::new());
+    let rejected = now(life.store.believed(&FactFilter::all())).unwrap();
+    assert_eq!((rejected.len(), rejected[0].status), (1, FactStatus::Rejected));
+    life.decide("2020-08-01", about(&life, "diet", words("vegan"), ADD));
+    assert_eq!(life.on("2021-01-01"), ["user diet vegan"]);
+}
+
+// proves: AD-25 (user_correction)
+#[test]
+fn a_correction_wins_whatever_the_dates() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me birthday May_3");
+    life.say("2020-05-02", "me birthday May_4");
+    life.decide("2020-06-01", about(&life, "birthday", words("May 4"), ADD));
+    assert_eq!(life.on("2021-01-01"), ["user birthday May 3 (superseded)", "user birthday May 4"]);
+    let facts = life.facts(AsOf::present(day("2021-01-01")));
+    let old = facts.iter().find(|fact| fact.superseded.is_some()).unwrap();
+    assert_eq!(old.superseded.as_ref().unwrap().reason, Reason::UserCorrection);
+    let mut life = Life::new();
+    life.say("2020-05-01", "me lives_in Oslo @2020-01-01");
+    life.decide("2020-06-01", about(&life, "lives_in", words("Rome"), ADD));
+    assert_eq!(life.on("2021-01-01"), ["user lives_in Rome"]);
+    for n in 1..=10 {
+        life.say_as(Origin::Assistant, &format!("2020-07-{n:02}"), "me lives_in Bern @2020-07-01");
+    }
+    assert_eq!(life.on("2021-01-01"), ["user lives_in Bern (candidate)", "user lives_in Rome"]);
+    life.say("2022-06-01", "me lives_in Bern @2022-05-01");
+    assert_eq!(life.on("2023-01-01"), ["user lives_in Bern"]);
+}
+
+#[test]
+fn an_end_and_its_undo() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me uses vim");
+    let before = life.on("2022-01-01");
+    let at = WorldTime::from_seconds(day("2021-01-01").as_micros() / 1_000_000);
+    let decision = life.decide("2021-02-01", about(&life, "uses", words("vim"), FactChoice::End { at }));
+    assert_eq!(life.on("2022-01-01"), Vec::<String>::new());
+    assert_eq!(life.on("2020-06-01"), ["user uses vim (superseded)"]);
+    for _ in 0..2 {
+        life.decide("2021-03-01", Decision::Undo { decision });
+        assert_eq!(life.on("2022-01-01"), before);
+    }
+}
+
+// proves: DF-41
+#[test]
+fn a_merge_is_taken_back_and_later_events_are_kept() {
+    let (mut life, mut never) = (Life::new(), Life::new());
+    let start = ["Robert likes tea", "Bob lives_in Oslo:location", "me knows Bob:person #friend"];
+    for text in start {
+        life.say("2020-05-01", text);
+        never.say("2020-05-01", text);
+    }
+    let merge = Decision::Merge { one: id(&life, "Bob"), into: id(&life, "Robert") };
+    let decision = life.decide("2020-06-01", merge);
+    assert_eq!(
+        life.on("2021-01-01"),
+        ["Robert likes tea", "Robert lives_in Oslo", "user knows Robert #friend"]
+    );
+    assert_eq!(id(&life, "Bob"), id(&life, "Robert"));
+    for n in 0..50 {
+        let text = format!("{} uses thing{n}", if n % 2 == 0 { "Bob" } else { "Robert" });
+        life.say("2020-07-01", &text);
+        never.say("2020-07-01", &text);
+    }
+    assert_eq!(
+        now(life.graph().mentions(id(&life, "Robert"), AsOf::present(Timestamp::MAX))).unwrap().len(),
+        53
+    );
+    life.decide("2020-08-01", Decision::Undo { decision });
+    assert_eq!(life.believed(), never.believed());
+    let strip = |life: &Life| {
+        let facts = now(life.store.believed(&FactFilter::all())).unwrap();
+        let mut supports: Vec<_> =
+            facts.into_iter().flat_map(|fact| fact.supports).map(|one| (one.source, one.subject)).collect();
+        supports.sort();
+        supports
+    };
+    let places = |all: Vec<(mnemal_core::Source, EntityId)>| {
+        all.into_iter().map(|(of, id)| (of.span, id)).collect::<Vec<_>>()
+    };
+    assert_eq!(places(strip(&life)).len(), places(strip(&never)).len());
+    life.restart();
+    assert_eq!(life.rebuilt(), life.dump());
+    assert_eq!(life.believed(), never.believed());
+}
+
+#[test]
+fn before_a_merge_there_were_two() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Robert likes tea");
+    life.say("2020-05-02", "Bob likes jazz");
+    let before = life.dump().facts.iter().map(|fact| fact.created_at).max().unwrap();
+    let merge = Decision::Merge { one: id(&life, "Bob"), into: id(&life, "Robert") };
+    life.decide("2020-06-01", merge);
+    let then = AsOf { world: Timestamp::MAX, belief: before };
+    assert_eq!(now(life.graph().all(&mnemal_core::EntityFilter::all(), then)).unwrap().len(), 2);
+    assert_eq!(
+        now(life.graph().all(&mnemal_core::EntityFilter::all(), AsOf::present(Timestamp::MAX)))
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_ne!(now(life.graph().named("Bob", then)).unwrap()[0].id, id(&life, "Robert"));
+}
+
+#[test]
+fn what_a_person_parted_stays_two() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Anna lives_in Oslo:location");
+    life.say("2020-05-02", "sister() works_at Fjordbank:organization");
+    life.say("2020-05-03", "sister(Anna) likes tea");
+    let joined = life.dump().entities.into_iter().find(|entity| !entity.joined.is_empty()).unwrap();
+    life.decide("2020-06-01", Decision::Split { one: joined.id, from: id(&life, "Anna") });
+    assert!(life.on("2021-01-01").contains(&"sister works_at Fjordbank".to_owned()));
+    life.say("2020-07-01", "sister(Anna) likes jazz");
+    assert!(life.on("2021-01-01").contains(&"sister works_at Fjordbank".to_owned()));
+}
+
+#[test]
+fn only_the_user_decides() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me diet vegan");
+    let mut entry = life.entry("2020-06-01", "s", "");
+    entry.event.kind = EventKind::Decision(about(&life, "diet", words("vegan"), FactChoice::Reject));
+    entry.event.origin = Origin::Assistant;
+    life.append(entry);
+    life.fold();
+    assert_eq!(life.on("2021-01-01"), ["user diet vegan"]);
+}

@@ -1,0 +1,137 @@
+//! AD-21: who is who.
+
+use mnemal_core::{AsOf, Entity, Timestamp};
+
+use crate::log::{Life, now};
+
+fn named(life: &Life, name: &str) -> Vec<Entity> {
+    now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()
+}
+
+// proves: DF-38
+#[test]
+fn one_name_is_one_entity_however_often_it_is_said() {
+    let mut life = Life::new();
+    for n in 0..1_000 {
+        let entry = life.entry(
+            "2020-05-01",
+            &format!("s{}", n % 7),
+            ["Ada_Lovelace", "ADA_LOVELACE", "Dr._Ada_Lovelace's"][n % 3],
+        );
+        life.append(entry);
+    }
+    life.fold();
+    assert_eq!(life.dump().entities.len(), 1);
+    assert_eq!(
+        now(life.graph().mentions(life.dump().entities[0].id, AsOf::present(Timestamp::MAX))).unwrap().len(),
+        1_000
+    );
+}
+
+// proves: DF-40, BA-19
+#[test]
+fn a_name_inside_another_is_another() {
+    let mut life = Life::new();
+    let pairs = [
+        ("Ann", "Joanne"),
+        ("Al", "Alice"),
+        ("York:location", "New_York:location"),
+        ("王芳", "王芳芳"),
+        ("Sam", "Samantha"),
+    ];
+    for n in 0..500 {
+        let (short, long) = pairs[n % pairs.len()];
+        let (short, long) = (short.split(':').next().unwrap(), long.split(':').next().unwrap());
+        let kind = if n % pairs.len() == 2 { ":location" } else { "" };
+        life.say("2020-05-01", &format!("{short}{}{kind}\n{long}{}{kind}", n / 5, n / 5));
+    }
+    assert_eq!(life.dump().entities.len(), 1_000);
+}
+
+// proves: DF-39
+#[test]
+fn names_of_many_scripts_resolve_without_a_model() {
+    let mut life = Life::new();
+    let names = ["Ада", "Νίκος", "محمد", "דוד", "राम", "王芳", "さくら", "민준", "สมชาย", "தமிழ்", "Zoë"];
+    for _ in 0..2 {
+        for name in names {
+            life.say("2020-05-01", name);
+        }
+    }
+    assert_eq!(life.dump().entities.len(), names.len());
+    for name in names {
+        assert_eq!(named(&life, name).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_name_joins_a_relative_who_had_none() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "sister() works_at Fjordbank:organization");
+    assert_eq!(life.on("2021-01-01"), ["sister works_at Fjordbank"]);
+    life.say("2020-06-01", "me relative Anna:person #sister");
+    assert_eq!(life.on("2021-01-01"), ["Anna works_at Fjordbank", "user relative Anna #sister"]);
+    life.say("2020-07-01", "Anna lives_in Oslo:location");
+    life.say("2020-07-01", "sister() likes tea");
+    assert_eq!(
+        life.on("2021-01-01"),
+        ["Anna likes tea", "Anna lives_in Oslo", "Anna works_at Fjordbank", "user relative Anna #sister"]
+    );
+}
+
+#[test]
+fn a_relative_turns_out_to_be_somebody_known_and_belief_time_tells_since_when() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Anna lives_in Oslo:location");
+    life.say("2020-05-02", "sister() works_at Fjordbank:organization");
+    let before = life.dump().facts.iter().map(|fact| fact.created_at).max().unwrap();
+    life.say("2020-06-01", "sister(Anna) likes tea");
+    assert_eq!(life.on("2021-01-01"), ["Anna likes tea", "Anna lives_in Oslo", "Anna works_at Fjordbank"]);
+    let as_of = AsOf { world: Timestamp::MAX, belief: before };
+    let subjects: std::collections::BTreeSet<_> = life.facts(as_of).iter().map(|fact| fact.subject).collect();
+    assert_eq!(subjects.len(), 2, "before, there were two");
+}
+
+#[test]
+fn two_of_one_name_are_told_apart_by_what_they_are() {
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "home", "brother(John) role plumber");
+    life.say_in("2020-05-02", "work", "colleague(John) lives_in Bergen:location");
+    assert_eq!(named(&life, "John").len(), 2);
+    life.say_in("2020-05-02", "work", "John likes tea");
+    life.say_in("2020-05-03", "home", "John likes coffee");
+    let lines = life.on("2021-01-01");
+    assert_eq!(lines, ["John likes coffee", "John likes tea", "John lives_in Bergen", "John role plumber"]);
+    let facts = life.facts(AsOf::present(Timestamp::MAX));
+    let subject = |predicate: &str, object: &str| {
+        let found = facts
+            .iter()
+            .find(|fact| fact.predicate.as_str() == predicate && fact.object.key().contains(object));
+        found.unwrap().subject
+    };
+    assert_eq!(subject("likes", "tea"), subject("lives_in", ""));
+    assert_eq!(subject("likes", "coffee"), subject("role", "plumber"));
+}
+
+#[test]
+fn a_renamed_pet_is_the_same_pet() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "dog() name Rex:animal");
+    life.say("2020-05-02", "Rex likes bones");
+    life.say("2021-05-01", "dog() name Max:animal");
+    life.say("2021-05-02", "Max likes walks");
+    assert_eq!(life.on("2022-01-01"), ["Max likes bones", "Max likes walks", "Max name Max"]);
+}
+
+#[test]
+fn the_speaker_is_somebody() {
+    let mut life = Life::new();
+    life.say_by("Caroline", "2020-05-01", "me likes tea");
+    life.say_by("Melanie", "2020-05-01", "Caroline lives_in Oslo:location");
+    assert_eq!(life.on("2021-01-01"), ["Caroline likes tea", "Caroline lives_in Oslo"]);
+    let mut life = Life::new();
+    life.say("2020-05-01", "me likes tea");
+    life.say("2020-05-02", "me name Ada:person");
+    life.say("2020-05-03", "Ada lives_in Oslo:location");
+    assert_eq!(life.on("2021-01-01"), ["Ada likes tea", "Ada lives_in Oslo", "Ada name Ada"]);
+}

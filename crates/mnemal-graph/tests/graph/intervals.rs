@@ -1,0 +1,244 @@
+//! AD-22: which value holds when, each kind by its case.
+
+use mnemal_core::{AsOf, FactFilter, GraphStore as _, Origin, Reason};
+
+use crate::log::{Life, day, now};
+
+fn check(said: &[(&str, &str)], on: &str, expected: &[&str]) {
+    let mut life = Life::new();
+    for (day, text) in said {
+        life.say(day, text);
+    }
+    assert_eq!(life.on(on), expected, "{said:?}");
+}
+
+// proves: DF-29
+#[test]
+fn a_dated_newer_value_closes_the_older_one_and_both_keep_their_time() {
+    let said = [
+        ("2020-05-01", "me lives_in Oslo:location @2020-01-01"),
+        ("2022-05-01", "me lives_in Rome:location @2022-03-01"),
+    ];
+    check(&said, "2023-01-01", &["user lives_in Rome"]);
+    check(&said, "2021-01-01", &["user lives_in Oslo (superseded)"]);
+    check(&said, "2019-01-01", &[]);
+    let job =
+        [("2020-05-01", "me works_at Acme:organization"), ("2022-05-01", "me works_at Bolt:organization")];
+    check(&job, "2023-01-01", &["user works_at Bolt"]);
+    check(&job, "2021-01-01", &["user works_at Acme (superseded)"]);
+}
+
+// proves: DF-34, AD-25
+#[test]
+fn an_older_value_that_comes_late_is_born_closed() {
+    let mut life = Life::new();
+    life.say("2022-05-01", "me works_at Bolt:organization @2022-03-01");
+    let late = life.say("2023-05-01", "me works_at Acme:organization @2015-01-01");
+    assert_eq!(life.on("2024-01-01"), ["user works_at Bolt"]);
+    assert_eq!(life.on("2016-01-01"), ["user works_at Acme (superseded)"]);
+    let old = now(life.store.believed(&FactFilter::all())).unwrap();
+    let old = old.iter().find(|fact| fact.superseded.is_some()).unwrap();
+    let why = old.superseded.as_ref().unwrap();
+    assert_eq!((why.reason, old.supports[0].source.event), (Reason::Backfill, late));
+    assert_ne!(why.by, late);
+    // Imported today, said long ago.
+    let old_words =
+        [("2022-05-01", "me lives_in Rome:location"), ("2010-05-01", "me lives_in Oslo:location")];
+    check(&old_words, "2024-01-01", &["user lives_in Rome"]);
+}
+
+// proves: DF-31
+#[test]
+fn an_undated_value_never_closes_a_dated_one() {
+    let said = [
+        ("2020-05-01", "me lives_in Oslo:location @2020-01-01"),
+        ("2022-05-01", "me lives_in Rome:location"),
+    ];
+    check(&said, "2023-01-01", &["user lives_in Oslo (disputed)", "user lives_in Rome (disputed)"]);
+    let again = [said[0], said[1], ("2022-06-01", "me lives_in Oslo:location")];
+    check(&again, "2023-01-01", &["user lives_in Oslo"]);
+    let dated = [said[0], said[1], ("2022-06-01", "me lives_in Bern:location @2022-06-01")];
+    check(&dated, "2023-01-01", &["user lives_in Bern"]);
+    // An undated value that was said before the other began is over.
+    let before = [
+        ("2020-05-01", "me lives_in Oslo:location"),
+        ("2022-05-01", "me lives_in Rome:location @2022-03-01"),
+    ];
+    check(&before, "2023-01-01", &["user lives_in Rome"]);
+}
+
+// proves: DF-31
+#[test]
+fn two_values_of_one_time_or_for_one_life_are_disputed() {
+    let said = [
+        ("2020-05-01", "me lives_in Oslo:location @2020-01-01"),
+        ("2020-06-01", "me lives_in Rome:location @2020-01-01"),
+    ];
+    check(&said, "2023-01-01", &["user lives_in Oslo (disputed)", "user lives_in Rome (disputed)"]);
+    let born = [("2020-05-01", "me birthday May_3"), ("2022-05-01", "me birthday May_4")];
+    check(&born, "2023-01-01", &["user birthday May 3 (disputed)", "user birthday May 4 (disputed)"]);
+}
+
+// proves: AD-23, NB-34
+#[test]
+fn what_is_said_again_is_one_more_source() {
+    let mut life = Life::new();
+    for n in 0..50 {
+        life.say("2020-05-01", if n % 2 == 0 { "me likes tea" } else { "me likes Tea" });
+    }
+    let facts = now(life.store.history(&FactFilter::all())).unwrap();
+    assert_eq!((facts.len(), facts[0].supports.len()), (1, 50));
+    assert!((facts[0].strength() - 1.0).abs() < 1e-6);
+    // A state can recur.
+    let said = [
+        ("2020-05-01", "me lives_in Oslo:location @2020-05-01"),
+        ("2021-05-01", "me lives_in Rome:location @2021-05-01"),
+        ("2022-05-01", "me lives_in Oslo:location @2022-05-01"),
+    ];
+    let mut life = Life::new();
+    for (on, text) in said {
+        life.say(on, text);
+    }
+    assert_eq!(
+        life.believed(),
+        [
+            "user lives_in Oslo (superseded) [2020-05-01..2021-05-01]",
+            "user lives_in Oslo [2022-05-01..]",
+            "user lives_in Rome (superseded) [2021-05-01..2022-05-01]",
+        ]
+    );
+}
+
+// proves: RB-73, NX-08.4, DF-12, NB-09
+#[test]
+fn strength_and_certainty_come_of_independent_sources_of_the_user_only() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me likes tea ~0.6");
+    assert_eq!(life.on("2021-01-01"), ["user likes tea (candidate)"]);
+    for _ in 0..20 {
+        life.say_as(Origin::Assistant, "2020-05-02", "me likes tea ~0.9");
+    }
+    let strength = |life: &Life| life.facts(AsOf::present(day("2021-01-01")))[0].strength();
+    assert!((strength(&life) - 0.5).abs() < 1e-6);
+    assert_eq!(life.on("2021-01-01"), ["user likes tea (candidate)"]);
+    life.say("2020-05-03", "me likes tea ~0.6");
+    assert_eq!(life.on("2021-01-01"), ["user likes tea (candidate)"], "the same conversation");
+    life.say_in("2020-05-03", "another", "me likes tea ~0.6");
+    assert_eq!(life.on("2021-01-01"), ["user likes tea"]);
+    assert!((strength(&life) - 0.7).abs() < 1e-6);
+}
+
+#[test]
+fn two_values_in_one_breath_hold_together() {
+    let said = [
+        ("2020-05-01", "me works_at Acme:organization\nme works_at Bolt:organization"),
+        ("2020-06-01", "me works_at Acme:organization"),
+    ];
+    check(&said, "2021-01-01", &["user works_at Acme", "user works_at Bolt"]);
+    let next = [said[0], ("2022-06-01", "me works_at Core:organization")];
+    check(&next, "2023-01-01", &["user works_at Core"]);
+}
+
+#[test]
+fn an_end_closes_its_value_and_no_other() {
+    let said = [("2020-05-01", "me uses vim\nme uses emacs"), ("2021-05-01", "me uses vim end")];
+    check(&said, "2022-01-01", &["user uses emacs"]);
+    check(&said, "2020-06-01", &["user uses emacs", "user uses vim (superseded)"]);
+    let left = [
+        ("2020-05-01", "me works_at Acme:organization @2020-01-01"),
+        ("2021-05-01", "me works_at Acme:organization @2021-03-01 end"),
+        ("2022-05-01", "me works_at Acme:organization @2022-03-01"),
+    ];
+    check(&left, "2021-06-01", &[]);
+    check(&left, "2023-01-01", &["user works_at Acme"]);
+    // The end of what nobody had said says that it was.
+    check(
+        &[("2021-05-01", "me works_at Acme:organization end")],
+        "2020-01-01",
+        &["user works_at Acme (superseded)"],
+    );
+}
+
+#[test]
+fn an_opposite_ends_a_taste() {
+    let said = [("2020-05-01", "me likes tea\nme likes jazz"), ("2021-05-01", "me dislikes tea")];
+    check(&said, "2022-01-01", &["user dislikes tea", "user likes jazz"]);
+    check(&said, "2020-06-01", &["user likes jazz", "user likes tea (superseded)"]);
+}
+
+#[test]
+fn happenings_stay_true_and_are_one_for_each_day() {
+    let said = [
+        ("2020-05-01", "me visited Rome:location @2019-04-01"),
+        ("2020-06-01", "me visited Rome:location @2019-04-01"),
+        ("2021-05-01", "me visited Rome:location @2021-04-01"),
+    ];
+    check(&said, "2020-01-01", &["user visited Rome"]);
+    check(&said, "2022-01-01", &["user visited Rome", "user visited Rome"]);
+}
+
+#[test]
+fn a_plan_ends_nothing() {
+    let said = [
+        ("2020-05-01", "me lives_in Oslo:location"),
+        ("2021-05-01", "me lives_in Rome:location @2021-09-01 plan"),
+    ];
+    check(&said, "2022-01-01", &["user lives_in Oslo", "user plans lives_in Rome"]);
+}
+
+#[test]
+fn one_value_for_each_topic() {
+    let said = [
+        ("2020-05-01", "me setting 5432 #port\nme setting dark #theme"),
+        ("2021-05-01", "me setting 5433 #port"),
+    ];
+    check(&said, "2022-01-01", &["user setting 5433 #port", "user setting dark #theme"]);
+}
+
+// proves: DF-36
+#[test]
+fn only_the_user_supersedes_the_user() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me lives_in Oslo:location @2020-01-01");
+    for n in 0..10 {
+        life.say_as(
+            Origin::Assistant,
+            &format!("2021-05-{:02}", n + 1),
+            "me lives_in Rome:location @2021-01-01",
+        );
+    }
+    assert_eq!(life.on("2022-01-01"), ["user lives_in Oslo", "user lives_in Rome (candidate)"]);
+    life.say_as(Origin::Document, "2021-06-01", "me likes tea");
+    assert!(life.on("2022-01-01").contains(&"user likes tea (candidate)".to_owned()));
+}
+
+// proves: DF-30, NX-09.2, AD-22
+#[test]
+fn unrelated_facts_retire_nothing() {
+    let predicates =
+        ["likes", "uses", "speaks", "owns", "skill", "works_on", "habit", "member_of", "health", "diet"];
+    let mut life = Life::new();
+    for n in 0..5_000_u32 {
+        // A fixed walk through all pairs; 7,919 is prime.
+        let at = (n * 7_919) % 5_000;
+        let text = format!("Person{} {} thing{}", at % 100, predicates[(at / 100) as usize % 10], at / 1_000);
+        let entry = life.entry("2020-05-01", "s", &text);
+        life.append(entry);
+    }
+    life.fold();
+    let facts = now(life.store.history(&FactFilter::all())).unwrap();
+    assert_eq!(facts.len(), 5_000);
+    assert!(facts.iter().all(|fact| fact.expired_at.is_none() && fact.superseded.is_none()));
+}
+
+// proves: DF-32
+#[test]
+fn alike_is_not_contrary() {
+    let mut life = Life::new();
+    for n in 0..200 {
+        life.say("2020-05-01", &format!("me likes long_walks_on_the_beach_in_month_{n}"));
+        life.say("2020-05-01", &format!("me likes long_walks_on_a_beach_in_month_{n}"));
+    }
+    let facts = now(life.store.history(&FactFilter::all())).unwrap();
+    assert_eq!((facts.len(), facts.iter().filter(|fact| fact.superseded.is_some()).count()), (400, 0));
+}

@@ -1,0 +1,291 @@
+//! A log with a graph behind it, and an extractor that reads claims as they are written in the tests.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use mnemal_core::{
+    Act, AsOf, Confidence, Decision, EntityFilter, EntityKind, EventId, EventKind, EventStore as _,
+    ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Grain, GraphDelta,
+    GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer, Projector as _,
+    RuleId, Selector, Span, Speaker, Subject, Timestamp, UserId, Utterance, Value, When, WorldTime, Zone,
+};
+use mnemal_graph::{Graph, GraphProjector};
+use mnemal_store::MemoryStore;
+use mnemal_testkit::{Records, tombstone};
+
+pub(crate) const PLENTY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
+
+/// Runs a future of a store in memory, which never waits.
+pub(crate) fn now<T>(work: impl Future<Output = T>) -> T {
+    futures_util::FutureExt::now_or_never(work).expect("a store in memory does not wait")
+}
+
+/// Returns the first moment of a day, `2020-05-01`.
+pub(crate) fn day(text: &str) -> Timestamp {
+    Timestamp::from_micros(seconds(text) * 1_000_000).unwrap()
+}
+
+fn seconds(text: &str) -> i64 {
+    let mut low = 0_i64;
+    let mut high = 4_102_444_800; // 2100
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if WorldTime::from_seconds(middle).civil(&Zone::utc()).day_text().as_str() < text {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Reads claims that are written out, one a line:
+/// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
+/// `me knows Ben:person #colleague ~0.9`. A line with one word is a mention.
+#[derive(Debug)]
+pub(crate) struct Script;
+
+impl Extractor for Script {
+    fn producer(&self) -> Producer {
+        Producer { id: "script".into(), version: 1 }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let Some(kept) = utterance.event.kept() else { return Extraction::default() };
+        let mut found = Extraction::default();
+        let mut start = 0;
+        for line in kept.content.split_inclusive('\n') {
+            let end = start + u32::try_from(line.trim_end().len()).unwrap();
+            read(line.trim_end(), Span { start, end }, &mut found);
+            start += u32::try_from(line.len()).unwrap();
+        }
+        found
+    }
+}
+
+fn kind_of(word: &str) -> (String, Option<EntityKind>) {
+    match word.split_once(':') {
+        Some((name, kind)) => (name.replace('_', " "), EntityKind::from_name(kind)),
+        None => (word.replace('_', " "), None),
+    }
+}
+
+fn read(line: &str, span: Span, found: &mut Extraction) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if let [name] = words.as_slice() {
+        let (name, kind) = kind_of(name);
+        found.mentions.push(Mention { name, kind: kind.unwrap_or(EntityKind::Person), span });
+        return;
+    }
+    let [subject, predicate, object, rest @ ..] = words.as_slice() else { return };
+    let subject = match (*subject, subject.split_once('(')) {
+        ("me", _) => Subject::Speaker,
+        (_, Some((role, name))) => Subject::Relation {
+            role: role.into(),
+            name: Some(name.trim_end_matches(')').into()).filter(|name: &String| !name.is_empty()),
+        },
+        (name, None) => Subject::Named(name.replace('_', " ")),
+    };
+    let (text, kind) = kind_of(object);
+    let key = mnemal_text::fold(&text);
+    let mut fact = ExtractedFact {
+        rule: RuleId::new("script.line").unwrap(),
+        predicate: Predicate::new(*predicate).unwrap(),
+        subject,
+        object: Object { text, key, kind, topic: None, span },
+        act: Act::Assert,
+        attributed_to: None,
+        time: None,
+        confidence: Confidence::new(0.9),
+        span,
+        sentence: span,
+    };
+    for word in rest {
+        match word.split_at(1) {
+            ("#", topic) => fact.object.topic = Some(topic.into()),
+            ("~", confidence) => fact.confidence = Confidence::new(confidence.parse().unwrap()),
+            ("@", times) => fact.time = Some(when(times, span)),
+            _ => fact.act = Act::from_name(word).unwrap(),
+        }
+    }
+    found.facts.push(fact);
+}
+
+fn when(text: &str, span: Span) -> When {
+    let at = |text: &str| (!text.is_empty()).then(|| WorldTime::from_seconds(seconds(text)));
+    let (start, end) = match text.split_once("..") {
+        Some((start, end)) => (at(start), at(end)),
+        None => (at(text), at(text).map(|at| WorldTime::from_seconds(at.as_seconds() + 86_400))),
+    };
+    When { start, end, grain: Grain::Day, is_approximate: false, span }
+}
+
+/// A log, its graph, and the clock of both.
+pub(crate) struct Life {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) projector: GraphProjector,
+    extractor: Arc<dyn Extractor>,
+    records: Records,
+    n: u64,
+}
+
+impl Life {
+    pub(crate) fn new() -> Self {
+        Self::read_by(Arc::new(Script))
+    }
+
+    pub(crate) fn read_by(extractor: Arc<dyn Extractor>) -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let projector = GraphProjector::new(store.clone(), store.clone(), Arc::clone(&extractor));
+        Self { store, projector, extractor, records: Records::new(1), n: 0 }
+    }
+
+    /// Makes a turn of the user in a session on a day; the turns of a day follow each other by seconds.
+    pub(crate) fn entry(&mut self, on: &str, session: &str, text: &str) -> LogEntry {
+        let mut entry = self.records.turn(session, text).unwrap();
+        entry.event.occurred_at = day(on).plus_micros(36_000_000_000);
+        entry.event.speaker = None;
+        entry.event.zone = Zone::utc();
+        entry
+    }
+
+    pub(crate) fn append(&mut self, entry: LogEntry) -> EventId {
+        self.n += 1;
+        let id = entry.id;
+        now(self.store.append(&[entry])).unwrap();
+        id
+    }
+
+    /// Says something and folds it.
+    pub(crate) fn say(&mut self, on: &str, text: &str) -> EventId {
+        self.say_in(on, "s", text)
+    }
+
+    pub(crate) fn say_in(&mut self, on: &str, session: &str, text: &str) -> EventId {
+        let entry = self.entry(on, session, text);
+        let id = self.append(entry);
+        self.fold();
+        id
+    }
+
+    pub(crate) fn say_as(&mut self, origin: Origin, on: &str, text: &str) -> EventId {
+        let mut entry = self.entry(on, "s", text);
+        entry.event.origin = origin;
+        let id = self.append(entry);
+        self.fold();
+        id
+    }
+
+    pub(crate) fn say_by(&mut self, speaker: &str, on: &str, text: &str) -> EventId {
+        let mut entry = self.entry(on, "s", text);
+        entry.event.speaker = Some(Speaker::new(speaker).unwrap());
+        entry.event.user = Some(UserId::new("u").unwrap());
+        let id = self.append(entry);
+        self.fold();
+        id
+    }
+
+    pub(crate) fn decide(&mut self, on: &str, decision: Decision) -> EventId {
+        let mut entry = self.entry(on, "decisions", "");
+        entry.event.kind = EventKind::Decision(decision);
+        let id = self.append(entry);
+        self.fold();
+        id
+    }
+
+    pub(crate) fn forget(&mut self, on: &str, events: &[EventId]) {
+        let forget = Forget { selector: Selector::Events(events.to_vec()), events: events.to_vec() };
+        let mut entry = self.entry(on, "decisions", "");
+        entry.event.kind = EventKind::Decision(Decision::Forget(forget));
+        self.append(entry);
+        let stones: Vec<_> = events.iter().map(|event| tombstone(*event, day(on))).collect();
+        now(self.store.erase(&stones)).unwrap();
+        self.fold();
+    }
+
+    pub(crate) fn fold(&self) {
+        for _ in 0..1_000 {
+            if now(self.projector.step(PLENTY)).unwrap().behind == 0 {
+                return;
+            }
+        }
+        panic!("the projector does not arrive");
+    }
+
+    /// Takes a projector that knows nothing, as after a restart.
+    pub(crate) fn restart(&mut self) {
+        self.projector =
+            GraphProjector::new(self.store.clone(), self.store.clone(), Arc::clone(&self.extractor));
+    }
+
+    pub(crate) fn graph(&self) -> Graph {
+        Graph::new(self.store.clone())
+    }
+
+    /// Every row.
+    pub(crate) fn dump(&self) -> GraphDelta {
+        GraphDelta {
+            entities: now(self.store.entities(&EntityFilter::all())).unwrap(),
+            facts: now(self.store.history(&FactFilter::all())).unwrap(),
+            mentions: now(self.store.mentions(&MentionFilter::all())).unwrap(),
+            ..GraphDelta::default()
+        }
+    }
+
+    /// Folds the log anew and returns every row.
+    pub(crate) fn rebuilt(&mut self) -> GraphDelta {
+        now(self.projector.reset()).unwrap();
+        self.fold();
+        self.dump()
+    }
+
+    pub(crate) fn facts(&self, as_of: AsOf) -> Vec<Fact> {
+        now(self.store.facts(&FactFilter::all(), as_of)).unwrap()
+    }
+
+    /// Returns what is believed now and holds on a day, a line each: `user lives_in Oslo`, with a mark for what is not active.
+    pub(crate) fn on(&self, world: &str) -> Vec<String> {
+        self.lines(&self.facts(AsOf::present(day(world))))
+    }
+
+    /// Returns what is believed now, whatever the day, with its interval.
+    pub(crate) fn believed(&self) -> Vec<String> {
+        let facts = now(self.store.believed(&FactFilter::all())).unwrap();
+        let dated = |fact: &Fact| {
+            let text =
+                |at: Option<WorldTime>| at.map_or_else(String::new, |at| at.civil(&Zone::utc()).day_text());
+            format!("{} [{}..{}]", self.line(fact), text(fact.valid_at), text(fact.invalid_at))
+        };
+        let mut lines: Vec<String> = facts.iter().map(dated).collect();
+        lines.sort();
+        lines
+    }
+
+    fn lines(&self, facts: &[Fact]) -> Vec<String> {
+        let mut lines: Vec<String> = facts.iter().map(|fact| self.line(fact)).collect();
+        lines.sort();
+        lines
+    }
+
+    fn line(&self, fact: &Fact) -> String {
+        let name = |id| {
+            let found = now(self.graph().entities([id], AsOf::present(Timestamp::MAX))).unwrap();
+            found.first().map_or_else(|| "?".to_owned(), |entity| entity.name.clone())
+        };
+        let object = match &fact.object {
+            Value::Entity(id) => name(*id),
+            Value::Literal { text, .. } => text.clone(),
+        };
+        let act = match fact.act {
+            Act::Plan => "plans ",
+            Act::Negative => "not ",
+            _ => "",
+        };
+        let status = match fact.status {
+            FactStatus::Active => String::new(),
+            other => format!(" ({})", other.as_str()),
+        };
+        let topic = fact.topic.as_deref().map(|topic| format!(" #{topic}")).unwrap_or_default();
+        format!("{} {act}{} {object}{topic}{status}", name(fact.subject), fact.predicate)
+    }
+}

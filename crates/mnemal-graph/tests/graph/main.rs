@@ -1,0 +1,16 @@
+//! What the graph makes of a log, through its projector and a store.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the parts that tests share may panic as the tests do"
+)]
+
+mod log;
+
+mod decide;
+mod entities;
+mod intervals;
+mod laws;
+mod walks;

@@ -1,0 +1,60 @@
+//! AD-26: measures are what their names say.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{AsOf, EntityId, Timestamp};
+
+use crate::log::{Life, now};
+
+fn small() -> Life {
+    let mut life = Life::new();
+    for text in [
+        "Ada knows Ben:person #friend",
+        "Ben knows Cleo:person #friend",
+        "Cleo knows Dan:person #friend",
+        "Dan knows Ada:person #friend",
+        "Cleo knows Eve:person #friend",
+        "Eve works_at Acme:organization",
+    ] {
+        life.say("2020-05-01", text);
+    }
+    life
+}
+
+fn id(life: &Life, name: &str) -> EntityId {
+    now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
+}
+
+// proves: AD-26, RB-75
+#[test]
+fn distance_is_hops_in_both_directions_and_a_circle_is_walked_once() {
+    let life = small();
+    let limit = NonZeroUsize::new(15).unwrap();
+    let now_known = AsOf::present(Timestamp::MAX);
+    let around = now(life.graph().neighbourhood(&[id(&life, "Ada")], 3, limit, now_known)).unwrap();
+    let hops = |name: &str| around.reached.iter().find(|at| at.entity == id(&life, name)).map(|at| at.hops);
+    assert_eq!(
+        ["Ada", "Ben", "Dan", "Cleo", "Eve", "Acme"].map(hops),
+        [Some(0), Some(1), Some(1), Some(2), Some(3), None]
+    );
+    assert_eq!(around.facts.len(), 5);
+    let few = now(life.graph().neighbourhood(&[id(&life, "Ada")], 3, NonZeroUsize::MIN, now_known)).unwrap();
+    assert_eq!(few.facts.len(), 1);
+}
+
+#[test]
+fn paths_are_shortest_first_and_pass_nobody_twice() {
+    let life = small();
+    let paths =
+        now(life.graph().paths(id(&life, "Ada"), id(&life, "Cleo"), AsOf::present(Timestamp::MAX))).unwrap();
+    assert_eq!(paths.iter().map(|path| path.facts.len()).collect::<Vec<_>>(), [2, 2]);
+    let far =
+        now(life.graph().paths(id(&life, "Ada"), id(&life, "Acme"), AsOf::present(Timestamp::MAX))).unwrap();
+    assert!(far.is_empty(), "four facts away");
+    for path in paths {
+        let mut passed = path.entities.clone();
+        passed.sort_unstable();
+        passed.dedup();
+        assert_eq!(passed.len(), path.entities.len());
+    }
+}

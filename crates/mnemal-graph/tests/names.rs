@@ -1,0 +1,112 @@
+//! A set of names with variants, homonyms and scripts: which mentions mean the same.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the parts that tests share may panic as the tests do"
+)]
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use mnemal_core::{
+    EntityId, EntityKind, EventStore as _, Extraction, Extractor, GraphStore as _, Mention, MentionFilter,
+    Producer, Projector as _, Span, Utterance,
+};
+use mnemal_graph::GraphProjector;
+use mnemal_store::MemoryStore;
+use mnemal_testkit::Records;
+use serde_json::Value;
+
+/// Reads a line as a mention: the name, a tab, the kind.
+#[derive(Debug)]
+struct Lines;
+
+impl Extractor for Lines {
+    fn producer(&self) -> Producer {
+        Producer { id: "lines".into(), version: 1 }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let Some(kept) = utterance.event.kept() else { return Extraction::default() };
+        let mut start = 0;
+        let mut mentions = Vec::new();
+        for line in kept.content.split_inclusive('\n') {
+            let (name, kind) = line.trim_end_matches('\n').split_once('\t').unwrap();
+            let span = Span { start, end: start + u32::try_from(name.len()).unwrap() };
+            let kind = EntityKind::from_name(kind).unwrap_or(EntityKind::Concept);
+            mentions.push(Mention { name: name.to_owned(), kind, span });
+            start += u32::try_from(line.len()).unwrap();
+        }
+        Extraction { mentions, ..Extraction::default() }
+    }
+}
+
+fn now<T>(work: impl Future<Output = T>) -> T {
+    futures_util::FutureExt::now_or_never(work).expect("a store in memory does not wait")
+}
+
+/// Returns for each mention the entity that is meant, the one that was found, and what is hard about it.
+fn resolved(file: &Path) -> Vec<(String, Option<EntityId>, String)> {
+    let store = Arc::new(MemoryStore::new());
+    let mut records = Records::new(1);
+    let rows: Vec<Value> = std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    let mut places = Vec::new();
+    for event in rows.chunk_by(|one, other| one["event"] == other["event"]) {
+        let mut content = String::new();
+        let mut spans = Vec::new();
+        for row in event {
+            spans.push(u32::try_from(content.len()).unwrap());
+            writeln!(content, "{}\t{}", text(row, "name"), text(row, "kind")).unwrap();
+        }
+        let entry = records.turn(&text(&event[0], "session"), &content).unwrap();
+        places.extend(
+            event
+                .iter()
+                .zip(spans)
+                .map(|(row, start)| (entry.id, start, text(row, "entity"), text(row, "note"))),
+        );
+        now(store.append(&[entry])).unwrap();
+    }
+    let projector = GraphProjector::new(store.clone(), store.clone(), Arc::new(Lines));
+    while now(projector.step(NonZeroUsize::new(100).unwrap())).unwrap().behind > 0 {}
+    let mentions = now(store.mentions(&MentionFilter::all())).unwrap();
+    let found: HashMap<_, _> =
+        mentions.iter().map(|row| ((row.source.event, row.source.span.start), row.entity)).collect();
+    let one = |(event, start, meant, note)| (meant, found.get(&(event, start)).copied(), note);
+    places.into_iter().map(one).collect()
+}
+
+#[test]
+fn names_that_mean_the_same_are_found_and_others_stay_apart() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/life/names.dev.jsonl");
+    let all = resolved(&file);
+    let (mut both, mut found, mut meant) = (0_u32, 0_u32, 0_u32);
+    let mut missed: HashMap<&str, (u32, u32)> = HashMap::new();
+    for (place, one) in all.iter().enumerate() {
+        for other in &all[place + 1..] {
+            let same = one.0 == other.0;
+            let joined = one.1.is_some() && one.1 == other.1;
+            both += u32::from(same && joined);
+            found += u32::from(joined);
+            meant += u32::from(same);
+            if joined && !same {
+                missed.entry(other.2.as_str()).or_default().0 += 1;
+            }
+            if same && !joined {
+                missed.entry(other.2.as_str()).or_default().1 += 1;
+            }
+        }
+    }
+    let (precision, recall) = (f64::from(both) / f64::from(found), f64::from(both) / f64::from(meant));
+    println!("precision {precision:.3} recall {recall:.3}; wrong and missed pairs by note: {missed:?}");
+    assert!(precision >= 0.90 && recall >= 0.50, "precision {precision:.3}, recall {recall:.3}");
+}

@@ -1,0 +1,110 @@
+//! Entities, facts and mentions, and the cursor that moves with them.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Advance, AsOf, Cursor, DeadLetter, Entity, EntityFilter, EntityId, Error, ErrorKind, EventId, Fact,
+    FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result, facts_as_of,
+};
+
+use super::{MemoryStore, State};
+
+/// The rows of the graph.
+#[derive(Debug, Default)]
+pub(super) struct GraphRows {
+    entities: BTreeMap<EntityId, Entity>,
+    facts: BTreeMap<FactId, Fact>,
+    mentions: BTreeMap<(EventId, EntityId), MentionRow>,
+    cursor: Cursor,
+    dead: BTreeMap<EventId, DeadLetter>,
+}
+
+#[async_trait]
+impl Projection<GraphDelta> for MemoryStore {
+    async fn cursor(&self) -> Result<Cursor> {
+        Ok(self.state().graph.cursor)
+    }
+
+    async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
+        let mut state = self.state();
+        let rows = &mut state.graph;
+        if rows.cursor != advance.expect {
+            return Err(Error::new(ErrorKind::Conflict, "cannot apply the graph: its cursor has moved"));
+        }
+        delta.remove_entities.iter().for_each(|id| drop(rows.entities.remove(id)));
+        delta.remove_facts.iter().for_each(|id| drop(rows.facts.remove(id)));
+        delta.remove_mentions.iter().for_each(|place| drop(rows.mentions.remove(place)));
+        rows.entities.extend(delta.entities.iter().map(|entity| (entity.id, entity.clone())));
+        rows.facts.extend(delta.facts.iter().map(|fact| (fact.id, fact.clone())));
+        let place = |row: &MentionRow| (row.source.event, row.entity);
+        rows.mentions.extend(delta.mentions.iter().map(|row| (place(row), row.clone())));
+        rows.dead.extend(advance.dead.iter().map(|letter| (letter.event, letter.clone())));
+        rows.cursor = advance.next;
+        state.drop_erased_graph();
+        Ok(())
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.state().graph = GraphRows::default();
+        Ok(())
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        let state = self.state();
+        let mut letters: Vec<DeadLetter> = state.graph.dead.values().cloned().collect();
+        letters.sort_by_key(|letter| (state.places.get(&letter.event), letter.event));
+        letters.truncate(limit.get());
+        Ok(letters)
+    }
+}
+
+#[async_trait]
+impl GraphStore for MemoryStore {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+        let state = self.state();
+        let living = |entity: &&Entity| !entity.sources.iter().any(|event| state.is_erased(*event));
+        let fitting = state.graph.entities.values().filter(|entity| filter.accepts(entity));
+        Ok(fitting.filter(living).cloned().collect())
+    }
+
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+        Ok(facts_as_of(self.state().living_facts(filter), as_of))
+    }
+
+    async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        let mut facts = self.state().living_facts(filter);
+        facts.sort_by_key(|fact| (fact.created_at, fact.id));
+        Ok(facts)
+    }
+
+    async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        let mut facts = self.state().living_facts(filter);
+        facts.retain(|fact| fact.expired_at.is_none());
+        Ok(facts)
+    }
+
+    async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
+        let state = self.state();
+        Ok(state.graph.mentions.values().filter(|row| filter.accepts(row)).cloned().collect())
+    }
+}
+
+impl State {
+    /// Removes every record that rests on erased events only; the projector derives the others again.
+    pub(super) fn drop_erased_graph(&mut self) {
+        let mut rows = std::mem::take(&mut self.graph);
+        rows.entities.retain(|_, entity| entity.sources.iter().any(|event| !self.is_erased(*event)));
+        rows.facts.retain(|_, fact| fact.supports.iter().any(|one| !self.is_erased(one.source.event)));
+        rows.mentions.retain(|(event, _), _| !self.is_erased(*event));
+        self.graph = rows;
+    }
+
+    /// Facts that rest on no erased event, by id.
+    fn living_facts(&self, filter: &FactFilter) -> Vec<Fact> {
+        let erased = |fact: &Fact| fact.supports.iter().any(|one| self.is_erased(one.source.event));
+        let fitting = self.graph.facts.values().filter(|fact| filter.accepts(fact));
+        fitting.filter(|fact| !erased(fact)).cloned().collect()
+    }
+}

@@ -1,0 +1,45 @@
+//! What all projections have: a cursor, and dead letters that move with it.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Advance, Cursor, DeadLetter, EventId, Layer, Result, Seq};
+
+use crate::sql::{Row, Sql, Step, Value};
+use crate::{removal, statement};
+
+fn name(layer: Layer) -> Value {
+    layer.as_str().into()
+}
+
+pub(crate) async fn cursor(sql: &dyn Sql, layer: Layer) -> Result<Cursor> {
+    let mut rows = sql.rows(statement::CURSOR, vec![name(layer)]).await?;
+    let seq = rows.first_mut().map(Row::count).transpose()?.unwrap_or_default();
+    Ok(Cursor((seq > 0).then_some(Seq(seq))))
+}
+
+/// Returns the steps that move the cursor, or are a conflict, and keep the dead letters.
+pub(crate) fn advance(layer: Layer, advance: &Advance) -> Vec<Step> {
+    let places = vec![name(layer), advance.next.count().into(), advance.expect.count().into()];
+    let mut steps = vec![
+        Step::new(statement::START_CURSOR, vec![name(layer)]),
+        Step::rows(statement::MOVE_CURSOR, places, 1),
+    ];
+    let dead = |letter: &DeadLetter| vec![name(layer), letter.event.into(), letter.why.as_str().into()];
+    steps.extend(statement::INSERT_DEAD.steps(advance.dead.iter().map(dead).collect()));
+    steps
+}
+
+/// Returns the steps that drop cursor and dead letters.
+pub(crate) fn reset(layer: Layer) -> [Step; 2] {
+    [Step::new(removal::DELETE_DEAD, vec![name(layer)]), Step::new(removal::DELETE_CURSOR, vec![name(layer)])]
+}
+
+pub(crate) async fn dead_letters(
+    sql: &dyn Sql,
+    layer: Layer,
+    limit: NonZeroUsize,
+) -> Result<Vec<DeadLetter>> {
+    let rows = sql.rows(statement::DEAD, vec![name(layer), limit.get().into()]).await?;
+    let letter = |mut row: Row| Ok(DeadLetter { event: EventId(row.id()?), why: row.text()? });
+    rows.into_iter().map(letter).collect()
+}

@@ -1,0 +1,238 @@
+//! Entities and facts.
+
+use mnemal_core::{
+    Act, Confidence, Entity, EntityId, EntityKind, EntityName, EventId, Fact, FactId, FactStatus, Joined,
+    Predicate, Producer, Reason, Result, RuleId, SessionId, Speaker, Superseded, Support, Timestamp, Value,
+    WorldTime,
+};
+use serde::{Deserialize, Serialize};
+
+use super::learning::{source_of, source_row};
+use super::{known, named};
+use crate::{codec, entry};
+
+#[derive(Deserialize, Serialize)]
+struct EntityRow {
+    id: String,
+    kind: String,
+    name: String,
+    names: Vec<(String, String, String, i64)>,
+    roles: Vec<(String, String)>,
+    joined: Vec<(String, String, i64, Option<i64>)>,
+    sources: Vec<String>,
+    created_at: i64,
+    producer: (String, u32),
+}
+
+#[derive(Deserialize, Serialize)]
+struct FactRow {
+    id: String,
+    subject: String,
+    predicate: String,
+    topic: Option<String>,
+    object: ValueRow,
+    act: String,
+    valid_at: Option<i64>,
+    invalid_at: Option<i64>,
+    created_at: i64,
+    expired_at: Option<i64>,
+    status: String,
+    superseded: Option<(String, String, String)>,
+    supports: Vec<SupportRow>,
+    trust: u8,
+    level: u8,
+    producer: (String, u32),
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ValueRow {
+    Entity(String),
+    Literal(String, String),
+}
+
+#[derive(Deserialize, Serialize)]
+struct SupportRow {
+    source: (String, u32, u32),
+    rule: String,
+    subject: String,
+    object: ValueRow,
+    act: String,
+    valid_at: Option<i64>,
+    invalid_at: Option<i64>,
+    occurred_at: i64,
+    recorded_at: i64,
+    session: String,
+    speaker: Option<String>,
+    trust: u8,
+    level: u8,
+    confidence: f64,
+}
+
+/// Writes an entity.
+pub(crate) fn write_entity(entity: &Entity) -> Result<String> {
+    let name = |name: &EntityName| {
+        let (text, key) = (name.text.clone(), name.key.clone());
+        (text, key, name.source.to_string(), name.occurred_at.as_micros())
+    };
+    let joined = |joined: &Joined| {
+        let (into, source) = (joined.into.to_string(), joined.source.to_string());
+        (into, source, joined.created_at.as_micros(), joined.expired_at.map(Timestamp::as_micros))
+    };
+    super::write_sealed(&EntityRow {
+        id: entity.id.to_string(),
+        kind: entity.kind.as_str().to_owned(),
+        name: entity.name.clone(),
+        names: entity.names.iter().map(name).collect(),
+        roles: entity.roles.iter().map(|(owner, role)| (owner.to_string(), role.clone())).collect(),
+        joined: entity.joined.iter().map(joined).collect(),
+        sources: entity.sources.iter().map(EventId::to_string).collect(),
+        created_at: entity.created_at.as_micros(),
+        producer: (entity.producer.id.clone(), entity.producer.version),
+    })
+}
+
+/// Reads an entity.
+///
+/// # Errors
+/// `Corrupt` when it is not what was written.
+pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
+    let row: EntityRow = super::read_sealed(stored)?;
+    let name = |(text, key, source, at): (String, String, String, i64)| {
+        Ok(EntityName { text, key, source: named(source.parse())?, occurred_at: time(at)? })
+    };
+    let joined = |(into, source, from, end): (String, String, i64, Option<i64>)| {
+        Ok(Joined {
+            into: named(into.parse())?,
+            source: named(source.parse())?,
+            created_at: time(from)?,
+            expired_at: end.map(time).transpose()?,
+        })
+    };
+    let role = |(owner, role): (String, String)| Ok((named(owner.parse::<EntityId>())?, role));
+    Ok(Entity {
+        id: named(row.id.parse())?,
+        kind: known(EntityKind::from_name(&row.kind))?,
+        name: row.name,
+        names: row.names.into_iter().map(name).collect::<Result<_>>()?,
+        roles: row.roles.into_iter().map(role).collect::<Result<_>>()?,
+        joined: row.joined.into_iter().map(joined).collect::<Result<_>>()?,
+        sources: row.sources.iter().map(|id| named(id.parse())).collect::<Result<_>>()?,
+        created_at: time(row.created_at)?,
+        producer: Producer { id: row.producer.0, version: row.producer.1 },
+    })
+}
+
+/// Writes a fact.
+pub(crate) fn write_fact(fact: &Fact) -> Result<String> {
+    let superseded =
+        |by: &Superseded| (by.reason.as_str().to_owned(), by.by.to_string(), by.rule.as_str().to_owned());
+    super::write_sealed(&FactRow {
+        id: fact.id.to_string(),
+        subject: fact.subject.to_string(),
+        predicate: fact.predicate.as_str().to_owned(),
+        topic: fact.topic.clone(),
+        object: value_row(&fact.object),
+        act: fact.act.as_str().to_owned(),
+        valid_at: fact.valid_at.map(WorldTime::as_seconds),
+        invalid_at: fact.invalid_at.map(WorldTime::as_seconds),
+        created_at: fact.created_at.as_micros(),
+        expired_at: fact.expired_at.map(Timestamp::as_micros),
+        status: fact.status.as_str().to_owned(),
+        superseded: fact.superseded.as_ref().map(superseded),
+        supports: fact.supports.iter().map(support_row).collect(),
+        trust: entry::trust_code(fact.trust),
+        level: codec::level_code(fact.level),
+        producer: (fact.producer.id.clone(), fact.producer.version),
+    })
+}
+
+/// Reads a fact.
+///
+/// # Errors
+/// `Corrupt` when it is not what was written.
+pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
+    let row: FactRow = super::read_sealed(stored)?;
+    let superseded = |(reason, by, rule): (String, String, String)| {
+        Ok(Superseded {
+            reason: known(Reason::from_name(&reason))?,
+            by: named(by.parse())?,
+            rule: named(RuleId::new(rule))?,
+        })
+    };
+    Ok(Fact {
+        id: named(row.id.parse::<FactId>())?,
+        subject: named(row.subject.parse())?,
+        predicate: named(Predicate::new(row.predicate))?,
+        topic: row.topic,
+        object: value(row.object)?,
+        act: known(Act::from_name(&row.act))?,
+        valid_at: row.valid_at.map(WorldTime::from_seconds),
+        invalid_at: row.invalid_at.map(WorldTime::from_seconds),
+        created_at: time(row.created_at)?,
+        expired_at: row.expired_at.map(time).transpose()?,
+        status: known(FactStatus::from_name(&row.status))?,
+        superseded: row.superseded.map(superseded).transpose()?,
+        supports: row.supports.into_iter().map(support).collect::<Result<_>>()?,
+        trust: entry::trust(row.trust)?,
+        level: codec::level(row.level)?,
+        producer: Producer { id: row.producer.0, version: row.producer.1 },
+    })
+}
+
+fn time(micros: i64) -> Result<Timestamp> {
+    named(Timestamp::from_micros(micros))
+}
+
+pub(super) fn value_row(value: &Value) -> ValueRow {
+    match value {
+        Value::Entity(id) => ValueRow::Entity(id.to_string()),
+        Value::Literal { text, key } => ValueRow::Literal(text.clone(), key.clone()),
+    }
+}
+
+pub(super) fn value(row: ValueRow) -> Result<Value> {
+    Ok(match row {
+        ValueRow::Entity(id) => Value::Entity(named(id.parse())?),
+        ValueRow::Literal(text, key) => Value::Literal { text, key },
+    })
+}
+
+fn support_row(support: &Support) -> SupportRow {
+    SupportRow {
+        source: source_row(&support.source),
+        rule: support.rule.as_str().to_owned(),
+        subject: support.subject.to_string(),
+        object: value_row(&support.object),
+        act: support.act.as_str().to_owned(),
+        valid_at: support.valid_at.map(WorldTime::as_seconds),
+        invalid_at: support.invalid_at.map(WorldTime::as_seconds),
+        occurred_at: support.occurred_at.as_micros(),
+        recorded_at: support.recorded_at.as_micros(),
+        session: support.session.as_str().to_owned(),
+        speaker: support.speaker.as_ref().map(|speaker| speaker.as_str().to_owned()),
+        trust: entry::trust_code(support.trust),
+        level: codec::level_code(support.level),
+        confidence: f64::from(support.confidence.get()),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the confidence was an f32")]
+fn support(row: SupportRow) -> Result<Support> {
+    Ok(Support {
+        source: source_of(&row.source)?,
+        rule: named(RuleId::new(row.rule))?,
+        subject: named(row.subject.parse())?,
+        object: value(row.object)?,
+        act: known(Act::from_name(&row.act))?,
+        valid_at: row.valid_at.map(WorldTime::from_seconds),
+        invalid_at: row.invalid_at.map(WorldTime::from_seconds),
+        occurred_at: time(row.occurred_at)?,
+        recorded_at: time(row.recorded_at)?,
+        session: named(SessionId::new(row.session))?,
+        speaker: named(row.speaker.map(Speaker::new).transpose())?,
+        trust: entry::trust(row.trust)?,
+        level: codec::level(row.level)?,
+        confidence: Confidence::new(row.confidence as f32),
+    })
+}

@@ -1,0 +1,31 @@
+//! The graph of a memory, for reading.
+
+use std::sync::Arc;
+
+use mnemal_core::{Degraded, Gap, GapCause, Layer, Result, Slot};
+use mnemal_graph::Graph;
+
+use crate::engine::missing;
+use crate::memory::Memory;
+use crate::status::STALE_EVENTS;
+
+impl Memory {
+    /// Returns what reads entities and facts, after it was given 200 ms to catch up with the log; what is still unread is a
+    /// gap.
+    ///
+    /// A space is one graph: it knows no narrower scope.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine was built without a graph.
+    pub async fn graph(&self) -> Result<Degraded<Graph>> {
+        let Slot::Filled(store) = &self.engine.guarded().graph else { return Err(missing("a graph")) };
+        let mut gaps = self.engine.fold_graph().await;
+        // Few unread events are what every reader lives with.
+        let is_told = |gap: &Gap| match gap.cause {
+            GapCause::Stale { behind } => behind > STALE_EVENTS,
+            _ => true,
+        };
+        gaps.retain(|gap| gap.layer != Layer::Graph || is_told(gap));
+        Ok(Degraded { value: Graph::new(Arc::clone(store)), gaps })
+    }
+}
