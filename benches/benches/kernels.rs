@@ -1,4 +1,5 @@
 //! The kernels of recall one by one, over 50,000 turns: reading a question, scoring words, scanning vectors, sign bits, evidence.
+#![expect(clippy::cast_possible_truncation, reason = "made numbers, far below their bounds")]
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -68,11 +69,11 @@ fn block(first: usize, turns: &[Turn], analyzer: Analyzer, dice: &mut Dice) -> I
     }
     for (term, rows) in found {
         block.terms.push(term);
-        block.postings.extend(rows.into_iter().map(|(row, count)| Posting { row, count }));
+        block.postings.extend(rows.into_iter().map(|(row, count)| Posting::new(row, count)));
         block.starts.push(block.postings.len() as u32);
     }
-    let codes = (0..turns.len() * DIMENSIONS).map(|_| dice.below(255) as i16 - 127);
-    let codes = codes.map(|code| i8::try_from(code).expect("it lies between -127 and 127")).collect();
+    let codes = (0..turns.len() * DIMENSIONS).map(|_| dice.below(255) as u8);
+    let codes = codes.map(|code| code.wrapping_sub(127).cast_signed()).collect();
     let scales = vec![1.0 / 1_170.0; turns.len()];
     block.vectors.push(VectorColumn { model: model(), dimensions: DIMENSIONS, scales, codes });
     block

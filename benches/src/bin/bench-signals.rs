@@ -120,12 +120,12 @@ async fn learn(args: &Args, sets: &[DataSet]) -> Result<()> {
 
 /// The weights that are kept, in the order of the table.
 fn held(hold: &[String], shipped: &[(&'static str, f64)]) -> Result<Vec<Option<f64>>> {
-    let mut held = vec![None; shipped.len()];
+    let mut kept = vec![None; shipped.len()];
     for text in hold {
         let (name, weight) = text.split_once('=').with_context(|| format!("no SIGNAL=WEIGHT: {text}"))?;
         let place = shipped.iter().position(|(known, _)| *known == name);
-        let own = place.and_then(|place| held.get_mut(place)).with_context(|| format!("no signal {name}"))?;
+        let own = place.and_then(|place| kept.get_mut(place)).with_context(|| format!("no signal {name}"))?;
         *own = Some(weight.parse().with_context(|| format!("no number: {weight}"))?);
     }
-    Ok(held)
+    Ok(kept)
 }

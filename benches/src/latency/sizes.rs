@@ -3,18 +3,14 @@
 use std::mem::size_of;
 use std::num::NonZeroUsize;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use mnemal::{Cursor, IndexStore as _};
 use mnemal_core::{EventId, IndexBlock, Level, Marks, Posting, Role, Seq, TermHash, Timestamp};
 use mnemal_store::SqliteStore;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 
 use super::Bed;
 use crate::figure::Figure;
 
-/// Tables and indexes by the pages they have, the largest first.
-const TABLES: &str = "select name, sum(pgsize) as bytes from dbstat group by name order by bytes desc";
 /// Rows of a load.
 const STEP: NonZeroUsize = NonZeroUsize::new(65_536).expect("it is not zero");
 /// Tables with less than this are left out, in bytes an event.
@@ -25,8 +21,8 @@ const LEAST: f64 = 0.5;
 /// # Errors
 /// A space that cannot be read.
 pub async fn sizes(bed: &Bed) -> Result<Vec<Figure>> {
-    let mut figures = tables(bed).await?;
     let store = SqliteStore::open(bed.space()).await?;
+    let mut figures = tables(&store, bed).await?;
     let mut columns = Columns::default();
     let mut after = Cursor::START;
     loop {
@@ -45,15 +41,10 @@ pub async fn sizes(bed: &Bed) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-async fn tables(bed: &Bed) -> Result<Vec<Figure>> {
-    let mut connection = SqliteConnectOptions::new().filename(bed.space()).read_only(true).connect().await?;
-    let rows = sqlx::query(TABLES).fetch_all(&mut connection).await?;
-    connection.close().await?;
+async fn tables(store: &SqliteStore, bed: &Bed) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    for row in rows {
-        let (name, bytes): (String, i64) = (row.try_get("name")?, row.try_get("bytes")?);
-        let bytes = u32::try_from(bytes / 1_024).context("a table of terabytes")?;
-        let each = f64::from(bytes) * 1_024.0 / bed.size() as f64;
+    for (name, bytes) in store.table_bytes().await? {
+        let each = bytes as f64 / bed.size() as f64;
         if each >= LEAST {
             figures.push(Figure::new(format!("disk: {name}"), bed.size(), each, "B/event"));
         }

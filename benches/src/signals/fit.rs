@@ -26,7 +26,7 @@ pub fn fit(sets: &[Vec<&Sample>], held: &[Option<f64>], start: &[f64]) -> Vec<f6
         let lowest = weights.iter().enumerate().filter(|(place, _)| held.get(*place) == Some(&None));
         let lowest = lowest.filter(|(_, weight)| **weight < 0.0).min_by(|a, b| a.1.total_cmp(b.1));
         match lowest.and_then(|(place, _)| held.get_mut(place)) {
-            Some(hold) => *hold = Some(0.0),
+            Some(negative) => *negative = Some(0.0),
             None => return weights,
         }
     }
@@ -65,12 +65,16 @@ fn descend(sets: &[Vec<&Sample>], held: &[Option<f64>], start: &[f64]) -> Vec<f6
         let mut slope = Slope::calm(&weights);
         for set in sets {
             let share = 1.0 / set.len().max(1) as f64 / sets.len().max(1) as f64;
-            set.iter().for_each(|sample| slope.add(sample, &weights, share));
+            for sample in set {
+                slope.add(sample, &weights, share);
+            }
         }
         let mut step = slope.solved(held);
         let longest = step.iter().fold(0.0_f64, |longest, step| longest.max(step.abs()));
         if longest > LONGEST_STEP {
-            step.iter_mut().for_each(|step| *step *= LONGEST_STEP / longest);
+            for step in &mut step {
+                *step *= LONGEST_STEP / longest;
+            }
         }
         weights.iter_mut().zip(&step).for_each(|(weight, step)| *weight -= step);
         if longest < SHORTEST_STEP {
@@ -170,7 +174,7 @@ mod tests {
     /// Two signals; the first marks the evidence of three questions of four, the second says nothing, the third lies.
     fn samples() -> Vec<Sample> {
         let question = |number: usize| {
-            let right = f64::from(u8::from(number % 4 != 0));
+            let right = f64::from(u8::from(!number.is_multiple_of(4)));
             let turn = |id: &str, values: [f64; 3], is_gold| (id.to_owned(), values.to_vec(), is_gold);
             sample(
                 &format!("c{}", number / 10),

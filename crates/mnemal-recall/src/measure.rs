@@ -118,8 +118,8 @@ fn brevity(turn: &Turn) -> f32 {
     if is_person(turn.role) { 1.0 } else { 1.0 - (turn.length.ln_1p() / LONG.ln_1p()).min(1.0) }
 }
 
-fn one_if(condition: bool) -> f32 {
-    f32::from(u8::from(condition))
+fn one_if(condition: impl Into<u8>) -> f32 {
+    f32::from(condition.into())
 }
 
 #[cfg(test)]

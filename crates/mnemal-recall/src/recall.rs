@@ -28,7 +28,7 @@ const CANDIDATES: usize = 100;
 /// Newest events that the substring scan reads. Source: PB-30.
 pub const NEWEST_SCANNED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// Rows that one answer waits for, at most. Source: measured, some 40 ms of processor time (ADR 33).
+/// Rows that one answer waits for, at most. Source: measured, some 40 ms of processor time (ADR 32).
 pub const AT_ONCE: NonZeroUsize = NonZeroUsize::new(32_768).expect("it is not zero");
 
 /// What recall works with; one space.

@@ -23,7 +23,7 @@ pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not z
 const SHARE_FLOOR: f32 = EVIDENCE_FLOOR / 2.0;
 /// Evidence that the best hit must have where few lines are wanted, as by a host that asks on every prompt: there silence is
 /// the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On `LoCoMo` .96 of
-/// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 32).
+/// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
 const FEW_FLOOR: f32 = 0.45;
 
 /// Offers what matches the query of a context, best first.

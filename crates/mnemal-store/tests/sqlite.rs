@@ -42,6 +42,19 @@ fn holds(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
 }
 
+#[tokio::test]
+async fn the_bytes_of_the_tables_are_those_of_the_file() -> Result<()> {
+    let (_folder, store) = fresh().await;
+    let mut records = Records::new(1);
+    let long = "every second Tuesday ".repeat(4_000);
+    store.append(&[records.turn("one", &long)?]).await?;
+    let tables = store.table_bytes().await?;
+    assert!(tables.is_sorted_by(|one, next| one.1 >= next.1), "{tables:?}");
+    let (name, bytes) = &tables[0];
+    assert!(name == "event" && *bytes >= long.len() as u64, "{tables:?}");
+    Ok(())
+}
+
 // proves: D4, DF-74 (forty callers of two handles)
 #[tokio::test]
 async fn callers_of_two_handles_share_one_dense_log() -> Result<()> {

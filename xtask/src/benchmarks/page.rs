@@ -69,9 +69,9 @@ fn recall(levels: &Map<String, Value>, context: Option<&Map<String, Value>>) -> 
     head.extend(METRICS);
     head.extend(context.map(|_| "evidence in the context"));
     let rows = groups.into_iter().flatten().map(|(name, values)| {
-        let held = context.map(|context| cell(context.get(name).and_then(|group| group.get("share"))));
+        let share = context.map(|context| cell(context.get(name).and_then(|group| group.get("share"))));
         let metrics = METRICS.iter().map(|metric| cell(values.get(metric)));
-        [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(held).collect()
+        [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(share).collect()
     });
     table(&head, rows)
 }

@@ -1,5 +1,7 @@
 //! `mnemal entity list|show|path`.
 
+use std::fmt::Write as _;
+
 use anyhow::Result;
 use mnemal::{
     AsOf, Entity as Known, EntityFilter, EntityId, EntityKind, Error, EventId, Fact, Graph, Memory, Within,
@@ -177,7 +179,8 @@ impl ShownForm {
     fn text(&self) -> String {
         let mut text = self.entity.line();
         if let (Some(first), Some(last)) = (&self.first_at, &self.last_at) {
-            text.push_str(&format!("\nnamed in {} event(s), {first} to {last}", self.mentions));
+            // Writing into a string cannot fail.
+            let _written = write!(text, "\nnamed in {} event(s), {first} to {last}", self.mentions);
         }
         let sentences = self.sentences.iter().map(|one| format!("{} {}: {}", one.at, one.event, one.text));
         let sentences = sentences.collect::<Vec<_>>().join("\n");

@@ -18,16 +18,13 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
     let Fact::List { about, predicate, when } = call;
     let (graph, as_of) = (memory.graph().await?, moment(memory, &when)?);
     let predicate = predicate.map(Predicate::new).transpose()?;
-    let mut facts = match about {
-        Some(who) => {
-            let ids: Vec<EntityId> =
-                super::entity::find(&graph, &who, as_of).await?.iter().map(|entity| entity.id).collect();
-            graph.about(&ids, as_of).await?
-        }
-        None => {
-            let predicate = predicate.clone().map_or(Within::All, Within::Only);
-            graph.facts(&FactFilter { predicate, ..FactFilter::all() }, as_of).await?
-        }
+    let mut facts = if let Some(who) = about {
+        let found = super::entity::find(&graph, &who, as_of).await?;
+        let ids: Vec<EntityId> = found.iter().map(|entity| entity.id).collect();
+        graph.about(&ids, as_of).await?
+    } else {
+        let predicate = predicate.clone().map_or(Within::All, Within::Only);
+        graph.facts(&FactFilter { predicate, ..FactFilter::all() }, as_of).await?
     };
     facts.retain(|fact| predicate.as_ref().is_none_or(|wanted| fact.predicate == *wanted));
     let names = Names::of(&graph, &facts, as_of).await?;

@@ -15,6 +15,8 @@ use crate::sql::Sql;
 use crate::{codec, entry, statement};
 
 const QUICK_CHECK: &str = "pragma quick_check";
+/// Tables and indexes with the bytes of the pages that are theirs, the largest first.
+const TABLES: &str = "select name, sum(pgsize) as bytes from dbstat group by name order by bytes desc, name";
 /// Rows read at once by a check.
 ///
 /// Source: own default, about a megabyte.
@@ -40,6 +42,17 @@ const RESIDUAL: [&str; 2] = [
     "backups, exports and other copies that were made before",
     "snapshots of the file system and worn blocks of the disk",
 ];
+
+impl SqliteStore {
+    /// Returns the tables and indexes of the file with the bytes of their pages, the largest first. Reads every page.
+    ///
+    /// # Errors
+    /// `Corrupt` for a damaged file; `Unavailable` when it cannot be read.
+    pub async fn table_bytes(&self) -> Result<Vec<(String, u64)>> {
+        let rows = self.inner.driver.rows(TABLES, Vec::new()).await?;
+        rows.into_iter().map(|mut row| Ok((row.text()?, row.count()?))).collect()
+    }
+}
 
 #[async_trait]
 impl Upkeep for SqliteStore {
