@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, ContextRequest, ContextSource, Degraded, EventFilter, Fragment, Importance, Label, Layer,
+    Because, ContextRequest, ContextSource, Degraded, EventFilter, Fragment, Importance, Label, Layer, Level,
     NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
 
 use crate::evidence::EVIDENCE_FLOOR;
 use crate::recall::Recall;
-use crate::request::{Hit, RecallRequest};
+use crate::request::{Hit, RecallRequest, Recalled};
 
 /// Hits that a context is offered; what fits of them is up to its budget.
 ///
 /// Source: measured with `bench recall --context 4000` on the development half of `LoCoMo`, share of a question's evidence that is
 /// in the context: 8 hits .723, 24 hits .832 (ADR 12).
 pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not zero");
-/// Evidence that each hit must have beside the best one, which must reach [`EVIDENCE_FLOOR`]: half of it. Source: own
-/// choice; a question of several parts is covered by several hits, each of which answers one part.
-const SHARE_FLOOR: f32 = EVIDENCE_FLOOR / 2.0;
+/// Part of what the best hit must reach that each hit beside it must have. Source: own choice; a question of several parts is
+/// covered by several hits, each of which answers one part.
+const BESIDE: f32 = 0.5;
 /// Evidence that the best hit must have where few lines are wanted, as by a host that asks on every prompt: there silence is
 /// the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On `LoCoMo` .96 of
 /// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
@@ -79,15 +79,43 @@ impl ContextSource for RecallSource {
         };
         let recalled = self.recall.recall(&asked).await?;
         Ok(recalled.map(|recalled| {
-            let least = if request.lines.is_some() { FEW_FLOOR } else { EVIDENCE_FLOOR };
-            let floor = if recalled.evidence < least { least } else { SHARE_FLOOR };
-            let below = |hit: &Hit| (hit.evidence < floor).then_some(OmittedReason::BelowFloor);
-            let hits = recalled.hits.iter().map(|hit| (hit, below(hit)));
+            let floors = Floors::of(&recalled, request);
+            let hits = recalled.hits.iter().map(|hit| (hit, floors.refuse(hit)));
             let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
             let offered = hits.chain(ended).filter(|(hit, _)| is_known(hit, request));
             let weighed = offered.map(|(hit, withheld)| (hit.weighed(recalled.evidence), withheld));
             weighed.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(&hit)? })).collect()
         }))
+    }
+}
+
+/// What a hit must have to be offered.
+#[derive(Clone, Copy, Debug)]
+struct Floors {
+    /// Evidence of words of the user or the agent.
+    own: f32,
+    /// Evidence of what a page or a tool said.
+    external: f32,
+}
+
+impl Floors {
+    /// Where few lines are wanted, what a page or a tool said is no reason to break the silence, and beside other words it must
+    /// have all the evidence that is asked of the best.
+    fn of(recalled: &Recalled, request: &ContextRequest) -> Self {
+        let beside = |best: f32, least: f32| if best < least { least } else { least * BESIDE };
+        if request.lines.is_none() {
+            let floor = beside(recalled.evidence, EVIDENCE_FLOOR);
+            return Self { own: floor, external: floor };
+        }
+        let own = recalled.hits.iter().filter(|hit| hit.event.level != Level::External);
+        let best = own.fold(0.0, |best: f32, hit| best.max(hit.evidence));
+        let external = if best < FEW_FLOOR { f32::INFINITY } else { FEW_FLOOR };
+        Self { own: beside(best, FEW_FLOOR), external }
+    }
+
+    fn refuse(self, hit: &Hit) -> Option<OmittedReason> {
+        let floor = if hit.event.level == Level::External { self.external } else { self.own };
+        (hit.evidence < floor).then_some(OmittedReason::BelowFloor)
     }
 }
 

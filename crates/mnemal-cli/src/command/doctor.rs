@@ -4,7 +4,7 @@ mod embedding;
 mod machine;
 
 use anyhow::Result;
-use mnemal::{Memory, RecallMode, Status};
+use mnemal::{Gap, GapCause, Memory, RecallMode, Status};
 use serde::Serialize;
 
 use crate::args::{Doctor, Global};
@@ -114,21 +114,22 @@ async fn mended(memory: &Memory) -> Finding {
     }
 }
 
+/// Asks every part; one that is merely behind catches up when it is read, and is no failure.
 async fn layers(memory: &Memory) -> Finding {
-    match memory.health().await {
-        Ok(health) => {
-            let bad = health.parts.iter().filter(|part| part.status != Status::Ok);
-            let bad = bad.filter(|part| part.cause != Some(mnemal::GapCause::NotConfigured));
-            let bad: Vec<&str> = bad.map(|part| part.layer.as_str()).collect();
-            let well = bad.is_empty();
-            finding(
-                "layers",
-                if well { OK } else { FAIL },
-                if well { "all answer and are up to date".to_owned() } else { bad.join(", ") },
-            )
-        }
-        Err(error) => finding("layers", FAIL, error.to_string()),
-    }
+    let health = match memory.health().await {
+        Ok(health) => health,
+        Err(error) => return finding("layers", FAIL, error.to_string()),
+    };
+    let bad = health.parts.iter().filter(|part| part.status != Status::Ok);
+    let gaps = bad.filter_map(|part| Some(Gap { layer: part.layer, cause: part.cause? }));
+    let gaps: Vec<Gap> = gaps.filter(|gap| gap.cause != GapCause::NotConfigured).collect();
+    let worst = match gaps.iter().all(|gap| matches!(gap.cause, GapCause::Stale { .. })) {
+        _ if gaps.is_empty() => return finding("layers", OK, "all answer and are up to date"),
+        true => WARN,
+        false => FAIL,
+    };
+    let said: Vec<String> = gaps.iter().map(Gap::to_string).collect();
+    finding("layers", worst, said.join("; "))
 }
 
 /// Words in three scripts go through the whole path of a question.
