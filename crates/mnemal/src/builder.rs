@@ -1,7 +1,7 @@
 //! Puts an engine together: components, settings, and the wiring in the order of the picture.
 
-#[cfg(feature = "sqlite")]
 use std::num::NonZeroUsize;
+#[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
