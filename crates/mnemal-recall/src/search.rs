@@ -39,7 +39,9 @@ impl Search {
         rows: &[u32],
         weights: &Weights,
     ) -> Self {
-        let shared = arms.words.as_ref().map(|words| doubt::shared(&snapshot.index, words, query, rows));
+        // What is not loaded yet may hold the name, or the turn of the one who is asked about: then there is no doubt.
+        let heard = arms.words.as_ref().filter(|_| snapshot.lacks == 0);
+        let shared = heard.map(|words| doubt::shared(&snapshot.index, words, query, rows));
         let shared = shared.unwrap_or_default();
         let search = Self { snapshot, ranked: Vec::new(), arms, shared };
         let words = search.arms.words.as_ref();

@@ -101,8 +101,12 @@ impl Engine {
     async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
         match part {
             Part::Fold => self.fold().await.into_iter().for_each(|gap| gaps.add(gap)),
-            // The next step goes on; a graph that is behind says so in what it answers.
-            Part::Graph => drop(self.fold_graph().await),
+            // The next step goes on where time was over; a graph that is behind says so in what it answers.
+            Part::Graph => {
+                let failed = self.fold_graph().await.into_iter();
+                let failed = failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. }));
+                failed.for_each(|gap| gaps.add(gap));
+            }
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => tended.swept = gaps.keep(Layer::Receipts, self.sweep().await),
             Part::Seal => {

@@ -49,3 +49,23 @@ fn a_name_that_nobody_said_takes_evidence_away() {
     let (_, german) = lexical("Wann beginnt das Töpfern von Ada, und was ist mit der Drehscheibe?");
     assert!(!german.has_unknown_name, "in German every noun has a capital");
 }
+
+#[test]
+fn a_name_may_have_been_said_in_what_is_not_loaded_yet() {
+    let store = store(&chat());
+    let index: Arc<dyn IndexStore> = Arc::new(store.clone());
+    let parts = RecallParts {
+        index: index.into(),
+        events: Arc::new(store.clone()),
+        learnings: Slot::Empty,
+        embedder: embedder(),
+        counter: Slot::Empty,
+    };
+    let at_once = NonZeroUsize::new(8).unwrap();
+    let recall = Recall::new(parts, RecallSettings { at_once, ..RecallSettings::default() });
+    let request =
+        RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("Is the cactus of Hubble called Igor?") };
+    let (_, early, gaps) = ask(&recall, &request);
+    assert!(gaps.iter().any(|gap| matches!(gap.cause, GapCause::Stale { .. })), "{gaps:?}");
+    assert!(!early.hits[0].grounds.has_unknown_name, "Hubble was named before the newest eight turns");
+}
