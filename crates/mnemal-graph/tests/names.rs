@@ -85,8 +85,8 @@ fn resolved(file: &Path) -> Vec<(String, Option<EntityId>, String)> {
     places.into_iter().map(one).collect()
 }
 
-/// Precision and recall of pairs of mentions that are taken for one.
-fn measured(name: &str) -> (f64, f64) {
+/// Precision and recall of pairs of mentions that are taken for one, and both in words, with what was wrong and missed by note.
+fn measured(name: &str) -> (f64, f64, String) {
     let all = resolved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/life").join(name));
     let (mut both, mut found, mut meant) = (0_u32, 0_u32, 0_u32);
     let mut missed: HashMap<&str, (u32, u32)> = HashMap::new();
@@ -106,21 +106,19 @@ fn measured(name: &str) -> (f64, f64) {
         }
     }
     let (precision, recall) = (f64::from(both) / f64::from(found), f64::from(both) / f64::from(meant));
-    println!(
-        "{name}: precision {precision:.3} recall {recall:.3}; wrong and missed pairs by note: {missed:?}"
-    );
-    (precision, recall)
+    let said = format!("precision {precision:.3}, recall {recall:.3}; wrong and missed pairs: {missed:?}");
+    (precision, recall, said)
 }
 
 #[test]
 fn names_that_mean_the_same_are_found_and_others_stay_apart() {
-    let (precision, recall) = measured("names.dev.jsonl");
-    assert!(precision >= 0.90 && recall >= 0.50, "precision {precision:.3}, recall {recall:.3}");
+    let (precision, recall, said) = measured("names.dev.jsonl");
+    assert!(precision >= 0.90 && recall >= 0.50, "{said}");
 }
 
 /// The half that nobody read while the resolver was written: only its figures count.
 #[test]
 fn names_of_the_half_that_is_held_back_are_nearly_as_well_told_apart() {
-    let (precision, recall) = measured("names.held.jsonl");
-    assert!(precision >= 0.85 && recall >= 0.45, "precision {precision:.3}, recall {recall:.3}");
+    let (precision, recall, said) = measured("names.held.jsonl");
+    assert!(precision >= 0.90 && recall >= 0.50, "{said}");
 }
