@@ -1,12 +1,14 @@
 //! What can be said on the command line.
 
 mod graph;
+mod working;
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::graph::{Entity, Fact, When};
+pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
 #[derive(Debug, Parser)]
@@ -86,6 +88,9 @@ pub(crate) enum Command {
     /// List what is known as facts, with since when and until when.
     #[command(subcommand)]
     Fact(Fact),
+    /// Keep scratch texts for a while: put, get, list, search, rm.
+    #[command(subcommand)]
+    Working(Working),
     /// Read conversations from a file, once each.
     Import(Import),
     /// Write everything, without loss, as JSON lines.

@@ -23,6 +23,7 @@ mod restore;
 mod setup;
 mod space;
 mod status;
+mod working;
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -70,6 +71,10 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Fact(call) => {
             let memory = open_one(&global, output).await?;
             settled(&memory, fact::run(&memory, &global, call, output).await).await
+        }
+        Command::Working(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, working::run(&memory, call, output).await).await
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,

@@ -23,6 +23,7 @@ mod key;
 mod lease;
 pub mod marker;
 mod permit;
+mod working;
 
 mod port;
 
@@ -59,7 +60,7 @@ pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
     BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
     IndexStore, Indexer, Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker,
-    Scrub, TokenCounter, Upkeep,
+    Scrub, TokenCounter, Upkeep, WorkingStore,
 };
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{
@@ -69,6 +70,7 @@ pub use crate::receipt::{
 pub use crate::scope::{Scope, Within};
 pub use crate::time::{AsOf, Civil, Timestamp, Zone};
 pub use crate::unit::{Importance, Score, Scored, TokenCount};
+pub use crate::working::{Expired, KeyPrefix, WorkingEntry, WorkingKey};
 
 /// Name of the product, as it stands in markers, files and messages.
 pub const PRODUCT: &str = "mnemal";

@@ -139,7 +139,12 @@ fn check_space(what: &str, text: &str) -> Result<()> {
 
 fn check_path(what: &str, text: &str) -> Result<()> {
     check(what, text)?;
-    let segments: Vec<&str> = text.split('/').collect();
+    check_segments(what, text)
+}
+
+/// Checks that a path has 1 to 8 segments of 1 to 128 bytes between its slashes. Source: RB-33.
+pub(crate) fn check_segments(what: &str, path: &str) -> Result<()> {
+    let segments: Vec<&str> = path.split('/').collect();
     let bad = |segment: &&str| segment.is_empty() || segment.len() > 128 || matches!(*segment, "." | "..");
     if segments.len() > 8 || segments.iter().any(bad) {
         return Err(Error::invalid(format!(

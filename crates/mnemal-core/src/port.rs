@@ -10,6 +10,7 @@ mod model;
 mod projection;
 mod reading;
 mod source;
+mod working;
 
 pub use graph::GraphStore;
 pub use lease::LeaseStore;
@@ -18,3 +19,4 @@ pub use model::BackgroundEmbedder;
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Extractor, Indexer, Reranker, TokenCounter};
 pub use source::{Clock, IdSource};
+pub use working::WorkingStore;

@@ -7,18 +7,26 @@ use std::sync::Arc;
 use mnemal_core::{Decision, Error, EventKind, InstallationKey, NewEvent, Result, Selector, Speaker, marker};
 use mnemal_extract::{Mode, SecretRules, strip_tag};
 
+use crate::log::LogSettings;
+
 /// Rules that plain numbers fulfil by chance; a name may look like one, because chats are named by telephone numbers.
 const NUMBERS: [&str; 3] = ["pan", "iban", "ssn_us"];
 
 /// Cleans texts by one set of rules. Cleaning a clean text changes nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Cleaner {
-    pub(crate) secrets: Arc<SecretRules>,
-    pub(crate) private_tag: String,
-    pub(crate) key: InstallationKey,
+pub struct Cleaner {
+    secrets: Arc<SecretRules>,
+    private_tag: String,
+    key: InstallationKey,
 }
 
 impl Cleaner {
+    /// Cleans as a log does that has these settings and this key.
+    pub fn new(settings: LogSettings, key: InstallationKey) -> Self {
+        let LogSettings { secrets, private_tag } = settings;
+        Self { secrets, private_tag, key }
+    }
+
     /// Refuses a batch in which a name holds a secret: a name is kept as it is, so it cannot be redacted.
     pub(crate) fn check_names(&self, events: &[NewEvent]) -> Result<()> {
         let mut known = HashSet::new();
@@ -32,7 +40,11 @@ impl Cleaner {
         Ok(())
     }
 
-    fn check_name(&self, what: &str, name: &str) -> Result<()> {
+    /// Refuses a name that holds a secret; `what` names its kind.
+    ///
+    /// # Errors
+    /// `Invalid` naming the rule.
+    pub fn check_name(&self, what: &str, name: &str) -> Result<()> {
         let redaction = self.secrets.redact(name, &|_| 0);
         let secret = redaction
             .found
@@ -60,7 +72,11 @@ impl Cleaner {
         Ok(redactions)
     }
 
-    pub(crate) fn clean_text(&self, what: &str, text: &mut String) -> Result<u32> {
+    /// Takes our own blocks, private parts and secrets out of a text, and returns how many secrets went; `what` names the text.
+    ///
+    /// # Errors
+    /// `Invalid` for a secret whose rule refuses the text.
+    pub fn clean_text(&self, what: &str, text: &mut String) -> Result<u32> {
         if text.contains('\0') {
             *text = text.replace('\0', "\u{FFFD}");
         }

@@ -54,8 +54,7 @@ impl<'l> Exporter<'l> {
         key: InstallationKey,
         settings: &LogSettings,
     ) -> Self {
-        let LogSettings { secrets, private_tag } = settings.clone();
-        Self { store, space, cleaner: Cleaner { secrets, private_tag, key } }
+        Self { store, space, cleaner: Cleaner::new(settings.clone(), key) }
     }
 
     /// Writes everything up to the present head; holds one page of events in memory.

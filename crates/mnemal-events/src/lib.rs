@@ -14,6 +14,7 @@ mod tail;
 mod export;
 mod import;
 
+pub use crate::clean::Cleaner;
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter};
 pub use crate::grave::{tombstone_text, tombstones_for};
 pub use crate::import::{

@@ -108,8 +108,7 @@ pub struct Ack {
 impl EventLog {
     /// Puts a log together. Costs nothing: neither store nor rules are touched.
     pub fn new(parts: EventLogParts) -> Self {
-        let LogSettings { secrets, private_tag } = parts.settings.clone();
-        let cleaner = Arc::new(Cleaner { secrets, private_tag, key: parts.key.clone() });
+        let cleaner = Arc::new(Cleaner::new(parts.settings.clone(), parts.key.clone()));
         let (shown, graves) = (Arc::default(), Arc::default());
         Self { parts: Arc::new(parts), cleaner, shown, graves, elsewhere: Vec::new() }
     }

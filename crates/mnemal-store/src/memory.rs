@@ -7,13 +7,14 @@ mod lease;
 mod log;
 mod receipt;
 mod upkeep;
+mod working;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::{
     Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, LeaseName, Receipt, ReceiptId,
-    SeenItem, Seq, SessionId, Timestamp, Tombstone,
+    SeenItem, Seq, SessionId, Timestamp, Tombstone, WorkingEntry, WorkingKey,
 };
 
 use crate::Stores;
@@ -74,6 +75,7 @@ struct State {
     receipts: BTreeMap<ReceiptId, Receipt>,
     seen: BTreeMap<SessionId, BTreeMap<mnemal_core::RecordRef, Shown>>,
     leases: BTreeMap<LeaseName, lease::Slip>,
+    working: BTreeMap<WorkingKey, WorkingEntry>,
     /// Decisions to forget that are not finished, oldest first.
     forgetting: Vec<EventId>,
 }

@@ -8,3 +8,4 @@ pub(crate) mod log;
 pub(crate) mod projection;
 pub(crate) mod receipt;
 pub(crate) mod upkeep;
+pub(crate) mod working;

@@ -101,6 +101,16 @@ pub(crate) const CLEAR_SEEN_SOURCES: &str = "delete from seen_source where sessi
 /// Forgets what was shown that rests on an event.
 pub(crate) const DELETE_SEEN_SOURCES: &str = "delete from seen_source where event = $1";
 
+/// Removes an entry of working memory.
+pub(crate) const DELETE_WORKING: &str = "delete from working where key = $1";
+/// Removes the entries below a path, and that of the path itself.
+pub(crate) const DELETE_WORKING_BELOW: &str =
+    "delete from working where key = $1 or (key >= $2 and key < $3)";
+/// Empties working memory.
+pub(crate) const DELETE_WORKING_ALL: &str = "delete from working";
+/// Removes the entries that have expired.
+pub(crate) const SWEEP_WORKING: &str = "delete from working where expires_at <= $1";
+
 /// Notes that a decision to forget is done.
 pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decision = $1";
 
@@ -144,6 +154,10 @@ pub(crate) fn all() -> Vec<&'static str> {
         CLEAR_SEEN,
         CLEAR_SEEN_SOURCES,
         DELETE_SEEN_SOURCES,
+        DELETE_WORKING,
+        DELETE_WORKING_BELOW,
+        DELETE_WORKING_ALL,
+        SWEEP_WORKING,
         FINISH_FORGETTING,
     ];
     all.extend(RESET_GRAPH);

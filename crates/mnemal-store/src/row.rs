@@ -4,6 +4,7 @@ pub(crate) mod decision;
 pub(crate) mod graph;
 pub(crate) mod learning;
 pub(crate) mod receipt;
+pub(crate) mod working;
 
 use mnemal_core::{Error, Result};
 use serde::Serialize;

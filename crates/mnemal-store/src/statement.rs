@@ -319,6 +319,17 @@ pub(crate) const LEASE_HELD: &str =
     "select name, owner from lease where released = 0 order by until desc limit 1";
 pub(crate) const LEASE: &str = "select owner, turn, until from lease where name = $1 and released = 0";
 
+/// Working memory. The keys below a path lie between it with a `/` and it with the character behind `/`.
+pub(crate) const PUT_WORKING: &str = "insert into working (key, namespace, expires_at, body) values ($1, $2, $3, $4) \
+     on conflict (key) do update set expires_at = excluded.expires_at, body = excluded.body";
+pub(crate) const WORKING: &str = "select body from working where key = $1";
+pub(crate) const WORKING_ALL: &str = "select key, body from working order by key";
+pub(crate) const WORKING_BELOW: &str =
+    "select key, body from working where key = $1 or (key >= $2 and key < $3) order by key";
+/// What a namespace has beyond the room that it has, the entry of this key apart: first what expires first.
+pub(crate) const WORKING_BEYOND: &str = "select key, expires_at from working where namespace = $1 and key <> $2 \
+     order by expires_at, key limit max(0, (select count(*) from working where namespace = $1) - $3)";
+
 /// Marks a decision to forget as not finished; whoever finishes it removes the mark.
 pub(crate) const START_FORGETTING: &str =
     "insert into forgetting (decision) values (?) on conflict (decision) do nothing";
@@ -415,6 +426,11 @@ pub(crate) fn all() -> Vec<&'static str> {
         RELEASE_LEASE,
         LEASE,
         LEASE_HELD,
+        PUT_WORKING,
+        WORKING,
+        WORKING_ALL,
+        WORKING_BELOW,
+        WORKING_BEYOND,
         START_FORGETTING,
         FORGETTING,
     ];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Slot, Upkeep,
+    EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Slot, Upkeep, WorkingStore,
 };
 
 /// One slot a storage port; a store fills what it has.
@@ -19,6 +19,8 @@ pub struct Stores {
     pub graph: Slot<dyn GraphStore>,
     /// What was shown to whom.
     pub receipts: Slot<dyn ReceiptStore>,
+    /// Scratch entries until their time.
+    pub working: Slot<dyn WorkingStore>,
     /// Whose turn background work is.
     pub leases: Slot<dyn LeaseStore>,
     /// Checks, scrubbing, backup.
@@ -34,6 +36,7 @@ impl Stores {
             learnings: Slot::Empty,
             graph: Slot::Empty,
             receipts: Slot::Empty,
+            working: Slot::Empty,
             leases: Slot::Empty,
             upkeep: Slot::Empty,
         }
@@ -42,7 +45,14 @@ impl Stores {
     /// Fills every slot with one store that has all ports.
     pub fn all<S>(store: Arc<S>) -> Self
     where
-        S: EventStore + IndexStore + LearningStore + GraphStore + ReceiptStore + LeaseStore + Upkeep,
+        S: EventStore
+            + IndexStore
+            + LearningStore
+            + GraphStore
+            + ReceiptStore
+            + WorkingStore
+            + LeaseStore
+            + Upkeep,
     {
         Self {
             events: Slot::Filled(Arc::<S>::clone(&store)),
@@ -50,6 +60,7 @@ impl Stores {
             learnings: Slot::Filled(Arc::<S>::clone(&store)),
             graph: Slot::Filled(Arc::<S>::clone(&store)),
             receipts: Slot::Filled(Arc::<S>::clone(&store)),
+            working: Slot::Filled(Arc::<S>::clone(&store)),
             leases: Slot::Filled(Arc::<S>::clone(&store)),
             upkeep: Slot::Filled(store),
         }

@@ -24,6 +24,7 @@ mod memory {
             learnings: Arc::<MemoryStore>::clone(&store),
             graph: Arc::<MemoryStore>::clone(&store),
             receipts: Arc::<MemoryStore>::clone(&store),
+            working: Arc::<MemoryStore>::clone(&store),
             leases: Arc::<MemoryStore>::clone(&store),
             upkeep: store,
             keep: Box::new(()),
@@ -35,6 +36,7 @@ mod memory {
     mnemal_testkit::learning_store_conformance!(fixture);
     mnemal_testkit::graph_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
+    mnemal_testkit::working_store_conformance!(fixture);
     mnemal_testkit::lease_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
 }
@@ -56,6 +58,7 @@ mod sqlite {
             learnings: Arc::<SqliteStore>::clone(&store),
             graph: Arc::<SqliteStore>::clone(&store),
             receipts: Arc::<SqliteStore>::clone(&store),
+            working: Arc::<SqliteStore>::clone(&store),
             leases: Arc::<SqliteStore>::clone(&store),
             upkeep: store,
             keep: Box::new(folder),
@@ -67,6 +70,7 @@ mod sqlite {
     mnemal_testkit::learning_store_conformance!(fixture);
     mnemal_testkit::graph_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
+    mnemal_testkit::working_store_conformance!(fixture);
     mnemal_testkit::lease_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
 }

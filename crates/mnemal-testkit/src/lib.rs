@@ -15,6 +15,6 @@ pub use crate::loopback::{Heard, Loopback, Told};
 pub use crate::record::{Records, entity, fact, learning, receipt, tombstone};
 pub use crate::suite::{
     Storage, block_on, context_source, counter, embedder, event, extractor, graph as graph_suite, index,
-    learning as learning_suite, lease, receipt as receipt_suite, reranker, source, upkeep,
+    learning as learning_suite, lease, receipt as receipt_suite, reranker, source, upkeep, working,
 };
 pub use crate::transformer::{TINY_DIMENSIONS, tiny_row, tiny_transformer, tiny_vocabulary};

@@ -16,6 +16,7 @@ pub mod receipt;
 pub mod reranker;
 pub mod source;
 pub mod upkeep;
+pub mod working;
 
 use std::any::Any;
 use std::future::Future;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Error, EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Result, Upkeep,
+    WorkingStore,
 };
 
 /// A fresh, empty space as its ports.
@@ -40,6 +42,8 @@ pub struct Storage {
     pub graph: Arc<dyn GraphStore>,
     /// The receipts.
     pub receipts: Arc<dyn ReceiptStore>,
+    /// The working memory.
+    pub working: Arc<dyn WorkingStore>,
     /// The leases.
     pub leases: Arc<dyn LeaseStore>,
     /// The upkeep.
@@ -202,6 +206,24 @@ macro_rules! lease_store_conformance {
                 a_stale_lease_cannot_be_renewed,
                 a_clock_that_went_back_holds_no_lease_for_ever,
                 a_time_to_live_has_bounds,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `WorkingStore` over `fixture: async fn() -> Storage`.
+#[macro_export]
+macro_rules! working_store_conformance {
+    ($fixture:expr) => {
+        mod working_store {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                working: an_entry_comes_back_as_it_was_put,
+                a_prefix_ends_at_a_segment,
+                a_namespace_has_room_for_so_many,
+                a_sweep_is_exact_to_the_microsecond,
+                hostile_keys_are_only_keys,
             );
         }
     };

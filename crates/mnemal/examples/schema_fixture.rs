@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    Category, ChannelId, Engine, InstallationKey, LearningKind, Memory, Message, NoteKey, Result, Scope,
-    Selector, SessionId, SpaceId, Speaker, Tag, ToolName,
+    Category, ChannelId, Engine, InstallationKey, Keep, LearningKind, Memory, Message, NoteKey, Result,
+    Scope, Selector, SessionId, SpaceId, Speaker, Tag, ToolName,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -42,6 +42,9 @@ async fn main() -> Result<()> {
     tools_and_notes(&memory, &clock).await?;
     let told = memory.context("when does the kiosk open?").session(SessionId::new("later")?).await?;
     assert!(!told.value.receipt.lines.is_empty(), "{:?}", told.gaps);
+    let plan = Keep { ttl: Some(Duration::from_hours(1)), ..Keep::default() };
+    let kept = memory.working()?.put("plan", "count the till".to_owned(), plan).await?;
+    assert!(kept.evicted.is_empty());
     engine.close().await
 }
 

@@ -3,23 +3,24 @@
 use std::num::NonZeroUsize;
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
     BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
     IndexStore, Indexer, InstallationKey, Layer, LearningStore, Projector, ReceiptStore, Reranker, Result,
-    Slot, TokenCounter,
+    Slot, TokenCounter, WorkingStore,
 };
-use mnemal_events::{EventLog, EventLogParts, LogSettings, RecentSource};
+use mnemal_events::{Cleaner, EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_graph::GraphProjector;
 use mnemal_learnings::{NoteProjector, NotesSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_text::Language;
+use mnemal_working::SteadyClock;
 
 use crate::clock::{RandomIds, SystemClock, random_key};
 use crate::counter::EstimateCounter;
@@ -27,6 +28,7 @@ use crate::embedding::{Local, Tried};
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, Tokenizer};
+use crate::working::Cleaned;
 
 /// Most time for a second look at the best hits. Source: own choice; a small cross-encoder reads twenty turns in 350 ms.
 const RERANK_DEADLINE: Duration = Duration::from_millis(500);
@@ -167,7 +169,7 @@ impl Builder {
         self
     }
 
-    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph` or `Receipts`; answers then have its gap. Other layers stay.
+    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph`, `Receipts` or `Working`; answers then have its gap. Other layers stay.
     pub fn without(mut self, layer: Layer) -> Self {
         self.without.push(layer);
         self
@@ -223,7 +225,7 @@ impl Builder {
         };
         let stores = self.stores();
         let embedder = self.in_process()?;
-        let guarded = self.guarded(&stores, &embedder);
+        let guarded = self.guarded(&stores, &embedder, &key);
         let language = Language::from_code(&self.settings.recall.language).unwrap_or(Language::English);
         let indexer = self.indexer(language, &embedder);
         let log = self.log(&stores, &indexer, &key);
@@ -233,6 +235,7 @@ impl Builder {
         let projectors = projectors(&stores);
         let background = self.background()?;
         let graph_projector = graph_projector(&stores, &extractor);
+        let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
@@ -251,6 +254,8 @@ impl Builder {
             recall,
             context,
             extractor,
+            steady,
+            swept: Mutex::new(None),
             unfolded: AtomicU64::new(0),
         }))
     }
@@ -309,6 +314,9 @@ impl Builder {
         if !self.has(Layer::Receipts) {
             stores.receipts = Slot::Empty;
         }
+        if !self.has(Layer::Working) {
+            stores.working = Slot::Empty;
+        }
         stores
     }
 
@@ -361,7 +369,7 @@ impl Builder {
     }
 
     /// Puts every part that reading uses behind a guard of its own.
-    fn guarded(&self, stores: &Stores, embedder: &Slot<dyn Embedder>) -> Parts {
+    fn guarded(&self, stores: &Stores, embedder: &Slot<dyn Embedder>, key: &InstallationKey) -> Parts {
         let deadline = self.settings.recall.part_deadline();
         let clock = &self.clock;
         let question = self.settings.embedding.query_deadline();
@@ -380,6 +388,11 @@ impl Builder {
             }),
             receipts: guard(&stores.receipts, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn ReceiptStore>
+            }),
+            working: guard(&stores.working, |part| {
+                let cleaner = Cleaner::new(log_settings(&self.settings), key.clone());
+                let cleaned = Arc::new(Cleaned { store: part, cleaner }) as Arc<dyn WorkingStore>;
+                Arc::new(Guarded::new(cleaned, clock, deadline)) as Arc<dyn WorkingStore>
             }),
             embedder: guard(embedder, |part| {
                 Arc::new(Guarded::new(part, clock, question)) as Arc<dyn Embedder>

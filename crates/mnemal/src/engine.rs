@@ -1,8 +1,8 @@
 //! The composed machine: wiring, in the order of the picture in the crate's document, and nothing that decides.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mnemal_context::AssemblerParts;
@@ -10,11 +10,12 @@ use mnemal_core::{
     AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
     Gap, GapCause, GraphStore, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter,
     LearningStore, NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope,
-    Slot, Timestamp, Upkeep,
+    Slot, Timestamp, Upkeep, WorkingStore,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
+use mnemal_working::SteadyClock;
 
 use crate::builder::Builder;
 use crate::embedding::Tried;
@@ -57,6 +58,10 @@ pub(crate) struct Wired {
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,
+    /// By which working memory expires.
+    pub(crate) steady: Arc<SteadyClock>,
+    /// When working memory was swept last, by the monotonic clock.
+    pub(crate) swept: Mutex<Option<Duration>>,
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
 }
@@ -69,6 +74,7 @@ pub(crate) struct Parts {
     pub(crate) learnings: Slot<dyn LearningStore>,
     pub(crate) graph: Slot<dyn GraphStore>,
     pub(crate) receipts: Slot<dyn ReceiptStore>,
+    pub(crate) working: Slot<dyn WorkingStore>,
     pub(crate) embedder: Slot<dyn Embedder>,
     pub(crate) reranker: Slot<dyn Reranker>,
 }

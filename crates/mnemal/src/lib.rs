@@ -30,6 +30,7 @@ mod status;
 mod timeline;
 mod transfer;
 mod upkeep;
+mod working;
 
 pub use mnemal_context::{Block, Context, Format, SectionUse};
 pub use mnemal_core::*;
@@ -43,6 +44,7 @@ pub use mnemal_providers::ApiKey;
 pub use mnemal_recall::{
     Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode, Weights as RecallWeights,
 };
+pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
 pub use crate::answer::{ContextCall, RecallCall};
 #[cfg(feature = "sqlite")]
@@ -63,7 +65,7 @@ pub use crate::recover::Recovered;
 pub use crate::remember::{RememberCall, Stored};
 pub use crate::settings::{
     ContextShape, DurabilityMode, EmbeddingProvider, EmbeddingSettings, PrivacySettings, RecallSettings,
-    RetentionSettings, SecretMode, Settings, SpacesSettings, StorageSettings, Tokenizer,
+    RetentionSettings, SecretMode, Settings, SpacesSettings, StorageSettings, Tokenizer, WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

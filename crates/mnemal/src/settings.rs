@@ -1,6 +1,7 @@
 //! Values that shape the engine; components are trait objects and never stand here.
 
 mod embedding;
+mod working;
 
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
+pub use self::working::WorkingSettings;
 
 /// All settings; every one has a default that most users never touch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,8 @@ pub struct Settings {
     pub embedding: EmbeddingSettings,
     /// Assembly of contexts.
     pub context: ContextShape,
+    /// Working memory.
+    pub working: WorkingSettings,
     /// What is never stored.
     pub privacy: PrivacySettings,
     /// How long things are kept.
@@ -170,6 +174,7 @@ impl Default for Settings {
             recall: RecallSettings::default(),
             embedding: EmbeddingSettings::default(),
             context: ContextShape::default(),
+            working: WorkingSettings::default(),
             privacy: PrivacySettings::default(),
             retention: RetentionSettings::default(),
         }
@@ -242,6 +247,7 @@ impl Settings {
         if self.spaces.max_open == 0 {
             return Err(Error::invalid("spaces.max_open must be at least 1"));
         }
+        self.working.check()?;
         self.embedding.check()
     }
 }
@@ -259,7 +265,10 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 7] = [
+        let rows: [(Change, &str); 10] = [
+            (|settings| settings.working.ttl_minutes = 10_081, "working.ttl_minutes"),
+            (|settings| settings.working.max_entries_per_namespace = 0, "working.max_entries"),
+            (|settings| settings.working.sweep_minutes = 0, "working.sweep_minutes"),
             (|settings| settings.context.secondary_share = 1.1, "context.secondary_share"),
             (|settings| settings.context.low_trust_share = f32::NAN, "context.low_trust_share"),
             (|settings| settings.spaces.max_open = 0, "spaces.max_open"),

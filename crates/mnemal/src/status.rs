@@ -115,7 +115,7 @@ impl Engine {
             (Layer::Receipts, slot(self.guarded().receipts.is_filled())),
             (Layer::Graph, graph),
             (Layer::Summaries, slot(false)),
-            (Layer::Working, slot(false)),
+            (Layer::Working, slot(self.guarded().working.is_filled())),
         ];
         let mut parts: Vec<Health> =
             parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();

@@ -30,6 +30,8 @@ pub struct Tended {
     pub left_by: Option<OwnerId>,
     /// Receipts that were older than their retention.
     pub swept: u64,
+    /// Entries of working memory that had expired.
+    pub expired: u64,
     /// Index blocks that were merged.
     pub sealed: u64,
     /// Index rows that were made anew, because their block was damaged.
@@ -42,7 +44,7 @@ pub struct Tended {
 
 impl Engine {
     /// Does one step of upkeep if it is nobody else's turn, then gives the turn back: folds the projections, finishes
-    /// interrupted forgets, drops old receipts, checks the space where a process before came to an unclean end, makes
+    /// interrupted forgets, drops old receipts and expired entries of working memory, checks the space where a process before came to an unclean end, makes
     /// damaged index blocks anew, merges small ones, and makes vectors for events that have none of a configured model.
     ///
     /// Starts nothing: a process that lives long calls it every now and then, under a name that it made for itself. A
@@ -108,7 +110,10 @@ impl Engine {
                 failed.for_each(|gap| gaps.add(gap));
             }
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
-            Part::Sweep => tended.swept = gaps.keep(Layer::Receipts, self.sweep().await),
+            Part::Sweep => {
+                tended.swept = gaps.keep(Layer::Receipts, self.sweep().await);
+                tended.expired = gaps.keep(Layer::Working, self.sweep_working().await);
+            }
             Part::Seal => {
                 let sealed = self.sealed(tended).await.map_err(GapCause::from);
                 tended.sealed = gaps.keep(Layer::Lexical, sealed);

@@ -7,14 +7,15 @@ use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, Cursor, DeadLetter, Entity, EntityFilter, Event, EventCaps, EventFilter,
     EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
-    Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LogEntry,
-    MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId, ReceiptStore,
-    Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector,
+    KeyPrefix, Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName, LeaseStore,
+    LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId,
+    ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector, WorkingEntry,
+    WorkingKey, WorkingStore,
 };
 
 use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
-use crate::port::{graph, index, learning, lease, log, receipt};
+use crate::port::{graph, index, learning, lease, log, receipt, working};
 use crate::sql::Sql;
 
 impl SqliteStore {
@@ -201,5 +202,33 @@ impl LeaseStore for SqliteStore {
 
     async fn holder(&self, name: &LeaseName) -> Result<Option<Lease>> {
         lease::holder(self.sql(), name).await
+    }
+}
+
+#[async_trait]
+impl WorkingStore for SqliteStore {
+    async fn put(
+        &self,
+        key: &WorkingKey,
+        entry: &WorkingEntry,
+        room: NonZeroUsize,
+    ) -> Result<Vec<(WorkingKey, Timestamp)>> {
+        working::put(self.sql(), key, entry, room).await
+    }
+
+    async fn get(&self, key: &WorkingKey) -> Result<WorkingEntry> {
+        working::get(self.sql(), key).await
+    }
+
+    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        working::list(self.sql(), prefix).await
+    }
+
+    async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {
+        working::remove(self.sql(), prefix).await
+    }
+
+    async fn sweep(&self, at: Timestamp) -> Result<u64> {
+        working::sweep(self.sql(), at).await
     }
 }

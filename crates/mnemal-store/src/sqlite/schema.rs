@@ -3,11 +3,11 @@
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
-pub(super) const SCHEMA_VERSION: i64 = 4;
+pub(super) const SCHEMA_VERSION: i64 = 5;
 
 /// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
 /// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
-pub(super) const MIGRATIONS: [&str; 4] = [LOG, LEASES, TALLIES, GRAPH];
+pub(super) const MIGRATIONS: [&str; 5] = [LOG, LEASES, TALLIES, GRAPH, WORKING];
 
 /// The log and everything that stands beside it.
 const LOG: &str = "
@@ -224,4 +224,18 @@ create index mention_entity on mention (entity);
 create index mention_session on mention (session);
 
 pragma user_version = 4;
+";
+
+/// Entries of working memory; a namespace is what its keys begin with.
+const WORKING: &str = "
+create table working (
+  key text primary key,
+  namespace text not null,
+  expires_at bigint not null,
+  body text not null
+);
+create index working_namespace on working (namespace, expires_at);
+create index working_expires on working (expires_at);
+
+pragma user_version = 5;
 ";

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
     DeadLetter, Degraded, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId, EventStore,
-    Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, Layer, Learning,
-    LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey,
-    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
-    Timestamp, Tombstone, Vector,
+    Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, KeyPrefix, Layer,
+    Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId,
+    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
+    Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::Guarded;
@@ -247,5 +247,35 @@ impl ContextSource for Guarded<dyn ContextSource> {
 
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
         self.run("a context source", self.part.fragments(request)).await
+    }
+}
+
+/// Reads are guarded; writes are not: a transaction must run to its end.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl WorkingStore for Guarded<dyn WorkingStore> {
+    async fn put(
+        &self,
+        key: &WorkingKey,
+        entry: &WorkingEntry,
+        room: NonZeroUsize,
+    ) -> Result<Vec<(WorkingKey, Timestamp)>> {
+        self.part.put(key, entry, room).await
+    }
+
+    async fn get(&self, key: &WorkingKey) -> Result<WorkingEntry> {
+        self.run("working memory", self.part.get(key)).await
+    }
+
+    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        self.run("working memory", self.part.list(prefix)).await
+    }
+
+    async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {
+        self.part.remove(prefix).await
+    }
+
+    async fn sweep(&self, at: Timestamp) -> Result<u64> {
+        self.part.sweep(at).await
     }
 }

@@ -1,0 +1,115 @@
+//! Working memory.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use mnemal_core::{Error, KeyPrefix, Result, Timestamp, WorkingEntry, WorkingKey};
+
+use crate::codec::corrupt;
+use crate::row::working as row;
+use crate::sql::{Row, Sql, Step, Transaction, Value, Work};
+use crate::{removal, statement};
+
+pub(crate) async fn put(
+    sql: &dyn Sql,
+    key: &WorkingKey,
+    entry: &WorkingEntry,
+    room: NonZeroUsize,
+) -> Result<Vec<(WorkingKey, Timestamp)>> {
+    let gone = Gone::default();
+    let body = row::write(entry)?;
+    let put = Put { key: key.clone(), expires_at: entry.expires_at, body, room, gone: Arc::clone(&gone) };
+    sql.commit(Box::new(put)).await?;
+    Ok(std::mem::take(&mut *gone.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+pub(crate) async fn get(sql: &dyn Sql, key: &WorkingKey) -> Result<WorkingEntry> {
+    let mut rows = sql.rows(statement::WORKING, vec![key.as_str().into()]).await?;
+    let row = rows.first_mut().ok_or_else(|| Error::not_found(format!("nothing under {key}")))?;
+    row::read(&row.text()?)
+}
+
+pub(crate) async fn list(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+    let rows = match bounds(prefix) {
+        Some(bounds) => sql.rows(statement::WORKING_BELOW, bounds).await?,
+        None => sql.rows(statement::WORKING_ALL, Vec::new()).await?,
+    };
+    rows.into_iter().map(|mut row| Ok((key(&mut row)?, row::read(&row.text()?)?))).collect()
+}
+
+pub(crate) async fn remove(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<u64> {
+    commit(
+        sql,
+        match bounds(prefix) {
+            Some(bounds) => Step::new(removal::DELETE_WORKING_BELOW, bounds),
+            None => Step::new(removal::DELETE_WORKING_ALL, Vec::new()),
+        },
+    )
+    .await
+}
+
+pub(crate) async fn sweep(sql: &dyn Sql, at: Timestamp) -> Result<u64> {
+    commit(sql, Step::new(removal::SWEEP_WORKING, vec![at.into()])).await
+}
+
+/// Runs one statement in a transaction, and returns how many rows it touched.
+async fn commit(sql: &dyn Sql, step: Step) -> Result<u64> {
+    sql.commit(Box::new(One(Some(step)))).await
+}
+
+#[derive(Debug)]
+struct One(Option<Step>);
+
+#[async_trait]
+impl Work for One {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        match self.0.take() {
+            Some(step) => transaction.run(step).await,
+            None => Ok(0),
+        }
+    }
+}
+
+/// Returns the key that a prefix may be, and the bounds between which the keys below it lie; nothing for every key.
+fn bounds(prefix: &KeyPrefix) -> Option<Vec<Value>> {
+    let path = prefix.as_str();
+    // `0` is the character behind `/`.
+    (!path.is_empty()).then(|| vec![path.into(), format!("{path}/").into(), format!("{path}0").into()])
+}
+
+fn key(row: &mut Row) -> Result<WorkingKey> {
+    WorkingKey::new(&row.text()?).map_err(|error| corrupt("a stored key is not one").because(error))
+}
+
+type Gone = Arc<Mutex<Vec<(WorkingKey, Timestamp)>>>;
+
+/// Puts an entry and makes room for it.
+#[derive(Debug)]
+struct Put {
+    key: WorkingKey,
+    expires_at: Timestamp,
+    body: String,
+    room: NonZeroUsize,
+    gone: Gone,
+}
+
+#[async_trait]
+impl Work for Put {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let (key, namespace) = (Value::from(self.key.as_str()), self.key.namespace());
+        let space = || Value::from(namespace.as_str());
+        let args = vec![key.clone(), space(), self.expires_at.into(), std::mem::take(&mut self.body).into()];
+        transaction.run(Step::rows(statement::PUT_WORKING, args, 1)).await?;
+        let room = self.room.get();
+        let mut gone = Vec::new();
+        for mut row in transaction.rows(statement::WORKING_BEYOND, vec![space(), key, room.into()]).await? {
+            gone.push((self::key(&mut row)?, row.time()?));
+        }
+        for (key, _) in &gone {
+            transaction.run(Step::rows(removal::DELETE_WORKING, vec![key.as_str().into()], 1)).await?;
+        }
+        *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = gone;
+        Ok(0)
+    }
+}

@@ -1,0 +1,103 @@
+//! Working memory of a memory: its namespace, and what must not be stored even for a while.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, PoisonError};
+
+use async_trait::async_trait;
+use mnemal_core::{
+    GapCause, KeyPrefix, Result, SessionId, Slot, Timestamp, WorkingEntry, WorkingKey, WorkingStore,
+};
+use mnemal_events::Cleaner;
+use mnemal_working::WorkingMemory;
+
+use crate::engine::{Engine, missing};
+use crate::memory::Memory;
+
+/// The conversation of those who name none. Source: RB-32.
+const UNNAMED: &str = "default";
+
+impl Memory {
+    /// Returns working memory with the namespace of this conversation, `session/default` where the scope names none.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine was built without it.
+    pub fn working(&self) -> Result<WorkingMemory> {
+        let session = self.scope.session.only().cloned().map_or_else(|| SessionId::new(UNNAMED), Ok)?;
+        self.engine.working(KeyPrefix::of_session(&session))
+    }
+}
+
+impl Engine {
+    /// Returns working memory with a namespace of the caller's choice: `patrol/disk-check`, `subagent/review`.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine was built without it.
+    pub fn working(&self, own: KeyPrefix) -> Result<WorkingMemory> {
+        let Slot::Filled(store) = &self.guarded().working else { return Err(missing("working memory")) };
+        let clock = Arc::clone(&self.parts().steady);
+        Ok(WorkingMemory::new(Arc::clone(store), clock, own, self.settings().working.limits()))
+    }
+}
+
+impl Engine {
+    /// Sweeps working memory where the last sweep was long enough ago; returns how many entries had expired.
+    pub(crate) async fn sweep_working(&self) -> Result<u64, GapCause> {
+        if !self.guarded().working.is_filled() || !self.is_time_to_sweep() {
+            return Ok(0);
+        }
+        Ok(self.working(KeyPrefix::all())?.sweep().await?)
+    }
+
+    fn is_time_to_sweep(&self) -> bool {
+        let (now, every) = (self.parts().clock.monotonic(), self.settings().working.sweep_every());
+        let mut swept = self.parts().swept.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = swept.is_none_or(|last| now.saturating_sub(last) >= every);
+        if is_time {
+            *swept = Some(now);
+        }
+        is_time
+    }
+}
+
+/// Takes secrets and private parts out of what is put into a store.
+#[derive(Debug)]
+pub(crate) struct Cleaned {
+    pub(crate) store: Arc<dyn WorkingStore>,
+    pub(crate) cleaner: Cleaner,
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl WorkingStore for Cleaned {
+    async fn put(
+        &self,
+        key: &WorkingKey,
+        entry: &WorkingEntry,
+        room: NonZeroUsize,
+    ) -> Result<Vec<(WorkingKey, Timestamp)>> {
+        self.cleaner.check_name("a key", key.as_str())?;
+        let names = entry.category.iter().map(|category| category.as_str());
+        for name in names.chain(entry.tags.iter().map(|tag| tag.as_str())) {
+            self.cleaner.check_name("a category or tag", name)?;
+        }
+        let mut entry = entry.clone();
+        self.cleaner.clean_text("the value", &mut entry.value)?;
+        self.store.put(key, &entry, room).await
+    }
+
+    async fn get(&self, key: &WorkingKey) -> Result<WorkingEntry> {
+        self.store.get(key).await
+    }
+
+    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        self.store.list(prefix).await
+    }
+
+    async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {
+        self.store.remove(prefix).await
+    }
+
+    async fn sweep(&self, at: Timestamp) -> Result<u64> {
+        self.store.sweep(at).await
+    }
+}

@@ -1,0 +1,91 @@
+//! Working memory through the facade: whose namespace, what is never stored, when it is swept.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemal::{
+    Engine, ErrorKind, InstallationKey, Keep, KeyPrefix, Layer, Memory, OwnerId, Scope, SessionId, SpaceId,
+    Status, Upkeep as _,
+};
+use mnemal_store::{SqliteStore, Stores};
+use mnemal_testkit::ManualClock;
+
+async fn open(path: &Path, clock: &Arc<ManualClock>) -> Memory {
+    let builder = Engine::builder().with_clock(Arc::<ManualClock>::clone(clock));
+    let engine = builder.with_key(InstallationKey::new([7; 32])).open(path).await.unwrap();
+    engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
+
+async fn put(memory: &Memory, name: &str, value: &str) -> mnemal::Result<mnemal::Kept> {
+    memory.working()?.put(name, value.to_owned(), Keep::default()).await
+}
+
+// proves: RB-32
+#[tokio::test]
+async fn a_conversation_has_its_own_namespace() {
+    let memory = Memory::in_memory().await.unwrap();
+    let chat = memory.for_session(SessionId::new("chat").unwrap());
+    assert_eq!(put(&chat, "plan", "x").await.unwrap().key.as_str(), "session/chat/plan");
+    assert_eq!(put(&memory, "plan", "y").await.unwrap().key.as_str(), "session/default/plan");
+    let patrol = memory.engine().working(KeyPrefix::new("patrol/disk").unwrap()).unwrap();
+    patrol.put("full", "92 %".to_owned(), Keep::default()).await.unwrap();
+    assert_eq!(chat.working().unwrap().get("patrol/disk/full").await.unwrap().value, "92 %");
+}
+
+// proves: RB-39, RB-40
+#[tokio::test]
+async fn entries_outlive_the_process_and_are_swept_every_hour() {
+    let home = tempfile::tempdir().unwrap();
+    let (path, clock) = (home.path().join("space.db"), Arc::new(ManualClock::default()));
+    let first = open(&path, &clock).await;
+    put(&first, "plan", "an unmistakable plan").await.unwrap();
+    first.engine().close().await.unwrap();
+
+    let memory = open(&path, &clock).await;
+    assert_eq!(memory.working().unwrap().get("plan").await.unwrap().value, "an unmistakable plan");
+    let owner = OwnerId::new("one").unwrap();
+    let expired = async || memory.engine().tend(&owner).await.unwrap().value.expired;
+    assert_eq!(expired().await, 0);
+    clock.advance(Duration::from_mins(6));
+    assert_eq!(memory.working().unwrap().get("plan").await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(expired().await, 0, "it is not yet time to sweep");
+    clock.advance(Duration::from_mins(54));
+    assert_eq!(expired().await, 1);
+    memory.engine().close().await.unwrap();
+    let store = SqliteStore::open(&path).await.unwrap();
+    assert_eq!(store.search_bytes("unmistakable").await.unwrap(), Vec::<String>::new(), "nor in the bytes");
+}
+
+// proves: DF-90 (working memory)
+#[tokio::test]
+async fn a_secret_never_reaches_the_file() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("space.db");
+    let memory = open(&path, &Arc::new(ManualClock::default())).await;
+    let secret = format!("ghp_{}", "Zx81kQ93mVb27LpTr56WnYc40HsDf19JgUeA");
+    put(&memory, "login", &format!("token={secret} <private>my pin</private> then deploy")).await.unwrap();
+    let value = memory.working().unwrap().get("login").await.unwrap().value;
+    assert!(value.contains("[secret:") && value.contains("then deploy"), "{value}");
+    assert!(!value.contains(&secret) && !value.contains("my pin"), "{value}");
+    assert_eq!(put(&memory, &secret, "x").await.unwrap_err().kind(), ErrorKind::Invalid);
+    memory.engine().close().await.unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
+}
+
+#[tokio::test]
+async fn an_engine_without_it_says_so() {
+    let memory = Memory::in_memory().await.unwrap();
+    let state = async |memory: &Memory| {
+        let health = memory.health().await.unwrap();
+        health.parts.into_iter().find(|part| part.layer == Layer::Working).map(|part| part.status)
+    };
+    assert_eq!(state(&memory).await, Some(Status::Ok));
+    let engine = Engine::builder().with_stores(Stores::none()).build().unwrap();
+    let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
+    assert_eq!(state(&memory).await, Some(Status::Degraded));
+    assert_eq!(memory.working().unwrap_err().kind(), ErrorKind::Unsupported);
+}
