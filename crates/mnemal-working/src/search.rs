@@ -62,7 +62,7 @@ fn scores(text: &str, entries: &[(WorkingKey, WorkingEntry)]) -> Vec<Option<Scor
         return entries.iter().map(|_| Some(Score::default())).collect();
     }
     let read: Vec<Read> =
-        entries.iter().map(|(key, entry)| Read::new(&analyzer, &wanted, key, entry)).collect();
+        entries.iter().map(|(key, entry)| Read::new(analyzer, &wanted, key, entry)).collect();
     let count = u32::try_from(read.len()).unwrap_or(u32::MAX);
     let average = read.iter().map(|one| one.length as f32).sum::<f32>() / read.len().max(1) as f32;
     let rarity = |term: &str| {
@@ -86,7 +86,7 @@ struct Read {
 }
 
 impl Read {
-    fn new(analyzer: &Analyzer, wanted: &BTreeSet<String>, key: &WorkingKey, entry: &WorkingEntry) -> Self {
+    fn new(analyzer: Analyzer, wanted: &BTreeSet<String>, key: &WorkingKey, entry: &WorkingEntry) -> Self {
         let mut read = Self { counts: BTreeMap::new(), length: 0 };
         let category = entry.category.as_ref().map_or("", Category::as_str);
         let names = [key.as_str(), category].map(|path| path.replace(['/', '-', '_'], " "));

@@ -391,8 +391,8 @@ impl Builder {
             }),
             working: guard(&stores.working, |part| {
                 let cleaner = Cleaner::new(log_settings(&self.settings), key.clone());
-                let cleaned = Arc::new(Cleaned { store: part, cleaner }) as Arc<dyn WorkingStore>;
-                Arc::new(Guarded::new(cleaned, clock, deadline)) as Arc<dyn WorkingStore>
+                let store = Arc::new(Cleaned { store: part, cleaner }) as Arc<dyn WorkingStore>;
+                Arc::new(Guarded::new(store, clock, deadline)) as Arc<dyn WorkingStore>
             }),
             embedder: guard(embedder, |part| {
                 Arc::new(Guarded::new(part, clock, question)) as Arc<dyn Embedder>

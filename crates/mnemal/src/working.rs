@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    GapCause, KeyPrefix, Result, SessionId, Slot, Timestamp, WorkingEntry, WorkingKey, WorkingStore,
+    Category, GapCause, KeyPrefix, Result, SessionId, Slot, Tag, Timestamp, WorkingEntry, WorkingKey,
+    WorkingStore,
 };
 use mnemal_events::Cleaner;
 use mnemal_working::WorkingMemory;
@@ -76,8 +77,8 @@ impl WorkingStore for Cleaned {
         room: NonZeroUsize,
     ) -> Result<Vec<(WorkingKey, Timestamp)>> {
         self.cleaner.check_name("a key", key.as_str())?;
-        let names = entry.category.iter().map(|category| category.as_str());
-        for name in names.chain(entry.tags.iter().map(|tag| tag.as_str())) {
+        let names = entry.category.iter().map(Category::as_str);
+        for name in names.chain(entry.tags.iter().map(Tag::as_str)) {
             self.cleaner.check_name("a category or tag", name)?;
         }
         let mut entry = entry.clone();

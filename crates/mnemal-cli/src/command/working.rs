@@ -138,14 +138,10 @@ fn show(items: &[WorkingItem], output: &Output) -> Result<u8> {
 
 /// One entry on one line: key, time left, category, tags.
 fn line(item: &WorkingItem) -> String {
-    let mut line = format!("{}  expires in {}", item.key, left(item.expires_in));
-    if let Some(category) = &item.category {
-        line.push_str(&format!("  {category}"));
-    }
-    for tag in &item.tags {
-        line.push_str(&format!(" #{}", tag.as_str()));
-    }
-    line
+    let category = item.category.iter().map(|category| format!("  {category}"));
+    let tags = item.tags.iter().map(|tag| format!(" #{tag}"));
+    let head = format!("{}  expires in {}", item.key, left(item.expires_in));
+    std::iter::once(head).chain(category).chain(tags).collect()
 }
 
 /// The two largest units of a time: `4m32s`, `6d23h`.
