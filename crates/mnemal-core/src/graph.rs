@@ -233,6 +233,8 @@ pub struct Support {
 
 /// The rule of what a person decided. Source: own choice; packs name theirs `en.lives_in.live`.
 const DECISION: &str = "decision";
+/// The rule of what somebody took back: "it's not hazelnuts, it's walnuts". Source: own choice.
+const CORRECTION: &str = "correction";
 
 impl Support {
     /// Returns the name of the rule that stands for a person's decision.
@@ -240,14 +242,19 @@ impl Support {
         DECISION
     }
 
+    /// Returns the name of the rule that stands for what somebody said by mistake or in jest.
+    pub fn correction_rule() -> &'static str {
+        CORRECTION
+    }
+
     /// Whether a person decided so, in so many words.
     pub fn is_decided(&self) -> bool {
         self.rule.as_str() == DECISION
     }
 
-    /// Whether a person decided that it never was so.
+    /// Whether it says that it never was so: a decision, or somebody who corrects what was said before.
     pub fn is_rejection(&self) -> bool {
-        self.is_decided() && self.act == Act::Negative
+        self.act == Act::Negative && (self.is_decided() || self.rule.as_str() == CORRECTION)
     }
 
     /// Whether it says that something is so, neither that it is over nor that it never was.

@@ -9,20 +9,23 @@ const DAY: i64 = 86_400;
 /// Returns the begin and the end of what a claim says.
 ///
 /// A time as long as its unit is a moment ("in March": since then), a longer one an interval ("from 2010 to 2015").
-/// What holds for life, and what happened, has no end; the time of a birthday is its value.
+/// What holds for life, and what happened, has no end; the time of a birthday or a deadline is its value.
 pub(crate) fn interval(
     predicate: &Predicate,
     act: Act,
     time: Option<When>,
 ) -> (Option<WorldTime>, Option<WorldTime>) {
     let Some(time) = time else { return (None, None) };
-    let cardinality = predicate::of(predicate.as_str()).map(|info| info.cardinality);
+    let info = predicate::of(predicate.as_str());
+    let cardinality = info.map(|info| info.cardinality);
+    let is_value = info.is_some_and(|info| info.objects.iter().any(|object| object == "date"));
     let (start, end) = (time.start, time.end);
     let is_moment = start
         .zip(end)
         .is_some_and(|(start, end)| end.as_seconds() - start.as_seconds() <= seconds(time.grain) * 3 / 2);
     match (cardinality, act) {
         (Some(Cardinality::One), _) => (None, None),
+        _ if is_value => (None, None),
         (Some(Cardinality::Event), _) => (start.or(end), None),
         (_, Act::End) if is_moment || end.is_none() => (None, start),
         (_, Act::End) => (start, end),

@@ -106,18 +106,25 @@ fn by_value(claims: Vec<Claim>) -> BTreeMap<String, Vec<Claim>> {
     values
 }
 
-/// Returns the values that a person rejected and did not take back, each with the rejection.
+/// Returns the values that were rejected and not taken back, each with the rejection: the last decision of a person, else a
+/// correction, unless the value was said again behind it.
 fn rejections(claims: &[Claim]) -> BTreeMap<String, Support> {
-    let mut decided: BTreeMap<&str, &Support> = BTreeMap::new();
-    for claim in claims.iter().filter(|claim| claim.support.is_decided()) {
-        let last = decided.entry(&claim.value).or_insert(&claim.support);
-        if claim.support.recorded_at >= last.recorded_at {
-            *last = &claim.support;
+    let rank = |of: &Support| {
+        let at = if of.is_decided() { of.recorded_at } else { of.occurred_at };
+        (of.is_decided(), of.level, at, of.is_rejection())
+    };
+    let mut last: BTreeMap<&str, &Support> = BTreeMap::new();
+    for Claim { value, support, .. } in claims {
+        if support.is_decided() || support.is_rejection() || support.act == Act::Assert {
+            let known = last.entry(value).or_insert(support);
+            if rank(support) >= rank(known) {
+                *known = support;
+            }
         }
     }
     let rejects =
         |(value, last): (&str, &Support)| last.is_rejection().then(|| (value.to_owned(), last.clone()));
-    decided.into_iter().filter_map(rejects).collect()
+    last.into_iter().filter_map(rejects).collect()
 }
 
 fn reject(rejected: &BTreeMap<String, Support>, claims: Vec<Claim>) -> Version {
@@ -308,6 +315,9 @@ fn end(open: &mut Vec<Run>, done: &mut Vec<Run>, claim: Claim, at: WorldTime) {
     } else if let Some(run) = done.iter_mut().rev().find(|run| run.value() == claim.value) {
         run.claims.push(claim);
     } else {
+        // "I was an analyst there": over at an unknown time, so before anything else that is known.
+        let first = open.iter().chain(&*done).map(|run| run.first).min();
+        let at = first.filter(|_| claim.support.invalid_at.is_none()).map_or(at, |first| first.min(at));
         let mut run = Run::new(claim);
         run.end = Some((at, Some(by)));
         done.push(run);

@@ -56,6 +56,10 @@ pub(crate) fn place(
     let (rule, key, value) = match cardinality {
         Cardinality::One => (Rule::One, name.to_owned(), of_object),
         Cardinality::Now => (Rule::Now, name.to_owned(), of_object),
+        // Without a topic nobody knows whether two values are of one thing: tea and trains are both preferred.
+        Cardinality::NowPerTopic if of_topic.is_empty() => {
+            (Rule::Now, format!("{name}  {of_object}"), of_object)
+        }
         Cardinality::NowPerTopic => (Rule::Now, format!("{name} {of_topic}"), of_object),
         Cardinality::Event => {
             let day = support.valid_at.map(|at| at.as_seconds().div_euclid(DAY).to_string());

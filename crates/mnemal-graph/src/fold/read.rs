@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Act, Confidence, EntityId, EntityKind, ExtractedFact, Extraction, MentionRow, Source, Subject, Support,
-    Value,
+    Act, Confidence, EntityId, EntityKind, ExtractedFact, Extraction, MentionRow, Predicate, Source, Subject,
+    Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
@@ -50,6 +50,7 @@ impl Fold {
             facts.into_iter().partition(is_bare);
         for fact in related.into_iter().chain(bare) {
             if let Some(claim) = self.claim(reading, fact, speaker, &mut so_far) {
+                so_far.pending.claims.extend(implied(&claim));
                 so_far.pending.claims.push(claim);
             }
         }
@@ -219,6 +220,15 @@ impl Fold {
             *last = (*last).max(occurred_at);
         }
     }
+}
+
+/// Returns what a claim says without saying it: who buys something owns it from then on.
+fn implied(claim: &Resolved) -> Vec<Resolved> {
+    let info = predicate::of(claim.predicate.as_str()).filter(|_| claim.support.act == Act::Assert);
+    let names = info.iter().flat_map(|info| &info.implies);
+    let of =
+        |name: &String| Some(Resolved { predicate: Predicate::new(name.as_str()).ok()?, ..claim.clone() });
+    names.filter_map(of).collect()
 }
 
 /// Returns the role that the object of a claim has for its subject: of `relative`, `partner`, `pet` and `knows`.

@@ -172,3 +172,12 @@ fn only_the_user_decides() {
     life.fold();
     assert_eq!(life.on("2021-01-01"), ["user diet vegan"]);
 }
+
+#[test]
+fn a_decision_counts_more_than_a_later_correction() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me diet vegan");
+    life.decide("2020-06-01", about(&life, "diet", words("vegan"), ADD));
+    life.say("2020-07-01", "me diet vegan never");
+    assert_eq!(life.on("2021-01-01"), ["user diet vegan"]);
+}

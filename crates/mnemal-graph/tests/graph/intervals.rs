@@ -242,3 +242,62 @@ fn alike_is_not_contrary() {
     let facts = now(life.store.history(&FactFilter::all())).unwrap();
     assert_eq!((facts.len(), facts.iter().filter(|fact| fact.superseded.is_some()).count()), (400, 0));
 }
+
+#[test]
+fn what_is_taken_back_never_was_so() {
+    let born =
+        [("2020-05-01", "me birthday May_3"), ("2022-05-01", "me birthday May_3 never\nme birthday May_4")];
+    check(&born, "2023-01-01", &["user birthday May 4"]);
+    let joke = [
+        ("2020-05-01", "me lives_in Oslo:location"),
+        ("2020-06-01", "me lives_in Rome:location"),
+        ("2020-06-01", "me lives_in Rome:location never"),
+    ];
+    check(&joke, "2023-01-01", &["user lives_in Oslo"]);
+    // Whoever says it again behind that means it; what was said before it is wrong even if it is stored later.
+    let again =
+        [born[0], born[1], ("2022-06-01", "me birthday May_4 never"), ("2022-07-01", "me birthday May_4")];
+    check(&again, "2023-01-01", &["user birthday May 4"]);
+    check(&[born[1], born[0]], "2023-01-01", &["user birthday May 4"]);
+}
+
+#[test]
+fn what_ended_at_an_unknown_time_was_over_before_what_is_known() {
+    let said = [
+        ("2020-05-01", "me role baker"),
+        ("2021-05-01", "me role nurse @2021-05-01"),
+        ("2022-05-01", "me role pilot end"),
+    ];
+    check(&said, "2021-03-01", &["user role baker (superseded)"]);
+    check(&said, "2022-01-01", &["user role nurse"]);
+    check(&said[2..], "2022-01-01", &["user role pilot (superseded)"]);
+}
+
+#[test]
+fn values_without_a_topic_stand_beside_each_other() {
+    let said = [
+        ("2020-05-01", "me prefers tea"),
+        ("2021-05-01", "me prefers trains"),
+        ("2021-06-01", "me prefers paper #reading"),
+        ("2021-07-01", "me prefers screens #reading"),
+    ];
+    check(&said, "2022-01-01", &["user prefers screens #reading", "user prefers tea", "user prefers trains"]);
+}
+
+#[test]
+fn whoever_acquires_something_owns_it_from_then_on() {
+    let said = [("2020-05-01", "me acquired bike @2020-04-20"), ("2021-05-01", "me owns bike end")];
+    check(&said[..1], "2020-04-25", &["user acquired bike", "user owns bike"]);
+    check(&said[..1], "2020-04-01", &[]);
+    check(&said, "2022-01-01", &["user acquired bike"]);
+}
+
+#[test]
+fn the_day_of_a_deadline_is_its_value_and_not_when_it_holds() {
+    let said = [
+        ("2020-05-01", "me deadline 29_May #report @2020-05-29"),
+        ("2020-05-10", "me deadline 12_June #report @2020-06-12"),
+    ];
+    check(&said[..1], "2020-05-02", &["user deadline 29 May #report"]);
+    check(&said, "2020-05-20", &["user deadline 12 June #report"]);
+}

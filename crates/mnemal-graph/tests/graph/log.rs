@@ -7,7 +7,8 @@ use mnemal_core::{
     Act, AsOf, Confidence, Decision, EntityFilter, EntityKind, EventId, EventKind, EventStore as _,
     ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Grain, GraphDelta,
     GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer, Projector as _,
-    RuleId, Selector, Span, Speaker, Subject, Timestamp, UserId, Utterance, Value, When, WorldTime, Zone,
+    RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId, Utterance, Value, When, WorldTime,
+    Zone,
 };
 use mnemal_graph::{Graph, GraphProjector};
 use mnemal_store::MemoryStore;
@@ -41,7 +42,7 @@ fn seconds(text: &str) -> i64 {
 
 /// Reads claims that are written out, one a line:
 /// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
-/// `me knows Ben:person #colleague ~0.9`. A line with one word is a mention.
+/// `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention.
 #[derive(Debug)]
 pub(crate) struct Script;
 
@@ -105,6 +106,9 @@ fn read(line: &str, span: Span, found: &mut Extraction) {
             ("#", topic) => fact.object.topic = Some(topic.into()),
             ("~", confidence) => fact.confidence = Confidence::new(confidence.parse().unwrap()),
             ("@", times) => fact.time = Some(when(times, span)),
+            _ if *word == "never" => {
+                (fact.act, fact.rule) = (Act::Negative, RuleId::new(Support::correction_rule()).unwrap());
+            }
             _ => fact.act = Act::from_name(word).unwrap(),
         }
     }
