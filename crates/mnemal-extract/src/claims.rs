@@ -2,6 +2,7 @@
 
 mod act;
 mod ahead;
+mod correction;
 mod fact;
 mod habit;
 pub(crate) mod hints;
@@ -25,6 +26,7 @@ use std::ops::Range;
 
 use mnemal_core::{Confidence, ExtractedFact, Subject};
 
+use crate::claims::correction::Denied;
 use crate::claims::hints::Hints;
 use crate::claims::pattern::Slots;
 use crate::claims::remark::{Dropped, Reason};
@@ -45,6 +47,8 @@ pub(crate) struct Claims<'d> {
     is_weighed: bool,
     memory: Memory,
     known: HashSet<(Subject, String, String)>,
+    /// What the sentence before denied.
+    denied: Option<Denied<'d>>,
     /// What was found.
     pub(crate) facts: Vec<ExtractedFact>,
     /// What was not.
@@ -56,6 +60,10 @@ struct Sentence<'s, 't> {
     reading: &'s Reading<'t>,
     rules: &'s Rules,
     hints: &'s Hints<'s>,
+    /// The values that it denies.
+    denied: &'s [Range<usize>],
+    /// The value that the sentence before denied.
+    before: Option<&'s Denied<'t>>,
 }
 
 /// A pattern that stands in a sentence.
@@ -76,6 +84,7 @@ impl<'d> Claims<'d> {
             is_weighed: true,
             memory: Memory::default(),
             known: HashSet::new(),
+            denied: None,
             facts: Vec::new(),
             dropped: Dropped::default(),
         }
@@ -87,8 +96,12 @@ impl<'d> Claims<'d> {
     }
 
     /// Reads a sentence.
-    pub(crate) fn read(&mut self, reading: &Reading<'_>, rules: &Rules, hints: &Hints<'_>) {
-        let sentence = Sentence { reading, rules, hints };
+    pub(crate) fn read(&mut self, reading: &Reading<'d>, rules: &Rules, hints: &Hints<'_>) {
+        let before = self.denied.take();
+        let sentence = Sentence { reading, rules, hints, denied: &[], before: before.as_ref() };
+        let denied = sentence.values_denied();
+        self.denied = sentence.denied_alone(&denied);
+        let sentence = Sentence { denied: &denied, ..sentence };
         let subjects = self.memory.subjects(reading, &rules.subjects, hints);
         let mut taken = vec![false; reading.words.len()];
         for subject in sentence.with_unsaid(&subjects) {
@@ -192,7 +205,11 @@ impl<'d> Claims<'d> {
                     if self.is_weighed {
                         fact.confidence = sentence.rules.measured.weighed(id, fact.confidence);
                     }
+                    let corrections = sentence.corrections(found, &fact);
                     self.keep(fact);
+                    for correction in corrections {
+                        self.keep(correction);
+                    }
                 }
                 true
             }

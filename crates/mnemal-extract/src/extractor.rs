@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use mnemal_core::{
-    Event, EventKind, Extraction, Extractor, Level, NewEvent, Producer, Span, Utterance, WorldTime,
+    Act, Event, EventKind, ExtractedFact, Extraction, Extractor, Level, NewEvent, Object, Producer, RuleId,
+    Span, Support, Utterance, WorldTime,
 };
 use mnemal_text::sentences;
 
@@ -17,7 +18,7 @@ use crate::language::{Pack, language};
 use crate::names::mentions;
 
 /// Counts up with every change of packs or code that changes what is found.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Words of the longest text that is read. Source: EXTRACTION 4.0.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that are surely more than the most words. Source: own choice, 20 a word.
@@ -104,6 +105,47 @@ impl RuleExtractor {
         extraction.remarks.extend(claims.dropped.lines());
         extraction.facts = claims.facts;
     }
+
+    /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
+    fn taken_back(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
+        let own = utterance.before.iter().rev().find_map(|event| {
+            let earlier = event.kept()?;
+            let is_own = matches!(earlier.kind, EventKind::UserMessage) && earlier.speaker == said.speaker;
+            is_own.then_some((event, earlier))
+        });
+        let own = own.filter(|(event, earlier)| not_eligible(event, earlier).is_none());
+        let Some(((event, earlier), first)) = own.zip(sentences(&said.content).first().copied()) else {
+            return Vec::new();
+        };
+        // Two words show no language; those that are taken back do.
+        let is_jest = |text: &str| {
+            Pack::of(language(text)).is_some_and(|pack| pack.gates().is_jest(first.of(&said.content)))
+        };
+        if !is_jest(&said.content) && !is_jest(&earlier.content) {
+            return Vec::new();
+        }
+        let mentions = mentions(&earlier.content, utterance.known);
+        let mut meant = Extraction { mentions, ..Extraction::default() };
+        self.facts(earlier, &event.echo, &mut meant);
+        let range = first.range();
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span { start: place(range.start), end: place(range.end) };
+        let asserted = meant.facts.into_iter().filter(|fact| fact.act == Act::Assert);
+        asserted.map(|fact| never_so(fact, span)).collect()
+    }
+}
+
+/// Returns that a claim never was so, said at a place.
+fn never_so(fact: ExtractedFact, span: Span) -> ExtractedFact {
+    ExtractedFact {
+        rule: RuleId::new(Support::correction_rule()).unwrap_or_else(|_| fact.rule.clone()),
+        object: Object { span, ..fact.object },
+        act: Act::Negative,
+        time: None,
+        span,
+        sentence: span,
+        ..fact
+    }
 }
 
 impl Extractor for RuleExtractor {
@@ -122,9 +164,11 @@ impl Extractor for RuleExtractor {
             return extraction;
         };
         extraction.mentions = mentions(&said.content, utterance.known);
-        match not_eligible(utterance.event, said) {
-            Some(reason) => extraction.remarks.push(format!("skipped: {reason}")),
-            None => self.facts(said, &utterance.event.echo, &mut extraction),
+        if let Some(reason) = not_eligible(utterance.event, said) {
+            extraction.remarks.push(format!("skipped: {reason}"));
+        } else {
+            self.facts(said, &utterance.event.echo, &mut extraction);
+            extraction.facts.extend(self.taken_back(said, utterance));
         }
         extraction
     }

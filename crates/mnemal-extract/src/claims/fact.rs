@@ -6,11 +6,15 @@ use mnemal_core::{Act, EntityKind, ExtractedFact, Object, Span, Subject, When};
 
 use super::{Match, Sentence};
 use crate::claims::objects::{Cut, Cutter, key};
+use crate::claims::pattern::Slots;
 use crate::claims::remark::Reason;
 use crate::claims::rule::{Kind, Rule, TopicOf, Whom};
 use crate::claims::score;
 use crate::clause::Break;
 use crate::gates::pack::Words;
+
+/// Digits of the shortest telephone number. Source: own choice; that of the kind `contact` too.
+const SHORTEST_NUMBER: usize = 5;
 
 impl<'t> Sentence<'_, 't> {
     /// Returns what a match claims, or why it claims nothing.
@@ -57,7 +61,7 @@ impl<'t> Sentence<'_, 't> {
         }
         let end = cuts.last().map_or(found.slots.own.end, |cut| cut.words.end.max(found.slots.own.end));
         let act = self.act(found, found.said.start..end)?;
-        let time = self.time(found.said.start.min(found.slots.own.start), end, act);
+        let time = self.time(rule, found.said.start.min(found.slots.own.start)..end, act);
         Ok(cuts.iter().map(|cut| self.fact(found, cut, act, time)).collect())
     }
 
@@ -67,10 +71,14 @@ impl<'t> Sentence<'_, 't> {
     }
 
     /// Returns the time behind the object, else the nearest before it in its clause, else the next.
-    pub(super) fn time(&self, start: usize, end: usize, act: Act) -> Option<When> {
+    ///
+    /// Of the days that a date can mean it is the last one that was, of plans and deadlines the first one to come.
+    pub(super) fn time(&self, rule: &Rule, words: Range<usize>, act: Act) -> Option<When> {
+        let Range { start, end } = words;
+        let is_ahead = act == Act::Plan || rule.predicate.as_str() == "deadline";
         let of = |at: usize| {
             let time = self.hints.time_at(self.reading, at)?;
-            if act == Act::Plan { time.future.or(time.past) } else { time.past }
+            if is_ahead { time.future.or(time.past) } else { time.past }
         };
         let comma = self.reading.next_break(end, Break::Comma);
         let (from, to) = (self.reading.clause_at(start), self.reading.next_break(end, Break::Start));
@@ -119,7 +127,7 @@ impl<'t> Sentence<'_, 't> {
                 text: text.split_whitespace().collect::<Vec<_>>().join(" "),
                 key: key(text, is_name || kind.is_some(), self.rules.code),
                 kind,
-                topic: self.topic(found, cut),
+                topic: contact(rule, text).map(str::to_owned).or_else(|| self.topic(found, cut)),
                 span: self.span(&bytes),
             },
             act,
@@ -143,13 +151,19 @@ impl<'t> Sentence<'_, 't> {
     /// Returns the topic: the one of the rule, the words of its slot, or a role.
     fn topic(&self, found: &Match<'_>, cut: &Cut) -> Option<String> {
         let rule = found.rule;
+        if let Some(TopicOf::Class(class)) = &rule.topic_of
+            && let Some(words) = self.noun_of(class, &found.slots)
+        {
+            return self.reading.text.get(self.reading.bytes(&words)).map(str::to_lowercase);
+        }
         if let Some(topic) = &rule.topic {
             return Some(topic.to_string());
         }
         if let Some(words) = &found.slots.topic {
             return self.reading.text.get(self.reading.bytes(words)).map(str::to_lowercase);
         }
-        match rule.topic_of? {
+        match rule.topic_of.as_ref()? {
+            TopicOf::Class(_) => None,
             TopicOf::Role => {
                 let last = found.slots.own.end.saturating_sub(1);
                 let said =
@@ -164,10 +178,39 @@ impl<'t> Sentence<'_, 't> {
         }
     }
 
+    /// Returns the last word of a class in a pattern with the nouns before it: "the staging port is".
+    fn noun_of(&self, class: &str, slots: &Slots) -> Option<Range<usize>> {
+        let own = slots.own.start..slots.object.as_ref().map_or(slots.own.end, |object| object.start);
+        let last = own.clone().rev().find(|at| self.rules.is_of(class, self.reading.lower(*at)))?;
+        let is_noun = |at: &usize| self.rules.subjects.describes(self.reading, *at);
+        let count = (own.start..last).rev().take_while(is_noun).count();
+        Some(last - count..last + 1)
+    }
+
     /// Returns the place of bytes of the sentence in the text.
     fn span(&self, bytes: &Range<usize>) -> Span {
         let at = |place: usize| u32::try_from(self.hints.base + place).unwrap_or(u32::MAX);
         Span { start: at(bytes.start), end: at(bytes.end) }
+    }
+}
+
+/// Returns of which kind a contact is by the look of it; whoever says "reach me at" says of nothing whether it is a number.
+fn contact(rule: &Rule, value: &str) -> Option<&'static str> {
+    if rule.kind != Kind::Contact {
+        return None;
+    }
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let (name, host) = value.split_once('@').unwrap_or((value, ""));
+    if !name.is_empty() && host.contains('.') {
+        Some("mail")
+    } else if value.starts_with('@') {
+        Some("handle")
+    } else if value.contains("://") || value.starts_with("www.") {
+        Some("web")
+    } else if digits >= SHORTEST_NUMBER && !value.contains(char::is_alphabetic) {
+        Some("phone")
+    } else {
+        None
     }
 }
 

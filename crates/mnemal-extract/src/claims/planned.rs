@@ -69,7 +69,7 @@ impl Sentence<'_, '_> {
         let act = self.act(found, noun.start..time.max(end))?;
         let cutter = self.cutter(found.rule);
         let cut = cutter.own(noun.clone());
-        let when = self.time(noun.start, end, act);
+        let when = self.time(found.rule, noun.start..end, act);
         Ok(vec![self.fact(found, &cut, act, when)])
     }
 

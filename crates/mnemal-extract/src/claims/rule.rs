@@ -202,12 +202,14 @@ pub(crate) struct Rule {
 }
 
 /// Where a topic is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TopicOf {
     /// The role that the pattern names.
     Role,
     /// The head of the object, in the singular where the list of roles knows it.
     Head,
+    /// The last word of this class in the pattern, with the nouns before it.
+    Class(Box<str>),
 }
 
 impl Rule {
@@ -238,7 +240,7 @@ impl Rule {
             None => None,
             Some("role") => Some(TopicOf::Role),
             Some("head") => Some(TopicOf::Head),
-            Some(_) => return Err(wrong("has an unknown `topic_of`")),
+            Some(class) => Some(TopicOf::Class(class.into())),
         };
         let patterns =
             |key| -> Result<Vec<Pattern>> { section.lines(key)?.into_iter().map(Pattern::parse).collect() };

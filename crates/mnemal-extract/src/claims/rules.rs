@@ -7,8 +7,8 @@ use mnemal_core::{Error, Result};
 use crate::claims::kinds::KindList;
 use crate::claims::measured::Measured;
 use crate::claims::objects::ObjectWords;
-use crate::claims::pattern::{Class, Index};
-use crate::claims::rule::Rule;
+use crate::claims::pattern::{Class, Index, Pattern};
+use crate::claims::rule::{Rule, TopicOf};
 use crate::claims::subjects::SubjectWords;
 use crate::gates::pack::{Words, phrases, words};
 use crate::hash::Quick;
@@ -27,6 +27,10 @@ pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
     pub(crate) behind_subject: Index,
     pub(crate) anywhere: Index,
+    /// What stands before a value that is taken back: "not 3 August".
+    pub(crate) denials: Vec<Pattern>,
+    /// Classes by which two words are of one kind.
+    pub(crate) alike: Vec<Box<str>>,
     /// What was measured of the rules.
     pub(crate) measured: Measured,
     classes: HashMap<Box<str>, Class, Quick>,
@@ -39,6 +43,9 @@ impl Rules {
     /// # Errors
     /// `Invalid` with the first mistake.
     pub(crate) fn read(code: &'static str, root: Section<'_>) -> Result<Self> {
+        let correction = root.section("correction")?;
+        let denials = correction.map(|of| of.lines("denies")).transpose()?.unwrap_or_default();
+        let alike = correction.map(|of| of.lines("alike")).transpose()?.unwrap_or_default();
         let mut read = Self {
             code,
             subjects: SubjectWords::read(root.section("subject")?)?,
@@ -48,6 +55,8 @@ impl Rules {
             all: Vec::new(),
             behind_subject: Index::default(),
             anywhere: Index::default(),
+            denials: denials.into_iter().map(Pattern::parse).collect::<Result<_>>()?,
+            alike: alike.into_iter().map(Into::into).collect(),
             measured: Measured::read(root.section("measured")?)?,
             classes: classes(root.section("class")?)?,
             lists: lists(root.section("list")?)?,
@@ -67,6 +76,11 @@ impl Rules {
                 return Err(Error::invalid(format!("a pack: `{}` needs a list `{name}`", rule.id.as_str())));
             }
         }
+        if let Some(TopicOf::Class(class)) = &rule.topic_of
+            && self.class(class).is_none()
+        {
+            return Err(Error::invalid(format!("a pack: `{}` needs a class `{class}`", rule.id.as_str())));
+        }
         let number = self.all.len();
         for (place, pattern) in rule.cues.iter().enumerate() {
             self.behind_subject.add(pattern, (number, place), &self.subjects);
@@ -81,6 +95,11 @@ impl Rules {
     /// Says whether a word is of a class.
     pub(crate) fn is_of(&self, class: &str, word: &str) -> bool {
         self.class(class).is_some_and(|class| class.has(word))
+    }
+
+    /// Says whether two words are of one kind: both foods, both illnesses.
+    pub(crate) fn are_alike(&self, one: &str, other: &str) -> bool {
+        self.alike.iter().any(|class| self.lists(class, one) && self.lists(class, other))
     }
 
     /// Returns a class of words.

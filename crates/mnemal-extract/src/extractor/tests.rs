@@ -52,7 +52,7 @@ fn extract(text: &str) -> Extraction {
 
 /// Each claim as `subject predicate act object`.
 fn claims(text: &str) -> Vec<String> {
-    let line = |fact: &mnemal_core::ExtractedFact| {
+    let line = |fact: &ExtractedFact| {
         let subject = match &fact.subject {
             Subject::Speaker => "me".to_owned(),
             Subject::Relation { role, .. } => role.clone(),
@@ -155,7 +155,7 @@ fn only_a_person_of_the_users_level_makes_claims() {
     let mut external = event(text);
     external.level = Level::External;
     let mut held = event(text);
-    held.quarantined = Some(mnemal_core::RuleId::new("rule").unwrap());
+    held.quarantined = Some(RuleId::new("rule").unwrap());
     let mut echo = event(text);
     echo.echo = vec![Span::whole(text).unwrap()];
     let mut assistant = event(text);
@@ -341,6 +341,121 @@ fn a_sentence_that_is_taken_back_or_played_claims_nothing() {
 fn whoever_is_introduced_by_role_keeps_it() {
     let found = extract("The greyhound, Biscuit, has asthma. Biscuit is allergic to fish.");
     let named = found.facts.iter().filter(|fact| matches!(fact.subject, Subject::Named(_))).count();
-    let by_role = |fact: &&mnemal_core::ExtractedFact| matches!(&fact.subject, Subject::Relation { role, .. } if role == "greyhound");
+    let by_role = |fact: &&ExtractedFact| matches!(&fact.subject, Subject::Relation { role, .. } if role == "greyhound");
     assert!(named == 0 && found.facts.iter().any(|fact| by_role(&fact)), "{found:?}");
+}
+
+#[test]
+fn what_is_taken_back_beside_a_claim_never_was_so() {
+    for (text, denied) in [
+        ("No, not 3 August. My sister's birthday is 5 August.", "sister birthday negative 3 August"),
+        ("Sorry, it's not 7 June. The report is due on 9 June.", "me deadline negative 7 June"),
+        ("It's not cashews. I'm allergic to almonds.", "me allergic_to negative cashews"),
+        ("I live in Lyon, not in Nice.", "me lives_in negative Nice"),
+        ("No, not Cádiz. My brother Ivo is from Huelva.", "brother comes_from negative Cádiz"),
+        ("Not 8080. The proxy port is 9090.", "me setting negative 8080"),
+        ("Nein, nicht in Bonn. Ich wohne in Ulm.", "me lives_in negative Bonn"),
+        ("No, no en Lugo. Vivo en Soria.", "me lives_in negative Lugo"),
+        ("Pas à Brest. J'habite à Nantes.", "me lives_in negative Brest"),
+        ("Não em Braga. Moro em Faro.", "me lives_in negative Braga"),
+    ] {
+        let found = claims(text);
+        assert!(found.iter().any(|claim| claim == denied), "{text}: {found:?}");
+        assert_eq!(found.iter().filter(|claim| claim.contains(" negative ")).count(), 1, "{text}: {found:?}");
+    }
+    for text in [
+        "It's not raining. I love tea.",
+        "Not bad. I'm allergic to almonds.",
+        "No, not on Monday. I live in Lyon.",
+        "It's not easy. I'm a nurse in Lyon.",
+        "Not Tom. I live in Lyon.",
+        "I'm able to juggle but not to sing.",
+        "Not UTC. We're on Lisbon time, I live in Faro.",
+        "Nicht schlecht. Ich wohne in Ulm.",
+        "No es fácil. Vivo en Soria.",
+    ] {
+        let found = claims(text);
+        assert!(
+            !found.is_empty() && found.iter().all(|claim| !claim.contains(" negative ")),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_joke_is_taken_back_in_the_turn_behind_it() {
+    let known = Gazetteer::default();
+    let negative = |earlier: &[(&str, &str)], text: &str| -> Vec<String> {
+        let before: Vec<Event> = earlier
+            .iter()
+            .map(|(kind, text)| {
+                let mut event = event(text);
+                if let (Body::Kept(said), "assistant") = (&mut event.body, *kind) {
+                    said.kind = EventKind::AssistantMessage;
+                }
+                event
+            })
+            .collect();
+        let found =
+            RuleExtractor::new().extract(&Utterance { event: &event(text), before: &before, known: &known });
+        let denied =
+            found.facts.iter().filter(|fact| fact.act == Act::Negative && fact.rule.as_str() == "correction");
+        denied.map(|fact| format!("{} {}", fact.predicate.as_str(), fact.object.text)).collect()
+    };
+    for (earlier, text) in [
+        ("I live in Reykjavik now.", "April fool! You believed that?"),
+        ("I live in Reykjavik now.", "Just kidding!"),
+        ("I live in Reykjavik now.", "That was only a joke. I like it here."),
+        ("Ich wohne jetzt in Reykjavik.", "April, April!"),
+        ("Ich wohne jetzt in Reykjavik.", "War nur ein Scherz."),
+        ("Ahora vivo en Reykjavik.", "¡Era una broma!"),
+        ("J'habite à Reykjavik.", "Poisson d'avril !"),
+        ("Moro em Reykjavik.", "Era brincadeira!"),
+    ] {
+        let turns = [("user", earlier), ("assistant", "Congratulations!")];
+        assert_eq!(negative(&turns, text), ["lives_in Reykjavik"], "{earlier} {text}");
+    }
+    let turns = [("user", "I live in Reykjavik now."), ("user", "It's cold.")];
+    assert!(negative(&turns, "April fool!").is_empty(), "only what was said right before");
+    for text in
+        ["No joke, it's cold there and I like it.", "I'm not kidding.", "You're kidding!", "Are you joking?"]
+    {
+        assert!(negative(&turns[..1], text).is_empty(), "{text}");
+    }
+    assert!(negative(&[], "April fool!").is_empty());
+}
+
+#[test]
+fn a_contact_is_of_the_kind_that_it_looks_like() {
+    for (text, topic) in [
+        ("You can reach me at 0171 5550123.", "phone"),
+        ("You can reach me at ada@example.org.", "mail"),
+        ("On Mastodon I'm @tern_and_knot.", "handle"),
+        ("Email me at ada@example.org.", "mail"),
+    ] {
+        let found = extract(text);
+        let topics: Vec<_> = found.facts.iter().filter_map(|fact| fact.object.topic.as_deref()).collect();
+        assert_eq!(topics, [topic], "{text}");
+    }
+}
+
+#[test]
+fn a_setting_is_known_by_its_noun() {
+    let found = extract("The staging port is 5433.");
+    assert_eq!(found.facts[0].object.topic.as_deref(), Some("staging port"));
+}
+
+#[test]
+fn a_deadline_lies_ahead() {
+    let found = extract("The migration is due on 1 March.");
+    let start = found.facts[0].time.and_then(|time| time.start).unwrap();
+    assert!(start.as_seconds() > 1_772_733_000, "said on 5 March, it is that of the next year");
+}
+
+#[test]
+fn the_end_of_a_state_is_read_behind_the_verb() {
+    check("I'm not vegan any more.", &["me diet end vegan"]);
+    check("My brother isn't a nurse anymore.", &["brother role end nurse"]);
+    check("I'm not vegan.", &[]);
+    check("Jorge and I broke up on 3 May.", &["me partner end Jorge"]);
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use mnemal_core::{Error, Result};
 
+use crate::clause::Reading;
 use crate::forms::Forms;
 use crate::gates::Gates;
 use crate::hash::Quick;
@@ -46,6 +47,8 @@ const REACHES: [(&str, Reach); 8] = [
 
 /// Words of a sentence that takes back another. Source: own choice; a longer one has something else to say.
 const LONGEST_RETRACTION: usize = 3;
+/// Words of a sentence that says of the turn before that it was a joke. Source: own choice, "that was just a joke".
+const LONGEST_JEST: usize = 5;
 
 /// Words between quotation marks from which on they are somebody's, where the pack does not say. Source: own choice.
 const QUOTATION_WORDS: usize = 3;
@@ -96,6 +99,8 @@ pub(crate) struct GatePack {
     pub(crate) before_order: Words,
     /// Short sentences that take back the sentence before: "Just kidding."
     pub(crate) retracts: Phrases<()>,
+    /// Short sentences that say of what was said before, in the turn before too, that it was a joke: "April fool!"
+    pub(crate) jests: Phrases<()>,
     /// What is said of a text that stands before it: "that is from a museum".
     pub(crate) of_text: Phrases<()>,
     /// What begins a game or a story that goes on behind the sentence.
@@ -178,6 +183,7 @@ impl GatePack {
             addressed: words(reported, "addressed")?,
             before_order: words(reported, "before_order")?,
             retracts: phrases(root.section("sarcasm")?, "retracts")?,
+            jests: phrases(root.section("sarcasm")?, "jests")?,
             of_text: phrases(fiction, "of_text")?,
             frames: phrases(fiction, "frames")?,
             is_complete,
@@ -194,7 +200,17 @@ impl GatePack {
     /// Says whether a sentence takes back the one before, or says that it is nobody's own.
     pub(crate) fn takes_back(&self, sentence: &str) -> bool {
         let words = self.forms.words(sentence);
-        words.len() <= LONGEST_RETRACTION && self.retracts.stand_in(&words) || self.of_text.stand_in(&words)
+        words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(&words) || self.jests.stand_in(&words))
+            || self.of_text.stand_in(&words)
+    }
+
+    /// Says whether a short sentence says that what was said before was a joke, and neither asks nor denies it.
+    pub(crate) fn is_jest(&self, sentence: &str) -> bool {
+        if sentence.split_whitespace().nth(LONGEST_JEST).is_some() {
+            return false;
+        }
+        let reading = Reading::new(sentence, self);
+        self.jests.stand_in(&reading.words) && !reading.gates().intersects(Gates::QUESTION | Gates::NEGATION)
     }
 
     /// Says whether words begin a game or a story that goes on behind them.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Cutter;
 use crate::claims::rule::{Kind, TopicOf};
 use crate::clause::Break;
+use crate::gates::Gates;
 
 /// Words after which an object is cut. Source: EXTRACTION 4.6.
 const LONGEST: usize = 12;
@@ -22,13 +23,19 @@ impl Cutter<'_, '_> {
                 && let Some(end) = self.time_end(at)
             {
                 at = end;
-            } else if self.has(at, &self.words().lead) {
+            } else if self.has(at, &self.words().lead) || self.is_no_longer(at) {
                 at += 1;
             } else {
                 break;
             }
         }
         at
+    }
+
+    /// "I'm not vegan any more": a denial that belongs to an end stands before the object.
+    fn is_no_longer(&self, at: usize) -> bool {
+        let stands = |gate| self.reading.marks.iter().any(|mark| mark.gate == gate && mark.cue.contains(&at));
+        stands(Gates::NEGATION) && stands(Gates::END)
     }
 
     /// Returns the word behind the time expression that stands at a word.
