@@ -1,8 +1,15 @@
 #![doc = include_str!("../README.md")]
 
-mod key;
 mod kind;
 mod role;
+
+mod cases;
+mod forms;
+mod index;
+mod key;
+mod pack;
+mod slip;
+mod spelling;
 
 mod intake;
 mod interval;
