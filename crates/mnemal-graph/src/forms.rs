@@ -99,17 +99,22 @@ const YEAR: char = '\u{5}';
 const THING: char = '\u{6}';
 
 fn common(text: &str, key: &str, words: &[&str]) -> Forms {
-    let thing = packs().thing(key).or_else(|| packs().thing(letters(text).trim()));
+    let thing = thing(key).or_else(|| thing(letters(text).trim()));
     let stem = |word: &&str| word.chars().take(STEM).collect::<String>();
     let is_long = words.len() > 1 && words.iter().any(|word| word.chars().nth(STEM).is_some());
     Forms {
         whole: squeezed(key),
         parts: Vec::new(),
         short: Vec::new(),
-        variants: thing.map(|first| format!("{THING}{first}")).into_iter().collect(),
+        variants: thing.into_iter().collect(),
         loose: Vec::new(),
         stems: is_long.then(|| words.iter().map(stem).collect::<Vec<_>>().join(" ")),
     }
+}
+
+/// The form in which all names of a place or a thing meet, if it has several.
+pub(crate) fn thing(name: &str) -> Option<String> {
+    packs().thing(name).map(|first| format!("{THING}{first}"))
 }
 
 /// First and last name, and what is left without the other end of a name of several words.

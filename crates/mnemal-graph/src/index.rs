@@ -6,6 +6,7 @@ use mnemal_core::{EntityId, EntityKind};
 
 use crate::cases::{self, Sure};
 use crate::forms::{self, Forms};
+use crate::pack::packs;
 use crate::slip;
 
 /// Entities by the forms of their names.
@@ -107,8 +108,12 @@ impl Index {
             }
         } else if !key.contains(' ') {
             for (form, sure) in cases::forms(key) {
-                let ids = self.whole.get(&form).into_iter().chain(self.parts.get(&form)).flatten();
-                ids.for_each(|id| add(*id, sure, &form));
+                let short = packs().full_names(&form).iter().filter_map(|name| self.short.get(name));
+                let thing = forms::thing(&form);
+                let thing = thing.and_then(|thing| self.variants.get(&thing));
+                let ids =
+                    self.whole.get(&form).into_iter().chain(self.parts.get(&form)).chain(short).chain(thing);
+                ids.flatten().for_each(|id| add(*id, sure, &form));
             }
         }
         found

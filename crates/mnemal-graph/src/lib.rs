@@ -23,9 +23,11 @@ mod projector;
 
 mod chain;
 mod graph;
+mod suggest;
 mod walk;
 
 pub use crate::chain::{Chain, Fallback};
 pub use crate::graph::Graph;
 pub use crate::projector::GraphProjector;
+pub use crate::suggest::{Likeness, Suggestion};
 pub use crate::walk::{Neighbourhood, Path, Reached};

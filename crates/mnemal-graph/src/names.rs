@@ -50,6 +50,16 @@ impl Names {
         &self.gazetteer
     }
 
+    /// Returns those that stand for themselves, by id.
+    pub(crate) fn wholes(&self) -> impl Iterator<Item = &Entity> {
+        self.entities.values().filter(|entity| entity.joined_at(Timestamp::MAX).is_none())
+    }
+
+    /// Returns the names by their forms.
+    pub(crate) fn by_name(&self) -> &Index {
+        &self.by_name
+    }
+
     pub(crate) fn get(&self, id: EntityId) -> Option<&Entity> {
         self.entities.get(&id)
     }
@@ -152,7 +162,7 @@ impl Names {
         found
     }
 
-    fn rows_of(&self, id: EntityId) -> impl Iterator<Item = &Entity> {
+    pub(crate) fn rows_of(&self, id: EntityId) -> impl Iterator<Item = &Entity> {
         self.same_as(id).into_iter().filter_map(|id| self.entities.get(&id))
     }
 
@@ -166,6 +176,17 @@ impl Names {
         let owner = self.canon(owner);
         let fits = |(of, known): &(EntityId, String)| self.canon(*of) != owner || role::agree(known, said);
         self.canon(id) != owner && self.rows_of(id).all(|entity| entity.roles.iter().all(fits))
+    }
+
+    /// Whether two can be one: of kinds that agree, not parted by a person, and in no roles that exclude each other.
+    pub(crate) fn can_be_one(&self, one: EntityId, other: EntityId) -> bool {
+        let fits = |one: &Entity, other: &Entity| {
+            kind::agree(one.kind, other.kind)
+                && !self.is_parted(one.id, other.id)
+                && one.roles.iter().all(|(owner, role)| self.can_be(other.id, *owner, role))
+        };
+        self.canon(one) != self.canon(other)
+            && self.rows_of(one).all(|one| self.rows_of(other).all(|other| fits(one, other)))
     }
 
     /// Makes an entity, or finds the one that is made alike; `name` is what it is called.
@@ -231,7 +252,7 @@ impl Names {
     }
 
     /// Whether a person said of two entities that they are two.
-    fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
+    pub(crate) fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
         let ended = |of: EntityId, into: EntityId| {
             let entity = self.entities.get(&of).into_iter();
             entity

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::spelling::letters;
 
 /// Every file; the place of a file in this list means nothing.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     include_str!("../packs/ar.txt"),
     include_str!("../packs/de.txt"),
     include_str!("../packs/el.txt"),
@@ -22,6 +22,7 @@ const SOURCES: [&str; 16] = [
     include_str!("../packs/pl.txt"),
     include_str!("../packs/pt.txt"),
     include_str!("../packs/ru.txt"),
+    include_str!("../packs/scripts.txt"),
     include_str!("../packs/zh.txt"),
 ];
 /// Traditional Han signs and the simplified ones.
@@ -62,6 +63,8 @@ pub(crate) struct Packs {
     genders: HashMap<String, Option<Gender>>,
     /// Names of one place or thing by each of them: the first of the line.
     things: HashMap<String, String>,
+    sounds: HashMap<char, String>,
+    looks: HashMap<char, String>,
 }
 
 static PACKS: LazyLock<Packs> = LazyLock::new(|| {
@@ -122,6 +125,8 @@ impl Packs {
             "given f" => self.read_given(line, Some(Gender::Female)),
             "given m" => self.read_given(line, Some(Gender::Male)),
             "places" | "things" => self.read_thing(line),
+            "sounds" => self.sounds.extend(pairs(line)),
+            "looks" => self.looks.extend(pairs(line)),
             _ => {}
         }
     }
@@ -160,6 +165,16 @@ impl Packs {
         for name in names.chain([first.clone()]) {
             self.things.insert(name, first.clone());
         }
+    }
+
+    /// Returns what a letter of another script sounds like in Latin ones.
+    pub(crate) fn sound(&self, letter: char) -> Option<&str> {
+        self.sounds.get(&letter).map(String::as_str)
+    }
+
+    /// Returns the Latin letter that a letter of another script looks like.
+    pub(crate) fn look(&self, letter: char) -> Option<&str> {
+        self.looks.get(&letter).map(String::as_str)
     }
 
     /// Puts the longest first, so that the whole of a title or form is taken off.
@@ -202,6 +217,15 @@ impl Packs {
     }
 }
 
+/// Reads `а a  б b`: a letter and what stands for it, `-` for nothing.
+fn pairs(line: &str) -> impl Iterator<Item = (char, String)> {
+    let mut words = line.split_whitespace();
+    std::iter::from_fn(move || {
+        let (letter, latin) = (words.next()?.chars().next()?, words.next()?);
+        Some((letter, latin.replace('-', "")))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_file_says_something_in_sections_that_are_read() {
-        const SECTIONS: [&str; 18] = [
+        const SECTIONS: [&str; 20] = [
             "titles",
             "titles behind",
             "firm forms",
@@ -239,6 +263,8 @@ mod tests {
             "given m",
             "places",
             "things",
+            "sounds",
+            "looks",
         ];
         for source in SOURCES {
             let names = source.lines().filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
