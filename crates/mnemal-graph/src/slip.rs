@@ -26,20 +26,33 @@ fn entropy(mut letters: Vec<char>) -> f64 {
 ///
 /// A digit is never a slip.
 pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let before = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
-    let (one, other) = (one.get(before..).unwrap_or_default(), other.get(before..).unwrap_or_default());
-    let behind = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
-    let behind = behind.min(one.len()).min(other.len());
-    let (one, other) = (one.get(..one.len() - behind), other.get(..other.len() - behind));
-    match (one.unwrap_or_default(), other.unwrap_or_default()) {
-        ([], [letter]) | ([letter], []) => !letter.is_numeric(),
-        ([one], [other]) => !one.is_numeric() && !other.is_numeric(),
-        ([one, two], [first, second]) => {
-            one == second && two == first && !one.is_numeric() && !two.is_numeric()
-        }
+    let (one, other) = differing(one, other);
+    if one.len().max(other.len()) > LONGEST_SLIP {
+        return false;
+    }
+    let letters = |part: &str| (part.chars().next(), part.chars().nth(1), part.chars().nth(2));
+    if one.chars().chain(other.chars()).any(char::is_numeric) {
+        return false;
+    }
+    match (letters(one), letters(other)) {
+        ((None, ..), (Some(_), None, _))
+        | ((Some(_), None, _), (None, ..) | (Some(_), None, _)) => true,
+        ((Some(one), Some(two), None), (Some(first), Some(second), None)) => (one, two) == (second, first),
         _ => false,
     }
+}
+
+/// Bytes of two letters, the most that a slip touches.
+const LONGEST_SLIP: usize = 8;
+
+/// Returns two names without what they begin and end with in common.
+fn differing<'n>(one: &'n str, other: &'n str) -> (&'n str, &'n str) {
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let bytes = |pair: (char, char)| pair.0.len_utf8();
+    let begin: usize = one.chars().zip(other.chars()).take_while(same).map(bytes).sum();
+    let (one, other) = (one.get(begin..).unwrap_or_default(), other.get(begin..).unwrap_or_default());
+    let end: usize = one.chars().rev().zip(other.chars().rev()).take_while(same).map(bytes).sum();
+    (one.get(..one.len() - end).unwrap_or_default(), other.get(..other.len() - end).unwrap_or_default())
 }
 
 /// Whether the words in which two names differ are both given names, so that neither stands for the other.
