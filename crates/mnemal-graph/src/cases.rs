@@ -49,7 +49,8 @@ pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
         return None;
     }
     let pairs = one.split(' ').zip(other.split(' '));
-    let sure = pairs.map(|(one, other)| if one == other { Some(Sure::Rather) } else { of_one_stem(one, other) });
+    let sure =
+        pairs.map(|(one, other)| if one == other { Some(Sure::Rather) } else { of_one_stem(one, other) });
     sure.min().flatten()
 }
 

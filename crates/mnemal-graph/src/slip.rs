@@ -35,8 +35,7 @@ pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
         return false;
     }
     match (letters(one), letters(other)) {
-        ((None, ..), (Some(_), None, _))
-        | ((Some(_), None, _), (None, ..) | (Some(_), None, _)) => true,
+        ((None, ..), (Some(_), None, _)) | ((Some(_), None, _), (None, ..) | (Some(_), None, _)) => true,
         ((Some(one), Some(two), None), (Some(first), Some(second), None)) => (one, two) == (second, first),
         _ => false,
     }

@@ -28,7 +28,7 @@ fn suggested(life: &Life) -> Vec<Suggestion> {
     now(life.graph().suggestions(10)).unwrap()
 }
 
-// proves: AD-21
+// proves: AD-21, NB-33
 #[test]
 fn forms_of_a_name_are_one_entity_and_names_of_others_are_not() {
     for (lines, expect) in [
