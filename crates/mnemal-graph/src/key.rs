@@ -76,8 +76,7 @@ fn leading_titles(name: &str, words: &[String]) -> usize {
 
 fn without_possessive(word: &str) -> &str {
     match word.rsplit_once('\'') {
-        Some((name, "")) => name,
-        Some((name, "s")) => name,
+        Some((name, "" | "s")) => name,
         Some((name, ending))
             if name.chars().nth(2).is_some() && packs().after_apostrophe.contains(ending) =>
         {
