@@ -87,7 +87,7 @@ impl Fold {
             _ => [None, role_of(fact)],
         });
         let candidates = said_names(reading.extraction)
-            .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind))
+            .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind).into_keys())
             .chain(roles.flatten().flat_map(|role| self.names.holders(&role::normal(&role))))
             .collect::<BTreeSet<EntityId>>();
         let unknown = candidates.into_iter().filter(|id| !self.company.contains_key(id)).collect();

@@ -9,6 +9,8 @@ use mnemal_core::{
 };
 
 use crate::key::name_key;
+use crate::names::Names;
+use crate::suggest::{self, Suggestion};
 
 /// Reads the graph of one space.
 #[derive(Clone, Debug)]
@@ -123,5 +125,22 @@ impl Graph {
         let filter =
             MentionFilter { entities: Within::Only(all.into_iter().collect()), ..MentionFilter::all() };
         self.store.mentions(&filter).await
+    }
+
+    /// Returns pairs of entities that may be one, the likeliest first, at most `most`: names that differ in form, spelling or
+    /// script, by who stands with them and when both were named last.
+    ///
+    /// They are derived from all rows each time, which takes time in proportion to the names and mentions of the space; nothing
+    /// is stored. A pair is gone once it is merged (`Decision::Merge` with `one` and `into`), and for good once that is undone
+    /// or a person has split the two.
+    /// Nothing merges by itself; where [`Likeness::is_for_people`](crate::Likeness::is_for_people) holds, no pass may do it
+    /// either.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn suggestions(&self, most: usize) -> Result<Vec<Suggestion>> {
+        let names = Names::from_rows(self.store.entities(&EntityFilter::all()).await?);
+        let mentions = self.store.mentions(&MentionFilter::all()).await?;
+        Ok(suggest::suggestions(&names, &mentions, most))
     }
 }

@@ -1,113 +1,107 @@
 //! The key of a name: what is left when spelling, titles and endings are taken off.
 
 use mnemal_core::EntityKind;
-use mnemal_text::fold;
 
 use crate::kind;
+use crate::pack::{Gender, packs};
+use crate::spelling::{is_family_first, letters, without_umlaut};
 
-/// Titles before a name. Source: own choice, the packs' languages.
-const TITLES: [&str; 31] = [
-    "mr",
-    "mrs",
-    "ms",
-    "miss",
-    "mx",
-    "dr",
-    "prof",
-    "professor",
-    "doctor",
-    "sir",
-    "lady",
-    "lord",
-    "madam",
-    "herr",
-    "frau",
-    "senor",
-    "senora",
-    "senorita",
-    "sr",
-    "sra",
-    "don",
-    "dona",
-    "monsieur",
-    "madame",
-    "mademoiselle",
-    "mme",
-    "mlle",
-    "signor",
-    "signora",
-    "г-н",
-    "г-жа",
-];
-/// Titles that stand behind a name. Source: own choice.
-const TITLES_BEHIND: [&str; 10] =
-    ["先生", "女士", "小姐", "さん", "様", "さま", "氏", "ちゃん", "くん", "씨"];
-/// What a firm is by law. Source: own choice, the most frequent forms.
-const FORMS: [&str; 24] = [
-    "ltd",
-    "limited",
-    "inc",
-    "incorporated",
-    "llc",
-    "plc",
-    "corp",
-    "corporation",
-    "co",
-    "company",
-    "gmbh",
-    "ag",
-    "kg",
-    "ug",
-    "sa",
-    "sas",
-    "sarl",
-    "srl",
-    "sl",
-    "bv",
-    "nv",
-    "oy",
-    "ab",
-    "pty",
-];
-/// Articles before a name. Source: own choice.
-const ARTICLES: [&str; 3] = ["the", "a", "an"];
-
-/// Returns the key of a name: folded, white space collapsed, without possessive ending, titles and legal form.
+/// Returns the key of a name: one spelling of each letter, white space collapsed, without possessive ending, title, article and
+/// legal form; "Smith, John" is `john smith`.
 ///
 /// No class of characters is dropped, so that names of all scripts keep theirs; a name that is nothing but titles stays.
 pub(crate) fn name_key(name: &str, kind: EntityKind) -> String {
-    let folded = fold(name);
-    let marks =
-        |c: char| c.is_whitespace() || matches!(c, ',' | '.' | '"' | '(' | ')' | '«' | '»' | '“' | '”' | '„');
-    let mut words: Vec<&str> = folded.split(marks).filter(|word| !word.is_empty()).collect();
-    let last = words.pop().map(without_possessive);
-    words.extend(last.filter(|word| !word.is_empty()));
+    let mut words = words(name, kind);
+    let is_who = is_who(kind);
     let whole = words.clone();
-    let is_who = kind::class(kind) == "who" || kind == EntityKind::Concept;
-    while words.len() > 1 && is_who && words.first().is_some_and(|first| TITLES.contains(first)) {
+    if is_who {
+        let titles = leading_titles(name, &words);
+        words.drain(..titles);
+    } else if words.len() > 1 && words.first().is_some_and(|first| packs().articles.contains(first)) {
         words.remove(0);
     }
-    while words.len() > 1 && !is_who && words.first().is_some_and(|first| ARTICLES.contains(first)) {
-        words.remove(0);
-    }
-    while words.len() > 1
-        && kind == EntityKind::Organization
-        && words.last().is_some_and(|last| FORMS.contains(last))
-    {
-        words.pop();
-    }
-    let mut key = if words.is_empty() { whole.join(" ") } else { words.join(" ") };
-    if is_who && let Some(rest) = TITLES_BEHIND.iter().find_map(|title| key.strip_suffix(title)) {
-        let rest = rest.trim_end();
-        if rest.chars().count() > 1 {
-            key = rest.to_owned();
+    if kind == EntityKind::Organization {
+        while words.len() > 1 && words.last().is_some_and(|last| packs().firm_forms.contains(last)) {
+            words.pop();
         }
     }
-    key
+    let key = if words.is_empty() { whole.join(" ") } else { words.join(" ") };
+    match kind {
+        _ if is_who => without_title_behind(&key).to_owned(),
+        EntityKind::Location => without_behind(&key, &packs().place_behind).to_owned(),
+        _ => key,
+    }
+}
+
+/// Returns what the title of a name says of the one who bears it.
+pub(crate) fn titled(name: &str, kind: EntityKind) -> Option<Gender> {
+    let words = words(name, kind);
+    let titles = if is_who(kind) { leading_titles(name, &words) } else { 0 };
+    words.iter().take(titles).find_map(|title| packs().gender_of_title(title))
+}
+
+/// Whether a name can have a title; a concept is what nobody could tell.
+fn is_who(kind: EntityKind) -> bool {
+    kind::class(kind) == "who" || kind == EntityKind::Concept
+}
+
+/// Returns the words of a name in the order in which it is said, without possessive ending.
+fn words(name: &str, kind: EntityKind) -> Vec<String> {
+    let spelled = letters(name);
+    let swapped = match spelled.split_once(',') {
+        Some((family, given)) if is_who(kind) && !given.contains(',') => format!("{given} {family}"),
+        _ => spelled,
+    };
+    let is_between = |sign: char| {
+        sign.is_whitespace()
+            || matches!(
+                sign,
+                ',' | '.' | '"' | '(' | ')' | '«' | '»' | '“' | '”' | '„' | '《' | '》' | '「' | '」'
+            )
+    };
+    let mut words: Vec<&str> = swapped.split(is_between).filter(|word| !word.is_empty()).collect();
+    let last = words.pop().map(without_possessive);
+    words.extend(last.filter(|word| !word.is_empty()));
+    words.into_iter().map(without_umlaut).collect()
+}
+
+/// Returns how many words in front are titles; one word is left.
+fn leading_titles(name: &str, words: &[String]) -> usize {
+    // "κ. Παππάς" has a title, "Κ. Παππάς" an initial.
+    let is_abbreviated = name.trim_start().chars().next().is_some_and(|first| !first.is_uppercase());
+    let is_title =
+        |word: &&String| packs().is_title(word) && (word.chars().nth(1).is_some() || is_abbreviated);
+    words.iter().take(words.len().saturating_sub(1)).take_while(is_title).count()
 }
 
 fn without_possessive(word: &str) -> &str {
-    word.strip_suffix("'s").or_else(|| word.strip_suffix('\'')).unwrap_or(word)
+    match word.rsplit_once('\'') {
+        Some((name, "" | "s")) => name,
+        Some((name, ending))
+            if name.chars().nth(2).is_some() && packs().after_apostrophe.contains(ending) =>
+        {
+            name
+        }
+        _ => word,
+    }
+}
+
+/// Returns a name without the title behind it; a family name of one sign may be left, any other sign alone not.
+fn without_title_behind(key: &str) -> &str {
+    let found = packs().titles_behind.iter().find_map(|title| {
+        let rest = key.strip_suffix(title.as_str())?;
+        let is_own_word = rest.ends_with(' ') || is_family_first(title);
+        let rest = rest.trim_end();
+        let is_name = rest.chars().nth(1).is_some() || packs().surnames.contains(rest);
+        (is_own_word && is_name).then_some(rest)
+    });
+    found.unwrap_or(key)
+}
+
+/// Returns a name without an ending of this list; two signs are left.
+pub(crate) fn without_behind<'k>(key: &'k str, endings: &[String]) -> &'k str {
+    let found = endings.iter().find_map(|ending| key.strip_suffix(ending.as_str()));
+    found.map(str::trim_end).filter(|rest| rest.chars().nth(1).is_some()).unwrap_or(key)
 }
 
 #[cfg(test)]
@@ -119,13 +113,16 @@ mod tests {
     fn names_of_ten_scripts_have_keys_and_spellings_share_them() {
         for (one, other) in [
             ("Ann  Lee", "ann lee's"),
-            ("Dr. Müller", "MÜLLER"),
-            ("Анна Ёлкина", "анна елкина"),
-            ("Νίκος", "ΝΙΚΟΣ"),
-            ("مُحَمَّد", "محمد"),
+            ("Dr. Müller", "MUELLER"),
+            ("Morvellec, Jean-Luc", "jean-luc morvellec"),
+            ("Анна Ёлкина", "госпожа анна елкина"),
+            ("Νίκος", "ο ΝΙΚΟΣ".trim_start_matches("ο ")),
+            ("κ. Παππάς", "Παππάς"),
+            ("مُحَمَّد", "السيد محمد"),
             ("דָּוִד", "דוד"),
-            ("हिन्दी", "हिन्दी"),
+            ("अनिल शर्मा", "श्री अनिल शर्मा जी"),
             ("王芳女士", "王芳"),
+            ("陳總", "陈总"),
             ("ｶﾞｷﾞさん", "ガギ"),
             ("김민준 씨", "김민준"),
             ("สมชาย", " สมชาย "),
@@ -134,7 +131,19 @@ mod tests {
             let (one, other) = (name_key(one, EntityKind::Person), name_key(other, EntityKind::Person));
             assert!(!one.is_empty() && one == other, "{one:?} {other:?}");
         }
-        assert_eq!(name_key("Larkfield Instruments Ltd.", EntityKind::Organization), "larkfield instruments");
+        for (text, kind, key) in [
+            ("Larkfield Instruments Ltd.", EntityKind::Organization, "larkfield instruments"),
+            ("北京市", EntityKind::Location, "北京"),
+            ("İstanbul'dan", EntityKind::Location, "istanbul"),
+            ("O'Halleny", EntityKind::Person, "o'halleny"),
+            ("Κ. Παππάς", EntityKind::Person, "κ παππασ"),
+            ("Mr.", EntityKind::Person, "mr"),
+            ("王老师", EntityKind::Person, "王"),
+        ] {
+            assert_eq!(name_key(text, kind), key);
+        }
         assert_ne!(name_key("Ann", EntityKind::Person), name_key("Joanne", EntityKind::Person));
+        assert_eq!(titled("Frau Dr. Weiß", EntityKind::Person), Some(Gender::Female));
+        assert_eq!(titled("Dr. Weiß", EntityKind::Person), None);
     }
 }

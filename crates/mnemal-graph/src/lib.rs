@@ -1,8 +1,15 @@
 #![doc = include_str!("../README.md")]
 
-mod key;
 mod kind;
 mod role;
+
+mod cases;
+mod forms;
+mod index;
+mod key;
+mod pack;
+mod slip;
+mod spelling;
 
 mod intake;
 mod interval;
@@ -16,9 +23,11 @@ mod projector;
 
 mod chain;
 mod graph;
+mod suggest;
 mod walk;
 
 pub use crate::chain::{Chain, Fallback};
 pub use crate::graph::Graph;
 pub use crate::projector::GraphProjector;
+pub use crate::suggest::{Likeness, Suggestion};
 pub use crate::walk::{Neighbourhood, Path, Reached};

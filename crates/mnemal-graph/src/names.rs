@@ -7,17 +7,18 @@ use mnemal_core::{
     Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, Joined, Producer, Timestamp, named_id,
 };
 
-use crate::key::name_key;
-use crate::{kind, role};
+use crate::index::{Called, How, Index, Meant};
+use crate::key::{name_key, titled};
+use crate::pack::{Gender, packs};
+use crate::spelling::squeezed;
+use crate::{forms, kind, role, slip};
 
-/// Every entity of a space, by name, by role and by the words of its names.
+/// Every entity of a space, by name and by role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     entities: BTreeMap<EntityId, Entity>,
-    by_key: HashMap<String, BTreeSet<EntityId>>,
+    by_name: Index,
     by_role: HashMap<(EntityId, String), BTreeSet<EntityId>>,
-    /// Bearers of full names, by first and last word.
-    by_word: HashMap<String, BTreeSet<EntityId>>,
     /// Who was ever taken for whom, by the one that stands for both.
     members: HashMap<EntityId, BTreeSet<EntityId>>,
     /// What the extractor recognises.
@@ -49,6 +50,16 @@ impl Names {
         &self.gazetteer
     }
 
+    /// Returns those that stand for themselves, by id.
+    pub(crate) fn wholes(&self) -> impl Iterator<Item = &Entity> {
+        self.entities.values().filter(|entity| entity.joined_at(Timestamp::MAX).is_none())
+    }
+
+    /// Returns the names by their forms.
+    pub(crate) fn by_name(&self) -> &Index {
+        &self.by_name
+    }
+
     pub(crate) fn get(&self, id: EntityId) -> Option<&Entity> {
         self.entities.get(&id)
     }
@@ -72,14 +83,49 @@ impl Names {
         at
     }
 
-    /// Returns those whose name has this key and whose kind can be that, each for itself.
-    pub(crate) fn named(&self, key: &str, kind: EntityKind) -> BTreeSet<EntityId> {
-        self.fitting(self.by_key.get(key), kind)
+    /// Returns those who bear this name and whose kind can be that, each for itself.
+    pub(crate) fn named(&self, name: Called<'_>) -> BTreeSet<EntityId> {
+        let forms = forms::said(name.text, name.key, name.kind);
+        self.by_name.bearing(&forms).into_keys().filter(|id| self.is_fit(*id, name)).collect()
     }
 
-    /// Returns the bearers of a full name that begins or ends with this word.
-    pub(crate) fn bearers(&self, word: &str, kind: EntityKind) -> BTreeSet<EntityId> {
-        self.fitting(self.by_word.get(word), kind)
+    /// Returns whom a name can mean: those who bear it, whole or in part; if there are none, those whose name has another form
+    /// of the same meaning, then those whose name stands in another case, then those whose name differs by one letter.
+    pub(crate) fn meant(&self, name: Called<'_>) -> Meant {
+        let forms = forms::said(name.text, name.key, name.kind);
+        let fit = |mut found: Meant| {
+            found.retain(|id, _| self.is_fit(*id, name));
+            found
+        };
+        let mut found = fit(self.by_name.bearing(&forms));
+        if found.is_empty() || !name.key.contains(' ') {
+            for (id, how) in fit(self.by_name.with_part(&forms)) {
+                found.entry(id).or_insert(how);
+            }
+        }
+        if found.is_empty() {
+            found = fit(self.by_name.with_variant(&forms));
+        }
+        if found.is_empty() {
+            found = fit(self.by_name.in_other_case(name.key, &forms));
+        }
+        if found.is_empty() {
+            found = fit(self.slips(name, &forms.whole));
+        }
+        found
+    }
+
+    /// Returns those of this very kind whose name differs by one letter, if it can be a slip.
+    fn slips(&self, name: Called<'_>, whole: &str) -> Meant {
+        let is_who = kind::class(name.kind) == "who";
+        let is_slip = |(id, known): &(EntityId, String)| {
+            let Some(entity) = self.get(*id).filter(|entity| entity.kind == name.kind) else { return false };
+            entity.names.iter().filter(|own| squeezed(&own.key) == *known).all(|own| {
+                !slip::are_names(&own.key, name.key) && (!is_who || slip::are_long(&own.key, name.key))
+            })
+        };
+        let found = self.by_name.one_off(whole);
+        found.into_iter().filter(is_slip).map(|(id, _)| (id, How::Doubtful)).collect()
     }
 
     /// Returns those who have a role for somebody.
@@ -94,9 +140,14 @@ impl Names {
         found.copied().collect()
     }
 
-    fn fitting(&self, ids: Option<&BTreeSet<EntityId>>, said: EntityKind) -> BTreeSet<EntityId> {
-        let fits = |id: &&EntityId| self.get(**id).is_some_and(|entity| kind::agree(entity.kind, said));
-        ids.into_iter().flatten().filter(fits).copied().collect()
+    /// Whether an entity can have this name: its kind can be that, and no title says otherwise.
+    fn is_fit(&self, id: EntityId, name: Called<'_>) -> bool {
+        let Some(entity) = self.get(id) else { return false };
+        let differs = || {
+            let said = titled(name.text, name.kind);
+            said.is_some_and(|said| gender(entity).is_some_and(|known| known != said))
+        };
+        kind::agree(entity.kind, name.kind) && !differs()
     }
 
     /// Returns everybody who is taken for the same as an entity, itself included.
@@ -111,7 +162,7 @@ impl Names {
         found
     }
 
-    fn rows_of(&self, id: EntityId) -> impl Iterator<Item = &Entity> {
+    pub(crate) fn rows_of(&self, id: EntityId) -> impl Iterator<Item = &Entity> {
         self.same_as(id).into_iter().filter_map(|id| self.entities.get(&id))
     }
 
@@ -125,6 +176,17 @@ impl Names {
         let owner = self.canon(owner);
         let fits = |(of, known): &(EntityId, String)| self.canon(*of) != owner || role::agree(known, said);
         self.canon(id) != owner && self.rows_of(id).all(|entity| entity.roles.iter().all(fits))
+    }
+
+    /// Whether two can be one: of kinds that agree, not parted by a person, and in no roles that exclude each other.
+    pub(crate) fn can_be_one(&self, one: EntityId, other: EntityId) -> bool {
+        let fits = |one: &Entity, other: &Entity| {
+            kind::agree(one.kind, other.kind)
+                && !self.is_parted(one.id, other.id)
+                && one.roles.iter().all(|(owner, role)| self.can_be(other.id, *owner, role))
+        };
+        self.canon(one) != self.canon(other)
+            && self.rows_of(one).all(|one| self.rows_of(other).all(|other| fits(one, other)))
     }
 
     /// Makes an entity, or finds the one that is made alike; `name` is what it is called.
@@ -190,7 +252,7 @@ impl Names {
     }
 
     /// Whether a person said of two entities that they are two.
-    fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
+    pub(crate) fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
         let ended = |of: EntityId, into: EntityId| {
             let entity = self.entities.get(&of).into_iter();
             entity
@@ -258,18 +320,8 @@ impl Names {
             self.members.entry(joined.into).or_default().insert(id);
         }
         for name in &entity.names {
-            self.by_key.entry(name.key.clone()).or_default().insert(id);
+            self.by_name.insert(id, Called { text: &name.text, key: &name.key, kind: entity.kind });
             self.gazetteer.add(&name.text, entity.kind);
-            let words: Vec<&str> = name.key.split_whitespace().collect();
-            if let [first, .., last] = words.as_slice() {
-                let is_who = kind::class(entity.kind) == "who";
-                if is_who || entity.kind == EntityKind::Organization {
-                    self.by_word.entry((*first).to_owned()).or_default().insert(id);
-                }
-                if is_who {
-                    self.by_word.entry((*last).to_owned()).or_default().insert(id);
-                }
-            }
         }
         for (owner, role) in &entity.roles {
             self.by_role.entry((*owner, role.clone())).or_default().insert(id);
@@ -288,6 +340,14 @@ fn shown(entity: &Entity) -> &str {
     };
     let role = entity.roles.first().map(|(_, role)| role);
     name.map(|name| &name.text).or(role).unwrap_or(&entity.name)
+}
+
+/// Returns what titles and given names say of an entity.
+fn gender(entity: &Entity) -> Option<Gender> {
+    entity.names.iter().find_map(|name| {
+        let given = name.key.split(' ').next().and_then(|given| packs().gender_of_name(given));
+        titled(&name.text, entity.kind).or(given)
+    })
 }
 
 fn note(entity: &mut Entity, event: &Event) {

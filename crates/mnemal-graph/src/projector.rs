@@ -15,7 +15,7 @@ use crate::fold::{Fold, Pending, Reading};
 use crate::names::Names;
 
 /// Counts up with every change of what the fold makes of the same extractions.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Events a page when the log is folded from its begin.
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{EntityId, EntityKind, Timestamp};
 
+use crate::index::{Called, How, Meant};
 use crate::key::name_key;
 use crate::kind;
 use crate::names::{Names, Said};
@@ -24,38 +25,41 @@ pub(crate) struct Scene {
 /// What was named together with what, by entity.
 pub(crate) type Company = BTreeMap<EntityId, BTreeSet<EntityId>>;
 
-/// Returns whom a name can mean; more than one need a look at their company.
-pub(crate) fn candidates(names: &Names, text: &str, said: EntityKind) -> BTreeSet<EntityId> {
+/// Returns whom a name can mean; more than one need a look at their company, and one who is hardly sure too.
+pub(crate) fn candidates(names: &Names, text: &str, said: EntityKind) -> Meant {
     let key = name_key(text, said);
-    let mut found = names.named(&key, said);
-    if is_short(&key) {
-        found.extend(names.bearers(&key, said));
-    }
-    found
+    names.meant(Called { text, key: &key, kind: said })
 }
 
-/// A name of one word may be the short form of another.
-fn is_short(key: &str) -> bool {
-    !key.contains(char::is_whitespace)
+/// Returns those of the candidates for whom the name is enough, or else the scene: they were named in this conversation, or with
+/// somebody who stands here.
+fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Meant {
+    let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
+    let is_near = |id: EntityId| {
+        names.same_as(id).iter().any(|part| {
+            let mut near = company.get(part).into_iter().flatten();
+            scene.named.contains_key(part) || near.any(|near| with.contains(&names.canon(*near)))
+        })
+    };
+    found.into_iter().filter(|(id, how)| *how != How::Doubtful || is_near(*id)).collect()
 }
 
-/// Returns the one that is meant; `None` when nobody is known, or when nobody can tell.
-pub(crate) fn choose(
-    names: &Names,
-    found: &BTreeSet<EntityId>,
-    company: &Company,
-    scene: &Scene,
-) -> Option<EntityId> {
+/// Returns the one that is meant, of those who are likely; `None` when nobody is, or when nobody can tell.
+///
+/// Those who share the most company here come first, then the one that was named last in this conversation; where that does not
+/// tell, one who was called so before those who only could be.
+fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Option<EntityId> {
     // Those who are taken for one are one; a part of it that is not the whole is kept apart below.
-    let mut wholes: BTreeMap<EntityId, EntityId> = BTreeMap::new();
-    for id in found {
+    let mut wholes: BTreeMap<EntityId, (EntityId, How)> = BTreeMap::new();
+    for (id, how) in found {
         let canon = names.canon(*id);
-        let part = wholes.entry(canon).or_insert(*id);
+        let (part, best) = wholes.entry(canon).or_insert((*id, *how));
         if *part == canon {
             *part = *id;
         }
+        *best = (*how).max(*best);
     }
-    if let (Some(part), 1) = (wholes.values().next(), wholes.len()) {
+    if let (Some((part, _)), 1) = (wholes.values().next(), wholes.len()) {
         return Some(*part);
     }
     let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
@@ -65,35 +69,51 @@ pub(crate) fn choose(
         let near: BTreeSet<EntityId> = near.filter(|id| with.contains(id)).collect();
         (near.len(), parts.iter().filter_map(|id| scene.named.get(id)).max().copied())
     };
-    let ranks: Vec<_> = wholes.iter().map(|(canon, part)| (rank(canon), *part)).collect();
-    let best = ranks.iter().max_by_key(|(rank, _)| *rank)?;
-    let is_alone = ranks.iter().filter(|(rank, _)| *rank == best.0).count() == 1;
-    is_alone.then_some(best.1)
+    let ranks = wholes.iter().map(|(canon, (part, how))| (rank(canon), *how > How::Short, *part));
+    let ranks: Vec<_> = ranks.collect();
+    let (best, is_said, part) = ranks.iter().max_by_key(|(rank, is_said, _)| (*rank, *is_said))?;
+    let is_alone = ranks.iter().filter(|(rank, said, _)| (rank, said) == (best, is_said)).count() == 1;
+    is_alone.then_some(*part)
 }
 
 /// Returns the entity of a name, made if nobody is known by it; `None` when nobody can tell who is meant.
 pub(crate) fn named(
     names: &mut Names,
-    (text, said_kind): (&str, EntityKind),
+    (text, kind): (&str, EntityKind),
     company: &Company,
     scene: &Scene,
     said: Said<'_>,
 ) -> Option<EntityId> {
-    let found = candidates(names, text, said_kind);
-    let key = name_key(text, said_kind);
+    let key = name_key(text, kind);
     if key.is_empty() {
         return None;
     }
+    let called = Called { text, key: &key, kind };
+    let mut meant = names.meant(called);
+    for (id, how) in &mut meant {
+        // A dog has the name of a person more often than a person is taken for a dog.
+        if is_who(kind) && names.get(*id).is_some_and(|entity| is_who(entity.kind) && entity.kind != kind) {
+            *how = How::Doubtful;
+        }
+    }
+    let found = likely(names, meant, company, scene);
     let id = if found.is_empty() {
-        names.make(&key, said_kind, text, said)
+        let is_taken = !names.named(called).is_empty();
+        let own = if is_taken { format!("{key} {}", kind.as_str()) } else { key.clone() };
+        names.make(&own, kind, text, said)
     } else {
         choose(names, &found, company, scene)?
     };
-    // A short form is no name of its own: the next bearer would never get it.
-    if !is_short(&key) || names.named(&key, said_kind).contains(&id) || found.is_empty() {
-        names.call(id, text, said_kind, said);
+    if is_name_of(id, &found) {
+        names.call(id, text, kind, said);
     }
     Some(id)
+}
+
+/// Whether a name that was said is a name of the one who is meant. A part of a name is none, or the next bearer would never get
+/// it; a slip and a name in a case are none either.
+fn is_name_of(id: EntityId, found: &Meant) -> bool {
+    found.get(&id).is_none_or(|how| matches!(how, How::Whole | How::Short))
 }
 
 /// Somebody of somebody: "my sister", "my sister Anna".
@@ -120,16 +140,18 @@ pub(crate) fn related(
             let key = format!("{} {role}", who.owner);
             names.make(&key, kind, &role, said)
         } else {
+            let holders = holders.into_iter().map(|id| (id, How::Whole)).collect();
             choose(names, &holders, company, scene)?
         };
         names.engage(id, who.owner, &role, said);
         return Some((id, None));
     };
     let key = name_key(name, kind);
-    let known: BTreeSet<EntityId> =
-        candidates(names, name, kind).into_iter().filter(|id| names.can_be(*id, who.owner, &role)).collect();
+    let called = Called { text: name, key: &key, kind };
+    let mut known = likely(names, names.meant(called), company, scene);
+    known.retain(|id, _| names.can_be(*id, who.owner, &role));
     let nameless = holders.iter().copied().find(|id| names.is_nameless(*id));
-    let holder = holders.intersection(&known).next().copied();
+    let holder = holders.iter().copied().find(|id| known.contains_key(id));
     let (id, other) = match (holder, nameless) {
         (Some(holder), _) => (holder, None),
         (None, Some(nameless)) => match choose(names, &known, company, scene) {
@@ -138,11 +160,11 @@ pub(crate) fn related(
         },
         (None, None) => {
             let known = choose(names, &known, company, scene);
-            (known.unwrap_or_else(|| newcomer(names, &key, (name, kind), (who.owner, &role), said)), None)
+            (known.unwrap_or_else(|| newcomer(names, called, (who.owner, &role), said)), None)
         }
     };
     names.engage(id, who.owner, &role, said);
-    if names.named(&key, kind).contains(&id) || names.is_nameless(id) || !is_short(&key) {
+    if names.is_nameless(id) || is_name_of(id, &known) {
         names.call(id, name, kind, said);
     }
     Some((id, other))
@@ -151,14 +173,13 @@ pub(crate) fn related(
 /// Makes somebody of a name and a role; a second bearer of the name has the role in the key.
 fn newcomer(
     names: &mut Names,
-    key: &str,
-    (name, kind): (&str, EntityKind),
+    name: Called<'_>,
     (owner, role): (EntityId, &str),
     said: Said<'_>,
 ) -> EntityId {
-    let is_taken = !names.named(key, kind).is_empty();
-    let own = if is_taken { format!("{key} {owner} {role}") } else { key.to_owned() };
-    names.make(&own, kind, name, said)
+    let is_taken = !names.named(name).is_empty();
+    let own = if is_taken { format!("{} {owner} {role}", name.key) } else { name.key.to_owned() };
+    names.make(&own, name.kind, name.text, said)
 }
 
 /// Returns the entity of the one who speaks: by the name of the speaker, else of the person, else of the space.
@@ -167,7 +188,7 @@ pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
     let name = kept.and_then(|kept| kept.speaker.as_ref()).map(mnemal_core::Speaker::as_str);
     if let Some(name) = name {
         let key = name_key(name, EntityKind::Person);
-        let known = names.named(&key, EntityKind::Person);
+        let known = names.named(Called { text: name, key: &key, kind: EntityKind::Person });
         let id = match (known.first(), known.len()) {
             (Some(only), 1) => *only,
             _ => names.make(&key, EntityKind::Person, name, said),

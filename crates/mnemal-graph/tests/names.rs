@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "the parts that tests share may panic as the tests do"
 )]
 
@@ -13,15 +14,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mnemal_core::{
-    EntityId, EntityKind, EventStore as _, Extraction, Extractor, GraphStore as _, Mention, MentionFilter,
-    Producer, Projector as _, Span, Utterance,
+    Act, AsOf, Confidence, EntityId, EntityKind, EventStore as _, ExtractedFact, Extraction, Extractor,
+    GraphStore as _, Mention, MentionFilter, Object, Predicate, Producer, Projector as _, RuleId, Span,
+    Subject, Timestamp, Utterance,
 };
-use mnemal_graph::GraphProjector;
+use mnemal_graph::{Graph, GraphProjector};
 use mnemal_store::MemoryStore;
 use mnemal_testkit::Records;
 use serde_json::Value;
 
-/// Reads a line as a mention: the name, a tab, the kind.
+/// Reads a line as a mention: the name, the kind, and what the text says it is also called, with tabs between.
 #[derive(Debug)]
 struct Lines;
 
@@ -33,15 +35,34 @@ impl Extractor for Lines {
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
         let Some(kept) = utterance.event.kept() else { return Extraction::default() };
         let mut start = 0;
-        let mut mentions = Vec::new();
+        let mut whole = Extraction::default();
         for line in kept.content.split_inclusive('\n') {
-            let (name, kind) = line.trim_end_matches('\n').split_once('\t').unwrap();
+            let [name, kind, alias] = line.trim_end_matches('\n').split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
             let span = Span { start, end: start + u32::try_from(name.len()).unwrap() };
             let kind = EntityKind::from_name(kind).unwrap_or(EntityKind::Concept);
-            mentions.push(Mention { name: name.to_owned(), kind, span });
+            whole.mentions.push(Mention { name: name.to_owned(), kind, span });
+            whole.facts.extend((!alias.is_empty()).then(|| also_called(name, alias, kind, span)));
             start += u32::try_from(line.len()).unwrap();
         }
-        Extraction { mentions, ..Extraction::default() }
+        whole
+    }
+}
+
+fn also_called(name: &str, alias: &str, kind: EntityKind, span: Span) -> ExtractedFact {
+    let (text, key) = (alias.to_owned(), mnemal_text::fold(alias));
+    ExtractedFact {
+        rule: RuleId::new("lines.alias").unwrap(),
+        predicate: Predicate::new("name").unwrap(),
+        subject: Subject::Named(name.to_owned()),
+        object: Object { text, key, kind: Some(kind), topic: None, span },
+        act: Act::Assert,
+        attributed_to: None,
+        time: None,
+        confidence: Confidence::new(0.95),
+        span,
+        sentence: span,
     }
 }
 
@@ -65,7 +86,8 @@ fn resolved(file: &Path) -> Vec<(String, Option<EntityId>, String)> {
         let mut spans = Vec::new();
         for row in event {
             spans.push(u32::try_from(content.len()).unwrap());
-            writeln!(content, "{}\t{}", text(row, "name"), text(row, "kind")).unwrap();
+            let (name, kind, alias) = (text(row, "name"), text(row, "kind"), text(row, "says_alias"));
+            writeln!(content, "{name}\t{kind}\t{alias}").unwrap();
         }
         let entry = records.turn(&text(&event[0], "session"), &content).unwrap();
         places.extend(
@@ -79,8 +101,10 @@ fn resolved(file: &Path) -> Vec<(String, Option<EntityId>, String)> {
     let projector = GraphProjector::new(store.clone(), store.clone(), Arc::new(Lines));
     while now(projector.step(NonZeroUsize::new(100).unwrap())).unwrap().behind > 0 {}
     let mentions = now(store.mentions(&MentionFilter::all())).unwrap();
+    let graph = Graph::new(store);
+    let whole = |id| now(graph.entities([id], AsOf::present(Timestamp::MAX))).unwrap()[0].id;
     let found: HashMap<_, _> =
-        mentions.iter().map(|row| ((row.source.event, row.source.span.start), row.entity)).collect();
+        mentions.iter().map(|row| ((row.source.event, row.source.span.start), whole(row.entity))).collect();
     let one = |(event, start, meant, note)| (meant, found.get(&(event, start)).copied(), note);
     places.into_iter().map(one).collect()
 }
@@ -113,12 +137,13 @@ fn measured(name: &str) -> (f64, f64, String) {
 #[test]
 fn names_that_mean_the_same_are_found_and_others_stay_apart() {
     let (precision, recall, said) = measured("names.dev.jsonl");
-    assert!(precision >= 0.90 && recall >= 0.50, "{said}");
+    assert!(precision >= 0.98 && recall >= 0.85, "{said}");
 }
 
-/// The half that nobody read while the resolver was written: only its figures count.
+/// The half that nobody read while the resolver was written: only its figures count, .970 and .948 when they were first asked
+/// for.
 #[test]
 fn names_of_the_half_that_is_held_back_are_nearly_as_well_told_apart() {
     let (precision, recall, said) = measured("names.held.jsonl");
-    assert!(precision >= 0.90 && recall >= 0.50, "{said}");
+    assert!(precision >= 0.96 && recall >= 0.90, "{said}");
 }

@@ -9,7 +9,9 @@ use mnemal_core::{
 use mnemal_extract::predicate::{self, FactType};
 
 use super::{Fold, Pending, Reading, Resolved};
+use crate::index::{Called, How};
 use crate::intake::interval;
+use crate::key::name_key;
 use crate::names::Said;
 use crate::resolve::{self, Related, Scene};
 use crate::{kind, role};
@@ -38,7 +40,7 @@ impl Fold {
         // Names with one bearer first: they are the company of the others.
         for (name, kind) in said_names(reading.extraction) {
             let found = resolve::candidates(&self.names, name, kind);
-            if let (Some(only), 1) = (found.first(), found.len()) {
+            if let (Some((only, How::Whole | How::Part)), 1) = (found.first_key_value(), found.len()) {
                 so_far.scene.with.insert(*only);
             }
         }
@@ -114,7 +116,8 @@ impl Fold {
         let Some(entity) = self.names.get(subject) else { return };
         let kind =
             if resolve::is_who(entity.kind) { entity.kind } else { fact.object.kind.unwrap_or(entity.kind) };
-        let found = self.names.named(&crate::key::name_key(&fact.object.text, kind), kind);
+        let (text, key) = (fact.object.text.as_str(), name_key(&fact.object.text, kind));
+        let found = self.names.named(Called { text, key: &key, kind });
         let is_nameless = self.names.is_nameless(subject);
         let roles: Vec<(EntityId, String)> = entity.roles.clone();
         let fits = |id: &EntityId| {

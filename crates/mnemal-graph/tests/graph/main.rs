@@ -11,6 +11,7 @@ mod log;
 
 mod decide;
 mod entities;
+mod identity;
 mod intervals;
 mod laws;
 mod walks;

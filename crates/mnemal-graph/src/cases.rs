@@ -1,0 +1,111 @@
+//! Names in their cases: "Москве" for "Москва", "Berlins" for "Berlin", "부산에서" for "부산".
+
+use crate::pack::{Paradigm, packs};
+use crate::spelling::is_family_first;
+
+/// Least letters that no ending takes away. Source: own choice; two signs of Han or Hangul are a name.
+const STEM: usize = 3;
+
+/// How sure it is that two words are one name in two cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sure {
+    /// Only if something else speaks for it.
+    Hardly,
+    Rather,
+}
+
+/// Returns the other forms of a word in its cases, each as sure as its endings are.
+pub(crate) fn forms(word: &str) -> Vec<(String, Sure)> {
+    let least = if is_family_first(word) { 2 } else { STEM };
+    let is_long = |stem: &str| stem.chars().nth(least - 1).is_some();
+    let mut found = Vec::new();
+    for paradigm in &packs().paradigms {
+        let sure = if paradigm.is_weak { Sure::Hardly } else { Sure::Rather };
+        let same_script = |ending: &String| ending.chars().next().is_none_or(|sign| is_script_of(sign, word));
+        if !paradigm.endings.iter().any(|ending| !ending.is_empty() && same_script(ending)) {
+            continue;
+        }
+        for ending in &paradigm.endings {
+            let Some(stem) = word.strip_suffix(ending.as_str()).filter(|stem| is_long(stem)) else {
+                continue;
+            };
+            let others = paradigm.endings.iter().filter(|other| *other != ending);
+            found.extend(others.map(|other| (format!("{stem}{other}"), sure)));
+        }
+    }
+    for beginning in &packs().beginnings {
+        found.extend(
+            word.strip_prefix(beginning.as_str())
+                .filter(|rest| is_long(rest))
+                .map(|rest| (rest.to_owned(), Sure::Rather)),
+        );
+    }
+    found
+}
+
+/// Returns whether two names of several words are one in two cases, and how sure.
+pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
+    if one.split(' ').count() != other.split(' ').count() {
+        return None;
+    }
+    let pairs = one.split(' ').zip(other.split(' '));
+    let sure =
+        pairs.map(|(one, other)| if one == other { Some(Sure::Rather) } else { of_one_stem(one, other) });
+    sure.min().flatten()
+}
+
+/// Returns whether two words have one stem and two endings that go together; the same as one being among the [`forms`] of the
+/// other, without making these.
+fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
+    let least = if is_family_first(one) { 2 } else { STEM };
+    let go_together = |paradigm: &&Paradigm| {
+        let stems = paradigm.endings.iter().filter_map(|ending| one.strip_suffix(ending.as_str()));
+        stems.filter(|stem| stem.chars().nth(least - 1).is_some()).any(|stem| {
+            let rest = other.strip_prefix(stem);
+            rest.is_some_and(|rest| paradigm.endings.iter().any(|ending| ending == rest))
+        })
+    };
+    let found = packs().paradigms.iter().filter(go_together);
+    found.map(|paradigm| if paradigm.is_weak { Sure::Hardly } else { Sure::Rather }).max()
+}
+
+/// Whether a sign is of the script in which a word ends.
+fn is_script_of(sign: char, word: &str) -> bool {
+    let block = |sign: char| match sign {
+        '가'..='힣' => 0xAC,
+        sign if u32::from(sign) < 0x250 => 0,
+        sign => u32::from(sign) >> 8,
+    };
+    word.chars().next_back().is_some_and(|last| block(last) == block(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_their_cases_agree_and_other_names_do_not() {
+        for (one, other) in [
+            ("москва", "москве"),
+            ("анна", "анны"),
+            ("николай гаврилов", "николая гаврилова"),
+            ("екатерина орлова", "екатерине орловой"),
+            ("георгий", "георгия"),
+            ("γιωργοσ", "γιωργου"),
+            ("ηρακλειο", "ηρακλειου"),
+            ("부산", "부산에서"),
+            ("فاطمه", "لفاطمه"),
+            ("berlin", "berlins"),
+        ] {
+            let listed = |one: &str, other: &str| forms(one).contains(&(other.to_owned(), Sure::Rather));
+            let found = agree(one, other) == Some(Sure::Rather) && agree(other, one) == Some(Sure::Rather);
+            assert!(found || listed(other, one), "{one} {other}");
+            assert!(one.contains(' ') || listed(other, one), "{one} {other}");
+        }
+        for (one, other) in [("анна", "жанна"), ("лев", "левон"), ("anna", "anton"), ("москва", "berlin")]
+        {
+            assert!(agree(one, other).is_none(), "{one} {other}");
+        }
+        assert_eq!(agree("lukasz", "lukasza"), Some(Sure::Hardly));
+    }
+}

@@ -1,0 +1,268 @@
+//! The forms in which a name is known and said: whole, in part, short, with initials, in its cases.
+
+use mnemal_core::EntityKind;
+
+use crate::key::without_behind;
+use crate::kind;
+use crate::pack::packs;
+use crate::spelling::{is_family_first, letters, squeezed};
+
+/// Letters of each word by which names in their cases are brought together. Source: own choice; no ending reaches so far.
+const STEM: usize = 3;
+/// Most letters of an abbreviation. Source: own choice.
+const ABBREVIATION: usize = 6;
+
+/// What a name is found by, or looked for with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Forms {
+    /// The whole name without what stands between its letters.
+    pub(crate) whole: String,
+    /// First and last name, the name that a firm is called by: others may share them.
+    pub(crate) parts: Vec<String>,
+    /// The full names for which the given name can stand: "Bob" and "Robert" meet in `robert`.
+    pub(crate) short: Vec<String>,
+    /// Whole names that mean the same: with another form of the given name, an exonym.
+    pub(crate) variants: Vec<String>,
+    /// The same, less than whole: with an initial, as an abbreviation, with a year. Only of names that are said.
+    pub(crate) loose: Vec<String>,
+    /// By which names of several words are brought together whose cases differ.
+    pub(crate) stems: Option<String>,
+}
+
+/// Returns the forms by which a known name is found.
+pub(crate) fn known(text: &str, key: &str, of: EntityKind) -> Forms {
+    let words: Vec<&str> = key.split(' ').collect();
+    let mut forms = common(text, key, &words);
+    if kind::class(of) == "who" {
+        who_parts(&words, &mut forms.parts);
+        if let [first, _, ..] = words.as_slice() {
+            forms.short.extend_from_slice(packs().full_names(first));
+        }
+        who_variants(&words, &mut forms.variants);
+        if let Some((family, given)) = family_first(key) {
+            forms.parts.push(family.to_owned());
+            forms.parts.extend((given.chars().count() > 1).then(|| given.to_owned()));
+        }
+        if let [first, .., last] = words.as_slice()
+            && let Some(initial) = first.chars().next()
+        {
+            let sign = if is_initial(first) { INITIAL } else { FULL };
+            forms.variants.push(format!("{sign}{initial} {last}"));
+        }
+    } else if of == EntityKind::Organization {
+        firm_parts(key, &words, &mut forms.parts);
+        forms.variants.extend(abbreviation(&words));
+    } else if of == EntityKind::Event {
+        forms.variants.extend(without_year(&words).map(|base| format!("{YEAR}{base}")));
+    }
+    forms
+}
+
+/// Returns the forms with which a name is looked for when it is said.
+pub(crate) fn said(text: &str, key: &str, of: EntityKind) -> Forms {
+    let words: Vec<&str> = key.split(' ').collect();
+    let mut forms = common(text, key, &words);
+    forms.parts.push(forms.whole.clone());
+    if kind::class(of) == "who" || of == EntityKind::Concept {
+        if let [word] = words.as_slice() {
+            forms.short.extend_from_slice(packs().full_names(word));
+            forms.parts.extend(called(word).map(str::to_owned));
+        }
+        who_variants(&words, &mut forms.variants);
+        if let [first, .., last] = words.as_slice()
+            && let Some(initial) = first.chars().next()
+        {
+            let with_initial = format!("{INITIAL}{initial} {last}");
+            if is_initial(first) {
+                forms.loose.extend([with_initial, format!("{FULL}{initial} {last}")]);
+            } else {
+                forms.variants.push(with_initial);
+            }
+        }
+    }
+    if matches!(of, EntityKind::Organization | EntityKind::Concept) && is_abbreviation(text, key) {
+        forms.loose.push(format!("{LETTERS}{key}"));
+    }
+    if of == EntityKind::Event {
+        forms.variants.push(format!("{YEAR}{}", forms.whole));
+        forms.loose.extend(without_year(&words));
+    }
+    forms
+}
+
+// What a form begins with that is no spelling of a name; no folded name does.
+const SHORT: char = '\u{1}';
+const INITIAL: char = '\u{2}';
+const FULL: char = '\u{3}';
+const LETTERS: char = '\u{4}';
+const YEAR: char = '\u{5}';
+const THING: char = '\u{6}';
+
+fn common(text: &str, key: &str, words: &[&str]) -> Forms {
+    let thing = thing(key).or_else(|| thing(letters(text).trim()));
+    let stem = |word: &&str| word.chars().take(STEM).collect::<String>();
+    let is_long = words.len() > 1 && words.iter().any(|word| word.chars().nth(STEM).is_some());
+    Forms {
+        whole: squeezed(key),
+        parts: Vec::new(),
+        short: Vec::new(),
+        variants: thing.into_iter().collect(),
+        loose: Vec::new(),
+        stems: is_long.then(|| words.iter().map(stem).collect::<Vec<_>>().join(" ")),
+    }
+}
+
+/// The form in which all names of a place or a thing meet, if it has several.
+pub(crate) fn thing(name: &str) -> Option<String> {
+    packs().thing(name).map(|first| format!("{THING}{first}"))
+}
+
+/// First and last name, and what is left without the other end of a name of several words.
+fn who_parts(words: &[&str], parts: &mut Vec<String>) {
+    let [first, .., last] = words else { return };
+    if !is_initial(first) {
+        parts.push(squeezed(first));
+    }
+    parts.push(squeezed(last));
+    for count in 2..words.len() {
+        let (begin, end) = (words.get(..count), words.get(words.len() - count..));
+        parts.extend(begin.into_iter().chain(end).map(|part| squeezed(&part.concat())));
+    }
+}
+
+/// The name with each given name that the first one, or the first two, may stand for.
+fn who_variants(words: &[&str], variants: &mut Vec<String>) {
+    for count in 1..words.len().min(3) {
+        let Some((given, rest)) = words.split_at_checked(count) else { continue };
+        let rest = squeezed(&rest.concat());
+        let full = packs().full_names(&given.join(" ")).iter();
+        variants.extend(full.map(|name| format!("{SHORT}{name} {rest}")));
+    }
+}
+
+/// The first words of a firm, what stands behind "bank" or "college", and a name without "technology group".
+fn firm_parts(key: &str, words: &[&str], parts: &mut Vec<String>) {
+    let mut rest = key;
+    loop {
+        let shorter = without_behind(rest, &packs().firm_behind);
+        if shorter == rest {
+            break;
+        }
+        parts.push(squeezed(shorter));
+        rest = shorter;
+    }
+    let begins = |words: &[&str], parts: &mut Vec<String>| {
+        let counts = 1..words.len();
+        parts.extend(counts.filter_map(|count| words.get(..count)).map(|begin| squeezed(&begin.concat())));
+    };
+    begins(words, parts);
+    if let Some((head, rest)) = words.split_first()
+        && packs().firm_heads.contains(*head)
+        && !rest.is_empty()
+    {
+        parts.push(squeezed(&rest.concat()));
+        begins(rest, parts);
+    }
+}
+
+/// The first letters of a name of several words.
+fn abbreviation(words: &[&str]) -> Option<String> {
+    let first: String = words.iter().filter_map(|word| word.chars().next()).collect();
+    (words.len() > 1).then(|| format!("{LETTERS}{first}"))
+}
+
+/// Whether a name is written as an abbreviation is.
+fn is_abbreviation(text: &str, key: &str) -> bool {
+    let count = key.chars().count();
+    (2..=ABBREVIATION).contains(&count)
+        && key.chars().all(char::is_alphabetic)
+        && text.chars().filter(|letter| letter.is_uppercase()).count() >= count
+}
+
+/// The name of a happening without the year at its end.
+fn without_year(words: &[&str]) -> Option<String> {
+    let (year, base) = words.split_last()?;
+    let is_year = year.len() == 4 && year.bytes().all(|digit| digit.is_ascii_digit());
+    (is_year && !base.is_empty()).then(|| squeezed(&base.concat()))
+}
+
+fn is_initial(word: &str) -> bool {
+    word.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_none()
+}
+
+/// Splits a name that is written without spaces, the family name first.
+pub(crate) fn family_first(key: &str) -> Option<(&str, &str)> {
+    if !is_family_first(key) {
+        return None;
+    }
+    let ends = key.char_indices().map(|(at, _)| at).skip(1).take(3).collect::<Vec<_>>();
+    let splits = ends.into_iter().rev().filter_map(|at| key.split_at_checked(at));
+    let mut known = splits.filter(|(family, _)| packs().surnames.contains(*family));
+    known.next()
+}
+
+/// Returns the name in a friendly form: 张 in 小张.
+fn called(word: &str) -> Option<&str> {
+    let (at, _) = word.char_indices().nth(1)?;
+    let (call, rest) = word.split_at_checked(at)?;
+    (packs().calls.contains(call) && packs().surnames.contains(rest)).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::name_key;
+
+    fn meet(one: &str, other: &str, kind: EntityKind) -> bool {
+        let known = known(one, &name_key(one, kind), kind);
+        let said = said(other, &name_key(other, kind), kind);
+        known.whole == said.whole
+            || said.parts.iter().any(|part| known.parts.contains(part))
+            || said.short.iter().any(|name| known.short.contains(name))
+            || said
+                .variants
+                .iter()
+                .chain(&said.loose)
+                .any(|one| known.variants.contains(one) || known.whole == *one)
+    }
+
+    #[test]
+    fn forms_of_one_name_meet_and_others_do_not() {
+        use EntityKind::{Event, Location, Organization, Person, Product};
+        for (kind, one, others) in [
+            (Person, "Robert Hale", &["Bob", "Bob Hale", "R. Hale", "Hale", "Mr. Hale", "Hale, Robert"][..]),
+            (Person, "Bob Hale", &["Robert", "Robert Hale", "Bobby"]),
+            (Person, "J. Smith", &["John Smith", "Smith"]),
+            (Person, "Лев Толстой", &["Л. Н. Толстой", "Лёва"]),
+            (Person, "Jean-Luc Morvellec", &["Jean Luc", "J.-L. Morvellec"]),
+            (Person, "Gabriel García Márquez", &["García Márquez", "Gabo"]),
+            (Person, "陈思远", &["思远", "老陈", "陈总"]),
+            (Person, "田中さくら", &["さくら", "田中先生"]),
+            (Person, "김민준", &["민준", "김 선생님"]),
+            (Organization, "Larkfield Instruments Ltd.", &["Larkfield"]),
+            (Organization, "华为技术有限公司", &["华为"]),
+            (Organization, "European Space Agency", &["ESA"]),
+            (Organization, "شركة الأفق للتجارة", &["شركة الأفق", "الأفق"]),
+            (Organization, "Colegio San Telmo", &["San Telmo"]),
+            (Location, "Köln", &["Cologne", "Koeln"]),
+            (Event, "Web Summit", &["Web Summit 2026", "Websummit"]),
+            (Product, "Kubernetes", &["k8s"]),
+        ] {
+            for other in others {
+                assert!(meet(one, other, kind), "{one} {other}");
+            }
+        }
+        for (kind, one, other) in [
+            (Person, "Joanne Prewitt", "Ann"),
+            (Person, "王芳芳", "王芳"),
+            (Person, "Mary Hale", "R. Hale"),
+            (Person, "Mary Hale", "Robert Hale"),
+            (Location, "New York", "York"),
+            (Location, "Brooklyn Bridge", "Brooklyn"),
+            (Organization, "European Space Agency", "Esa"),
+            (Event, "Web Summit 2025", "Web Summit 2026"),
+        ] {
+            assert!(!meet(one, other, kind), "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Whom a name can mean: looked up by its forms, never by going through all names.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use mnemal_core::{EntityId, EntityKind};
+
+use crate::cases::{self, Sure};
+use crate::forms::{self, Forms};
+use crate::pack::packs;
+use crate::slip;
+
+/// Entities by the forms of their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Index {
+    whole: BTreeMap<String, BTreeSet<EntityId>>,
+    /// The same, by the name read backwards.
+    backwards: BTreeMap<String, BTreeSet<EntityId>>,
+    parts: HashMap<String, BTreeSet<EntityId>>,
+    short: HashMap<String, BTreeSet<EntityId>>,
+    variants: HashMap<String, BTreeSet<EntityId>>,
+    /// Names of several words by the begin of each, with the key.
+    stems: HashMap<String, BTreeSet<(String, EntityId)>>,
+}
+
+/// A name that is said: how it is written, its key, and what it names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Called<'n> {
+    pub(crate) text: &'n str,
+    pub(crate) key: &'n str,
+    pub(crate) kind: EntityKind,
+}
+
+/// How a name that is said means one that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum How {
+    /// It is one letter off, or in a case that it may not be: only company tells.
+    Doubtful,
+    /// It is short for a part of the name, and nobody has said so yet.
+    Short,
+    /// It is a part of the name, which others may share.
+    Part,
+    /// It is the same name.
+    Whole,
+}
+
+/// Entities that may be meant, with how the name means them.
+pub(crate) type Meant = BTreeMap<EntityId, How>;
+
+impl Index {
+    /// Makes an entity found by a name.
+    pub(crate) fn insert(&mut self, id: EntityId, name: Called<'_>) {
+        let forms = forms::known(name.text, name.key, name.kind);
+        self.backwards.entry(forms.whole.chars().rev().collect()).or_default().insert(id);
+        self.whole.entry(forms.whole).or_default().insert(id);
+        for part in forms.parts {
+            self.parts.entry(part).or_default().insert(id);
+        }
+        for name in forms.short {
+            self.short.entry(name).or_default().insert(id);
+        }
+        for variant in forms.variants {
+            self.variants.entry(variant).or_default().insert(id);
+        }
+        if let Some(stems) = forms.stems {
+            self.stems.entry(stems).or_default().insert((name.key.to_owned(), id));
+        }
+    }
+
+    /// Returns those who bear this whole name.
+    pub(crate) fn bearing(&self, forms: &Forms) -> Meant {
+        self.whole.get(&forms.whole).into_iter().flatten().map(|id| (*id, How::Whole)).collect()
+    }
+
+    /// Returns those of whose name this is a part, or short for one.
+    pub(crate) fn with_part(&self, forms: &Forms) -> Meant {
+        let short = forms.short.iter().filter_map(|name| self.short.get(name)).flatten();
+        let parts = forms.parts.iter().filter_map(|part| self.parts.get(part)).flatten();
+        short.map(|id| (*id, How::Short)).chain(parts.map(|id| (*id, How::Part))).collect()
+    }
+
+    /// Returns those who have another name of the same meaning.
+    pub(crate) fn with_variant(&self, forms: &Forms) -> Meant {
+        let find = |form: &String| self.variants.get(form).or_else(|| self.whole.get(form));
+        let loose = forms.loose.iter().filter_map(find).flatten().map(|id| (*id, How::Part));
+        let whole = forms.variants.iter().filter_map(find).flatten().map(|id| (*id, How::Whole));
+        loose.chain(whole).collect()
+    }
+
+    /// Returns those whose name, or a part of it, stands here in another case.
+    ///
+    /// A name in a case is no name of its own; where it is another given name too, only company tells.
+    pub(crate) fn in_other_case(&self, key: &str, forms: &Forms) -> Meant {
+        let mut found = Meant::new();
+        let mut add = |id: EntityId, sure: Sure, other: &str| {
+            let how = match (sure, slip::are_names(key, other)) {
+                (Sure::Rather, false) => How::Part,
+                (Sure::Hardly, true) => return,
+                _ => How::Doubtful,
+            };
+            let known = found.entry(id).or_insert(how);
+            *known = how.max(*known);
+        };
+        if let Some(stems) = &forms.stems {
+            for (known, id) in self.stems.get(stems).into_iter().flatten() {
+                if let Some(sure) = cases::agree(key, known) {
+                    add(*id, sure, known);
+                }
+            }
+        } else if !key.contains(' ') {
+            for (form, sure) in cases::forms(key) {
+                let short = packs().full_names(&form).iter().filter_map(|name| self.short.get(name));
+                let thing = forms::thing(&form);
+                let thing = thing.and_then(|thing| self.variants.get(&thing));
+                let ids =
+                    self.whole.get(&form).into_iter().chain(self.parts.get(&form)).chain(short).chain(thing);
+                ids.flatten().for_each(|id| add(*id, sure, &form));
+            }
+        }
+        found
+    }
+
+    /// Returns those whose whole name differs by one letter, with it, squeezed.
+    ///
+    /// One slip leaves one half of a name whole, so the names that begin or end like this one are all that is looked at.
+    pub(crate) fn one_off(&self, whole: &str) -> Vec<(EntityId, String)> {
+        if !slip::is_telling(whole) {
+            return Vec::new();
+        }
+        let backwards: String = whole.chars().rev().collect();
+        let mut found = Vec::new();
+        for (map, name) in [(&self.whole, whole), (&self.backwards, backwards.as_str())] {
+            let half = half(name);
+            let alike = map.range(half.to_owned()..).take_while(|(known, _)| known.starts_with(half));
+            let off = alike.filter(|(known, _)| slip::is_one_off(known, name));
+            let ids = off.flat_map(|(known, ids)| ids.iter().map(move |id| (*id, known)));
+            found.extend(ids.map(|(id, known)| {
+                let is_forward = std::ptr::eq(map, &raw const self.whole);
+                (id, if is_forward { known.clone() } else { known.chars().rev().collect() })
+            }));
+        }
+        found
+    }
+}
+
+/// Returns the first half of a name, less a letter where a swap could stand in the middle.
+fn half(name: &str) -> &str {
+    let count = (name.chars().count() - 1) / 2;
+    name.char_indices().nth(count).and_then(|(at, _)| name.get(..at)).unwrap_or(name)
+}
