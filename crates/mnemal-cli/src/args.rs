@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::events::{Export, Import, ImportFormat, Log, LogAdd, LogList};
-pub(crate) use self::graph::{Entity, Fact, When};
+pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
 pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
@@ -84,12 +84,20 @@ pub(crate) enum Command {
     Log(Log),
     /// Say what an event or a text claims, names and asks for, read now and without a model; nothing is stored.
     Extract(Extract),
-    /// Show whom and what the memory knows, and from where.
+    /// Show whom and what the memory knows, and from where; merge, split, rename and forget.
     #[command(subcommand)]
     Entity(Entity),
-    /// List what is known as facts, with since when and until when.
+    /// List, add and end what is known as facts, with since when and until when.
     #[command(subcommand)]
     Fact(Fact),
+    /// Show what is talked about.
+    #[command(subcommand)]
+    Topic(Topic),
+    /// Write the graph of entities and facts for other programs.
+    #[command(subcommand)]
+    Graph(Graph),
+    /// Take a decision about a fact, a name or a merge back.
+    Undo(Undo),
     /// Keep scratch texts for a while: put, get, list, search, rm.
     #[command(subcommand)]
     Working(Working),

@@ -178,22 +178,33 @@ impl Graph {
         self.store.history(filter).await
     }
 
+    /// Returns the entities that are taken for this one at the belief time, each as it is for itself, by id.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn parts(&self, id: EntityId, as_of: AsOf) -> Result<Vec<Entity>> {
+        let (mut known, mut open, mut parts) = (BTreeSet::from([id]), vec![id], Vec::new());
+        while let Some(into) = open.pop() {
+            let filter = EntityFilter { joined: Within::Only(into), ..EntityFilter::all() };
+            for entity in self.store.entities(&filter).await? {
+                if entity.joined_at(as_of.belief) == Some(into) && known.insert(entity.id) {
+                    open.push(entity.id);
+                    parts.push(entity);
+                }
+            }
+        }
+        parts.sort_by_key(|entity| entity.id);
+        Ok(parts)
+    }
+
     /// Returns where an entity is named, or one that is taken for it at the belief time, by event.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn mentions(&self, id: EntityId, as_of: AsOf) -> Result<Vec<MentionRow>> {
-        let (mut all, mut open) = (BTreeSet::from([id]), vec![id]);
-        while let Some(into) = open.pop() {
-            let filter = EntityFilter { joined: Within::Only(into), ..EntityFilter::all() };
-            for entity in self.store.entities(&filter).await? {
-                if entity.joined_at(as_of.belief) == Some(into) && all.insert(entity.id) {
-                    open.push(entity.id);
-                }
-            }
-        }
-        let filter =
-            MentionFilter { entities: Within::Only(all.into_iter().collect()), ..MentionFilter::all() };
+        let mut all: Vec<EntityId> = self.parts(id, as_of).await?.into_iter().map(|part| part.id).collect();
+        all.push(id);
+        let filter = MentionFilter { entities: Within::Only(all), ..MentionFilter::all() };
         self.store.mentions(&filter).await
     }
 }

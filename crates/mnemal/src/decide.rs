@@ -19,6 +19,29 @@ const WITHOUT_BLANKS: char = '\u{2e80}';
 /// Shortest name that is searched for in texts that no extractor reads, in characters. Source: RB-74.
 const TELLING: usize = 3;
 
+/// Returns the decision to show an entity by this name from now on; it is found by its older names too.
+///
+/// # Errors
+/// `Invalid` for a blank name.
+pub fn renaming(id: EntityId, name: &str) -> Result<Decision> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(Error::invalid("a name must not be empty"));
+    }
+    Ok(Decision::Fact(FactDecision {
+        subject: id,
+        predicate: Predicate::new("name")?,
+        topic: None,
+        object: Value::Literal { text: name.to_owned(), key: value_key(name) },
+        choice: FactChoice::Add { valid_at: None, invalid_at: None },
+    }))
+}
+
+/// Returns the key of words as the object of a fact: words of one key are one value.
+pub fn value_key(words: &str) -> String {
+    fold(words)
+}
+
 impl Memory {
     /// Logs what the user decided about a fact, or that two entities are one, or two; readers of the graph see it next.
     ///
@@ -33,35 +56,16 @@ impl Memory {
         }
     }
 
-    /// Shows an entity by this name from now on; it is found by its older names too.
-    ///
-    /// # Errors
-    /// `Invalid` for a blank name; as [`log`](Self::log).
-    pub async fn rename(&self, id: EntityId, name: &str) -> Result<Degraded<Ack>> {
-        let name = name.trim();
-        if name.is_empty() {
-            return Err(Error::invalid("a name must not be empty"));
-        }
-        self.decide(Decision::Fact(FactDecision {
-            subject: id,
-            predicate: Predicate::new("name")?,
-            topic: None,
-            object: Value::Literal { text: name.to_owned(), key: fold(name) },
-            choice: FactChoice::Add { valid_at: None, invalid_at: None },
-        }))
-        .await
-    }
-
-    /// Takes a decision about a fact, a name or a merge back.
+    /// Returns the decision that takes a decision about a fact, a name or a merge back.
     ///
     /// # Errors
     /// `NotFound` when there is no such event, `Invalid` when it is no such decision: a split is taken back by a merge, and
     /// what was forgotten stays so.
-    pub async fn undo(&self, decision: EventId) -> Result<Degraded<Ack>> {
+    pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
         let event = self.get(decision).await?;
         match event.kept().map(|kept| &kept.kind) {
             Some(EventKind::Decision(Decision::Fact(_) | Decision::Merge { .. })) => {
-                self.decide(Decision::Undo { decision }).await
+                Ok(Decision::Undo { decision })
             }
             Some(EventKind::Decision(Decision::Split { .. })) => {
                 Err(Error::invalid(format!("{decision} is a split; it is taken back by a merge")))

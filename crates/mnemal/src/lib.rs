@@ -54,6 +54,7 @@ pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::counter::EstimateCounter;
+pub use crate::decide::{renaming, value_key};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
