@@ -63,8 +63,8 @@ impl Graph {
         for entity in found {
             let n_events = self.sightings(entity.id, as_of).await?.map_or(0, |seen| seen.events);
             let roles: String = entity.roles.iter().map(|(_, role)| format!(", {role}")).collect();
-            let (id, name, kind) = (entity.id, &entity.name, entity.kind.as_str());
-            list.push(format!("{id} {name} ({kind}{roles}, named in {n_events} events)"));
+            let (id, kind) = (entity.id, entity.kind.as_str());
+            list.push(format!("{id} ({kind}{roles}, named in {n_events} events)"));
         }
         Ok(Error::invalid(format!(
             "{} are known by {who:?}; say the id of one: {}",

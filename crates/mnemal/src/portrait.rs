@@ -1,11 +1,12 @@
 //! What is known of somebody or something: facts, since when, until when, how sure, and the sentences they come from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Act, AsOf, Because, Degraded, Entity, EntityId, Event, EventId, Fact, FactId, FactStatus, Fragment, Gaps,
-    Importance, Label, ReceiptId, RecordRef, Result, Score, Section, Source, Speaker, Timestamp, TokenCount,
-    Value, WorldTime, Zone,
+    Act, AsOf, Because, Degraded, Entity, EntityId, Event, EventId, Fact, FactStatus, Fragment, Gaps,
+    Importance, Label, Level, Producer, ReceiptId, RecordRef, Result, Score, Section, Source, Span, Speaker,
+    Timestamp, TokenCount, Trust, Value, WorldTime, Zone,
 };
 use mnemal_graph::{Graph, Sightings, Together};
 
@@ -17,10 +18,14 @@ use crate::quote;
 pub struct Portrait {
     /// Who or what.
     pub entity: Entity,
-    /// What it is for whom, by name: `Anna`'s `sister`.
+    /// Its other names, with those of whoever is taken for it.
+    pub aliases: Vec<String>,
+    /// What it is for whom, by name: `Anna`'s `sister`; with what those are who are taken for it.
     pub roles: Vec<(String, String)>,
     /// How often it was named; `None` for one that only speaks.
     pub seen: Option<Sightings>,
+    /// The event in which it became known, as far as it still is in the log.
+    pub first: Option<Sentence>,
     /// What holds, about it first, then what leads to it.
     pub facts: Vec<Told>,
     /// What is over, what ended last first.
@@ -55,6 +60,10 @@ pub struct Sentence {
     pub zone: Zone,
     /// Who said them, if the log knows a name.
     pub speaker: Option<Speaker>,
+    /// How far they may be believed.
+    pub trust: Trust,
+    /// What they may become.
+    pub level: Level,
 }
 
 impl Sentence {
@@ -65,7 +74,7 @@ impl Sentence {
 }
 
 impl Told {
-    /// Returns the fact as a line: who, what, since when, until when; a plan, a denial and a dispute say so.
+    /// Returns the fact as a line: who, what, since when, until when; a plan and a denial say so.
     pub fn line(&self) -> String {
         let fact = &self.fact;
         let act = match fact.act {
@@ -77,11 +86,16 @@ impl Told {
         let topic = fact.topic.as_ref().map(|topic| format!(" ({topic})")).unwrap_or_default();
         let since = fact.valid_at.map(|at| format!(", since {}", day(at))).unwrap_or_default();
         let until = fact.invalid_at.map(|at| format!(", until {}", day(at))).unwrap_or_default();
-        let status = match fact.status {
-            FactStatus::Active | FactStatus::Superseded => String::new(),
-            other => format!(" [{}]", other.as_str()),
-        };
-        format!("{} – {act}{what}{topic}: {}{since}{until}{status}", self.subject, self.object)
+        format!("{} – {act}{what}{topic}: {}{since}{until}", self.subject, self.object)
+    }
+
+    /// Returns how sure it is: the confidence, and where it stands if that is more than that it holds or held.
+    pub fn sureness(&self) -> String {
+        let sure = format!("sure {:.2}", self.fact.confidence().get());
+        match self.fact.status {
+            FactStatus::Active | FactStatus::Superseded => sure,
+            other => format!("{sure}, {}", other.as_str()),
+        }
     }
 
     /// Returns the events that it rests on, each once, in the order of its sentences.
@@ -97,7 +111,7 @@ fn day(at: WorldTime) -> String {
     at.civil(&Zone::utc()).day_text()
 }
 
-/// Facts as a block that a model may read.
+/// What is known as a block that a model may read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recited {
     /// The receipt, which is stored.
@@ -106,9 +120,10 @@ pub struct Recited {
     pub text: String,
     /// Its tokens, at most the budget.
     pub tokens: TokenCount,
-    /// The facts that it shows, in the order in which they were given.
-    pub facts: Vec<FactId>,
-    /// Facts that did not fit.
+    /// The records that it shows with the text of each as it stands there: cleaned, cut, and with what a model may obey
+    /// written as an escape.
+    pub lines: Vec<(RecordRef, String)>,
+    /// Records that did not fit.
     pub left_out: u32,
 }
 
@@ -125,19 +140,31 @@ impl Memory {
         let entity = graph.whom(who, as_of).await?;
         let (facts, past) = (graph.about(&[entity.id], as_of).await?, graph.past(&[entity.id], as_of).await?);
         let company = graph.company(entity.id, as_of).await?;
-        let owners = entity.roles.iter().map(|(owner, _)| *owner);
+        let mut rows = graph.parts(entity.id, as_of).await?;
+        rows.insert(0, entity.clone());
+        let owners = rows.iter().flat_map(|row| &row.roles).map(|(owner, _)| *owner);
         let names = names(&graph, owners.chain(company.iter().map(|one| one.entity)), as_of).await?;
         let name = |id: EntityId| names.get(&id).cloned().unwrap_or_else(|| id.to_string());
+        let roles = rows.iter().flat_map(|row| &row.roles);
+        let aliases = rows.iter().flat_map(|row| &row.names).map(|name| &name.text);
         let mut portrait = Portrait {
-            roles: entity.roles.iter().map(|(owner, role)| (name(*owner), role.clone())).collect(),
+            aliases: each_once(aliases.filter(|alias| **alias != entity.name).cloned()),
+            roles: each_once(roles.map(|(owner, role)| (name(*owner), role.clone()))),
             seen: graph.sightings(entity.id, as_of).await?,
+            first: match entity.sources.first() {
+                Some(first) => self.engine.events()?.get(&[*first]).await?.first().and_then(whole),
+                None => None,
+            },
             facts: self.tell(&graph, facts, as_of).await?,
             past: self.tell(&graph, past, as_of).await?,
             company: company.into_iter().map(|one| (name(one.entity), one)).collect(),
             entity,
         };
-        let leads = |told: &Told| told.fact.subject != portrait.entity.id;
-        portrait.facts.sort_by_key(leads);
+        let order = |told: &Told| {
+            let is_uncertain = told.fact.status == FactStatus::Candidate;
+            (told.fact.subject != portrait.entity.id, is_uncertain)
+        };
+        portrait.facts.sort_by_key(order);
         Ok(gaps.attach(portrait))
     }
 
@@ -171,27 +198,57 @@ impl Memory {
         Ok(found.into_iter().map(|event| (event.id, event)).collect())
     }
 
-    /// Renders facts as a fenced block: each a line with its day, its level and its sentences, the first ones first, within a
-    /// budget and with a receipt.
+    /// Returns the newest `limit` events that name an entity until the world time, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn recite(&self, query: &str, told: &[Told], budget: u32) -> Result<Degraded<Recited>> {
-        let offered: Vec<Fragment> =
-            told.iter().enumerate().filter_map(|(place, told)| fragment(place, told)).collect();
+    pub async fn heard_of(
+        &self,
+        graph: &Graph,
+        id: EntityId,
+        limit: NonZeroUsize,
+        as_of: AsOf,
+    ) -> Result<Vec<Sentence>> {
+        let mut rows = graph.mentions(id, as_of).await?;
+        rows.retain(|row| row.occurred_at <= as_of.world);
+        rows.sort_by_key(|row| std::cmp::Reverse((row.occurred_at, row.source.event)));
+        rows.dedup_by_key(|row| row.source.event);
+        rows.truncate(limit.get());
+        let ids: Vec<EventId> = rows.iter().map(|row| row.source.event).collect();
+        let found = self.engine.events()?.get(&ids).await?;
+        let mut heard: Vec<Sentence> = found.iter().filter_map(whole).collect();
+        heard.sort_by_key(|sentence| std::cmp::Reverse((sentence.at, sentence.source)));
+        Ok(heard)
+    }
+
+    /// Renders what is offered as a fenced block, the first ones first, within a budget and with a receipt.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn recite(
+        &self,
+        query: &str,
+        mut offered: Vec<Fragment>,
+        budget: u32,
+    ) -> Result<Degraded<Recited>> {
+        for (place, fragment) in (0_u16..).zip(&mut offered) {
+            // Only the order counts.
+            fragment.score = Score::new(1.0 / (1.0 + f32::from(place)));
+        }
         let session = self.scope.session.only().cloned();
         let request = quote::request(self, query.to_owned(), session, TokenCount(budget))?;
         let mut gaps = Gaps::default();
         let context = gaps.merge(quote::block(self, &request, offered).await?);
-        let facts = context.receipt.lines.iter().filter_map(|line| match line.record {
-            RecordRef::Fact(id) => Some(id),
-            _ => None,
-        });
-        let (facts, left_out) = (facts.collect(), quote::left_out(&context));
+        let (lines, left_out) = (context.quotes(), quote::left_out(&context));
         let recited =
-            Recited { id: context.receipt.id, tokens: context.tokens, facts, left_out, text: context.text };
+            Recited { id: context.receipt.id, tokens: context.tokens, lines, left_out, text: context.text };
         Ok(gaps.attach(recited))
     }
+}
+
+fn each_once<T: Clone + Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    all.filter(|one| seen.insert(one.clone())).collect()
 }
 
 /// Returns the names of entities, by the id under which each was asked for or stands for others.
@@ -211,47 +268,123 @@ fn sentences(fact: &Fact, events: &BTreeMap<EventId, Event>) -> Vec<Sentence> {
     sources.sort_unstable();
     sources.dedup();
     let sentence = |(at, source): (Timestamp, Source)| {
-        let kept = events.get(&source.event)?.kept()?;
-        let text = source.span.of(&kept.content).unwrap_or_default().trim().to_owned();
-        Some(Sentence { source, text, at, zone: kept.zone.clone(), speaker: kept.speaker.clone() })
+        let event = events.get(&source.event)?;
+        let kept = event.kept()?;
+        let text = around(&kept.content, source.span).trim().to_owned();
+        Some(Sentence { source, text, at, ..whole(event)? })
     };
     sources.into_iter().filter_map(sentence).collect()
+}
+
+/// Returns the sentences of a text in which a span lies; nothing for an empty span.
+fn around(text: &str, span: Span) -> &str {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let all = mnemal_text::sentences(text);
+    let touched = || all.iter().filter(|one| one.start < end && start < one.end);
+    let whole = touched().next().zip(touched().last()).map(|(first, last)| first.start..last.end);
+    whole.and_then(|whole| text.get(whole)).unwrap_or_default()
+}
+
+/// Returns a whole event as a sentence, if its words are still there.
+fn whole(event: &Event) -> Option<Sentence> {
+    let kept = event.kept()?;
+    Some(Sentence {
+        source: Source { event: event.id, span: Span::whole(&kept.content).ok()? },
+        text: kept.content.clone(),
+        at: kept.occurred_at,
+        zone: kept.zone.clone(),
+        speaker: kept.speaker.clone(),
+        trust: event.trust,
+        level: event.level,
+    })
 }
 
 /// Most sentences in the line of a fact; the newest are taken. Source: own choice, a line of a block.
 const QUOTED: usize = 2;
 
-fn fragment(place: usize, told: &Told) -> Option<Fragment> {
-    let newest = told.sentences.last()?;
-    let quotes: Vec<String> = told
-        .sentences
-        .iter()
-        .rev()
-        .filter(|sentence| !sentence.text.is_empty())
-        .take(QUOTED)
-        .map(|sentence| format!("{} “{}”", sentence.day(), sentence.text))
-        .collect();
-    let quotes = if quotes.is_empty() { String::new() } else { format!(" – {}", quotes.join("; ")) };
-    let fact = &told.fact;
-    Some(Fragment {
+impl Portrait {
+    /// Returns who it is as a line: name, kind, roles, other names, and how often it was named.
+    pub fn line(&self) -> String {
+        let entity = &self.entity;
+        let roles: String = self.roles.iter().map(|(owner, role)| format!(", {role} of {owner}")).collect();
+        let also = if self.aliases.is_empty() {
+            String::new()
+        } else {
+            format!(", also called {}", self.aliases.join(", "))
+        };
+        let seen = self.seen.map(|seen| match seen.events {
+            1 => ", named in 1 event".to_owned(),
+            events => format!(", named in {events} events"),
+        });
+        let seen = seen.unwrap_or_default();
+        format!("{}: {}{roles}{also}{seen}", entity.name, entity.kind.as_str())
+    }
+
+    /// Returns who it is as a line of a block.
+    pub fn fragment(&self) -> Option<Fragment> {
+        let first = self.first.as_ref()?;
+        let record = RecordRef::Event(first.source.event);
+        Some(offered(record, Some(self.entity.producer.clone()), vec![first.source], self.line(), first))
+    }
+}
+
+impl Told {
+    /// Returns the fact as a line of a block, with the newest sentences that it comes from.
+    pub fn fragment(&self) -> Option<Fragment> {
+        let newest = self.sentences.last()?;
+        let quotes: Vec<String> = self
+            .sentences
+            .iter()
+            .rev()
+            .filter(|sentence| !sentence.text.is_empty())
+            .take(QUOTED)
+            .map(|sentence| format!("{} “{}”", sentence.day(), sentence.text))
+            .collect();
+        let quotes = if quotes.is_empty() { String::new() } else { format!(" – {}", quotes.join("; ")) };
+        let text = format!("{} ({}){quotes}", self.line(), self.sureness());
+        let sources = self.sentences.iter().map(|sentence| sentence.source).collect();
+        let (record, producer) = (RecordRef::Fact(self.fact.id), self.fact.producer.clone());
+        let mut fragment = offered(record, Some(producer), sources, text, newest);
+        fragment.label.level = self.fact.level;
+        fragment.trust = self.fact.trust;
+        fragment.label.speaker = None;
+        Some(fragment)
+    }
+}
+
+impl Sentence {
+    /// Returns the sentence itself as a line of a block.
+    pub fn fragment(&self) -> Fragment {
+        offered(RecordRef::Event(self.source.event), None, vec![self.source], self.text.clone(), self)
+    }
+}
+
+/// Makes a line of a block that stands as the sentence does on which it rests.
+fn offered(
+    record: RecordRef,
+    producer: Option<Producer>,
+    sources: Vec<Source>,
+    text: String,
+    of: &Sentence,
+) -> Fragment {
+    Fragment {
         section: Section::Recall,
-        record: RecordRef::Fact(fact.id),
-        producer: Some(fact.producer.clone()),
-        sources: told.sentences.iter().map(|sentence| sentence.source).collect(),
-        text: format!("{} (sure {:.2}){quotes}", told.line(), fact.confidence().get()),
+        record,
+        producer,
+        sources,
+        text,
         label: Label {
-            level: fact.level,
-            at: newest.at,
-            zone: newest.zone.clone(),
-            speaker: None,
+            level: of.level,
+            at: of.at,
+            zone: of.zone.clone(),
+            speaker: of.speaker.clone(),
             space: None,
         },
-        trust: fact.trust,
+        trust: of.trust,
         importance: Importance::DEFAULT,
-        // Only the order counts.
-        score: Score::new(1.0 / (1.0 + place as f32)),
+        score: Score::new(1.0),
         parts: Vec::new(),
         because: Because::Query,
         withheld: None,
-    })
+    }
 }

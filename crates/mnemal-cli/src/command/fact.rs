@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use mnemal::{
-    Act, AsOf, Decision, Entity, Error, ErrorKind, EventId, Fact as Known, FactChoice, FactDecision,
-    FactFilter, FactId, Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime, Zone,
+    Act, AsOf, Decision, Entity, Error, ErrorKind, EventId, FactChoice, FactDecision, FactFilter, FactId,
+    Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime, Zone,
 };
 use serde::Serialize;
 
@@ -112,9 +112,8 @@ async fn invalidate(
 ) -> Result<u8> {
     let graph = memory.graph().await?;
     let as_of = AsOf::present(memory.engine().now());
-    let fact = meant(&graph, what, as_of).await?;
-    let told = memory.tell(&graph, vec![fact.clone()], as_of).await?;
-    let line = told.iter().map(Told::line).collect::<String>();
+    let told = meant(memory, &graph, what, as_of).await?;
+    let (line, fact) = (told.line(), told.fact);
     let text = match choice {
         FactChoice::End { at } => format!("over since {}: {line}", day(at)),
         _ => format!("never was so: {line}"),
@@ -130,13 +129,13 @@ async fn invalidate(
 }
 
 /// Returns the one fact that is meant by its id, or by subject, predicate and object, of those that hold.
-async fn meant(graph: &Graph, what: &[String], as_of: AsOf) -> Result<Known> {
-    let (facts, wanted) = match what {
+async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> Result<Told> {
+    let facts = match what {
         [id] => {
             let id: FactId = id.parse()?;
             let mut facts = graph.facts(&FactFilter::all(), as_of).await?;
             facts.retain(|fact| fact.id == id);
-            (facts, id.to_string())
+            facts
         }
         [subject, predicate, rest @ ..] => {
             let subject = graph.whom(subject, as_of).await?;
@@ -147,21 +146,27 @@ async fn meant(graph: &Graph, what: &[String], as_of: AsOf) -> Result<Known> {
             };
             let mut facts = graph.facts(&filter, as_of).await?;
             if let [object, ..] = rest {
-                let (value, _) = object_named(graph, object).await?;
-                facts.retain(|fact| fact.object.key() == value.key());
+                let (value, words) = (object_named(graph, object).await?.0, mnemal::value_key(object));
+                facts.retain(|fact| match &fact.object {
+                    Value::Literal { text, .. } => mnemal::value_key(text) == words,
+                    entity @ Value::Entity(_) => *entity == value,
+                });
             }
-            (facts, format!("{} of {}", what.get(1..).unwrap_or_default().join(" "), subject.name))
+            facts
         }
-        [] => return Err(Error::invalid("say which fact").into()),
+        [] => Vec::new(),
     };
-    match <[Known; 1]>::try_from(facts) {
-        Ok([fact]) => Ok(fact),
-        Err(facts) if facts.is_empty() => {
-            Err(Error::not_found(format!("no fact that holds is meant by {wanted}")).into())
+    let wanted = what.join(" ");
+    match <[Told; 1]>::try_from(memory.tell(graph, facts, as_of).await?) {
+        Ok([told]) => Ok(told),
+        Err(found) if found.is_empty() => {
+            Err(Error::not_found(format!("no fact that holds is meant by {wanted:?}")).into())
         }
-        Err(facts) => {
-            let ids: Vec<String> = facts.iter().map(|fact| fact.id.to_string()).collect();
-            Err(Error::invalid(format!("{wanted} means {} facts: {}", ids.len(), ids.join(", "))).into())
+        Err(found) => {
+            let list: Vec<String> =
+                found.iter().map(|told| format!("{} {}", told.fact.id, told.line())).collect();
+            let many = format!("{wanted:?} means {} facts; say the id of one: ", found.len());
+            Err(Error::invalid(many + &list.join("; ")).into())
         }
     }
 }
@@ -268,7 +273,7 @@ impl From<&Told> for FactForm {
             expired_at: fact.expired_at.map(|at| at.to_string()),
             superseded: fact.superseded.as_ref().map(|by| by.reason.as_str()),
             source_event_ids: events.iter().map(EventId::to_string).collect(),
-            line: format!("{}  (sure {:.2}, {sources})", told.line(), fact.confidence().get()),
+            line: format!("{}  ({}, {sources})", told.line(), told.sureness()),
         }
     }
 }

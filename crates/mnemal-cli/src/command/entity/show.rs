@@ -15,7 +15,9 @@ const COMPANY: usize = 10;
 
 /// Prints what is known.
 pub(super) fn print(portrait: &Portrait, output: &Output) -> Result<()> {
-    let entity = EntityForm::new(&portrait.entity, portrait.seen.as_ref());
+    let mut entity = EntityForm::new(&portrait.entity, portrait.seen.as_ref());
+    entity.aliases.clone_from(&portrait.aliases);
+    entity.roles = portrait.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
     let form = ShownForm {
         entity,
         facts: portrait.facts.iter().map(full).collect(),
@@ -42,21 +44,14 @@ fn full(told: &Told) -> FullForm {
 }
 
 fn text(portrait: &Portrait) -> String {
-    let entity = &portrait.entity;
-    let roles = portrait.roles.iter().map(|(owner, role)| format!(", {role} of {owner}"));
-    let mut lines = vec![format!("{}: {}{}", entity.name, entity.kind.as_str(), roles.collect::<String>())];
-    let also: Vec<&str> =
-        entity.names.iter().map(|name| name.text.as_str()).filter(|name| *name != entity.name).collect();
-    if !also.is_empty() {
-        lines.push(format!("also called {}", also.join(", ")));
-    }
+    let mut lines = vec![portrait.line()];
     if let Some(seen) = &portrait.seen {
         let day = |at: mnemal::Timestamp| at.civil(&Zone::utc()).day_text();
         let (first, last) = (day(seen.first_at), day(seen.last_at));
         let when = if first == last { format!("on {first}") } else { format!("{first} to {last}") };
-        lines.push(format!("named in {} event(s), {when} UTC", seen.events));
+        lines.push(format!("{when} UTC"));
     }
-    lines.push(entity.id.to_string());
+    lines.push(portrait.entity.id.to_string());
     section(&mut lines, "known", &portrait.facts);
     section(&mut lines, "before", &portrait.past);
     if !portrait.company.is_empty() {
@@ -73,7 +68,7 @@ fn section(lines: &mut Vec<String>, title: &str, facts: &[Told]) {
     }
     lines.push(format!("\n{title}:"));
     for told in facts {
-        lines.push(format!("  {}  (sure {:.2})", told.line(), told.fact.confidence().get()));
+        lines.push(format!("  {}  ({})", told.line(), told.sureness()));
         for sentence in told.sentences.iter().rev().take(SENTENCES) {
             let words = if sentence.text.is_empty() {
                 "you decided so".to_owned()
