@@ -142,8 +142,9 @@ impl Memory {
         let company = graph.company(entity.id, as_of).await?;
         let mut rows = graph.parts(entity.id, as_of).await?;
         rows.insert(0, entity.clone());
-        let owners = rows.iter().flat_map(|row| &row.roles).map(|(owner, _)| *owner);
-        let names = names(&graph, owners.chain(company.iter().map(|one| one.entity)), as_of).await?;
+        let mut ids: Vec<EntityId> = company.iter().map(|one| one.entity).collect();
+        ids.extend(rows.iter().flat_map(|row| &row.roles).map(|(owner, _)| *owner));
+        let names = names(&graph, ids, as_of).await?;
         let name = |id: EntityId| names.get(&id).cloned().unwrap_or_else(|| id.to_string());
         let roles = rows.iter().flat_map(|row| &row.roles);
         let aliases = rows.iter().flat_map(|row| &row.names).map(|name| &name.text);
@@ -173,7 +174,8 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn tell(&self, graph: &Graph, facts: Vec<Fact>, as_of: AsOf) -> Result<Vec<Told>> {
-        let ids = facts.iter().flat_map(|fact| [Some(fact.subject), fact.object.entity()]).flatten();
+        let mut ids: Vec<EntityId> = facts.iter().map(|fact| fact.subject).collect();
+        ids.extend(facts.iter().filter_map(|fact| fact.object.entity()));
         let names = names(graph, ids, as_of).await?;
         let name = |id: EntityId| names.get(&id).cloned().unwrap_or_else(|| id.to_string());
         let events = self.events_of(&facts).await?;
@@ -252,11 +254,7 @@ fn each_once<T: Clone + Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Returns the names of entities, by the id under which each was asked for or stands for others.
-async fn names(
-    graph: &Graph,
-    ids: impl IntoIterator<Item = EntityId>,
-    as_of: AsOf,
-) -> Result<BTreeMap<EntityId, String>> {
+async fn names(graph: &Graph, ids: Vec<EntityId>, as_of: AsOf) -> Result<BTreeMap<EntityId, String>> {
     let found = graph.entities(ids, as_of).await?;
     Ok(found.into_iter().map(|entity| (entity.id, entity.name)).collect())
 }

@@ -18,7 +18,6 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("since", &["from_time", "timeframe"]),
     ("name", &["entity", "who", "query"]),
     ("from", &["name", "entity"]),
-    ("entity", &["name"]),
     ("budget_tokens", &["max_tokens"]),
     ("max_tokens", &["budget_tokens"]),
 ];

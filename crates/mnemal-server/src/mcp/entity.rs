@@ -42,12 +42,14 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     };
     let told: Vec<&Told> =
         portrait.facts.iter().chain(&portrait.past).filter(|told| wanted.takes(told)).collect();
+    // The line that says who it is names the event in which that was heard first, which may have a line of its own.
     let mut offered: Vec<_> = portrait.fragment().into_iter().collect();
+    let n_first = offered.len();
     offered.extend(told.iter().filter_map(|told| told.fragment()));
     offered.extend(heard.iter().map(Sentence::fragment));
     let recited = memory.recite(who, offered, tail.room(engine, ceiling)).await?;
 
-    let texts = tell::texts(&recited);
+    let texts = tell::texts(&recited, n_first);
     let of = |wanted: fn(&Told) -> bool| -> Vec<Value> {
         let shown = told.iter().filter(|told| wanted(told));
         shown.filter_map(|told| Some(tell::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?))).collect()

@@ -40,11 +40,7 @@ pub(super) async fn call(
     given: Map<String, Value>,
     person: Person,
 ) -> Result<Outcome, Mistake> {
-    let has_entity = given.get("entity").is_some_and(|entity| !entity.is_null());
     let arguments = Arguments::new(Tool::Forget, given);
-    if has_entity && !["id", "key", "ids"].into_iter().any(|name| arguments.has(name)) {
-        return Err(Mistake::new("Forgetting by entity is not available yet. Give id, key or ids."));
-    }
     let target = Target::read(memory, &arguments).await?;
     let only_look = arguments.flag("dry_run")? == Some(true);
     let token = arguments.text("confirm_token")?;

@@ -49,7 +49,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let offered = told.iter().flatten().filter_map(Told::fragment).collect();
     let recited = memory.recite(&from, offered, tail.room(engine, ceiling)).await?;
 
-    let texts = tell::texts(&recited);
+    let texts = tell::texts(&recited, 0);
     let edge = |told: &Told| Some(tell::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?));
     let mut seen = std::collections::HashSet::new();
     let edges: Vec<Value> =

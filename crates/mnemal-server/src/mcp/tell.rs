@@ -43,28 +43,30 @@ fn plain(name: &str) -> Option<String> {
     (is_plain && name.chars().count() <= SHOWN).then(|| format!("'{name}'"))
 }
 
-/// Returns the texts of what a block shows, by record.
-pub(super) fn texts(recited: &Recited) -> HashMap<RecordRef, &str> {
-    recited.lines.iter().map(|(record, text)| (*record, text.as_str())).collect()
+/// Returns the texts of what a block shows behind its first `skip` lines, by record.
+pub(super) fn texts(recited: &Recited, skip: usize) -> HashMap<RecordRef, &str> {
+    recited.lines.iter().skip(skip).map(|(record, text)| (*record, text.as_str())).collect()
 }
 
 /// Returns a fact for programs, with the text that the block shows.
 pub(super) fn fact(told: &Told, text: &str) -> Value {
     let fact = &told.fact;
-    let day = |at: Option<WorldTime>| at.map(|at| at.civil(&Zone::utc()).day_text());
-    json!({
+    let day = |at: WorldTime| at.civil(&Zone::utc()).day_text();
+    let mut form = json!({
         "id": fact.id.to_string(),
         "text": text,
-        "subject": fact.subject.to_string(),
         "predicate": fact.predicate.as_str(),
-        "object": fact.object.entity().map(|id| id.to_string()),
         "status": fact.status.as_str(),
-        "valid_at": day(fact.valid_at),
-        "invalid_at": day(fact.invalid_at),
         "confidence": rounded(fact.confidence().get()),
         "strength": rounded(fact.strength()),
         "source_event_ids": told.events().iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+    });
+    for (name, at) in [("valid_at", fact.valid_at), ("invalid_at", fact.invalid_at)] {
+        if let (Some(fields), Some(at)) = (form.as_object_mut(), at) {
+            fields.insert(name.to_owned(), day(at).into());
+        }
+    }
+    form
 }
 
 fn rounded(value: f32) -> f64 {
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn the_last_list_is_cut_first() {
         let mut document = json!({"facts": [1, 2], "events": [3], "truncated": false});
-        assert_eq!(cut(&mut document, &["facts", "events"], |text| text.len() < 45), 1);
+        assert_eq!(cut(&mut document, &["facts", "events"], |text| text.len() < 46), 1);
         assert_eq!(document["facts"], json!([1, 2]));
         assert_eq!(cut(&mut document, &["facts", "events"], |_| false), 2);
     }

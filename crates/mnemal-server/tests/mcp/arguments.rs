@@ -21,8 +21,8 @@ fn good(tool: &str) -> Value {
         "memory_store" => {
             json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day", "importance": 0.5})
         }
-        "memory_entity" => json!({"name": "Anna", "include": ["facts", "edges"], "max_tokens": 500}),
-        "memory_relationships" => json!({"from": "Anna", "max_hops": 2, "max_tokens": 500}),
+        "memory_entity" => json!({"name": "Anna", "include": ["facts", "edges"], "max_tokens": 900}),
+        "memory_relationships" => json!({"from": "Anna", "max_hops": 2, "max_tokens": 900}),
         _ => json!({"key": "deploy_day"}),
     }
 }
