@@ -21,6 +21,7 @@ fn read(home: &TempDir, args: &[&str]) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
+// proves: CF-19, NB-08 (this surface)
 #[test]
 fn what_was_said_of_somebody_is_shown_with_its_sentence_and_its_time() {
     let home = tempfile::tempdir().unwrap();
