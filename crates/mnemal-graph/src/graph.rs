@@ -62,9 +62,9 @@ impl Graph {
         let mut list = Vec::new();
         for entity in found {
             let n_events = self.sightings(entity.id, as_of).await?.map_or(0, |seen| seen.events);
-            let roles: String = entity.roles.iter().map(|(_, role)| format!(", {role}")).collect();
+            let roles: Vec<String> = entity.roles.iter().map(|(_, role)| format!(", {role}")).collect();
             let (id, kind) = (entity.id, entity.kind.as_str());
-            list.push(format!("{id} ({kind}{roles}, named in {n_events} events)"));
+            list.push(format!("{id} ({kind}{}, named in {n_events} events)", roles.concat()));
         }
         Ok(Error::invalid(format!(
             "{} are known by {who:?}; say the id of one: {}",

@@ -279,7 +279,7 @@ fn around(text: &str, span: Span) -> &str {
     let (start, end) = (span.start as usize, span.end as usize);
     let all = mnemal_text::sentences(text);
     let touched = || all.iter().filter(|one| one.start < end && start < one.end);
-    let whole = touched().next().zip(touched().last()).map(|(first, last)| first.start..last.end);
+    let whole = touched().next().zip(touched().next_back()).map(|(first, last)| first.start..last.end);
     whole.and_then(|whole| text.get(whole)).unwrap_or_default()
 }
 
@@ -304,7 +304,8 @@ impl Portrait {
     /// Returns who it is as a line: name, kind, roles, other names, and how often it was named.
     pub fn line(&self) -> String {
         let entity = &self.entity;
-        let roles: String = self.roles.iter().map(|(owner, role)| format!(", {role} of {owner}")).collect();
+        let roles: Vec<String> =
+            self.roles.iter().map(|(owner, role)| format!(", {role} of {owner}")).collect();
         let also = if self.aliases.is_empty() {
             String::new()
         } else {
@@ -315,7 +316,7 @@ impl Portrait {
             events => format!(", named in {events} events"),
         });
         let seen = seen.unwrap_or_default();
-        format!("{}: {}{roles}{also}{seen}", entity.name, entity.kind.as_str())
+        format!("{}: {}{}{also}{seen}", entity.name, entity.kind.as_str(), roles.concat())
     }
 
     /// Returns who it is as a line of a block.

@@ -77,7 +77,7 @@ fn a_topic_has_its_events_with_their_share_its_keywords_its_company_and_its_pare
     assert_eq!(rust.keywords[0], "Cargo");
     assert_eq!(rust.keywords.len(), 3);
     assert_eq!(rust.events[0], (first, 0.5));
-    assert_eq!(rust.events[2].1, 1.0);
+    assert!(rust.events[2].1 > 0.99, "alone in its event");
     let before = now(life.graph().topics(AsOf::present(day("2020-05-02")))).unwrap();
     assert_eq!(before.len(), 2, "nothing that was said later");
 }

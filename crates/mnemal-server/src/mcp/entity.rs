@@ -34,7 +34,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         Err(error) => return Err(error.into()),
     };
     let (portrait, gaps) = (found.value, found.gaps);
-    let heard = if wanted.events {
+    let quoted = if wanted.events {
         let graph = memory.graph().await?;
         memory.heard_of(&graph, portrait.entity.id, EVENTS, as_of).await?
     } else {
@@ -42,11 +42,11 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     };
     let told: Vec<&Told> =
         portrait.facts.iter().chain(&portrait.past).filter(|told| wanted.takes(told)).collect();
-    // The line that says who it is names the event in which that was heard first, which may have a line of its own.
+    // The line that says who it is names the event in which that was quoted first, which may have a line of its own.
     let mut offered: Vec<_> = portrait.fragment().into_iter().collect();
     let n_first = offered.len();
     offered.extend(told.iter().filter_map(|told| told.fragment()));
-    offered.extend(heard.iter().map(Sentence::fragment));
+    offered.extend(quoted.iter().map(Sentence::fragment));
     let recited = memory.recite(who, offered, tail.room(engine, ceiling)).await?;
 
     let texts = tell::texts(&recited, n_first);
@@ -63,14 +63,13 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "entity": header(&portrait),
         "facts": of(|told| told.fact.object.entity().is_none()),
         "edges": of(|told| told.fact.object.entity().is_some()),
-        "events": heard.iter().filter_map(event).collect::<Vec<_>>(),
+        "events": quoted.iter().filter_map(event).collect::<Vec<_>>(),
         "truncated": recited.left_out > 0,
     });
     let lists = ["facts", "edges", "events"];
     let dropped = tell::cut(&mut structured, &lists, |text| engine.count_tokens(text).0 <= ceiling);
     let more = recited.left_out.max(dropped);
     if more > 0 {
-        structured["truncated"] = true.into();
         tail.say(format!("{more} more; narrow include or raise max_tokens."));
     }
     tail.gaps(&[gaps, recited.gaps.clone()].concat());

@@ -65,7 +65,6 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let fits = |text: &str| engine.count_tokens(text).0 <= ceiling;
     let more = recited.left_out.max(tell::cut(&mut structured, &["paths", "edges"], fits));
     if more > 0 {
-        structured["truncated"] = true.into();
         tail.say(format!("{more} more; name a relation or raise max_tokens."));
     }
     tail.gaps(&[graph.gaps, recited.gaps].concat());
@@ -93,13 +92,12 @@ async fn around(
     as_of: AsOf,
 ) -> Result<Vec<Fact>, Mistake> {
     let hops = u8::try_from(hops).unwrap_or(u8::MAX);
-    let mut facts = match relation {
-        None => graph.neighbourhood(&[start], hops, FACTS, as_of).await?.facts,
-        Some(_) => {
-            let mut facts = graph.about(&[start], as_of).await?;
-            facts.extend(graph.past(&[start], as_of).await?);
-            facts
-        }
+    let mut facts = if relation.is_some() {
+        let mut facts = graph.about(&[start], as_of).await?;
+        facts.extend(graph.past(&[start], as_of).await?);
+        facts
+    } else {
+        graph.neighbourhood(&[start], hops, FACTS, as_of).await?.facts
     };
     facts.retain(|fact| fact.object.entity().is_some());
     Ok(facts)

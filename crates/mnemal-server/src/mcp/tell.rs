@@ -73,7 +73,8 @@ fn rounded(value: f32) -> f64 {
     (f64::from(value) * 100.0).round() / 100.0
 }
 
-/// Takes entries off the end of the named lists, the last list first, until the document fits; returns how many.
+/// Takes entries off the end of the named lists, the last list first, until the document fits, and says in it that it is
+/// truncated; returns how many.
 pub(super) fn cut(document: &mut Value, lists: &[&str], fits: impl Fn(&str) -> bool) -> u32 {
     let mut dropped = 0;
     while !fits(&document.to_string()) {
@@ -86,6 +87,9 @@ pub(super) fn cut(document: &mut Value, lists: &[&str], fits: impl Fn(&str) -> b
         };
         entries.pop();
         dropped += 1;
+        if let Some(truncated) = document.get_mut("truncated") {
+            *truncated = true.into();
+        }
     }
     dropped
 }
@@ -107,7 +111,7 @@ mod tests {
     fn the_last_list_is_cut_first() {
         let mut document = json!({"facts": [1, 2], "events": [3], "truncated": false});
         assert_eq!(cut(&mut document, &["facts", "events"], |text| text.len() < 46), 1);
-        assert_eq!(document["facts"], json!([1, 2]));
+        assert_eq!((&document["facts"], &document["truncated"]), (&json!([1, 2]), &json!(true)));
         assert_eq!(cut(&mut document, &["facts", "events"], |_| false), 2);
     }
 }
