@@ -162,7 +162,7 @@ pub(crate) enum Topic {
 pub(crate) enum GraphFormat {
     /// One document with nodes and edges.
     Json,
-    /// GraphML, for programs that draw and measure graphs.
+    /// `GraphML`, for programs that draw and measure graphs.
     Graphml,
     /// The language of Graphviz.
     Dot,

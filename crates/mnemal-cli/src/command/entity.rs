@@ -171,18 +171,13 @@ async fn split(memory: &Memory, (one, from): (&str, &str), going: Going, output:
                 .any(|name| name.to_lowercase() == one.to_lowercase())
     };
     let found: Vec<&Known> = parts.iter().filter(is_meant).collect();
-    let (part, into) = match found.as_slice() {
-        [part] => (*part, part.joined_at(Timestamp::MAX).unwrap_or(whole.id)),
-        _ => {
-            let list: Vec<String> = parts.iter().map(|part| format!("{} {}", part.id, part.name)).collect();
-            let list = if list.is_empty() { "nobody".to_owned() } else { list.join("; ") };
-            return Err(Error::invalid(format!(
-                "{one:?} is not one of those taken for {}: {list}",
-                whole.name
-            ))
-            .into());
-        }
+    let [part] = found.as_slice() else {
+        let list: Vec<String> = parts.iter().map(|part| format!("{} {}", part.id, part.name)).collect();
+        let list = if list.is_empty() { "nobody".to_owned() } else { list.join("; ") };
+        let said = format!("{one:?} is not one of those taken for {}: {list}", whole.name);
+        return Err(Error::invalid(said).into());
     };
+    let into = part.joined_at(Timestamp::MAX).unwrap_or(whole.id);
     let names = [part.name.clone(), whole.name.clone()];
     let text = format!("{} and {} are two", part.name, whole.name);
     let decision = Decision::Split { one: part.id, from: into };

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::GraphFormat;
 use crate::command::fact::day;
 
-/// Fields of nodes and edges in GraphML: id, of what, type.
+/// Fields of nodes and edges in `GraphML`: id, of what, type.
 const KEYS: [(&str, &str, &str); 9] = [
     ("name", "node", "string"),
     ("kind", "node", "string"),
