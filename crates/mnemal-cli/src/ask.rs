@@ -8,6 +8,22 @@ use mnemal::Error;
 use crate::args::Global;
 use crate::output::Output;
 
+/// How far a command goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Going {
+    /// It only says what would be.
+    DryRun,
+    /// It does it.
+    Really,
+}
+
+/// The switch `--dry-run`.
+impl From<bool> for Going {
+    fn from(is_dry_run: bool) -> Self {
+        if is_dry_run { Self::DryRun } else { Self::Really }
+    }
+}
+
 /// Says what would go and asks for consent, unless it was given on the command line.
 ///
 /// # Errors

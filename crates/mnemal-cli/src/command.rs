@@ -10,6 +10,7 @@ mod export;
 mod extract;
 mod fact;
 mod forget;
+mod graph;
 pub(crate) mod hook;
 mod import;
 mod init;
@@ -23,6 +24,8 @@ mod restore;
 mod setup;
 mod space;
 mod status;
+mod topic;
+mod undo;
 mod working;
 
 use std::io::Read as _;
@@ -30,11 +33,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Settings, Spaces, Speaker, UserId,
-    Within,
+    Decision, Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Settings, Spaces, Speaker,
+    UserId, Within,
 };
+use serde::Serialize;
 
 use crate::args::{Args, Command, Filter, Global};
+use crate::ask::Going;
 use crate::output::Output;
 use crate::place::Place;
 use crate::{config, failure};
@@ -75,6 +80,18 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Working(call) => {
             let memory = open_one(&global, output).await?;
             settled(&memory, working::run(&memory, call, output).await).await
+        }
+        Command::Topic(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, topic::run(&memory, &global, call, output).await).await
+        }
+        Command::Graph(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, graph::run(&memory, &global, call, output).await).await
+        }
+        Command::Undo(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, undo::run(&memory, &call, output).await).await
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
@@ -156,6 +173,40 @@ async fn opened(
 pub(crate) async fn settled(memory: &Memory, done: Result<u8>) -> Result<u8> {
     let _later = memory.engine().close().await;
     done
+}
+
+/// Logs what a person decided about the graph, or only says it: the verb, the names concerned, and a line for people.
+async fn decided(
+    memory: &Memory,
+    decision: Decision,
+    going: Going,
+    output: &Output,
+    (verb, names, text): (&'static str, &[String], &str),
+) -> Result<u8> {
+    let event = match going {
+        Going::DryRun => None,
+        Going::Really => Some(memory.decide(decision).await?.value.id),
+    };
+    let form = DecidedForm {
+        decision: verb,
+        names,
+        dry_run: event.is_none(),
+        event_id: event.map(|id| id.to_string()),
+    };
+    output.answer(&form, || match event {
+        Some(id) => format!("{text}  ({id})"),
+        None => format!("would be: {text}"),
+    })?;
+    Ok(0)
+}
+
+#[derive(Serialize)]
+struct DecidedForm<'f> {
+    decision: &'static str,
+    names: &'f [String],
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
 }
 
 /// How long a command waits for the vector of its question. Source: own default, what a person at a terminal puts up with.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use mnemal::{Error, Timestamp};
+use mnemal::{Error, Timestamp, WorldTime};
 
 /// Reads RFC 3339, a plain day (its start in the system's zone), or Unix milliseconds.
 ///
@@ -23,6 +23,17 @@ pub(crate) fn read(text: &str) -> Result<Timestamp> {
         ))
     })?;
     Ok(Timestamp::from_micros(day.timestamp().as_microsecond())?)
+}
+
+/// Reads a moment of world time: a plain day, of any year from 1 on, or what [`read`] reads.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn world(text: &str) -> Result<WorldTime> {
+    if let Some(start) = text.parse::<Date>().ok().and_then(|day| day.to_zoned(TimeZone::UTC).ok()) {
+        return Ok(WorldTime::from_seconds(start.timestamp().as_second()));
+    }
+    Ok(WorldTime::from_seconds(read(text)?.as_micros().div_euclid(1_000_000)))
 }
 
 /// Reads a duration of one unit: `90s`, `30m`, `12h`, `7d`.
@@ -56,6 +67,13 @@ mod tests {
         for wrong in ["", "yesterday", "-5", "2026-13-01", "99999999999999999"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_day_of_the_world_may_be_before_all_computers() {
+        assert_eq!(world("1961-04-12").unwrap().as_seconds(), -275_184_000);
+        assert_eq!(world("2026-11-21T09:00:00Z").unwrap().as_seconds(), 1_795_251_600);
+        assert!(world("some day").is_err());
     }
 
     #[test]

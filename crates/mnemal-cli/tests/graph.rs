@@ -4,7 +4,7 @@
 
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 fn run(home: &TempDir, args: &[&str]) -> (i32, String) {
@@ -15,12 +15,13 @@ fn run(home: &TempDir, args: &[&str]) -> (i32, String) {
     (ran.status.code().unwrap(), String::from_utf8(ran.stdout).unwrap())
 }
 
-fn json(home: &TempDir, args: &[&str]) -> Value {
+fn read(home: &TempDir, args: &[&str]) -> Value {
     let (code, out) = run(home, args);
     assert_eq!(code, 0, "{args:?}");
     serde_json::from_str(&out).unwrap()
 }
 
+// proves: CF-19, NB-08 (this surface)
 #[test]
 fn what_was_said_of_somebody_is_shown_with_its_sentence_and_its_time() {
     let home = tempfile::tempdir().unwrap();
@@ -30,31 +31,198 @@ fn what_was_said_of_somebody_is_shown_with_its_sentence_and_its_time() {
     ] {
         assert_eq!(run(&home, &["log", "add", "--at", at, text]).0, 0);
     }
-    let shown = json(&home, &["entity", "show", "anna", "--json"]);
-    let anna = &shown["entities"][0];
-    assert_eq!((anna["name"].as_str(), anna["roles"][0].as_str()), (Some("Anna"), Some("sister")));
-    let home_of = |document: &Value| {
-        let facts = document["facts"].as_array().unwrap().iter();
-        let found: Vec<String> = facts
-            .filter(|fact| fact["predicate"] == "lives_in")
-            .map(|fact| fact["object"].as_str().unwrap().to_owned())
-            .collect();
-        found
+    let anna = read(&home, &["entity", "show", "anna", "--json"]);
+    assert_eq!((anna["name"].as_str(), anna["roles"][0].as_str()), (Some("Anna"), Some("sister of user")));
+    let home_of = |facts: &Value| {
+        let facts = facts.as_array().unwrap().iter().filter(|fact| fact["predicate"] == "lives_in");
+        facts.map(|fact| fact["object"]["entity"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(home_of(anna), ["Bergen"]);
-    let sentences = anna["sentences"].as_array().unwrap();
-    assert!(sentences.iter().any(|one| one["text"].as_str().unwrap().contains("Bergen")), "{sentences:?}");
-    let before = json(&home, &["fact", "list", "--about", "Anna", "--as-of", "2021-01-01", "--json"]);
-    assert_eq!(home_of(&before), ["Oslo"]);
-    let then = json(&home, &["fact", "list", "--believed-at", "2000-01-01", "--json"]);
-    assert_eq!(then["facts"], Value::Array(Vec::new()));
-    assert_eq!(run(&home, &["entity", "show", "Ann"]).0, 3, "a part of a name is nobody");
-    let listed = json(&home, &["entity", "list", "--kind", "location", "--json"]);
-    let names: Vec<&str> =
-        listed["entities"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
-    assert_eq!(names, ["Bergen", "Oslo"]);
     assert_eq!(
-        json(&home, &["entity", "path", "Anna", "Bergen", "--json"])["paths"].as_array().unwrap().len(),
+        (home_of(&anna["facts"]), home_of(&anna["past"])),
+        (vec!["Bergen".into()], vec!["Oslo".into()])
+    );
+    let lives =
+        anna["facts"].as_array().unwrap().iter().find(|fact| fact["predicate"] == "lives_in").unwrap();
+    assert_eq!(lives["valid_at"], "2022-03-01");
+    assert!(lives["confidence"].as_f64().unwrap() > 0.5 && lives["strength"].as_f64().unwrap() >= 0.5);
+    let sentence = &lives["sentences"][0];
+    assert_eq!(sentence["text"], "My sister Anna moved to Bergen in March 2022.");
+    assert_eq!(
+        (&sentence["at"], &lives["source_event_ids"][0]),
+        (&json!("2022-05-01T10:00:00Z"), &sentence["event_id"])
+    );
+    assert_eq!(anna["company"][0]["event_count"], 1);
+    assert_eq!((&anna["event_count"], &anna["first_seen"]), (&json!(2), &json!("2020-05-01T10:00:00Z")));
+    let before = read(&home, &["fact", "list", "--about", "Anna", "--as-of", "2021-01-01", "--json"]);
+    assert_eq!(home_of(&before["facts"]), ["Oslo"]);
+    let then = read(&home, &["fact", "list", "--believed-at", "2000-01-01", "--json"]);
+    assert_eq!(then["facts"], json!([]));
+    assert_eq!(run(&home, &["entity", "show", "Ann"]).0, 3, "a part of a name is nobody");
+    let listed = read(&home, &["entity", "list", "--kind", "location", "--json"]);
+    assert_eq!(names(&listed["entities"]), ["Bergen", "Oslo"]);
+    let listed = read(&home, &["entity", "list", "-n", "1", "--json"]);
+    assert_eq!(names(&listed["entities"]), ["Anna"], "what is named most often comes first");
+    assert_eq!(
+        read(&home, &["entity", "path", "Anna", "Bergen", "--json"])["paths"].as_array().unwrap().len(),
         1
     );
+    let (_, text) = run(&home, &["entity", "show", "Anna"]);
+    for line in [
+        "Anna: person, sister of user, named in 2 events\n",
+        "  Anna – lives in: Bergen, since 2022-03-01  (sure ",
+        "      2022-05-01  “My sister Anna moved to Bergen in March 2022.”  evt_",
+        "\nbefore:\n  Anna – lives in: Oslo, until 2022-03-01  (sure ",
+        "\nnamed with: Bergen (1), Oslo (1)\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect()
+}
+
+fn said(home: &TempDir, texts: &[&str]) {
+    for text in texts {
+        assert_eq!(run(home, &["log", "add", "--at", "2024-05-01T10:00:00Z", text]).0, 0);
+    }
+}
+
+fn event(decided: &Value) -> String {
+    decided["event_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn two_become_one_and_two_again_and_a_name_is_chosen_and_taken_back() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My friend Bob lives in Lisbon.", "Robert is allergic to peanuts."]);
+    let shown = |who: &str| read(&home, &["entity", "show", who, "--json"]);
+    let dry = read(&home, &["entity", "merge", "Bob", "Robert", "--dry-run", "--json"]);
+    assert_eq!((&dry["dry_run"], &dry["event_id"]), (&json!(true), &Value::Null));
+    assert_eq!(shown("Bob")["name"], "Bob");
+    let merged = read(&home, &["entity", "merge", "Bob", "Robert", "--json"]);
+    let robert = shown("Bob");
+    assert_eq!((&robert["name"], &robert["aliases"]), (&json!("Robert"), &json!(["Bob"])));
+    assert_eq!(robert["roles"], json!(["friend of user"]));
+    assert_eq!(run(&home, &["entity", "merge", "Bob", "Robert"]).0, 2, "they are one already");
+    read(&home, &["undo", &event(&merged), "--json"]);
+    assert_eq!(shown("Bob")["name"], "Bob");
+    read(&home, &["entity", "merge", "Bob", "Robert", "--json"]);
+    let split = read(&home, &["entity", "split", "Bob", "Robert", "--json"]);
+    assert_eq!(shown("Bob")["name"], "Bob");
+    assert_eq!(run(&home, &["undo", &event(&split)]).0, 2, "a split is taken back by a merge");
+
+    let renamed = read(&home, &["entity", "rename", "Robert", "Robert Lund", "--json"]);
+    assert_eq!(shown("robert")["name"], "Robert Lund");
+    assert_eq!(run(&home, &["entity", "rename", "Robert", " "]).0, 2);
+    read(&home, &["undo", &event(&renamed), "--json"]);
+    assert_eq!(shown("robert")["name"], "Robert");
+    assert_eq!(run(&home, &["entity", "show", "Robert Lund"]).0, 3);
+}
+
+#[test]
+fn a_fact_is_added_ended_rejected_and_taken_back() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My sister Anna likes sailing.", "Anna uses Rust and SQLite."]);
+    let facts = || -> Vec<String> {
+        let (_, text) = run(&home, &["fact", "list", "--about", "Anna"]);
+        text.lines().map(|line| line.split("  (").next().unwrap().to_owned()).collect()
+    };
+    let has = |line: &str| facts().iter().any(|fact| fact == line);
+    run(&home, &["fact", "add", "Anna", "works_at", "Nordlys", "--since", "1969-05-01", "--dry-run"]);
+    assert!(!facts().iter().any(|fact| fact.contains("Nordlys")));
+    let added =
+        read(&home, &["fact", "add", "Anna", "works_at", "Nordlys", "--since", "1969-05-01", "--json"]);
+    assert!(has("Anna – works at: Nordlys, since 1969-05-01"), "{:?}", facts());
+    assert_eq!(read(&home, &["entity", "show", "Nordlys", "--json"])["type"], "organization");
+    let over =
+        read(&home, &["fact", "invalidate", "Anna", "works_at", "Nordlys", "--at", "2020-01-01", "--json"]);
+    assert!(!facts().iter().any(|fact| fact.contains("Nordlys")));
+    read(&home, &["undo", &event(&over), "--json"]);
+    assert!(has("Anna – works at: Nordlys, since 1969-05-01"), "{:?}", facts());
+    read(&home, &["undo", &event(&added), "--json"]);
+    assert!(!facts().iter().any(|fact| fact.contains("Nordlys")));
+    assert!(has("Anna – likes: sailing"), "{:?}", facts());
+    read(&home, &["fact", "invalidate", "Anna", "likes", "Sailing", "--wrong", "--json"]);
+    said(&home, &["Anna likes sailing."]);
+    assert!(!has("Anna – likes: sailing"), "what was wrong stays wrong");
+    assert_eq!(run(&home, &["fact", "invalidate", "Anna", "uses"]).0, 2, "which of two");
+    let listed = read(&home, &["fact", "list", "--predicate", "uses", "--json"]);
+    let id = listed["facts"][0]["id"].as_str().unwrap();
+    read(&home, &["fact", "invalidate", id, "--json"]);
+    assert_eq!(
+        read(&home, &["fact", "list", "--predicate", "uses", "--json"])["facts"].as_array().unwrap().len(),
+        1
+    );
+    assert_eq!(run(&home, &["fact", "add", "nobody", "likes", "tea"]).0, 3);
+}
+
+#[test]
+fn a_name_of_two_is_refused_with_their_ids() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My sister Anna lives in Oslo.", "My colleague Anna lives in Rome."]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+    command.args(["entity", "show", "Anna"]).current_dir(home.path()).env_clear().stdin(Stdio::null());
+    command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data"));
+    let ran = command.output().unwrap();
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(2), "{told}");
+    assert!(told.contains("sister") && told.contains("colleague"), "{told}");
+    let id = told.split_whitespace().find(|word| word.starts_with("ent_")).unwrap();
+    assert_eq!(read(&home, &["entity", "show", id, "--json"])["name"], "Anna");
+}
+
+#[test]
+fn what_is_talked_about_is_listed_and_shown_with_its_events() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["I love sailing.", "My friend Tom loves sailing too.", "Tom uses Rust."]);
+    let topics = read(&home, &["topic", "list", "--json"]);
+    assert_eq!(topics["topics"][0]["name"], "sailing");
+    assert_eq!(
+        (&topics["topics"][0]["event_count"], &topics["topics"][0]["type"]),
+        (&json!(2), &json!("topic"))
+    );
+    let shown = read(&home, &["topic", "show", "Sailing", "--json"]);
+    assert_eq!(shown["events"].as_array().unwrap().len(), 2);
+    assert_eq!(run(&home, &["topic", "show", "chess"]).0, 3);
+}
+
+#[test]
+fn somebody_is_forgotten_with_every_event_that_names_them() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My sister Anna lives in Oslo.", "My brother Ben lives in Rome."]);
+    assert_eq!(run(&home, &["remember", "Anna has the spare key"]).0, 0);
+    let dry = read(&home, &["entity", "forget", "Anna", "--dry-run", "--json"]);
+    assert_eq!(
+        (&dry["status"], &dry["events"], &dry["learnings"]),
+        (&json!("preview"), &json!(2), &json!(1))
+    );
+    assert_eq!(run(&home, &["entity", "forget", "Anna"]).0, 2, "nobody can be asked");
+    assert_eq!(read(&home, &["entity", "forget", "Anna", "--yes", "--json"])["events"], 2);
+    assert_eq!(run(&home, &["entity", "show", "Anna"]).0, 3);
+    assert_eq!(run(&home, &["entity", "show", "Ben"]).0, 0);
+}
+
+#[test]
+fn the_graph_is_written_in_three_formats_with_everything_escaped() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My sister Anna lives in Oslo.", "I like \"R&D\" <talks>."]);
+    read(&home, &["fact", "add", "Anna", "skill", "a \"b\" & <c>", "--json"]);
+    let graph = read(&home, &["graph", "export", "--as-of", "2025-01-01"]);
+    let nodes: Vec<&str> = names(&graph["nodes"]);
+    for name in ["Anna", "Oslo", "user", "a \"b\" & <c>"] {
+        assert!(nodes.contains(&name), "{nodes:?}");
+    }
+    let ids: Vec<&Value> = graph["nodes"].as_array().unwrap().iter().map(|node| &node["id"]).collect();
+    for edge in graph["edges"].as_array().unwrap() {
+        assert!(ids.contains(&&edge["source"]) && ids.contains(&&edge["target"]), "{edge}");
+    }
+    let (_, xml) = run(&home, &["graph", "export", "--format", "graphml"]);
+    assert!(xml.contains("<data key=\"name\">a &quot;b&quot; &amp; &lt;c&gt;</data>"), "{xml}");
+    assert!(xml.starts_with("<?xml") && xml.trim_end().ends_with("</graphml>"));
+    let (_, dot) = run(&home, &["graph", "export", "--format", "dot"]);
+    assert!(dot.contains("[label=\"a \\\"b\\\" & <c>\", shape=plaintext];"), "{dot}");
+    assert!(dot.contains("[label=\"lives_in\"];"), "{dot}");
+    assert_eq!(run(&home, &["graph", "export", "graph.json"]).0, 0);
+    assert_eq!(run(&home, &["graph", "export", "graph.json"]).0, 5, "nothing is overwritten");
 }

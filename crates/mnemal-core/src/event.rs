@@ -72,7 +72,8 @@ pub enum Decision {
     },
     /// Erase events; the record holds their ids and no content.
     Forget(Forget),
-    /// Say that something is so, that it is over, or that it never was.
+    /// Say that something is so, that it is over, or that it never was. To add a `name` is to rename: what it is about is
+    /// shown by that name from then on.
     Fact(FactDecision),
     /// Two entities are one from now on; what was read of either is kept apart below, so that it can be taken back.
     Merge {
@@ -96,6 +97,7 @@ pub enum Decision {
 }
 
 /// What a person decides about a fact. The fact is named by what it says; the ids of entities are made of their names.
+/// Words as the object of a relation name an entity, which is made if nobody is known by them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactDecision {
     /// Of whom.

@@ -18,6 +18,8 @@ pub struct Entity {
     pub name: String,
     /// Every name it was given, by key; empty for one that has only a role.
     pub names: Vec<EntityName>,
+    /// Names that a person chose for it, oldest first; the last one is how it is shown.
+    pub chosen: Vec<EntityName>,
     /// What it is for whom, in small letters: the owner and `sister`.
     pub roles: Vec<(EntityId, String)>,
     /// What it was taken for; the last one without an end holds.

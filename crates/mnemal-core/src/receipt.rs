@@ -2,8 +2,8 @@
 
 use crate::Cursor;
 use crate::{
-    Error, EventId, Gap, LearningId, Level, ModelId, Producer, ReceiptId, Result, Section, SessionId, Source,
-    Timestamp, TokenCount, Trust,
+    Error, EventId, FactId, Gap, LearningId, Level, ModelId, Producer, ReceiptId, Result, Section, SessionId,
+    Source, Timestamp, TokenCount, Trust,
 };
 
 /// Names any record that can be recalled.
@@ -14,6 +14,8 @@ pub enum RecordRef {
     Event(EventId),
     /// A note or another learning.
     Learning(LearningId),
+    /// A fact.
+    Fact(FactId),
 }
 
 impl std::fmt::Display for RecordRef {
@@ -21,6 +23,7 @@ impl std::fmt::Display for RecordRef {
         match self {
             Self::Event(id) => id.fmt(out),
             Self::Learning(id) => id.fmt(out),
+            Self::Fact(id) => id.fmt(out),
         }
     }
 }
@@ -32,7 +35,8 @@ impl std::str::FromStr for RecordRef {
         match text.split('_').next() {
             Some(EventId::PREFIX) => text.parse().map(Self::Event),
             Some(LearningId::PREFIX) => text.parse().map(Self::Learning),
-            _ => Err(Error::invalid("not an id of a record: it starts with neither evt_ nor mem_")),
+            Some(FactId::PREFIX) => text.parse().map(Self::Fact),
+            _ => Err(Error::invalid("not an id of a record: it starts with none of evt_, mem_ and fct_")),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
     Act, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, Joined, MentionRow, NewEvent,
-    Predicate, Producer, SessionId, Span, Subject, Support, Timestamp, derived_id,
+    Predicate, Producer, Role, SessionId, Span, Subject, Support, Timestamp, derived_id,
 };
 
 use self::read::{role_of, said_names};
@@ -137,6 +137,12 @@ impl Fold {
                 moved.append(&mut self.displaced(&BTreeSet::from([one])));
             }
         }
+        if let Some((id, name)) = &pending.renamed {
+            self.names.choose(*id, name, said);
+        }
+        if let Some(decision) = pending.undone() {
+            self.names.unchoose(decision, said);
+        }
         if let Some(split) = pending.split {
             let parted = self.names.part(said, |id, joined| split.ends(id, joined));
             moved.append(&mut self.displaced(&parted));
@@ -145,6 +151,8 @@ impl Fold {
         if let Some(Split::Decision(decision)) = pending.split {
             without = self.resting_on(decision);
         }
+        let decided =
+            (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
         let names = &self.names;
         let canon = |id| names.canon(id);
         for fact in &moved {
@@ -152,7 +160,7 @@ impl Fold {
                 slots.entry(slot).or_default().push(claim);
             }
         }
-        for claim in &pending.claims {
+        for claim in decided.as_ref().unwrap_or(&pending.claims) {
             let (slot, claim) = place(&claim.predicate, claim.topic.as_deref(), &claim.support, canon);
             slots.entry(slot).or_default().push(claim);
         }
@@ -286,6 +294,8 @@ pub(crate) struct Pending {
     mentioned: BTreeMap<EntityId, Span>,
     subjects: BTreeSet<EntityId>,
     split: Option<Split>,
+    /// Whom a person gave which name.
+    renamed: Option<(EntityId, String)>,
 }
 
 /// Which merges come to an end.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mnemal_core::{
-    AsOf, Entity, EntityFilter, EntityId, EntityKind, Fact, FactFilter, GraphStore, MentionFilter,
-    MentionRow, Result, Within,
+    AsOf, Entity, EntityFilter, EntityId, EntityKind, Error, Fact, FactFilter, FactStatus, GraphStore,
+    MentionFilter, MentionRow, Result, Within, WorldTime,
 };
 
 use crate::key::name_key;
@@ -22,6 +22,57 @@ impl Graph {
     /// Reads these rows.
     pub fn new(store: Arc<dyn GraphStore>) -> Self {
         Self { store }
+    }
+
+    pub(crate) fn store(&self) -> &dyn GraphStore {
+        self.store.as_ref()
+    }
+
+    /// Returns the one entity that an id or a name means. One that has no name is found by what it is shown as: `user`,
+    /// `sister`.
+    ///
+    /// # Errors
+    /// `NotFound` when nobody and nothing is known by that; `Invalid` when it means several: the message lists them with
+    /// their ids and what tells them apart; `Unavailable` when the database does not answer.
+    pub async fn whom(&self, who: &str, as_of: AsOf) -> Result<Entity> {
+        let found = match who.parse::<EntityId>() {
+            Ok(id) => self.entities([id], as_of).await?,
+            Err(_) => self.called(who, as_of).await?,
+        };
+        match <[Entity; 1]>::try_from(found) {
+            Ok([entity]) => Ok(entity),
+            Err(found) if found.is_empty() => {
+                Err(Error::not_found(format!("nobody and nothing is known by {who:?}")))
+            }
+            Err(found) => Err(self.several(who, &found, as_of).await?),
+        }
+    }
+
+    async fn called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
+        let named = self.named(who, as_of).await?;
+        if !named.is_empty() {
+            return Ok(named);
+        }
+        let shown = mnemal_text::fold(who);
+        let mut all = self.all(&EntityFilter::all(), as_of).await?;
+        all.retain(|entity| entity.names.is_empty() && mnemal_text::fold(&entity.name) == shown);
+        Ok(all)
+    }
+
+    /// Returns the error that tells several of one name apart.
+    async fn several(&self, who: &str, found: &[Entity], as_of: AsOf) -> Result<Error> {
+        let mut list = Vec::new();
+        for entity in found {
+            let n_events = self.sightings(entity.id, as_of).await?.map_or(0, |seen| seen.events);
+            let roles: Vec<String> = entity.roles.iter().map(|(_, role)| format!(", {role}")).collect();
+            let (id, kind) = (entity.id, entity.kind.as_str());
+            list.push(format!("{id} ({kind}{}, named in {n_events} events)", roles.concat()));
+        }
+        Ok(Error::invalid(format!(
+            "{} are known by {who:?}; say the id of one: {}",
+            found.len(),
+            list.join("; ")
+        )))
     }
 
     /// Returns the entities of which a name is this one, whatever its spelling, title or ending; each as what it is taken
@@ -92,6 +143,27 @@ impl Graph {
         Ok(facts)
     }
 
+    /// Returns what was so about an entity and leading to it, and is over at the world time, as it is believed at the belief
+    /// time; what ended last first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn past(&self, ids: &[EntityId], as_of: AsOf) -> Result<Vec<Fact>> {
+        let about = FactFilter { subjects: Within::Only(ids.to_vec()), ..FactFilter::all() };
+        let leading = FactFilter { objects: Within::Only(ids.to_vec()), ..FactFilter::all() };
+        let mut facts = self.store.history(&about).await?;
+        facts.extend(self.store.history(&leading).await?);
+        let world = WorldTime::from_seconds(as_of.world.as_micros().div_euclid(1_000_000));
+        facts.retain(|fact| {
+            fact.status != FactStatus::Rejected
+                && fact.is_believed_at(as_of.belief)
+                && fact.invalid_at.is_some_and(|end| end <= world)
+        });
+        facts.sort_by_key(|fact| (std::cmp::Reverse(fact.invalid_at), fact.id));
+        facts.dedup_by_key(|fact| fact.id);
+        Ok(facts)
+    }
+
     /// Returns the facts that pass the filter, hold and are believed as of a moment.
     ///
     /// # Errors
@@ -108,22 +180,33 @@ impl Graph {
         self.store.history(filter).await
     }
 
+    /// Returns the entities that are taken for this one at the belief time, each as it is for itself, by id.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn parts(&self, id: EntityId, as_of: AsOf) -> Result<Vec<Entity>> {
+        let (mut known, mut open, mut parts) = (BTreeSet::from([id]), vec![id], Vec::new());
+        while let Some(into) = open.pop() {
+            let filter = EntityFilter { joined: Within::Only(into), ..EntityFilter::all() };
+            for entity in self.store.entities(&filter).await? {
+                if entity.joined_at(as_of.belief) == Some(into) && known.insert(entity.id) {
+                    open.push(entity.id);
+                    parts.push(entity);
+                }
+            }
+        }
+        parts.sort_by_key(|entity| entity.id);
+        Ok(parts)
+    }
+
     /// Returns where an entity is named, or one that is taken for it at the belief time, by event.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn mentions(&self, id: EntityId, as_of: AsOf) -> Result<Vec<MentionRow>> {
-        let (mut all, mut open) = (BTreeSet::from([id]), vec![id]);
-        while let Some(into) = open.pop() {
-            let filter = EntityFilter { joined: Within::Only(into), ..EntityFilter::all() };
-            for entity in self.store.entities(&filter).await? {
-                if entity.joined_at(as_of.belief) == Some(into) && all.insert(entity.id) {
-                    open.push(entity.id);
-                }
-            }
-        }
-        let filter =
-            MentionFilter { entities: Within::Only(all.into_iter().collect()), ..MentionFilter::all() };
+        let mut all: Vec<EntityId> = self.parts(id, as_of).await?.into_iter().map(|part| part.id).collect();
+        all.push(id);
+        let filter = MentionFilter { entities: Within::Only(all), ..MentionFilter::all() };
         self.store.mentions(&filter).await
     }
 

@@ -22,12 +22,16 @@ mod fold;
 mod projector;
 
 mod chain;
+mod company;
 mod graph;
 mod suggest;
+mod topic;
 mod walk;
 
 pub use crate::chain::{Chain, Fallback};
+pub use crate::company::{Sightings, Together};
 pub use crate::graph::Graph;
 pub use crate::projector::GraphProjector;
 pub use crate::suggest::{Likeness, Suggestion};
+pub use crate::topic::Topic;
 pub use crate::walk::{Neighbourhood, Path, Reached};

@@ -1,5 +1,7 @@
 //! Who and what is known by which name: the index that resolution looks into.
 
+mod chosen;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -198,6 +200,7 @@ impl Names {
                 kind: said_kind,
                 name: shown.to_owned(),
                 names: Vec::new(),
+                chosen: Vec::new(),
                 roles: Vec::new(),
                 joined: Vec::new(),
                 sources: vec![said.event.id],
@@ -329,8 +332,12 @@ impl Names {
     }
 }
 
-/// Returns the name to show: the newest of one who is somebody's, because pets and projects are renamed, else the first.
+/// Returns the name to show: what a person chose, else the newest of one who is somebody's, because pets and projects are
+/// renamed, else the first.
 fn shown(entity: &Entity) -> &str {
+    if let Some(chosen) = entity.chosen.last() {
+        return &chosen.text;
+    }
     let order = |name: &&EntityName| (name.occurred_at, name.source, name.text.clone());
     let of_somebody = !entity.roles.is_empty();
     let name = if of_somebody {

@@ -106,13 +106,18 @@ impl Graph {
     }
 }
 
-/// Returns a path with each step that leads to an entity it has not passed.
+/// Returns a path with each step that leads to an entity it has not passed; of facts between the same two the surest is
+/// taken.
 fn steps(path: &Path, facts_of: &BTreeMap<EntityId, Vec<Fact>>) -> Vec<Path> {
     let Some(at) = path.entities.last() else { return Vec::new() };
-    let facts = facts_of.get(at).into_iter().flatten();
-    let mut next = Vec::new();
+    let mut facts: Vec<&Fact> = facts_of.get(at).into_iter().flatten().collect();
+    facts.sort_by(|one, other| other.confidence().get().total_cmp(&one.confidence().get()));
+    let mut next: Vec<Path> = Vec::new();
     for fact in facts {
         for end in ends(fact).filter(|end| !path.entities.contains(end)) {
+            if next.iter().any(|known| known.entities.last() == Some(&end)) {
+                continue;
+            }
             let mut longer = path.clone();
             longer.entities.push(end);
             longer.facts.push(fact.clone());

@@ -127,6 +127,7 @@ pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_a
         kind,
         name: text.clone(),
         names: vec![EntityName { text, key, source, occurred_at: created_at }],
+        chosen: Vec::new(),
         roles: Vec::new(),
         joined: Vec::new(),
         sources: vec![source],

@@ -6,6 +6,7 @@ mod backup;
 mod builder;
 mod clock;
 mod counter;
+mod decide;
 mod embedding;
 mod engine;
 mod extract;
@@ -17,6 +18,7 @@ mod guard;
 mod key_file;
 mod memory;
 mod message;
+mod portrait;
 mod quote;
 #[cfg(feature = "sqlite")]
 mod recover;
@@ -38,7 +40,7 @@ pub use mnemal_events::{
     Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
     Skipped, Taken,
 };
-pub use mnemal_graph::{Graph, Neighbourhood, Path, Reached};
+pub use mnemal_graph::{Graph, Neighbourhood, Path, Reached, Sightings, Together, Topic};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 pub use mnemal_recall::{
@@ -52,6 +54,7 @@ pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::counter::EstimateCounter;
+pub use crate::decide::{renaming, value_key};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
@@ -59,6 +62,7 @@ pub use crate::forget::{Erasure, ErasureStatus, ForgetCall};
 pub use crate::gate::asks_something;
 pub use crate::memory::Memory;
 pub use crate::message::Message;
+pub use crate::portrait::{Portrait, Recited, Sentence, Told};
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::Recovered;

@@ -79,25 +79,11 @@ impl QuoteCall {
     }
 
     async fn run(self) -> Result<Degraded<Quoted>> {
-        let engine = &self.memory.engine;
         let mut gaps = Gaps::default();
         let notes = self.notes(&mut gaps).await;
         let offered: Vec<Fragment> = self.hits.iter().filter_map(|hit| fragment(hit, &notes)).collect();
-        let request = self.request()?;
-        let mut parts = engine.parts().context.clone();
-        parts.settings.format = Format::Markdown;
-        parts.sources = vec![Arc::new(Given(offered))];
-        let head = match engine.guarded().events.part() {
-            Ok(events) => events.head().await.map_err(GapCause::from),
-            Err(cause) => Err(cause),
-        };
-        let head: Cursor = gaps.keep(Layer::Events, head);
-        let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
-        let stored = match engine.guarded().receipts.part() {
-            Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
-            Err(cause) => Err(cause),
-        };
-        gaps.keep(Layer::Receipts, stored);
+        let request = request(&self.memory, self.query, self.session, self.budget)?;
+        let context = gaps.merge(block(&self.memory, &request, offered).await?);
         Ok(gaps.attach(quoted(context, self.hits, notes)))
     }
 
@@ -118,22 +104,60 @@ impl QuoteCall {
         }
         notes
     }
+}
 
-    fn request(&self) -> Result<ContextRequest> {
-        Ok(ContextRequest {
-            query: Some(self.query.clone()),
-            query_vector: None,
-            session: self.session.clone().map_or_else(|| SessionId::new(NO_SESSION), Ok)?,
-            channel: Within::All,
-            user: self.memory.scope.user.clone(),
-            agent: self.memory.scope.agent.clone(),
-            budget: self.budget,
-            sections: Within::Only(vec![Section::Recall]),
-            as_of: AsOf::present(self.memory.engine.now()),
-            injected: Injected::Repeat,
-            lines: None,
-        })
-    }
+/// Asks for one block of what is offered.
+pub(crate) fn request(
+    memory: &Memory,
+    query: String,
+    session: Option<SessionId>,
+    budget: TokenCount,
+) -> Result<ContextRequest> {
+    Ok(ContextRequest {
+        query: Some(query),
+        query_vector: None,
+        session: session.map_or_else(|| SessionId::new(NO_SESSION), Ok)?,
+        channel: Within::All,
+        user: memory.scope.user.clone(),
+        agent: memory.scope.agent.clone(),
+        budget,
+        sections: Within::Only(vec![Section::Recall]),
+        as_of: AsOf::present(memory.engine.now()),
+        injected: Injected::Repeat,
+        lines: None,
+    })
+}
+
+/// Renders what is offered as one block by the rules of a context, and stores its receipt.
+pub(crate) async fn block(
+    memory: &Memory,
+    request: &ContextRequest,
+    offered: Vec<Fragment>,
+) -> Result<Degraded<Context>> {
+    let engine = &memory.engine;
+    let mut gaps = Gaps::default();
+    let mut parts = engine.parts().context.clone();
+    parts.settings.format = Format::Markdown;
+    parts.sources = vec![Arc::new(Given(offered))];
+    let head = match engine.guarded().events.part() {
+        Ok(events) => events.head().await.map_err(GapCause::from),
+        Err(cause) => Err(cause),
+    };
+    let head: Cursor = gaps.keep(Layer::Events, head);
+    let context = gaps.merge(Assembler::new(parts).assemble(request, head).await?);
+    let stored = match engine.guarded().receipts.part() {
+        Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
+        Err(cause) => Err(cause),
+    };
+    gaps.keep(Layer::Receipts, stored);
+    Ok(gaps.attach(context))
+}
+
+/// Returns how many lines were left out because they did not fit.
+pub(crate) fn left_out(context: &Context) -> u32 {
+    let cut = |reason: &OmittedReason| matches!(reason, OmittedReason::Budget | OmittedReason::SectionFull);
+    let counts = context.receipt.omitted_counts.iter();
+    counts.filter(|(reason, _)| cut(reason)).map(|(_, count)| count).sum()
 }
 
 impl IntoFuture for QuoteCall {
@@ -201,9 +225,7 @@ fn quoted(context: Context, hits: Vec<Hit>, mut notes: HashMap<EventId, Learning
             lines.push(QuotedLine { record, text, hit, note });
         }
     }
-    let cut = |reason: &OmittedReason| matches!(reason, OmittedReason::Budget | OmittedReason::SectionFull);
-    let counts = context.receipt.omitted_counts.iter();
-    let left_out = counts.filter(|(reason, _)| cut(reason)).map(|(_, count)| count).sum();
+    let left_out = left_out(&context);
     Quoted { id: context.receipt.id, text: context.text, tokens: context.tokens, lines, left_out }
 }
 

@@ -1,11 +1,18 @@
 //! Plugs an extractor of one's own in beside the rules of mnemal.
 
+use std::num::NonZeroUsize;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
 use mnemal_core::{
-    Act, Body, ChannelId, Confidence, EntityKind, Event, EventId, EventKind, ExtractedFact, Extraction, Extractor,
-    Gazetteer, Level, Mention, Metadata, NewEvent, Object, Origin, Predicate, Producer, Result, RuleId, Seq, SessionId,
-    Span, Subject, Timestamp, Utterance, Zone,
+    Act, AsOf, ChannelId, Confidence, EntityFilter, EntityKind, EventId, EventKind, EventStore as _, ExtractedFact,
+    Extraction, Extractor, FactFilter, Level, LogEntry, Mention, Metadata, NewEvent, Object, Origin, Predicate, Producer,
+    Projector as _, Result, RuleId, SessionId, Span, Subject, Timestamp, Utterance, Value, Zone,
 };
 use mnemal_extract::RuleExtractor;
+use mnemal_graph::{Chain, Graph, GraphProjector};
+use mnemal_store::MemoryStore;
 
 /// Reads "I'm on PAY-1234" as what the speaker works on.
 #[derive(Debug)]
@@ -47,7 +54,7 @@ impl Tickets {
             object: Object {
                 text: ticket.to_owned(),
                 key: ticket.to_lowercase(),
-                kind: Some(EntityKind::Identifier),
+                kind: Some(EntityKind::Concept),
                 topic: None,
                 span: span(opening.len(), end)?,
             },
@@ -75,16 +82,16 @@ impl Extractor for Tickets {
         let facts: Vec<ExtractedFact> = self.claim(&kept.content).into_iter().collect();
         let mention = |fact: &ExtractedFact| Mention {
             name: fact.object.text.clone(),
-            kind: EntityKind::Identifier,
+            kind: EntityKind::Concept,
             span: fact.object.span,
         };
         Extraction { mentions: facts.iter().map(mention).collect(), facts, remarks: Vec::new() }
     }
 }
 
-/// The event that a log would hold for a text of the user.
-fn said(text: &str) -> Result<Event> {
-    let body = NewEvent {
+/// What a log holds of the n-th text that the user says.
+fn said(number: u8, text: &str) -> Result<LogEntry> {
+    let event = NewEvent {
         kind: EventKind::UserMessage,
         content: text.to_owned(),
         session: SessionId::new("example")?,
@@ -93,37 +100,64 @@ fn said(text: &str) -> Result<Event> {
         speaker: None,
         user: None,
         agent: None,
-        occurred_at: Timestamp::from_micros(1_772_355_600_000_000)?,
+        occurred_at: Timestamp::from_micros(1_772_355_600_000_000 + i64::from(number) * 60_000_000)?,
         zone: Zone::utc(),
         origin: Origin::UserDirect,
         idempotency_key: None,
         metadata: Metadata::new(),
     };
-    Ok(Event {
-        id: EventId(1),
-        seq: Seq(1),
-        recorded_at: body.occurred_at,
-        role: body.kind.role(),
-        trust: body.origin.trust(),
-        level: body.origin.level(),
+    Ok(LogEntry {
+        id: EventId(u128::from(number) + 1),
+        recorded_at: event.occurred_at,
+        event,
+        index: None,
         quarantined: None,
         echo: Vec::new(),
-        body: Body::Kept(Box::new(body)),
+        body_hash: [number; 32],
     })
 }
 
-fn main() -> Result<()> {
-    let chain: [Box<dyn Extractor>; 2] = [Box::new(Tickets::new()?), Box::new(RuleExtractor::new())];
-    for text in ["I'm on PAY-1234 this week.", "I moved to Lyon last month.", "Am I on PAY-1234?"] {
-        let event = said(text)?;
-        let known = Gazetteer::default();
-        println!("{text}");
-        for extractor in &chain {
-            let found = extractor.extract(&Utterance { event: &event, before: &[], known: &known });
-            for fact in found.facts {
-                println!("  {} {} ({})", fact.predicate, fact.object.text, fact.rule);
-            }
+/// Logs what the user says, lets the graph read it with both extractors, and returns what it knows then: a line for each
+/// entity and each fact.
+async fn known(texts: &[&str]) -> Result<Vec<String>> {
+    let store = Arc::new(MemoryStore::new());
+    let entries: Vec<LogEntry> = (0..).zip(texts).map(|(number, text)| said(number, text)).collect::<Result<_>>()?;
+    store.append(&entries).await?;
+    let both = Chain::new(vec![Arc::new(Tickets::new()?), Arc::new(RuleExtractor::new())]);
+    let projector = GraphProjector::new(store.clone(), store.clone(), Arc::new(both));
+    while projector.step(NonZeroUsize::MIN).await?.behind > 0 {}
+    let (graph, now) = (Graph::new(store), AsOf::present(Timestamp::MAX));
+    let entities = graph.all(&EntityFilter::all(), now).await?;
+    let name = |id| entities.iter().find(|entity| entity.id == id).map_or("?", |entity| entity.name.as_str());
+    let mut lines: Vec<String> =
+        entities.iter().map(|entity| format!("{}: {}", entity.kind.as_str(), entity.name)).collect();
+    for fact in graph.facts(&FactFilter::all(), now).await? {
+        let object = match &fact.object {
+            Value::Entity(id) => name(*id),
+            Value::Literal { text, .. } => text,
+        };
+        let rules: Vec<&str> = fact.supports.iter().map(|support| support.rule.as_str()).collect();
+        lines.push(format!("{} {} {object} ({})", name(fact.subject), fact.predicate, rules.join(", ")));
+    }
+    Ok(lines)
+}
+
+/// Runs work on a store in memory, which waits for nothing.
+fn finish<T>(work: impl Future<Output = T>) -> T {
+    let (mut work, mut context) = (pin!(work), Context::from_waker(Waker::noop()));
+    loop {
+        if let Poll::Ready(answer) = work.as_mut().poll(&mut context) {
+            return answer;
         }
+    }
+}
+
+const TEXTS: [&str; 3] =
+    ["I'm on PAY-1234 this week.", "I moved to Lyon last month.", "Am I on PAY-1234?"];
+
+fn main() -> Result<()> {
+    for line in finish(known(&TEXTS))? {
+        println!("{line}");
     }
     Ok(())
 }
@@ -139,11 +173,12 @@ mod tests {
     mnemal_testkit::extractor_conformance!(tickets);
 
     #[test]
-    fn a_ticket_is_what_somebody_works_on() -> Result<()> {
-        let event = said("I'm on PAY-1234 this week.")?;
-        let known = Gazetteer::default();
-        let found = Tickets::new()?.extract(&Utterance { event: &event, before: &[], known: &known });
-        assert_eq!(found.facts[0].object.text, "PAY-1234");
+    fn the_graph_knows_what_each_extractor_read() -> Result<()> {
+        let lines = finish(known(&TEXTS))?;
+        for line in ["concept: PAY-1234", "location: Lyon", "user works_on PAY-1234 (tickets.on)"] {
+            assert!(lines.iter().any(|known| known == line), "{line} in {lines:?}");
+        }
+        assert!(lines.iter().any(|line| line.starts_with("user lives_in Lyon (en.")), "{lines:?}");
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
-//! `entity` and `fact`.
+//! `entity`, `fact`, `topic`, `graph` and `undo`.
 
-use clap::{Args as ClapArgs, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 /// When a fact must hold and be believed.
 #[derive(Debug, ClapArgs)]
@@ -16,17 +18,20 @@ pub(crate) struct When {
 /// `entity`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Entity {
-    /// List everybody and everything with a name, by name.
+    /// List everybody and everything that is known, what is named most often first.
     List {
         /// One kind: person, animal, organization, location, product, work, event, concept.
         #[arg(long)]
         kind: Option<String>,
+        /// Most of them.
+        #[arg(short = 'n', long)]
+        limit: Option<usize>,
         #[command(flatten)]
         when: When,
     },
-    /// Show what is known of one, with the sentences it comes from.
+    /// Show what is known of one: facts, since when, until when, how sure, and the sentences they come from.
     Show {
-        /// A name, or `ent_…`.
+        /// A name, or `ent_…`; `user` for whoever speaks without a name.
         who: String,
         #[command(flatten)]
         when: When,
@@ -39,6 +44,44 @@ pub(crate) enum Entity {
         to: String,
         #[command(flatten)]
         when: When,
+    },
+    /// Say that two are one; `undo` takes it back.
+    Merge {
+        /// The one that is taken for the other: a name, or `ent_…`.
+        one: String,
+        /// The one that stands for both.
+        into: String,
+        /// Only say what would be one.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Say that two that were taken for one are two, and stay two.
+    Split {
+        /// The one that is taken out: a name, or `ent_…`.
+        one: String,
+        /// The one that stands for both.
+        from: String,
+        /// Only say what would be parted.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Show one by another name from now on; `undo` takes it back.
+    Rename {
+        /// A name, or `ent_…`.
+        who: String,
+        /// The name to show.
+        name: String,
+        /// Only say what would be renamed.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Erase every event that names one, in every layer; there is no undo.
+    Forget {
+        /// A name, or `ent_…`.
+        who: String,
+        /// Only say what would go.
+        #[arg(long)]
+        dry_run: bool,
     },
 }
 
@@ -56,4 +99,93 @@ pub(crate) enum Fact {
         #[command(flatten)]
         when: When,
     },
+    /// Say that something is so; what it contradicts is over.
+    Add {
+        /// Of whom: a name, or `ent_…`; `user` for whoever speaks without a name.
+        subject: String,
+        /// What: `lives_in`, `works_at`, `likes` …
+        predicate: String,
+        /// The value: a name, `ent_…`, or words.
+        object: String,
+        /// The topic, for predicates that hold one value for each: the kind of a favourite, the role of a relative.
+        #[arg(long)]
+        topic: Option<String>,
+        /// Since when: a day, or RFC 3339.
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// Until when: the first day on which it no longer holds.
+        #[arg(long, value_name = "TIME")]
+        until: Option<String>,
+        /// Only say what would be added.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Say that a fact is over, or that it never was so.
+    Invalidate {
+        /// `fct_…` of `fact list --json`, or subject, predicate and object.
+        #[arg(required = true, num_args = 1..=3, value_names = ["SUBJECT|FACT", "PREDICATE", "OBJECT"])]
+        what: Vec<String>,
+        /// The first day on which it no longer holds; without it, now.
+        #[arg(long, value_name = "TIME", conflicts_with = "wrong")]
+        at: Option<String>,
+        /// It never was so, and stays wrong whoever says it again.
+        #[arg(long)]
+        wrong: bool,
+        /// Only say which fact is meant.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// `topic`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Topic {
+    /// List what is talked about, what comes up most often first.
+    List {
+        /// Most of them.
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+        #[command(flatten)]
+        when: When,
+    },
+    /// Show the events that touch a topic, newest first.
+    Show {
+        /// Its name, or `ent_…`.
+        name: String,
+        #[command(flatten)]
+        when: When,
+    },
+}
+
+/// Formats of `graph export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// One document with nodes and edges.
+    Json,
+    /// `GraphML`, for programs that draw and measure graphs.
+    Graphml,
+    /// The language of Graphviz.
+    Dot,
+}
+
+/// `graph`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Graph {
+    /// Write entities and facts as a graph; words that are no entity are nodes of their own.
+    Export {
+        /// The new file; `-` or nothing for stdout.
+        path: Option<PathBuf>,
+        /// Its format.
+        #[arg(long, value_enum, default_value = "json")]
+        format: GraphFormat,
+        #[command(flatten)]
+        when: When,
+    },
+}
+
+/// `undo`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Undo {
+    /// `evt_…` of a decision: a fact that was added or invalidated, a merge, a new name.
+    pub(crate) event: String,
 }

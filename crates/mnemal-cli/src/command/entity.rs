@@ -1,113 +1,200 @@
-//! `mnemal entity list|show|path`.
+//! `mnemal entity`: whom and what the memory knows.
 
-use std::fmt::Write as _;
+mod show;
+
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use mnemal::{
-    AsOf, Entity as Known, EntityFilter, EntityId, EntityKind, Error, EventId, Fact, Graph, Memory, Within,
+    AsOf, Decision, Entity as Known, EntityFilter, EntityId, EntityKind, Error, EventId, Graph, Memory,
+    Selector, Sightings, Timestamp, Within,
 };
 use serde::Serialize;
 
-use super::fact::{FactForm, Names, lines, moment};
+use super::decided;
+use super::fact::{FactForm, lines, moment};
 use crate::args::{Entity, Global};
+use crate::ask::Going;
 use crate::output::Output;
 
-/// Most sentences shown of one entity. Source: own choice, a screen.
-const MOST_SENTENCES: usize = 20;
-
-/// Lists or shows.
+/// Lists, shows, or decides.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: &Output) -> Result<u8> {
+    match call {
+        Entity::Merge { one, into, dry_run } => {
+            return merge(memory, (&one, &into), Going::from(dry_run), output).await;
+        }
+        Entity::Split { one, from, dry_run } => {
+            return split(memory, (&one, &from), Going::from(dry_run), output).await;
+        }
+        Entity::Rename { who, name, dry_run } => {
+            return rename(memory, (&who, &name), Going::from(dry_run), output).await;
+        }
+        Entity::Forget { who, dry_run } => {
+            let known = memory.graph().await?.whom(&who, always()).await?;
+            let events = memory.naming(known.id).await?;
+            say_what_goes(memory, &events, output).await?;
+            return super::forget::erase(
+                memory,
+                Selector::Events(events),
+                Going::from(dry_run),
+                global,
+                output,
+            )
+            .await;
+        }
+        _ => {}
+    }
     let graph = memory.graph().await?;
     match call {
-        Entity::List { kind, when } => {
-            let kind = match kind {
-                Some(name) => Within::Only(
-                    EntityKind::from_name(&name)
-                        .ok_or_else(|| Error::invalid(format!("no kind {name:?}")))?,
-                ),
-                None => Within::All,
-            };
-            let filter = EntityFilter { kind, ..EntityFilter::all() };
-            let forms: Vec<EntityForm> =
-                graph.all(&filter, moment(memory, &when)?).await?.iter().map(EntityForm::from).collect();
-            output.list(&forms, &EntitiesForm { entities: &forms }, || {
-                forms.iter().map(EntityForm::line).collect::<Vec<_>>().join("\n")
-            })?;
+        Entity::List { kind, limit, when } => {
+            list(&graph, kind.as_deref(), limit, moment(memory, &when)?, output).await?;
         }
-        Entity::Show { who, when } => show(memory, &graph, &who, moment(memory, &when)?, output).await?,
-        Entity::Path { from, to, when } => path(&graph, (&from, &to), moment(memory, &when)?, output).await?,
+        Entity::Show { who, when } => {
+            let portrait = memory.portrait(&who, moment(memory, &when)?).await?;
+            show::print(&portrait, output)?;
+        }
+        Entity::Path { from, to, when } => {
+            path(memory, &graph, (&from, &to), moment(memory, &when)?, output).await?;
+        }
+        _ => {}
     }
     Ok(super::gaps(&graph.gaps, global, output))
 }
 
-/// Returns whom a name or an id means; several for a name of several.
-pub(super) async fn find(graph: &Graph, who: &str, as_of: AsOf) -> Result<Vec<Known>> {
-    let found = match who.parse::<EntityId>() {
-        Ok(id) => graph.entities([id], as_of).await?,
-        Err(_) => graph.named(who, as_of).await?,
-    };
-    if found.is_empty() {
-        return Err(Error::not_found(format!("nobody and nothing is known by {who:?}")).into());
+/// Most events that are shown before they are erased. Source: own choice, a screen.
+const SHOWN: usize = 20;
+
+/// Tells people what would be erased, oldest first.
+async fn say_what_goes(memory: &Memory, events: &[EventId], output: &Output) -> Result<()> {
+    for id in events.iter().take(SHOWN) {
+        let event = memory.get(*id).await?;
+        let Some(kept) = event.kept() else { continue };
+        let day = kept.occurred_at.civil(&kept.zone).day_text();
+        let text = if kept.content.is_empty() { "(a decision)" } else { kept.content.as_str() };
+        output.say(&format!("  {day}  {text}  {id}"));
     }
-    Ok(found)
+    let more = events.len().saturating_sub(SHOWN);
+    if more > 0 {
+        output.say(&format!("  and {more} more"));
+    }
+    Ok(())
 }
 
-async fn show(memory: &Memory, graph: &Graph, who: &str, as_of: AsOf, output: &Output) -> Result<()> {
-    let mut shown = Vec::new();
-    for entity in find(graph, who, as_of).await? {
-        let facts = graph.about(&[entity.id], as_of).await?;
-        let names = Names::of(graph, &facts, as_of).await?;
-        let mentions = graph.mentions(entity.id, as_of).await?;
-        shown.push(ShownForm {
-            entity: EntityForm::from(&entity),
-            mentions: mentions.len(),
-            first_at: mentions.iter().map(|row| row.occurred_at).min().map(|at| at.to_string()),
-            last_at: mentions.iter().map(|row| row.occurred_at).max().map(|at| at.to_string()),
-            facts: facts.iter().map(|fact| names.form(fact)).collect(),
-            sentences: sentences(memory, &facts).await?,
-        });
-    }
-    output.list(&shown, &EntitiesForm { entities: &shown }, || {
-        shown.iter().map(ShownForm::text).collect::<Vec<_>>().join("\n\n")
+/// What holds whenever, as it is known now.
+pub(super) fn always() -> AsOf {
+    AsOf::present(Timestamp::MAX)
+}
+
+async fn list(
+    graph: &Graph,
+    kind: Option<&str>,
+    limit: Option<usize>,
+    as_of: AsOf,
+    output: &Output,
+) -> Result<()> {
+    let kind = match kind {
+        Some(name) => Within::Only(kind_named(name)?),
+        None => Within::All,
+    };
+    let seen: BTreeMap<EntityId, Sightings> =
+        graph.census(as_of).await?.into_iter().map(|one| (one.entity, one.seen)).collect();
+    let mut known = graph.all(&EntityFilter { kind, ..EntityFilter::all() }, as_of).await?;
+    let events = |entity: &Known| seen.get(&entity.id).map_or(0, |seen| seen.events);
+    known.sort_by(|one, other| {
+        events(other).cmp(&events(one)).then((&one.name, one.id).cmp(&(&other.name, other.id)))
+    });
+    known.truncate(limit.unwrap_or(usize::MAX));
+    let forms: Vec<EntityForm> =
+        known.iter().map(|entity| EntityForm::new(entity, seen.get(&entity.id))).collect();
+    output.list(&forms, &EntitiesForm { entities: &forms }, || {
+        forms.iter().map(EntityForm::line).collect::<Vec<_>>().join("\n")
     })
 }
 
-/// Returns the clauses that facts were read in, each once, in the order of the facts.
-async fn sentences(memory: &Memory, facts: &[Fact]) -> Result<Vec<SentenceForm>> {
-    let mut sources: Vec<_> = facts.iter().flat_map(|fact| &fact.supports).map(|one| one.source).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    sources.retain(|source| seen.insert(*source));
-    let mut found = Vec::new();
-    for source in sources.into_iter().take(MOST_SENTENCES) {
-        let event = memory.get(source.event).await?;
-        let text = event.kept().and_then(|kept| source.span.of(&kept.content)).unwrap_or_default();
-        let at = event.kept().map(|kept| kept.occurred_at.civil(&kept.zone).day_text()).unwrap_or_default();
-        found.push(SentenceForm { event: event.id.to_string(), at, text: text.to_owned() });
-    }
-    Ok(found)
+fn kind_named(name: &str) -> Result<EntityKind> {
+    EntityKind::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = EntityKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        Error::invalid(format!("no kind {name:?}; there are {}", known.join(", "))).into()
+    })
 }
 
-async fn path(graph: &Graph, (from, to): (&str, &str), as_of: AsOf, output: &Output) -> Result<()> {
-    let (starts, ends) = (find(graph, from, as_of).await?, find(graph, to, as_of).await?);
+async fn path(
+    memory: &Memory,
+    graph: &Graph,
+    (from, to): (&str, &str),
+    as_of: AsOf,
+    output: &Output,
+) -> Result<()> {
+    let (start, end) = (graph.whom(from, as_of).await?, graph.whom(to, as_of).await?);
     let mut forms = Vec::new();
-    for start in &starts {
-        for end in &ends {
-            for path in graph.paths(start.id, end.id, as_of).await? {
-                let names = Names::of(graph, &path.facts, as_of).await?;
-                let facts = path.facts.iter().map(|fact| names.form(fact)).collect();
-                let entities = path.entities.iter().map(|id| names.name(*id)).collect();
-                forms.push(PathForm { entities, facts });
-            }
-        }
+    for path in graph.paths(start.id, end.id, as_of).await? {
+        let names: BTreeMap<EntityId, String> = graph
+            .entities(path.entities.iter().copied(), as_of)
+            .await?
+            .into_iter()
+            .map(|entity| (entity.id, entity.name))
+            .collect();
+        let told = memory.tell(graph, path.facts, as_of).await?;
+        let facts = told.iter().map(FactForm::from).collect();
+        let entities = path.entities.iter().filter_map(|id| names.get(id).cloned()).collect();
+        forms.push(PathForm { entities, facts });
     }
     output.list(&forms, &PathsForm { paths: &forms }, || {
-        forms.iter().map(|path| lines(&path.facts)).collect::<Vec<_>>().join("\n\n")
+        if forms.is_empty() {
+            return format!("nothing connects {} and {} over at most three facts", start.name, end.name);
+        }
+        let path = |path: &PathForm| format!("{}\n{}", path.entities.join(" → "), lines(&path.facts));
+        forms.iter().map(path).collect::<Vec<_>>().join("\n\n")
     })
+}
+
+async fn merge(memory: &Memory, (one, into): (&str, &str), going: Going, output: &Output) -> Result<u8> {
+    let graph = memory.graph().await?;
+    let (one, into) = (graph.whom(one, always()).await?, graph.whom(into, always()).await?);
+    if one.id == into.id {
+        return Err(Error::invalid(format!("both are {} already", into.name)).into());
+    }
+    let (what, names) = ("merge", [one.name.clone(), into.name.clone()]);
+    let text = format!("{} is taken for {}", one.name, into.name);
+    let decision = Decision::Merge { one: one.id, into: into.id };
+    decided(memory, decision, going, output, (what, &names, &text)).await
+}
+
+async fn split(memory: &Memory, (one, from): (&str, &str), going: Going, output: &Output) -> Result<u8> {
+    let graph = memory.graph().await?;
+    let whole = graph.whom(from, always()).await?;
+    let parts = graph.parts(whole.id, always()).await?;
+    let is_meant = |part: &&Known| {
+        part.id.to_string() == one
+            || std::iter::once(&part.name)
+                .chain(part.names.iter().map(|name| &name.text))
+                .any(|name| name.to_lowercase() == one.to_lowercase())
+    };
+    let found: Vec<&Known> = parts.iter().filter(is_meant).collect();
+    let [part] = found.as_slice() else {
+        let list: Vec<String> = parts.iter().map(|part| format!("{} {}", part.id, part.name)).collect();
+        let list = if list.is_empty() { "nobody".to_owned() } else { list.join("; ") };
+        let said = format!("{one:?} is not one of those taken for {}: {list}", whole.name);
+        return Err(Error::invalid(said).into());
+    };
+    let into = part.joined_at(Timestamp::MAX).unwrap_or(whole.id);
+    let names = [part.name.clone(), whole.name.clone()];
+    let text = format!("{} and {} are two", part.name, whole.name);
+    let decision = Decision::Split { one: part.id, from: into };
+    decided(memory, decision, going, output, ("split", &names, &text)).await
+}
+
+async fn rename(memory: &Memory, (who, name): (&str, &str), going: Going, output: &Output) -> Result<u8> {
+    let known = memory.graph().await?.whom(who, always()).await?;
+    let decision = mnemal::renaming(known.id, name)?;
+    let names = [known.name.clone(), name.trim().to_owned()];
+    let text = format!("{} is shown as {}", known.name, name.trim());
+    decided(memory, decision, going, output, ("rename", &names, &text)).await
 }
 
 #[derive(Serialize)]
-struct EntitiesForm<'f, T> {
-    entities: &'f [T],
+struct EntitiesForm<'f> {
+    entities: &'f [EntityForm],
 }
 
 #[derive(Serialize)]
@@ -121,82 +208,42 @@ struct PathForm {
     facts: Vec<FactForm>,
 }
 
+/// An entity as it is written for programs.
 #[derive(Serialize)]
 struct EntityForm {
     id: String,
     name: String,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    names: Vec<String>,
+    r#type: &'static str,
+    aliases: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     roles: Vec<String>,
-    known_since: String,
-    sources: Vec<String>,
-}
-
-impl From<&Known> for EntityForm {
-    fn from(entity: &Known) -> Self {
-        Self {
-            id: entity.id.to_string(),
-            name: entity.name.clone(),
-            kind: entity.kind.as_str(),
-            names: entity.names.iter().map(|name| name.text.clone()).collect(),
-            roles: entity.roles.iter().map(|(_, role)| role.clone()).collect(),
-            known_since: entity.created_at.to_string(),
-            sources: entity.sources.iter().map(EventId::to_string).collect(),
-        }
-    }
+    event_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_seen: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_seen: Option<String>,
+    created_at: String,
 }
 
 impl EntityForm {
+    fn new(entity: &Known, seen: Option<&Sightings>) -> Self {
+        let aliases = entity.names.iter().filter(|name| name.text != entity.name);
+        Self {
+            id: entity.id.to_string(),
+            name: entity.name.clone(),
+            r#type: entity.kind.as_str(),
+            aliases: aliases.map(|name| name.text.clone()).collect(),
+            roles: entity.roles.iter().map(|(_, role)| role.clone()).collect(),
+            event_count: seen.map_or(0, |seen| seen.events),
+            first_seen: seen.map(|seen| seen.first_at.to_string()),
+            last_seen: seen.map(|seen| seen.last_at.to_string()),
+            created_at: entity.created_at.to_string(),
+        }
+    }
+
     fn line(&self) -> String {
-        let also: Vec<&str> = self
-            .names
-            .iter()
-            .filter(|name| **name != self.name)
-            .chain(&self.roles)
-            .map(String::as_str)
-            .collect();
-        let also = if also.is_empty() { String::new() } else { format!("  ({})", also.join(", ")) };
-        format!("{}  {}  {}{also}", self.id, self.kind, self.name)
+        let also: Vec<&str> = self.aliases.iter().chain(&self.roles).map(String::as_str).collect();
+        let also = if also.is_empty() { String::new() } else { format!(" ({})", also.join(", ")) };
+        format!("{}  {:>4}  {}{also}, {}", self.id, self.event_count, self.name, self.r#type)
     }
-}
-
-#[derive(Serialize)]
-struct ShownForm {
-    #[serde(flatten)]
-    entity: EntityForm,
-    mentions: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_at: Option<String>,
-    facts: Vec<FactForm>,
-    sentences: Vec<SentenceForm>,
-}
-
-impl ShownForm {
-    fn text(&self) -> String {
-        let mut text = self.entity.line();
-        if let (Some(first), Some(last)) = (&self.first_at, &self.last_at) {
-            // Writing into a string cannot fail.
-            let _written = write!(text, "\nnamed in {} event(s), {first} to {last}", self.mentions);
-        }
-        let sentences = self.sentences.iter().map(|one| format!("{} {}: {}", one.at, one.event, one.text));
-        let sentences = sentences.collect::<Vec<_>>().join("\n");
-        for part in [lines(&self.facts), sentences] {
-            if !part.is_empty() {
-                text.push_str("\n\n");
-                text.push_str(&part);
-            }
-        }
-        text
-    }
-}
-
-#[derive(Serialize)]
-struct SentenceForm {
-    event: String,
-    at: String,
-    text: String,
 }

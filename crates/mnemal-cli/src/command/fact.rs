@@ -1,36 +1,174 @@
-//! `mnemal fact list`, and how a fact is written.
-
-use std::collections::BTreeMap;
+//! `mnemal fact`, and how a fact is written.
 
 use anyhow::Result;
 use mnemal::{
-    Act, AsOf, Entity, EntityId, EventId, Fact as Known, FactFilter, Graph, Memory, Predicate, Timestamp,
-    Value, Within, WorldTime, Zone,
+    Act, AsOf, Decision, Entity, Error, ErrorKind, EventId, FactChoice, FactDecision, FactFilter, FactId,
+    Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime, Zone,
 };
 use serde::Serialize;
 
+use super::decided;
+use super::entity::always;
 use crate::args::{Fact, Global, When};
+use crate::ask::Going;
 use crate::output::Output;
 use crate::time;
 
-/// Lists facts.
+/// Lists facts, or decides about one.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &Output) -> Result<u8> {
-    let Fact::List { about, predicate, when } = call;
-    let (graph, as_of) = (memory.graph().await?, moment(memory, &when)?);
+    match call {
+        Fact::List { about, predicate, when } => {
+            list(memory, global, (about, predicate), moment(memory, &when)?, output).await
+        }
+        Fact::Add { subject, predicate, object, topic, since, until, dry_run } => {
+            let graph = memory.graph().await?;
+            let subject = graph.whom(&subject, always()).await?;
+            let read = |text: Option<String>| text.as_deref().map(time::world).transpose();
+            let choice = FactChoice::Add { valid_at: read(since)?, invalid_at: read(until)? };
+            let predicate = Predicate::new(predicate)?;
+            let (object, shown) = object_named(&graph, &object).await?;
+            let said = Said { subject, shown };
+            let fact = FactDecision {
+                subject: said.subject.id,
+                predicate,
+                topic: topic.map(|topic| topic.to_lowercase()),
+                object,
+                choice,
+            };
+            add(memory, fact, said, Going::from(dry_run), output).await
+        }
+        Fact::Invalidate { what, at, wrong, dry_run } => {
+            let at = match at {
+                Some(at) => time::world(&at)?,
+                None => WorldTime::from_seconds(memory.engine().now().as_micros().div_euclid(1_000_000)),
+            };
+            let choice = if wrong { FactChoice::Reject } else { FactChoice::End { at } };
+            invalidate(memory, &what, choice, Going::from(dry_run), output).await
+        }
+    }
+}
+
+async fn list(
+    memory: &Memory,
+    global: &Global,
+    (about, predicate): (Option<String>, Option<String>),
+    as_of: AsOf,
+    output: &Output,
+) -> Result<u8> {
+    let graph = memory.graph().await?;
     let predicate = predicate.map(Predicate::new).transpose()?;
     let mut facts = if let Some(who) = about {
-        let found = super::entity::find(&graph, &who, as_of).await?;
-        let ids: Vec<EntityId> = found.iter().map(|entity| entity.id).collect();
-        graph.about(&ids, as_of).await?
+        let entity = graph.whom(&who, as_of).await?;
+        graph.about(&[entity.id], as_of).await?
     } else {
         let predicate = predicate.clone().map_or(Within::All, Within::Only);
         graph.facts(&FactFilter { predicate, ..FactFilter::all() }, as_of).await?
     };
     facts.retain(|fact| predicate.as_ref().is_none_or(|wanted| fact.predicate == *wanted));
-    let names = Names::of(&graph, &facts, as_of).await?;
-    let forms: Vec<FactForm> = facts.iter().map(|fact| names.form(fact)).collect();
+    let told = memory.tell(&graph, facts, as_of).await?;
+    let forms: Vec<FactForm> = told.iter().map(FactForm::from).collect();
     output.list(&forms, &FactsForm { facts: &forms }, || lines(&forms))?;
     Ok(super::gaps(&graph.gaps, global, output))
+}
+
+/// Whom a decision is about and what it says, by name.
+struct Said {
+    subject: Entity,
+    shown: String,
+}
+
+async fn add(memory: &Memory, fact: FactDecision, said: Said, going: Going, output: &Output) -> Result<u8> {
+    let (valid_at, invalid_at) = match fact.choice {
+        FactChoice::Add { valid_at, invalid_at } => (valid_at, invalid_at),
+        _ => (None, None),
+    };
+    let since = valid_at.map(|at| format!(", since {}", day(at))).unwrap_or_default();
+    let until = invalid_at.map(|at| format!(", until {}", day(at))).unwrap_or_default();
+    let what = fact.predicate.as_str().replace('_', " ");
+    let text = format!("{} – {what}: {}{since}{until}", said.subject.name, said.shown);
+    let names = [said.subject.name, fact.predicate.to_string(), said.shown];
+    decided(memory, Decision::Fact(fact), going, output, ("add", &names, &text)).await
+}
+
+/// Returns what an object means: somebody or something that is known by the name, or the words.
+async fn object_named(graph: &Graph, object: &str) -> Result<(Value, String)> {
+    match graph.whom(object, always()).await {
+        Ok(entity) => Ok((Value::Entity(entity.id), entity.name)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let text = object.trim().to_owned();
+            let key = mnemal::value_key(&text);
+            Ok((Value::Literal { text: text.clone(), key }, text))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn invalidate(
+    memory: &Memory,
+    what: &[String],
+    choice: FactChoice,
+    going: Going,
+    output: &Output,
+) -> Result<u8> {
+    let graph = memory.graph().await?;
+    let as_of = AsOf::present(memory.engine().now());
+    let told = meant(memory, &graph, what, as_of).await?;
+    let (line, fact) = (told.line(), told.fact);
+    let text = match choice {
+        FactChoice::End { at } => format!("over since {}: {line}", day(at)),
+        _ => format!("never was so: {line}"),
+    };
+    let decision = Decision::Fact(FactDecision {
+        subject: fact.subject,
+        predicate: fact.predicate,
+        topic: fact.topic,
+        object: fact.object,
+        choice,
+    });
+    decided(memory, decision, going, output, ("invalidate", &[line], &text)).await
+}
+
+/// Returns the one fact that is meant by its id, or by subject, predicate and object, of those that hold.
+async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> Result<Told> {
+    let facts = match what {
+        [id] => {
+            let id: FactId = id.parse()?;
+            let mut facts = graph.facts(&FactFilter::all(), as_of).await?;
+            facts.retain(|fact| fact.id == id);
+            facts
+        }
+        [subject, predicate, rest @ ..] => {
+            let subject = graph.whom(subject, as_of).await?;
+            let filter = FactFilter {
+                subjects: Within::Only(vec![subject.id]),
+                predicate: Within::Only(Predicate::new(predicate.as_str())?),
+                ..FactFilter::all()
+            };
+            let mut facts = graph.facts(&filter, as_of).await?;
+            if let [object, ..] = rest {
+                let (value, words) = (object_named(graph, object).await?.0, mnemal::value_key(object));
+                facts.retain(|fact| match &fact.object {
+                    Value::Literal { text, .. } => mnemal::value_key(text) == words,
+                    entity @ Value::Entity(_) => *entity == value,
+                });
+            }
+            facts
+        }
+        [] => Vec::new(),
+    };
+    let wanted = what.join(" ");
+    match <[Told; 1]>::try_from(memory.tell(graph, facts, as_of).await?) {
+        Ok([told]) => Ok(told),
+        Err(found) if found.is_empty() => {
+            Err(Error::not_found(format!("no fact that holds is meant by {wanted:?}")).into())
+        }
+        Err(found) => {
+            let list: Vec<String> =
+                found.iter().map(|told| format!("{} {}", told.fact.id, told.line())).collect();
+            let many = format!("{wanted:?} means {} facts; say the id of one: ", found.len());
+            Err(Error::invalid(many + &list.join("; ")).into())
+        }
+    }
 }
 
 /// Returns the times that are asked about.
@@ -42,7 +180,16 @@ pub(super) fn moment(memory: &Memory, when: &When) -> Result<AsOf> {
 
 /// Returns a line for each fact.
 pub(super) fn lines(forms: &[FactForm]) -> String {
-    forms.iter().map(FactForm::line).collect::<Vec<_>>().join("\n")
+    forms.iter().map(|form| form.line.clone()).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a moment of world time: its day, with the time of day where it is not midnight.
+pub(super) fn day(at: WorldTime) -> String {
+    let civil = at.civil(&Zone::utc());
+    if (civil.hour, civil.minute, civil.second) == (0, 0, 0) {
+        return civil.day_text();
+    }
+    format!("{}T{:02}:{:02}:{:02}Z", civil.day_text(), civil.hour, civil.minute, civil.second)
 }
 
 #[derive(Serialize)]
@@ -50,88 +197,104 @@ struct FactsForm<'f> {
     facts: &'f [FactForm],
 }
 
+/// Somebody or something by id and name.
+#[derive(Debug, Serialize)]
+pub(super) struct NameForm {
+    pub(super) id: String,
+    pub(super) name: String,
+}
+
+/// What a fact says of its subject.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ObjectForm {
+    /// Somebody or something with a name.
+    Entity(NameForm),
+    /// Words.
+    Literal(String),
+}
+
 /// A fact as it is written for programs.
 #[derive(Debug, Serialize)]
 pub(super) struct FactForm {
     id: String,
-    subject: String,
+    subject: NameForm,
     predicate: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<String>,
-    object: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object_id: Option<String>,
+    object: ObjectForm,
     act: &'static str,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    since: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
-    known_since: String,
     confidence: f32,
     strength: f32,
+    trust: &'static str,
     level: &'static str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invalid_at: Option<String>,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expired_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded: Option<&'static str>,
-    sources: Vec<String>,
+    source_event_ids: Vec<String>,
+    /// For people.
+    #[serde(skip)]
+    line: String,
 }
 
-impl FactForm {
-    fn line(&self) -> String {
-        let topic = self.topic.as_ref().map(|topic| format!(" ({topic})")).unwrap_or_default();
-        let act = match self.act {
-            "plan" => "plans ",
-            "negative" => "not ",
-            _ => "",
-        };
-        let since = self.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
-        let until = self.until.as_ref().map(|day| format!(" until {day}")).unwrap_or_default();
-        let sources = self.sources.len();
-        format!(
-            "{} {act}{}{topic}: {}{since}{until}  [{}, {:.2}, {sources} source(s)]",
-            self.subject, self.predicate, self.object, self.status, self.confidence
-        )
-    }
-}
-
-/// The names of the entities of some facts.
-pub(super) struct Names(BTreeMap<EntityId, String>);
-
-impl Names {
-    pub(super) async fn of(graph: &Graph, facts: &[Known], as_of: AsOf) -> Result<Self> {
-        let ids = facts.iter().flat_map(|fact| [Some(fact.subject), fact.object.entity()]).flatten();
-        let entities: Vec<Entity> = graph.entities(ids, as_of).await?;
-        Ok(Self(entities.into_iter().map(|entity| (entity.id, entity.name)).collect()))
-    }
-
-    pub(super) fn name(&self, id: EntityId) -> String {
-        self.0.get(&id).cloned().unwrap_or_else(|| id.to_string())
-    }
-
-    pub(super) fn form(&self, fact: &Known) -> FactForm {
-        let day = |at: WorldTime| at.civil(&Zone::utc()).day_text();
-        let mut sources: Vec<EventId> = fact.supports.iter().map(|support| support.source.event).collect();
-        sources.dedup();
-        FactForm {
+impl From<&Told> for FactForm {
+    fn from(told: &Told) -> Self {
+        let fact = &told.fact;
+        let events = told.events();
+        let sources =
+            if events.len() == 1 { "1 source".to_owned() } else { format!("{} sources", events.len()) };
+        Self {
             id: fact.id.to_string(),
-            subject: self.name(fact.subject),
+            subject: NameForm { id: fact.subject.to_string(), name: told.subject.clone() },
             predicate: fact.predicate.to_string(),
             topic: fact.topic.clone(),
             object: match &fact.object {
-                Value::Entity(id) => self.name(*id),
-                Value::Literal { text, .. } => text.clone(),
+                Value::Entity(id) => {
+                    ObjectForm::Entity(NameForm { id: id.to_string(), name: told.object.clone() })
+                }
+                Value::Literal { text, .. } => ObjectForm::Literal(text.clone()),
             },
-            object_id: fact.object.entity().map(|id| id.to_string()),
             act: if fact.act == Act::End { Act::Assert.as_str() } else { fact.act.as_str() },
-            status: fact.status.as_str(),
-            since: fact.valid_at.map(day),
-            until: fact.invalid_at.map(day),
-            known_since: fact.created_at.to_string(),
             confidence: fact.confidence().get(),
             strength: fact.strength(),
+            trust: fact.trust.as_str(),
             level: fact.level.as_str(),
+            status: fact.status.as_str(),
+            valid_at: fact.valid_at.map(day),
+            invalid_at: fact.invalid_at.map(day),
+            created_at: fact.created_at.to_string(),
+            expired_at: fact.expired_at.map(|at| at.to_string()),
             superseded: fact.superseded.as_ref().map(|by| by.reason.as_str()),
-            sources: sources.iter().map(EventId::to_string).collect(),
+            source_event_ids: events.iter().map(EventId::to_string).collect(),
+            line: format!("{}  ({}, {sources})", told.line(), told.sureness()),
+        }
+    }
+}
+
+/// Words on which a fact rests.
+#[derive(Serialize)]
+pub(super) struct SentenceForm {
+    event_id: String,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+    text: String,
+}
+
+impl From<&Sentence> for SentenceForm {
+    fn from(sentence: &Sentence) -> Self {
+        Self {
+            event_id: sentence.source.event.to_string(),
+            at: sentence.at.to_string(),
+            speaker: sentence.speaker.as_ref().map(ToString::to_string),
+            text: sentence.text.clone(),
         }
     }
 }

@@ -6,15 +6,26 @@ use mnemal::{
 };
 
 use crate::args::{Forget, Global};
-use crate::ask::agreed;
+use crate::ask::{Going, agreed};
 use crate::output::Output;
 use crate::wire::ErasureForm;
 
-/// Shows what would go, asks, erases, prints the result.
+/// Erases what was selected.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: &Output) -> Result<u8> {
     let selector = selector(memory, &call).await?;
+    erase(memory, selector, Going::from(call.dry_run), global, output).await
+}
+
+/// Shows what would go, asks, erases, prints the result.
+pub(super) async fn erase(
+    memory: &Memory,
+    selector: Selector,
+    going: Going,
+    global: &Global,
+    output: &Output,
+) -> Result<u8> {
     let preview = memory.forget(selector.clone()).dry_run().await?;
-    if call.dry_run {
+    if going == Going::DryRun {
         output.answer(&ErasureForm::from(&preview), || plan(&preview))?;
         return Ok(0);
     }

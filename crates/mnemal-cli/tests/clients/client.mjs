@@ -18,7 +18,9 @@ const [{ Client: FirstClient }, { StdioClientTransport: FirstTransport }] = awai
   load('@modelcontextprotocol/sdk/client/stdio.js'),
 ]);
 
-const TOOLS = ['memory_context', 'memory_recall', 'memory_store', 'memory_forget'];
+const TOOLS = [
+  'memory_context', 'memory_recall', 'memory_store', 'memory_forget', 'memory_entity', 'memory_relationships',
+];
 const program = process.argv[2];
 const data = mkdtempSync(join(tmpdir(), 'mnemal-clients-'));
 const identity = { name: 'mnemal-clients', version: '1.0.0' };
@@ -61,6 +63,8 @@ async function drive(name, client, transport, version) {
   check(text(found).startsWith('<mnemal-context nonce='), `${name}: marked`);
   const loaded = await call('memory_context', { query: 'when do we deploy?' });
   check(text(loaded).includes(note.content), `${name}: context ${shown(loaded)}`);
+  const nobody = await call('memory_entity', { name: 'Nobody' });
+  check(nobody.isError && text(nobody).includes("known by 'Nobody'"), `${name}: nobody ${shown(nobody)}`);
   const missing = await call('memory_store', {});
   check(missing.isError && text(missing).includes('content is missing'), `${name}: advice ${shown(missing)}`);
   const near = await call('memory_forget', { key: 'deploy_dya' });

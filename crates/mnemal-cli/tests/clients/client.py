@@ -10,7 +10,9 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import ElicitResult
 
-TOOLS = ["memory_context", "memory_recall", "memory_store", "memory_forget"]
+TOOLS = [
+    "memory_context", "memory_recall", "memory_store", "memory_forget", "memory_entity", "memory_relationships",
+]
 checks = 0
 
 
@@ -65,6 +67,17 @@ async def drive(program, data, mode, version):
         check(note["content"] in text(loaded), f"context: {loaded}")
         check(loaded.structured_content["recall_id"].startswith("rcl_"), "a receipt")
         await errors(client)
+
+        # What the user said is known as facts, with the sentence.
+        subprocess.run(
+            [program, "log", "add", "My sister Anna lives in Oslo.", "--idempotency-key", "anna", "--space", "clients"],
+            env={**os.environ, "MNEMAL_DATA_DIR": data}, capture_output=True, check=True,
+        )
+        anna = await client.call_tool("memory_entity", {"name": "anna"})
+        check("My sister Anna lives in Oslo" in text(anna), f"entity: {anna}")
+        check(anna.structured_content["edges"][0]["predicate"] == "lives_in", f"edges: {anna}")
+        ways = await client.call_tool("memory_relationships", {"from": "Anna", "to": "Oslo"})
+        check(len(ways.structured_content["paths"]) == 1, f"paths: {ways}")
 
         # What this process wrote, another one reads at once.
         listed = subprocess.run(

@@ -1,11 +1,13 @@
 //! From what a person decided to claims, joins and their ends.
 
 use mnemal_core::{
-    Act, Confidence, Decision, EntityId, Event, EventKind, FactChoice, FactDecision, Level, NewEvent, RuleId,
-    Source, Span, Support,
+    Act, Confidence, Decision, EntityId, EntityKind, Event, EventKind, FactChoice, FactDecision, Level,
+    NewEvent, Predicate, RuleId, Source, Span, Support, Value,
 };
+use mnemal_extract::predicate::{self, FactType};
 
-use super::{Fold, Pending, Resolved, Split};
+use super::{Fold, Pending, Reading, Resolved, Split};
+use crate::resolve::{self, Scene};
 
 impl Fold {
     /// Returns what a decision asks for. Only the user decides, and only about what is known.
@@ -18,6 +20,11 @@ impl Fold {
         let is_known = |id: &EntityId| self.names.get(*id).is_some();
         match decision {
             Decision::Fact(fact) if is_known(&fact.subject) && fact.object.entity().iter().all(is_known) => {
+                if let (FactChoice::Add { .. }, "name", Value::Literal { text, .. }) =
+                    (fact.choice, fact.predicate.as_str(), &fact.object)
+                {
+                    pending.renamed = Some((fact.subject, text.clone()));
+                }
                 pending.claims.push(decided(fact, event, kept));
                 pending.subjects.insert(self.names.canon(fact.subject));
             }
@@ -33,6 +40,31 @@ impl Fold {
         }
         pending
     }
+}
+
+impl Fold {
+    /// Gives decided relations that name their object in words the entity that is known by them, made if nobody is.
+    pub(super) fn named_objects(&mut self, claims: &[Resolved], reading: Reading<'_>) -> Vec<Resolved> {
+        let mut claims = claims.to_vec();
+        for claim in &mut claims {
+            let Some(kind) = kind_of_object(&claim.predicate).filter(|_| claim.support.act == Act::Assert)
+            else {
+                continue;
+            };
+            let Value::Literal { text, .. } = &claim.support.object else { continue };
+            let (scene, said) = (Scene::default(), reading.said());
+            if let Some(id) = resolve::named(&mut self.names, (text, kind), &self.company, &scene, said) {
+                claim.support.object = Value::Entity(id);
+            }
+        }
+        claims
+    }
+}
+
+/// Returns what the object of a relation is; `None` for a predicate that relates no two that have names.
+fn kind_of_object(predicate: &Predicate) -> Option<EntityKind> {
+    let info = predicate::of(predicate.as_str()).filter(|info| info.fact == FactType::Relation)?;
+    info.objects.iter().find_map(|name| EntityKind::from_name(name))
 }
 
 /// Makes a claim of a decision; nothing is more certain.

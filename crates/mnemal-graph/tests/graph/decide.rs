@@ -181,3 +181,61 @@ fn a_decision_counts_more_than_a_later_correction() {
     life.say("2020-07-01", "me diet vegan never");
     assert_eq!(life.on("2021-01-01"), ["user diet vegan"]);
 }
+
+fn call(life: &Life, name: &str, by: &str) -> Decision {
+    let (subject, predicate) = (id(life, name), Predicate::new("name").unwrap());
+    Decision::Fact(FactDecision { subject, predicate, topic: None, object: words(by), choice: ADD })
+}
+
+#[test]
+fn a_chosen_name_is_shown_found_and_taken_back() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Anna likes tea");
+    life.say("2020-05-02", "Anya");
+    let before = life.dump().entities;
+    let anna = id(&life, "Anna");
+    let shown = |life: &Life| {
+        now(life.graph().entities([anna], AsOf::present(Timestamp::MAX))).unwrap()[0].name.clone()
+    };
+    let first = life.decide("2020-06-01", call(&life, "Anna", "Anna Berg"));
+    let second = life.decide("2020-06-02", call(&life, "Anna", "Anna Lund"));
+    life.say("2020-06-03", "Anna likes jazz");
+    life.say("2020-06-04", "Anna_Berg likes cake");
+    assert_eq!(shown(&life), "Anna Lund");
+    assert_eq!([id(&life, "Anna"), id(&life, "anna berg"), id(&life, "Anna Lund")], [anna; 3]);
+    assert!(life.on("2021-01-01").contains(&"Anna Lund likes cake".to_owned()));
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows);
+    life.restart();
+    life.decide("2020-06-05", Decision::Undo { decision: second });
+    assert_eq!(shown(&life), "Anna Berg");
+    assert!(now(life.graph().named("Anna Lund", AsOf::present(Timestamp::MAX))).unwrap().is_empty());
+    life.decide("2020-06-06", Decision::Undo { decision: first });
+    assert_eq!(shown(&life), "Anna");
+    life.say("2020-06-07", "Anna_Lund likes rain");
+    let names = |entities: &[mnemal_core::Entity]| {
+        entities.iter().find(|entity| entity.id == anna).unwrap().names.clone()
+    };
+    assert_eq!(names(&life.dump().entities), names(&before));
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows, "taking a name back is the same in one go and step by step");
+}
+
+#[test]
+fn words_of_a_decided_relation_name_an_entity() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me lives_in Oslo:location");
+    let decision = life.decide("2020-06-01", about(&life, "works_at", words("Fjordbank"), ADD));
+    life.decide("2020-06-02", about(&life, "skill", words("sailing"), ADD));
+    assert_eq!(
+        life.on("2021-01-01"),
+        ["user lives_in Oslo", "user skill sailing", "user works_at Fjordbank"]
+    );
+    let bank = id(&life, "Fjordbank");
+    life.say("2020-07-01", "Anna works_at Fjordbank:organization");
+    assert_eq!(now(life.graph().about(&[bank], AsOf::present(day("2021-01-01")))).unwrap().len(), 2);
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows);
+    life.decide("2020-08-01", Decision::Undo { decision });
+    assert!(!life.on("2021-01-01").contains(&"user works_at Fjordbank".to_owned()));
+}

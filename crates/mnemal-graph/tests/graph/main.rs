@@ -9,6 +9,7 @@
 
 mod log;
 
+mod company;
 mod decide;
 mod entities;
 mod identity;

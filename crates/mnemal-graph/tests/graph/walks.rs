@@ -25,7 +25,7 @@ fn id(life: &Life, name: &str) -> EntityId {
     now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
 }
 
-// proves: AD-26, RB-75
+// proves: AD-26, RB-75, DF-47 (distance)
 #[test]
 fn distance_is_hops_in_both_directions_and_a_circle_is_walked_once() {
     let life = small();

@@ -2,10 +2,11 @@
 
 use std::str::FromStr;
 
-use mnemal_core::{Result, SessionId};
+use mnemal_core::{AsOf, Result, SessionId, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::mcp::answer::Mistake;
+use crate::mcp::moment;
 use crate::mcp::tool::Tool;
 
 /// First name of a parameter → what models call it too. Source: SURFACES 6.8.
@@ -15,6 +16,8 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("content", &["text", "data", "memory", "value"]),
     ("key", &["name", "id_or_key"]),
     ("since", &["from_time", "timeframe"]),
+    ("name", &["entity", "who", "query"]),
+    ("from", &["name", "entity"]),
     ("budget_tokens", &["max_tokens"]),
     ("max_tokens", &["budget_tokens"]),
 ];
@@ -135,6 +138,24 @@ impl Arguments {
             self.notes.push(format!("{name} is at least {LEAST_TOKENS}."));
         }
         Ok(tokens.max(LEAST_TOKENS))
+    }
+
+    /// Returns the times that are asked about: what held at `as_of`, as it was believed at `believed_at`; without them now.
+    pub(super) fn as_of(&self, now: Timestamp) -> Result<AsOf, Mistake> {
+        Ok(AsOf {
+            world: self.time("as_of", now)?.unwrap_or(now),
+            belief: self.time("believed_at", now)?.unwrap_or(Timestamp::MAX),
+        })
+    }
+
+    /// Returns a time.
+    pub(super) fn time(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, Mistake> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        moment::read(&text, now).map(Some).ok_or_else(|| {
+            Mistake::new(format!(
+                "{name} must be a time: 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
+            ))
+        })
     }
 
     /// Returns a switch.

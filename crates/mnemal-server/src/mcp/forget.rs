@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::mcp::answer::{Answer, Mistake, Outcome, Tail};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::nearest::nearest;
-use crate::mcp::token;
 use crate::mcp::tool::Tool;
+use crate::mcp::{tell, token};
 
 /// Most records of one call. Source: SURFACES 6.4.
 const MOST: usize = 20;
@@ -40,11 +40,7 @@ pub(super) async fn call(
     given: Map<String, Value>,
     person: Person,
 ) -> Result<Outcome, Mistake> {
-    let has_entity = given.get("entity").is_some_and(|entity| !entity.is_null());
     let arguments = Arguments::new(Tool::Forget, given);
-    if has_entity && !["id", "key", "ids"].into_iter().any(|name| arguments.has(name)) {
-        return Err(Mistake::new("Forgetting by entity is not available yet. Give id, key or ids."));
-    }
     let target = Target::read(memory, &arguments).await?;
     let only_look = arguments.flag("dry_run")? == Some(true);
     let token = arguments.text("confirm_token")?;
@@ -149,11 +145,14 @@ struct Target {
 
 impl Target {
     async fn read(memory: &Memory, arguments: &Arguments) -> Result<Self, Mistake> {
-        let given = ["id", "key", "ids"].into_iter().filter(|name| arguments.has(name)).count();
+        let given = ["id", "key", "ids", "entity"].into_iter().filter(|name| arguments.has(name)).count();
         if given != 1 {
             return Err(Mistake::new(
-                "Give exactly one of id, key and ids. Use memory_recall to find what should be forgotten.",
+                "Give exactly one of id, key, ids and entity. Use memory_recall to find what should be forgotten.",
             ));
+        }
+        if let Some(who) = arguments.text("entity")? {
+            return Self::of_entity(memory, who.trim()).await;
         }
         let mut names = arguments.list("ids")?;
         let single = match arguments.text("key")? {
@@ -174,6 +173,12 @@ impl Target {
     fn of_key(name: &str) -> Result<Self, Mistake> {
         let key = NoteKey::new(name).map_err(|error| Mistake::about("key", &error))?;
         Ok(Self { shown: format!("every version of '{key}'"), selector: Selector::Key(key), uncovers: None })
+    }
+
+    async fn of_entity(memory: &Memory, who: &str) -> Result<Self, Mistake> {
+        let entity = tell::whom(memory, who).await?;
+        let selector = Selector::Events(memory.naming(entity.id).await?);
+        Ok(Self { selector, shown: format!("every event that names {}", entity.id), uncovers: None })
     }
 
     async fn of_records(memory: &Memory, names: &[String]) -> Result<Self, Mistake> {

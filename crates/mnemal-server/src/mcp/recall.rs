@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::moment;
 use crate::mcp::store;
 use crate::mcp::tool::Tool;
 
@@ -150,15 +149,7 @@ fn standing_kind(event: &Event, said: LearningKind) -> LearningKind {
 }
 
 fn filter(arguments: &Arguments, wanted: &Wanted, now: Timestamp) -> Result<EventFilter, Mistake> {
-    let time = |name: &str| match arguments.text(name)? {
-        None => Ok(None),
-        Some(text) => moment::read(&text, now).map(Some).ok_or_else(|| {
-            Mistake::new(format!(
-                "{name} must be a time: 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
-            ))
-        }),
-    };
-    let (since, until) = (time("since")?, time("until")?);
+    let (since, until) = (arguments.time("since", now)?, arguments.time("until", now)?);
     if since.zip(until).is_some_and(|(since, until)| since >= until) {
         return Err(Mistake::new("since must be before until."));
     }

@@ -45,11 +45,16 @@ pub(super) enum Tool {
     Store,
     /// `memory_forget`.
     Forget,
+    /// `memory_entity`.
+    Entity,
+    /// `memory_relationships`.
+    Relationships,
 }
 
 impl Tool {
     /// All tools, in the order in which they are listed.
-    pub(super) const ALL: [Self; 4] = [Self::Context, Self::Recall, Self::Store, Self::Forget];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Context, Self::Recall, Self::Store, Self::Forget, Self::Entity, Self::Relationships];
 
     /// Returns the name on the wire.
     pub(super) fn name(self) -> &'static str {
@@ -58,6 +63,8 @@ impl Tool {
             Self::Recall => "memory_recall",
             Self::Store => "memory_store",
             Self::Forget => "memory_forget",
+            Self::Entity => "memory_entity",
+            Self::Relationships => "memory_relationships",
         }
     }
 
@@ -71,13 +78,17 @@ impl Tool {
             Self::Store => {
                 &["content", "key", "category", "kind", "tags", "importance", "ttl_minutes", "session"]
             }
-            Self::Forget => &["id", "key", "ids", "dry_run", "confirm_token"],
+            Self::Forget => &["id", "key", "ids", "entity", "dry_run", "confirm_token"],
+            Self::Entity => &["name", "id", "include", "as_of", "believed_at", "max_tokens"],
+            Self::Relationships => {
+                &["from", "to", "relation", "max_hops", "as_of", "believed_at", "max_tokens"]
+            }
         }
     }
 
     /// Whether it changes nothing; the record of what was shown is bookkeeping.
     pub(super) fn is_read_only(self) -> bool {
-        matches!(self, Self::Context | Self::Recall)
+        !matches!(self, Self::Store | Self::Forget)
     }
 }
 
@@ -88,8 +99,11 @@ mod tests {
     #[test]
     fn a_profile_that_only_reads_offers_no_tool_that_changes_something() {
         let names = |profile: Profile| profile.tools().map(Tool::name).collect::<Vec<_>>();
-        assert_eq!(names(Profile::Readonly), ["memory_context", "memory_recall"]);
-        assert_eq!(names(Profile::Core).len(), 4);
+        assert_eq!(
+            names(Profile::Readonly),
+            ["memory_context", "memory_recall", "memory_entity", "memory_relationships"]
+        );
+        assert_eq!(names(Profile::Core).len(), 6);
         for profile in Profile::ALL {
             assert_eq!(Profile::from_name(profile.as_str()), Some(profile));
         }

@@ -4,7 +4,14 @@ use serde_json::{Value, json};
 
 use crate::client::{Answer, Client, memory};
 
-const TOOLS: [&str; 4] = ["memory_context", "memory_recall", "memory_store", "memory_forget"];
+const TOOLS: [&str; 6] = [
+    "memory_context",
+    "memory_recall",
+    "memory_store",
+    "memory_forget",
+    "memory_entity",
+    "memory_relationships",
+];
 
 /// Arguments with which a tool does its work.
 fn good(tool: &str) -> Value {
@@ -14,12 +21,15 @@ fn good(tool: &str) -> Value {
         "memory_store" => {
             json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day", "importance": 0.5})
         }
+        "memory_entity" => json!({"name": "Anna", "include": ["facts", "edges"], "max_tokens": 900}),
+        "memory_relationships" => json!({"from": "Anna", "max_hops": 2, "max_tokens": 900}),
         _ => json!({"key": "deploy_day"}),
     }
 }
 
 async fn connected() -> Client {
     let memory = memory().await;
+    assert!(!memory.log("My sister Anna lives in Oslo.").await.unwrap().duplicate);
     let mut client = Client::shaken(&memory, "2025-11-25").await;
     assert!(!client.call("memory_store", good("memory_store")).await.is_error);
     client
@@ -37,7 +47,7 @@ async fn a_missing_argument_is_advice() {
         ("memory_store", "content is missing: say what to remember, in one or two sentences."),
         (
             "memory_forget",
-            "Give exactly one of id, key and ids. Use memory_recall to find what should be forgotten.",
+            "Give exactly one of id, key, ids and entity. Use memory_recall to find what should be forgotten.",
         ),
     ] {
         for empty in [json!({}), json!({"query": null, "content": "  ", "ids": null})] {

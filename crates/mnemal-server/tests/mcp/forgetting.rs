@@ -95,7 +95,7 @@ async fn an_unknown_name_is_no_success_and_the_nearest_are_named() {
         (json!({"id": "evt_00000000000000000000000000"}), "No memory with id 'evt_"),
         (json!({"ids": ["mem_x"]}), "No memory with key 'mem_x'"),
         (json!({"ids": ["mem_x", "y"]}), "ids must be ids of memory_recall"),
-        (json!({"entity": "Eve"}), "not available yet"),
+        (json!({"entity": "Eve"}), "known by 'Eve'"),
         (json!({"key": "a", "id": "b"}), "exactly one"),
         (json!({"ids": vec!["evt_00000000000000000000000000"; 21]}), "At most 20 ids"),
     ] {

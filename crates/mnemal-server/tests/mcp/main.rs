@@ -7,6 +7,8 @@ mod client;
 #[cfg(test)]
 mod forgetting;
 #[cfg(test)]
+mod knowing;
+#[cfg(test)]
 mod listing;
 #[cfg(test)]
 mod protocol;

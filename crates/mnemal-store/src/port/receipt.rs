@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Error, ErrorKind, EventId, LearningId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Seen,
+    Error, ErrorKind, EventId, FactId, LearningId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Seen,
     SeenItem, SessionId, Source, Span, Timestamp,
 };
 
@@ -169,6 +169,7 @@ fn record_bytes(record: RecordRef) -> Result<Value> {
     let (kind, id) = match record {
         RecordRef::Event(id) => (0, id.0),
         RecordRef::Learning(id) => (1, id.0),
+        RecordRef::Fact(id) => (2, id.0),
         _ => return Err(Error::new(ErrorKind::Unsupported, format!("cannot store what {record} names"))),
     };
     Ok(Value::Blob(std::iter::once(kind).chain(id.to_be_bytes()).collect()))
@@ -180,6 +181,7 @@ fn record(bytes: &[u8]) -> Result<RecordRef> {
     match kind {
         0 => Ok(RecordRef::Event(EventId(u128::from_be_bytes(id)))),
         1 => Ok(RecordRef::Learning(LearningId(u128::from_be_bytes(id)))),
+        2 => Ok(RecordRef::Fact(FactId(u128::from_be_bytes(id)))),
         _ => Err(corrupt("an unknown kind of record")),
     }
 }

@@ -39,11 +39,10 @@ fn mention(event: EventId, entity: u128, session: &str) -> Result<MentionRow> {
 fn small(event: EventId) -> Result<GraphDelta> {
     let mut home = fact(9, 1, "lives_in", event, at(5))?;
     home.object = Value::Entity(EntityId(2));
+    let mut oslo = entity(2, "Oslo", EntityKind::Location, event, at(5));
+    oslo.chosen.clone_from(&oslo.names);
     Ok(GraphDelta {
-        entities: vec![
-            entity(1, "Ada", EntityKind::Person, event, at(5)),
-            entity(2, "Oslo", EntityKind::Location, event, at(5)),
-        ],
+        entities: vec![entity(1, "Ada", EntityKind::Person, event, at(5)), oslo],
         facts: vec![home],
         mentions: vec![mention(event, 1, "s")?, mention(event, 2, "s")?],
         ..GraphDelta::default()

@@ -1,0 +1,103 @@
+//! `log`, `import` and `export`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+
+use super::Filter;
+
+/// `log`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Log {
+    /// Record one event, or with `-` messages as JSON lines from stdin.
+    Add(LogAdd),
+    /// List events, newest last.
+    List(LogList),
+    /// Show one event.
+    Show {
+        /// `evt_…`
+        id: String,
+    },
+}
+
+/// `log add`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LogAdd {
+    /// The text; `-` reads OpenAI-style messages as JSON lines from stdin.
+    pub(crate) text: String,
+    /// user or assistant.
+    #[arg(long, default_value = "user")]
+    pub(crate) role: String,
+    /// The conversation.
+    #[arg(long)]
+    pub(crate) session: Option<String>,
+    /// Who speaks.
+    #[arg(long)]
+    pub(crate) speaker: Option<String>,
+    /// When: RFC 3339, a day, or Unix milliseconds.
+    #[arg(long)]
+    pub(crate) at: Option<String>,
+    /// Names the call, so that a repetition has one effect.
+    #[arg(long)]
+    pub(crate) idempotency_key: Option<String>,
+}
+
+/// `log list`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LogList {
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+    /// How many of the newest.
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// List conversations instead of events.
+    #[arg(long)]
+    pub(crate) sessions: bool,
+    /// Also what a rule holds back.
+    #[arg(long)]
+    pub(crate) quarantined: bool,
+}
+
+/// Formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// Found out from the first lines.
+    Auto,
+    /// Our own export.
+    Jsonl,
+    /// One event a line: id, conv, session, ts, speaker, text, caption.
+    Neutral,
+    /// OpenAI-style messages.
+    Openai,
+    /// A Claude Code transcript.
+    ClaudeCode,
+}
+
+/// `import`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Import {
+    /// The file; `-` for stdin.
+    pub(crate) path: PathBuf,
+    /// Its format.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) format: ImportFormat,
+    /// It is your own history: the human speakers' turns count as your words.
+    #[arg(long)]
+    pub(crate) own_history: bool,
+    /// Skip broken lines instead of stopping at the first.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// Only say what would be read.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only this conversation of a file in the neutral layout.
+    #[arg(long)]
+    pub(crate) conv: Option<String>,
+}
+
+/// `export`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Export {
+    /// The file; `-` or nothing for stdout.
+    pub(crate) path: Option<PathBuf>,
+}

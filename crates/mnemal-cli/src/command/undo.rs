@@ -1,0 +1,17 @@
+//! `mnemal undo`.
+
+use anyhow::Result;
+use mnemal::Memory;
+
+use super::decided;
+use crate::args::Undo;
+use crate::ask::Going;
+use crate::output::Output;
+
+/// Takes a decision back.
+pub(super) async fn run(memory: &Memory, call: &Undo, output: &Output) -> Result<u8> {
+    let decision = memory.undoing(call.event.parse()?).await?;
+    let text = format!("taken back: {}", call.event);
+    let of = std::slice::from_ref(&call.event);
+    decided(memory, decision, Going::Really, output, ("undo", of, &text)).await
+}

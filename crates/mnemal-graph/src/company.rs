@@ -1,0 +1,134 @@
+//! Who and what is named together: how often, and when first and last.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mnemal_core::{
+    AsOf, EntityFilter, EntityId, EventId, MentionFilter, MentionRow, Result, Timestamp, Within,
+};
+
+use crate::Graph;
+
+/// How often something was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sightings {
+    /// Events that name it, each once.
+    pub events: usize,
+    /// When the first of them was said.
+    pub first_at: Timestamp,
+    /// When the last of them was said.
+    pub last_at: Timestamp,
+}
+
+/// What was named in the same events as something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// Who or what.
+    pub entity: EntityId,
+    /// How often, and when, both were named.
+    pub seen: Sightings,
+}
+
+/// Events that name something, each with the time at which it was said.
+pub(crate) type Named = BTreeMap<EventId, Timestamp>;
+
+/// Counts events; `None` for none.
+pub(crate) fn count(named: &Named) -> Option<Sightings> {
+    let (first, last) = (named.values().min()?, named.values().max()?);
+    Some(Sightings { events: named.len(), first_at: *first, last_at: *last })
+}
+
+impl Graph {
+    /// Returns how often an entity was named until the world time, together with what is taken for it; `None` for never.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn sightings(&self, id: EntityId, as_of: AsOf) -> Result<Option<Sightings>> {
+        let rows = self.mentions(id, as_of).await?;
+        Ok(count(&rows.iter().filter(|row| row.occurred_at <= as_of.world).map(at).collect()))
+    }
+
+    /// Returns who and what was named in the same events as an entity until the world time: what was named with it most often
+    /// first, then latest, then by id. Each stands for all that are taken for it.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn company(&self, id: EntityId, as_of: AsOf) -> Result<Vec<Together>> {
+        let own = self.mentions(id, as_of).await?;
+        let events: BTreeSet<EventId> = own.iter().map(|row| row.source.event).collect();
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter =
+            MentionFilter { events: Within::Only(events.into_iter().collect()), ..MentionFilter::all() };
+        let named = self.named_in(&filter, as_of).await?;
+        Ok(ranked(named.into_iter().filter(|(other, _)| *other != id)))
+    }
+
+    /// Returns every entity with how often it was named until the world time, most often first, then latest, then by id.
+    /// Costs as much as there are mentions.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn census(&self, as_of: AsOf) -> Result<Vec<Together>> {
+        Ok(ranked(self.named_in(&MentionFilter::all(), as_of).await?.into_iter()))
+    }
+
+    /// Returns the events among the mentions that pass the filter, by what stands for each entity.
+    pub(crate) async fn named_in(
+        &self,
+        filter: &MentionFilter,
+        as_of: AsOf,
+    ) -> Result<BTreeMap<EntityId, Named>> {
+        let mut rows = self.store().mentions(filter).await?;
+        rows.retain(|row| row.occurred_at <= as_of.world);
+        let wholes = self.wholes(rows.iter().map(|row| row.entity).collect(), as_of).await?;
+        let mut named: BTreeMap<EntityId, Named> = BTreeMap::new();
+        for row in &rows {
+            let whole = wholes.get(&row.entity).copied().unwrap_or(row.entity);
+            named.entry(whole).or_default().extend([at(row)]);
+        }
+        Ok(named)
+    }
+
+    /// Returns what stands for each of these at the belief time; itself where it stands for itself.
+    async fn wholes(&self, ids: BTreeSet<EntityId>, as_of: AsOf) -> Result<BTreeMap<EntityId, EntityId>> {
+        let mut next: BTreeMap<EntityId, EntityId> = BTreeMap::new();
+        let mut open = ids.clone();
+        while !open.is_empty() {
+            let wanted = Within::Only(std::mem::take(&mut open).into_iter().collect());
+            for entity in self.store().entities(&EntityFilter { ids: wanted, ..EntityFilter::all() }).await? {
+                let into = entity.joined_at(as_of.belief).unwrap_or(entity.id);
+                next.insert(entity.id, into);
+                if !next.contains_key(&into) {
+                    open.insert(into);
+                }
+            }
+        }
+        let whole = |id: EntityId| {
+            let mut at = id;
+            // Joins form no circle; the bound is for rows that say otherwise.
+            for _ in 0..next.len() {
+                match next.get(&at) {
+                    Some(into) if *into != at => at = *into,
+                    _ => break,
+                }
+            }
+            (id, at)
+        };
+        Ok(ids.into_iter().map(whole).collect())
+    }
+}
+
+fn at(row: &MentionRow) -> (EventId, Timestamp) {
+    (row.source.event, row.occurred_at)
+}
+
+fn ranked(named: impl Iterator<Item = (EntityId, Named)>) -> Vec<Together> {
+    let mut ranked: Vec<Together> =
+        named.filter_map(|(entity, events)| Some(Together { entity, seen: count(&events)? })).collect();
+    ranked.sort_by(|one, other| {
+        let by_count = other.seen.events.cmp(&one.seen.events);
+        by_count.then(other.seen.last_at.cmp(&one.seen.last_at)).then(one.entity.cmp(&other.entity))
+    });
+    ranked
+}

@@ -1,0 +1,50 @@
+//! Names that a person chose: a decision gives one, its undo takes it away.
+
+use mnemal_core::{EntityId, EntityName, EventId};
+
+use super::{Names, Said, note, shown};
+use crate::key::name_key;
+
+impl Names {
+    /// Shows an entity, or what it is taken for, by the name that a person chose; it is found by that name too.
+    pub(crate) fn choose(&mut self, id: EntityId, text: &str, said: Said<'_>) {
+        let id = self.canon(id);
+        let Some(entity) = self.entities.get_mut(&id) else { return };
+        let key = name_key(text, entity.kind);
+        if key.is_empty() {
+            return;
+        }
+        let name =
+            EntityName { text: text.to_owned(), key, source: said.event.id, occurred_at: said.occurred_at };
+        if !entity.names.iter().any(|known| known.key == name.key) {
+            entity.names.push(name.clone());
+        }
+        entity.chosen.push(name);
+        entity.name = shown(entity).to_owned();
+        note(entity, said.event);
+        self.changed.insert(id);
+        self.index(id);
+    }
+
+    /// Takes the name away that a decision gave; one that the entity had already stays.
+    pub(crate) fn unchoose(&mut self, decision: EventId, said: Said<'_>) {
+        let mut is_changed = false;
+        for entity in self.entities.values_mut() {
+            if !entity.chosen.iter().any(|name| name.source == decision) {
+                continue;
+            }
+            entity.chosen.retain(|name| name.source != decision);
+            entity.names.retain(|name| name.source != decision);
+            entity.name = shown(entity).to_owned();
+            note(entity, said.event);
+            self.changed.insert(entity.id);
+            is_changed = true;
+        }
+        if is_changed {
+            // What is looked up by name knows no way to take one out; an undo is rare.
+            let changed = std::mem::take(&mut self.changed);
+            *self = Self::from_rows(std::mem::take(&mut self.entities).into_values().collect());
+            self.changed = changed;
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What is talked about: themes, the events that touch them, and which theme is a part of which.
+//!
+//! A theme is a named thing that is neither somebody nor a place nor an organization, or the words of a claim where the
+//! predicate takes a concept: what somebody likes, prefers, studies. Nothing is stored for it: themes are read off mentions
+//! and claims.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mnemal_core::{
+    AsOf, Entity, EntityFilter, EntityId, EntityKind, EventId, Fact, FactFilter, MentionFilter, Result,
+    Timestamp, Value, named_id,
+};
+use mnemal_extract::predicate;
+use mnemal_text::fold;
+
+use crate::Graph;
+use crate::company::{Named, Sightings, count};
+
+/// Most keywords of a topic. Source: BA-06.
+const KEYWORDS: usize = 5;
+
+/// A theme and where it comes up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topic {
+    /// That of the entity; for one that was never a name, a hash of its words.
+    pub id: EntityId,
+    /// How it is shown.
+    pub name: String,
+    /// How often it came up, and when.
+    pub seen: Sightings,
+    /// What came up with it most often, at most five names.
+    pub keywords: Vec<String>,
+    /// How many entities were named with it.
+    pub entities: usize,
+    /// A theme that comes up more often, and in at least half of the events of this one.
+    pub parent: Option<EntityId>,
+    /// The events that touch it, oldest first, each with how much of it is about this theme: one over the number of its
+    /// themes.
+    pub events: Vec<(EventId, f32)>,
+}
+
+/// A theme while it is gathered.
+#[derive(Debug, Default)]
+struct Theme {
+    name: String,
+    events: Named,
+}
+
+impl Graph {
+    /// Returns what is talked about until the world time, what comes up most often first, then latest, then by id. Costs as
+    /// much as there are mentions and facts.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn topics(&self, as_of: AsOf) -> Result<Vec<Topic>> {
+        let named = self.named_in(&MentionFilter::all(), as_of).await?;
+        let entities: BTreeMap<EntityId, Entity> = self
+            .all(&EntityFilter::all(), as_of)
+            .await?
+            .into_iter()
+            .map(|entity| (entity.id, entity))
+            .collect();
+        let mut themes: BTreeMap<EntityId, Theme> = BTreeMap::new();
+        let mut by_words: BTreeMap<String, EntityId> = BTreeMap::new();
+        for entity in entities.values().filter(|entity| is_theme(entity.kind)) {
+            by_words.extend(entity.names.iter().map(|name| (fold(&name.text), entity.id)));
+            let events = named.get(&entity.id).cloned().unwrap_or_default();
+            themes.insert(entity.id, Theme { name: entity.name.clone(), events });
+        }
+        for fact in self.facts(&FactFilter::all(), as_of).await? {
+            let Some((words, events)) = talked_about(&fact, as_of.world) else { continue };
+            let id = by_words.entry(fold(words)).or_insert_with_key(|key| topic_id(key));
+            let theme = themes.entry(*id).or_default();
+            if theme.name.is_empty() {
+                words.clone_into(&mut theme.name);
+            }
+            theme.events.extend(events);
+        }
+        Ok(described(&themes, &named, &entities))
+    }
+}
+
+/// Whether what is named is a theme.
+fn is_theme(kind: EntityKind) -> bool {
+    matches!(kind, EntityKind::Product | EntityKind::Work | EntityKind::Event | EntityKind::Concept)
+}
+
+/// Returns the id of a theme that was never a name.
+fn topic_id(key: &str) -> EntityId {
+    EntityId(named_id("topic", &[key]))
+}
+
+/// Returns the theme of a claim with the events that make it.
+fn talked_about(fact: &Fact, world: Timestamp) -> Option<(&str, Vec<(EventId, Timestamp)>)> {
+    let info = predicate::of(fact.predicate.as_str())?;
+    let takes_concept = info.objects.iter().any(|name| name == EntityKind::Concept.as_str());
+    let Value::Literal { text, .. } = &fact.object else { return None };
+    let events = fact.supports.iter().filter(|support| support.says_so() && support.occurred_at <= world);
+    let events: Vec<_> = events.map(|support| (support.source.event, support.occurred_at)).collect();
+    (takes_concept && !events.is_empty()).then_some((text.as_str(), events))
+}
+
+/// Describes each theme by what stands in the same events.
+fn described(
+    themes: &BTreeMap<EntityId, Theme>,
+    named: &BTreeMap<EntityId, Named>,
+    entities: &BTreeMap<EntityId, Entity>,
+) -> Vec<Topic> {
+    let mut themes_of: BTreeMap<EventId, BTreeSet<EntityId>> = BTreeMap::new();
+    for (id, theme) in themes {
+        for event in theme.events.keys() {
+            themes_of.entry(*event).or_default().insert(*id);
+        }
+    }
+    let mut names_in: BTreeMap<EventId, BTreeSet<EntityId>> = BTreeMap::new();
+    for (id, events) in named {
+        for event in events.keys() {
+            names_in.entry(*event).or_default().insert(*id);
+        }
+    }
+    let mut topics: Vec<Topic> = themes
+        .iter()
+        .filter_map(|(id, theme)| {
+            let other_themes = tally(*id, &theme.events, &themes_of);
+            let with = tally(*id, &theme.events, &names_in);
+            let size = |of: &EntityId| themes.get(of).map_or(0, |theme| theme.events.len());
+            let is_parent = |(of, shared): &&(EntityId, usize)| {
+                size(of) > theme.events.len() && 2 * shared >= theme.events.len()
+            };
+            let shown = |of: &EntityId| {
+                let theme = themes.get(of).map(|theme| &theme.name);
+                theme.or_else(|| entities.get(of).map(|entity| &entity.name)).cloned()
+            };
+            let mut keywords: Vec<String> = Vec::new();
+            for (of, _) in merged(&other_themes, &with) {
+                keywords.extend(shown(&of).filter(|name| !keywords.contains(name)));
+            }
+            keywords.truncate(KEYWORDS);
+            let share = |event: &EventId| 1.0 / themes_of.get(event).map_or(1, BTreeSet::len).max(1) as f32;
+            let mut events: Vec<(EventId, Timestamp)> =
+                theme.events.iter().map(|(event, at)| (*event, *at)).collect();
+            events.sort_by_key(|(event, at)| (*at, *event));
+            Some(Topic {
+                id: *id,
+                name: theme.name.clone(),
+                seen: count(&theme.events)?,
+                keywords,
+                entities: with.iter().filter(|(of, _)| !themes.contains_key(of)).count(),
+                parent: other_themes.iter().find(is_parent).map(|(of, _)| *of),
+                events: events.into_iter().map(|(event, _)| (event, share(&event))).collect(),
+            })
+        })
+        .collect();
+    topics.sort_by(|one, other| {
+        let by_count = other.seen.events.cmp(&one.seen.events);
+        by_count.then(other.seen.last_at.cmp(&one.seen.last_at)).then(one.id.cmp(&other.id))
+    });
+    topics
+}
+
+/// Counts what else stands in some events, most often first, then by id.
+fn tally(
+    own: EntityId,
+    events: &Named,
+    found: &BTreeMap<EventId, BTreeSet<EntityId>>,
+) -> Vec<(EntityId, usize)> {
+    let mut counts: BTreeMap<EntityId, usize> = BTreeMap::new();
+    for id in events.keys().filter_map(|event| found.get(event)).flatten().filter(|id| **id != own) {
+        *counts.entry(*id).or_default() += 1;
+    }
+    let mut counts: Vec<(EntityId, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(id, count)| (std::cmp::Reverse(*count), *id));
+    counts
+}
+
+/// Merges two tallies; an entity that is a theme stands in both, and its larger count holds.
+fn merged(one: &[(EntityId, usize)], other: &[(EntityId, usize)]) -> Vec<(EntityId, usize)> {
+    let mut all: Vec<(EntityId, usize)> = one.iter().chain(other).copied().collect();
+    all.sort_by_key(|(id, count)| (std::cmp::Reverse(*count), *id));
+    let mut seen = BTreeSet::new();
+    all.retain(|(id, _)| seen.insert(*id));
+    all
+}

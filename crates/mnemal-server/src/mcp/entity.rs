@@ -1,0 +1,119 @@
+//! `memory_entity`: what is known of somebody or something.
+
+use std::num::NonZeroUsize;
+
+use mnemal::{Memory, Portrait, Sentence, Told};
+use mnemal_core::{ErrorKind, RecordRef};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tell;
+use crate::mcp::tool::Tool;
+
+/// Events that are quoted when they are asked for. Source: own default, what fits under the ceiling beside the facts.
+const EVENTS: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
+
+/// Answers what is known.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Entity, given);
+    let who = match arguments.text("id")? {
+        Some(id) => id,
+        None => arguments.required("name", "say whom or what.")?,
+    };
+    let who = who.trim();
+    let wanted = Wanted::read(&arguments.list("include")?)?;
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let engine = memory.engine();
+    let as_of = arguments.as_of(engine.now())?;
+    let mut tail = Tail::new(arguments.notes);
+
+    let found = match memory.portrait(who, as_of).await {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(tell::unknown(memory, who).await),
+        Err(error) => return Err(error.into()),
+    };
+    let (portrait, gaps) = (found.value, found.gaps);
+    let quoted = if wanted.events {
+        let graph = memory.graph().await?;
+        memory.heard_of(&graph, portrait.entity.id, EVENTS, as_of).await?
+    } else {
+        Vec::new()
+    };
+    let told: Vec<&Told> =
+        portrait.facts.iter().chain(&portrait.past).filter(|told| wanted.takes(told)).collect();
+    // The line that says who it is names the event in which that was quoted first, which may have a line of its own.
+    let mut offered: Vec<_> = portrait.fragment().into_iter().collect();
+    let n_first = offered.len();
+    offered.extend(told.iter().filter_map(|told| told.fragment()));
+    offered.extend(quoted.iter().map(Sentence::fragment));
+    let recited = memory.recite(who, offered, tail.room(engine, ceiling)).await?;
+
+    let texts = tell::texts(&recited, n_first);
+    let of = |wanted: fn(&Told) -> bool| -> Vec<Value> {
+        let shown = told.iter().filter(|told| wanted(told));
+        shown.filter_map(|told| Some(tell::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?))).collect()
+    };
+    let event = |sentence: &Sentence| {
+        let text = texts.get(&RecordRef::Event(sentence.source.event))?;
+        Some(json!({"id": sentence.source.event.to_string(), "date": sentence.day(), "text": text}))
+    };
+    let mut structured = json!({
+        "recall_id": recited.id.to_string(),
+        "entity": header(&portrait),
+        "facts": of(|told| told.fact.object.entity().is_none()),
+        "edges": of(|told| told.fact.object.entity().is_some()),
+        "events": quoted.iter().filter_map(event).collect::<Vec<_>>(),
+        "truncated": recited.left_out > 0,
+    });
+    let lists = ["facts", "edges", "events"];
+    let dropped = tell::cut(&mut structured, &lists, |text| engine.count_tokens(text).0 <= ceiling);
+    let more = recited.left_out.max(dropped);
+    if more > 0 {
+        tail.say(format!("{more} more; narrow include or raise max_tokens."));
+    }
+    tail.gaps(&[gaps, recited.gaps.clone()].concat());
+    let head =
+        if recited.text.is_empty() { "Nothing is known but the name." } else { recited.value.text.as_str() };
+    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}
+
+/// Which parts of an answer are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wanted {
+    facts: bool,
+    edges: bool,
+    events: bool,
+}
+
+impl Wanted {
+    /// Reads what to include; nothing is facts and edges.
+    fn read(include: &[String]) -> Result<Self, Mistake> {
+        let mut wanted = Self { facts: include.is_empty(), edges: include.is_empty(), events: false };
+        for part in include {
+            match part.as_str() {
+                "facts" => wanted.facts = true,
+                "edges" => wanted.edges = true,
+                "events" => wanted.events = true,
+                _ => return Err(Mistake::new("include must be among facts, edges and events.")),
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn takes(self, told: &Told) -> bool {
+        if told.fact.object.entity().is_some() { self.edges } else { self.facts }
+    }
+}
+
+/// Returns who it is for programs; how it is named stands in the block.
+fn header(portrait: &Portrait) -> Value {
+    let seen = portrait.seen;
+    json!({
+        "id": portrait.entity.id.to_string(),
+        "type": portrait.entity.kind.as_str(),
+        "event_count": seen.map_or(0, |seen| seen.events),
+        "first_seen": seen.map(|seen| seen.first_at.to_string()),
+        "last_seen": seen.map(|seen| seen.last_at.to_string()),
+    })
+}

@@ -1,0 +1,104 @@
+//! `memory_relationships`: what lies around somebody or something, how a relation went, and the ways to another.
+
+use std::num::NonZeroUsize;
+
+use mnemal::{Graph, Memory, Told};
+use mnemal_core::{AsOf, EntityId, ErrorKind, Fact, Predicate, RecordRef};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tell;
+use crate::mcp::tool::Tool;
+
+/// Facts away that are looked at where the call does not say. Source: SURFACES 6.4.
+const HOPS: u32 = 2;
+/// Most facts away. Source: BA-39, the longest path.
+const MOST_HOPS: u32 = 3;
+/// Most facts that are walked. Source: own default; at the highest ceiling a fact has 40 tokens left.
+const FACTS: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
+
+/// Answers how things are connected.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Relationships, given);
+    let from = arguments.required("from", "say whom or what.")?;
+    let to = arguments.text("to")?;
+    let relation = arguments.name("relation", |name| Predicate::new(name))?;
+    let hops = arguments.count("max_hops", MOST_HOPS)?.unwrap_or(HOPS);
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let engine = memory.engine();
+    let as_of = arguments.as_of(engine.now())?;
+    let mut tail = Tail::new(arguments.notes);
+
+    let graph = memory.graph().await?;
+    let start = whom(memory, &graph, from.trim(), as_of).await?;
+    let ways = match &to {
+        Some(to) => {
+            let end = whom(memory, &graph, to.trim(), as_of).await?;
+            let mut paths = graph.paths(start, end, as_of).await?;
+            paths.retain(|path| path.facts.len() <= hops as usize);
+            paths.into_iter().map(|path| path.facts).collect()
+        }
+        None => vec![around(&graph, start, (relation.as_ref(), hops), as_of).await?],
+    };
+    let mut told: Vec<Vec<Told>> = Vec::new();
+    for mut facts in ways {
+        facts.retain(|fact| relation.as_ref().is_none_or(|wanted| fact.predicate == *wanted) || to.is_some());
+        told.push(memory.tell(&graph, facts, as_of).await?);
+    }
+    let offered = told.iter().flatten().filter_map(Told::fragment).collect();
+    let recited = memory.recite(&from, offered, tail.room(engine, ceiling)).await?;
+
+    let texts = tell::texts(&recited, 0);
+    let edge = |told: &Told| Some(tell::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?));
+    let mut seen = std::collections::HashSet::new();
+    let edges: Vec<Value> =
+        told.iter().flatten().filter(|told| seen.insert(told.fact.id)).filter_map(edge).collect();
+    let path =
+        |way: &Vec<Told>| Value::from(way.iter().map(|told| told.fact.id.to_string()).collect::<Vec<_>>());
+    let mut structured = json!({
+        "recall_id": recited.id.to_string(),
+        "edges": edges,
+        "paths": if to.is_some() { told.iter().map(path).collect::<Vec<_>>() } else { Vec::new() },
+        "truncated": recited.left_out > 0,
+    });
+    let fits = |text: &str| engine.count_tokens(text).0 <= ceiling;
+    let more = recited.left_out.max(tell::cut(&mut structured, &["paths", "edges"], fits));
+    if more > 0 {
+        tail.say(format!("{more} more; name a relation or raise max_tokens."));
+    }
+    tail.gaps(&[graph.gaps, recited.gaps].concat());
+    let head = match (recited.value.text.as_str(), &to) {
+        ("", Some(_)) => "Nothing connects them within max_hops facts.",
+        ("", None) => "No relations are known.",
+        (text, _) => text,
+    };
+    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}
+
+async fn whom(memory: &Memory, graph: &Graph, who: &str, as_of: AsOf) -> Result<EntityId, Mistake> {
+    match graph.whom(who, as_of).await {
+        Ok(entity) => Ok(entity.id),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(tell::unknown(memory, who).await),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns what lies around, nearest first: facts between two that have names; of one relation also what is over.
+async fn around(
+    graph: &Graph,
+    start: EntityId,
+    (relation, hops): (Option<&Predicate>, u32),
+    as_of: AsOf,
+) -> Result<Vec<Fact>, Mistake> {
+    let hops = u8::try_from(hops).unwrap_or(u8::MAX);
+    let mut facts = if relation.is_some() {
+        let mut facts = graph.about(&[start], as_of).await?;
+        facts.extend(graph.past(&[start], as_of).await?);
+        facts
+    } else {
+        graph.neighbourhood(&[start], hops, FACTS, as_of).await?.facts
+    };
+    facts.retain(|fact| fact.object.entity().is_some());
+    Ok(facts)
+}

@@ -1,0 +1,197 @@
+//! What a person decides about facts and entities: one event in the log each, and its undo.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{
+    AsOf, Cursor, Decision, Degraded, Entity, EntityId, Error, Event, EventFilter, EventId, EventKind,
+    FactChoice, FactDecision, FactFilter, Origin, Predicate, Result, Role, Timestamp, Value, Within,
+};
+use mnemal_events::Ack;
+use mnemal_text::fold;
+
+use crate::memory::Memory;
+use crate::message::Message;
+
+/// Events a page when the log is searched for a name. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
+/// First letter of the blocks of Chinese and Japanese scripts, which are written without blanks. Source: Unicode, CJK Radicals.
+const WITHOUT_BLANKS: char = '\u{2e80}';
+/// Shortest name that is searched for in texts that no extractor reads, in characters. Source: RB-74.
+const TELLING: usize = 3;
+
+/// Returns the decision to show an entity by this name from now on; it is found by its older names too.
+///
+/// # Errors
+/// `Invalid` for a blank name.
+pub fn renaming(id: EntityId, name: &str) -> Result<Decision> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(Error::invalid("a name must not be empty"));
+    }
+    Ok(Decision::Fact(FactDecision {
+        subject: id,
+        predicate: Predicate::new("name")?,
+        topic: None,
+        object: Value::Literal { text: name.to_owned(), key: value_key(name) },
+        choice: FactChoice::Add { valid_at: None, invalid_at: None },
+    }))
+}
+
+/// Returns the key of words as the object of a fact: words of one key are one value.
+pub fn value_key(words: &str) -> String {
+    fold(words)
+}
+
+impl Memory {
+    /// Logs what the user decided about a fact, or that two entities are one, or two; readers of the graph see it next.
+    ///
+    /// # Errors
+    /// `Invalid` for a decision of another sort; as [`log`](Self::log).
+    pub async fn decide(&self, decision: Decision) -> Result<Degraded<Ack>> {
+        match decision {
+            Decision::Fact(_) | Decision::Merge { .. } | Decision::Split { .. } | Decision::Undo { .. } => {
+                self.log(Message::of(EventKind::Decision(decision), Origin::UserDirect, "")).await
+            }
+            _ => Err(Error::invalid("only facts and entities are decided about here")),
+        }
+    }
+
+    /// Returns the decision that takes a decision about a fact, a name or a merge back.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such event, `Invalid` when it is no such decision: a split is taken back by a merge, and
+    /// what was forgotten stays so.
+    pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
+        let event = self.get(decision).await?;
+        match event.kept().map(|kept| &kept.kind) {
+            Some(EventKind::Decision(Decision::Fact(_) | Decision::Merge { .. })) => {
+                Ok(Decision::Undo { decision })
+            }
+            Some(EventKind::Decision(Decision::Split { .. })) => {
+                Err(Error::invalid(format!("{decision} is a split; it is taken back by a merge")))
+            }
+            Some(EventKind::Decision(Decision::Forget(_))) => {
+                Err(Error::invalid(format!("{decision} is a forget, and there is no undo")))
+            }
+            _ => Err(Error::invalid(format!("{decision} is no decision about a fact or a merge"))),
+        }
+    }
+
+    /// Returns the events that name an entity: those that the graph read it in, decisions about it, and texts that no
+    /// extractor reads (notes, answers of tools, what is held back) in which one of its names stands that nobody else has.
+    ///
+    /// # Errors
+    /// `Unavailable` when the graph is behind the log, so that something would be left out: try again.
+    pub async fn naming(&self, id: EntityId) -> Result<Vec<EventId>> {
+        let always = AsOf::present(Timestamp::MAX);
+        let graph = self.graph_of_all().await?;
+        let entity = graph.whom(&id.to_string(), always).await?;
+        let mut ids: BTreeSet<EventId> =
+            graph.mentions(entity.id, always).await?.iter().map(|row| row.source.event).collect();
+        for filter in [
+            FactFilter { subjects: Within::Only(vec![entity.id]), ..FactFilter::all() },
+            FactFilter { objects: Within::Only(vec![entity.id]), ..FactFilter::all() },
+        ] {
+            let facts = graph.history(&filter).await?;
+            ids.extend(facts.iter().flat_map(|fact| &fact.supports).map(|one| one.source.event));
+        }
+        let mut names = Vec::new();
+        for name in entity.names.iter().filter(|name| name.text.chars().count() >= TELLING) {
+            if graph.named(&name.text, always).await?.len() == 1 {
+                names.push(words(&name.text));
+            }
+        }
+        self.each_event(|event| {
+            if is_about(event, &entity) || says(event, &names) {
+                ids.insert(event.id);
+            }
+        })
+        .await?;
+        Ok(ids.into_iter().collect())
+    }
+
+    /// Returns the graph when it has read the whole log.
+    async fn graph_of_all(&self) -> Result<mnemal_graph::Graph> {
+        let graph = self.graph().await?;
+        let behind = self.engine.fold_graph().await;
+        match behind.first() {
+            Some(gap) => Err(Error::new(
+                mnemal_core::ErrorKind::Unavailable,
+                format!("the graph has not read everything yet ({gap}); try again"),
+            )),
+            None => Ok(graph.value),
+        }
+    }
+
+    async fn each_event(&self, mut with: impl FnMut(&Event)) -> Result<()> {
+        let mut after = Cursor::START;
+        loop {
+            let page = self.scan(&EventFilter::all(), after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Cursor(Some(last.seq));
+            page.iter().for_each(&mut with);
+        }
+    }
+}
+
+/// Whether an event is a decision about an entity.
+fn is_about(event: &Event, entity: &Entity) -> bool {
+    let is = |id: &EntityId| *id == entity.id;
+    match event.kept().map(|kept| &kept.kind) {
+        Some(EventKind::Decision(Decision::Fact(fact))) => {
+            is(&fact.subject) || fact.object.entity().is_some_and(|id| is(&id))
+        }
+        Some(EventKind::Decision(
+            Decision::Merge { one, into: other } | Decision::Split { one, from: other },
+        )) => is(one) || is(other),
+        _ => false,
+    }
+}
+
+/// Whether one of the names stands as whole words in an event that the graph does not read.
+fn says(event: &Event, names: &[String]) -> bool {
+    let is_read = matches!(event.role, Role::User | Role::Assistant | Role::Document);
+    let Some(kept) = event.kept().filter(|_| !is_read || event.quarantined.is_some()) else { return false };
+    let texts = std::iter::once(&kept.content).chain(kept.metadata.values());
+    texts.into_iter().any(|text| {
+        let text = words(text);
+        names.iter().any(|name| text.contains(name.as_str()))
+    })
+}
+
+/// Returns the folded words of a text with one blank around each, so that names are compared as whole words; a letter of a
+/// script that is written without blanks is a word.
+fn words(text: &str) -> String {
+    let mut all = String::from(" ");
+    for letter in fold(text).chars() {
+        if letter >= WITHOUT_BLANKS {
+            all.extend([' ', letter, ' ']);
+        } else if letter.is_alphanumeric() {
+            all.push(letter);
+        } else {
+            all.push(' ');
+        }
+    }
+    all.push(' ');
+    let words: Vec<&str> = all.split_whitespace().collect();
+    format!(" {} ", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_whole_words_in_any_script() {
+        for (text, name, found) in [
+            ("Met ANNA, at last", "Anna", true),
+            ("Joanna called", "Anna", false),
+            ("anna-berg@example.org wrote", "Anna Berg", true),
+            ("昨天见到张伟了", "张伟", true),
+            ("昨天见到张三了", "张伟", false),
+            ("Ёлка", "елка", true),
+        ] {
+            assert_eq!(words(text).contains(&words(name)), found, "{text} {name}");
+        }
+    }
+}
