@@ -12,6 +12,8 @@ pub(crate) enum Arm {
     Lexical,
     /// Vectors.
     Vector,
+    /// What the graph read.
+    Graph,
     /// What a turn is like and who speaks; needs no arm.
     Turn,
 }
@@ -35,10 +37,18 @@ pub(crate) struct Signal {
 }
 
 /// Number of signals.
-pub(crate) const SIGNALS: usize = 17;
+pub(crate) const SIGNALS: usize = 20;
 
+/// Place of `denial` in the table.
+pub(crate) const DENIAL: usize = 13;
 /// Place of `company` in the table; it is measured from what the others say.
 pub(crate) const COMPANY: usize = 16;
+/// Place of `rival` in the table; it is measured from what the others say.
+pub(crate) const RIVAL: usize = 17;
+/// Place of `told` in the table; the graph is asked for the best candidates only.
+pub(crate) const TOLD: usize = 18;
+/// Place of `kind` in the table; as `told`.
+pub(crate) const KIND: usize = 19;
 
 /// The score of a candidate is Σ weight · value / Σ weight, over the signals whose arm ran.
 ///
@@ -61,6 +71,9 @@ pub(crate) const COMPANY: usize = 16;
 /// | `date` | the question names a time, and the event happened then, or near it |
 /// | `opener` | no message comes before it in its conversation |
 /// | `company` | it is of the conversation of the turn that is best by all other signals |
+/// | `rival` | the question asks whether something is so, and a person denies nothing in the conversation of the best denial |
+/// | `told` | a fact rests on it of a predicate that the question asks for, about somebody whom it names |
+/// | `kind` | somebody whom the question names speaks of a thing of the kind that it asks for, as the graph knows it |
 ///
 /// Source: learnt once, listwise (softmax over the candidates, cross-entropy on the evidence), on the development halves of
 /// `LoCoMo` and BEAM-100K together, all roles indexed, then rounded:
@@ -88,6 +101,9 @@ pub(crate) const TABLE: [Signal; SIGNALS] = [
     signal("date", Arm::Turn, Scale::Bounded, 1.65),
     signal("opener", Arm::Turn, Scale::Bounded, 0.65),
     signal("company", Arm::Turn, Scale::Bounded, 0.45),
+    signal("rival", Arm::Turn, Scale::Bounded, 1.6),
+    signal("told", Arm::Graph, Scale::Bounded, 0.6),
+    signal("kind", Arm::Graph, Scale::Bounded, 1.5),
 ];
 
 const fn signal(name: &'static str, arm: Arm, scale: Scale, weight: f32) -> Signal {
@@ -163,7 +179,11 @@ mod tests {
             let error = Weights::default().with(name, weight).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{name} {weight}");
         }
-        assert_eq!(TABLE.get(COMPANY).map(|signal| signal.name), Some("company"));
+        for (place, name) in
+            [(DENIAL, "denial"), (COMPANY, "company"), (RIVAL, "rival"), (TOLD, "told"), (KIND, "kind")]
+        {
+            assert_eq!(TABLE.get(place).map(|signal| signal.name), Some(name));
+        }
     }
 
     #[test]

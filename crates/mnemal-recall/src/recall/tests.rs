@@ -60,6 +60,7 @@ fn over(store: &MemoryStore, index: Slot<dyn IndexStore>, embedder: Slot<dyn Emb
     let parts = RecallParts {
         index,
         events: Arc::new(store.clone()),
+        graph: Slot::Empty,
         learnings: Slot::Empty,
         embedder,
         counter: Slot::Empty,
