@@ -89,6 +89,11 @@ impl Query {
         Self { times: spans(text, analyzer.language(), now), ..self }
     }
 
+    /// Whether the graph can say what is asked for; when something was, it cannot.
+    pub(crate) fn asks_graph(&self) -> bool {
+        self.wanted.is_of_graph() && !self.forms.contains(&Marks::TIME)
+    }
+
     /// Whether a turn with these marks has a form that is asked for.
     pub(crate) fn wants(&self, marks: Marks) -> bool {
         self.forms.iter().any(|form| marks.has(*form))

@@ -246,7 +246,7 @@ impl Recall {
     /// A graph that is not there, or fails, is a gap, and its weights fall to the other signals; one that has not read the
     /// newest events says nothing of them.
     async fn with_graph(&self, query: &Query, search: Search, gaps: &mut Gaps) -> Search {
-        if !query.wanted.is_of_graph() || search.ranked.is_empty() {
+        if !query.asks_graph() || search.ranked.is_empty() {
             return search;
         }
         let rows: Vec<u32> = search.ranked.iter().take(LOOKED_AT).map(|fused| fused.row).collect();
