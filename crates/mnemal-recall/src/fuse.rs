@@ -190,6 +190,30 @@ mod tests {
     }
 
     #[test]
+    fn who_denies_nothing_where_it_is_denied_is_the_rival_of_the_best_denial() {
+        let of = |row, session, values: &[(&str, f32)]| Candidate { session, ..candidate(row, values) };
+        let rows = vec![
+            of(1, 7, &[("words", 1.0), ("rival", 1.0)]),
+            of(2, 8, &[("words", 1.0), ("rival", 1.0)]),
+            of(3, 8, &[("words", 3.0), ("denial", 1.0)]),
+            of(4, 7, &[("words", 2.0), ("denial", 1.0)]),
+            of(5, 9, &[("words", 5.0), ("rival", 1.0)]),
+        ];
+        let rivals = |rows: &[Candidate]| -> Vec<u32> {
+            let fused = fuse(rows.to_vec(), &Weights::default());
+            let mut rivals: Vec<u32> = fused
+                .iter()
+                .filter(|fused| part(fused, "rival").value > 0.0)
+                .map(|fused| fused.row)
+                .collect();
+            rivals.sort_unstable();
+            rivals
+        };
+        assert_eq!(rivals(&rows), [2]);
+        assert_eq!(rivals(&rows[..2]), [0; 0], "nobody denies it");
+    }
+
+    #[test]
     fn a_row_without_a_conversation_keeps_no_company() {
         let rows = [1, 2].map(|row| candidate(row, &[("words", 1.0)]));
         let fused = fuse(rows.to_vec(), &Weights::default());

@@ -135,9 +135,10 @@ impl GraphArm {
         let found = store.entities(&by_id(wanted)).await?;
         let taken: HashSet<EntityId> =
             found.iter().filter_map(|entity| entity.joined.last()).map(|joined| joined.into).collect();
-        let wholes = match taken.is_empty() {
-            true => Vec::new(),
-            false => store.entities(&by_id(taken.into_iter().collect())).await?,
+        let wholes = if taken.is_empty() {
+            Vec::new()
+        } else {
+            store.entities(&by_id(taken.into_iter().collect())).await?
         };
         let terms = |text: &str| -> Vec<TermHash> {
             analyzer.query_terms(text).iter().map(|term| TermHash(term_hash(term))).collect()

@@ -136,6 +136,14 @@ mod tests {
     }
 
     #[test]
+    fn a_number_may_be_asked_for_by_name_and_the_graph_tells_no_time() {
+        assert!(read("What is my monthly budget?").wants(Marks::NUMBER));
+        assert!(!read("What is my hobby?").wants(Marks::NUMBER));
+        assert!(read("Where did Ada travel?").asks_graph() && !read("When did Ada travel?").asks_graph());
+        assert!(!read("zebra crossings").asks_graph());
+    }
+
+    #[test]
     fn stop_words_alone_ask_nothing() {
         // proves: DF-10
         assert!(!read("ok can that this").asks_something);

@@ -187,7 +187,8 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     let split = text.split(|c: char| !c.is_alphabetic() && !matches!(c, '\'' | '’' | '-'));
     let plain = |word: &str| -> String {
         let word = word.to_lowercase();
-        ["'s", "’s"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(&word).to_owned()
+        let bare = ["'s", "’s"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(&word);
+        bare.trim_matches(['\'', '’', '-']).to_owned()
     };
     split.filter(|word| !word.is_empty()).map(plain)
 }
