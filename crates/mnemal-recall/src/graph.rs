@@ -84,12 +84,11 @@ impl GraphArm {
             return Ok(());
         }
         let read = store.cursor().await?.count();
-        let events: Vec<EventId> =
-            unknown.into_iter().filter(|(seq, _)| *seq <= read).map(|(_, event)| event).collect();
-        if events.is_empty() {
+        let unread: Vec<Unread> = unknown.into_iter().filter(|unread| unread.seq <= read).collect();
+        if unread.is_empty() {
             return Ok(());
         }
-        let turns = turns(store, &events).await?;
+        let turns = turns(store, &unread).await?;
         let entities = self.entities(store, &turns, analyzer).await?;
         let mut kept = self.kept();
         if kept.generation == generation {
@@ -99,17 +98,18 @@ impl GraphArm {
         Ok(())
     }
 
-    /// The rows whose turns are not kept, with their positions; an erasure lets everything go.
-    fn unknown(&self, index: &MemoryIndex, generation: Generation, rows: &[u32]) -> Vec<(u64, EventId)> {
+    /// The rows whose turns are not kept; an erasure lets everything go.
+    fn unknown(&self, index: &MemoryIndex, generation: Generation, rows: &[u32]) -> Vec<Unread> {
         let mut kept = self.kept();
         if kept.generation != generation || kept.turns.len().max(kept.entities.len()) > KEPT {
             *kept = Kept { generation, ..Kept::default() };
         }
         let placed = rows.iter().filter_map(|row| {
             let (block, place) = index.place(*row)?;
-            Some((block.seqs.get(place)?.0, *block.events.get(place)?))
+            let (seq, event) = (block.seqs.get(place)?.0, *block.events.get(place)?);
+            Some(Unread { seq, event, has_speaker: !index.speaker(*row).is_empty() })
         });
-        placed.filter(|(_, event)| !kept.turns.contains_key(event)).collect()
+        placed.filter(|unread| !kept.turns.contains_key(&unread.event)).collect()
     }
 
     /// The entities of these turns that are not kept, each with the names of what it is taken for.
@@ -159,10 +159,20 @@ impl GraphArm {
     }
 }
 
-/// What the graph read in these events; an empty turn for those in which it found nothing.
-async fn turns(store: &dyn GraphStore, events: &[EventId]) -> Result<HashMap<EventId, Turn>> {
+/// A turn that the graph was not asked about.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    seq: u64,
+    event: EventId,
+    /// Somebody with a name speaks: what others name is never looked at, and a machine names much.
+    has_speaker: bool,
+}
+
+/// What the graph read in these turns; an empty one for those in which it found nothing.
+async fn turns(store: &dyn GraphStore, unread: &[Unread]) -> Result<HashMap<EventId, Turn>> {
+    let events: Vec<EventId> = unread.iter().map(|unread| unread.event).collect();
     let mut turns: HashMap<EventId, Turn> = events.iter().map(|event| (*event, Turn::default())).collect();
-    let resting = FactFilter { sources: Within::Only(events.to_vec()), ..FactFilter::all() };
+    let resting = FactFilter { sources: Within::Only(events), ..FactFilter::all() };
     for fact in store.believed(&resting).await? {
         let Some(predicate) = Asked::of(fact.predicate.as_str()) else { continue };
         let told = Told { predicate, subject: fact.subject, object: fact.object.entity() };
@@ -172,7 +182,12 @@ async fn turns(store: &dyn GraphStore, events: &[EventId]) -> Result<HashMap<Eve
             }
         }
     }
-    let named = MentionFilter { events: Within::Only(events.to_vec()), ..MentionFilter::all() };
+    let spoken: Vec<EventId> =
+        unread.iter().filter(|unread| unread.has_speaker).map(|unread| unread.event).collect();
+    if spoken.is_empty() {
+        return Ok(turns);
+    }
+    let named = MentionFilter { events: Within::Only(spoken), ..MentionFilter::all() };
     for mention in store.mentions(&named).await? {
         if let Some(turn) = turns.get_mut(&mention.source.event) {
             turn.named.push(mention.entity);
