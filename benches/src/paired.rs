@@ -1,9 +1,10 @@
 //! Whether one run is better than another on the same questions: the mean difference with its bootstrap interval.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::metric::{measure, sum};
 use crate::neutral::{DataSet, Row};
+use crate::score::groups;
 use crate::words::Dice;
 
 /// Resamples. Source: 10,000 make the ends of a 95 % interval stable to the third digit.
@@ -42,6 +43,26 @@ pub fn difference(data: &DataSet, first: &[Row], second: &[Row], metric: &str) -
         }
     }
     interval(&differences)
+}
+
+/// Compares two runs in each group of questions by one field of theirs: its name, its size, and a difference for each metric.
+pub fn by_group(
+    data: &DataSet,
+    (first, second): (&[Row], &[Row]),
+    by: &str,
+    metrics: &[&str],
+) -> Vec<(String, usize, Vec<Difference>)> {
+    let mut members: BTreeMap<String, DataSet> = BTreeMap::new();
+    for question in &data.questions {
+        for group in groups(question, by) {
+            let empty = || DataSet { questions: Vec::new(), ..data.clone() };
+            members.entry(group).or_insert_with(empty).questions.push(question.clone());
+        }
+    }
+    let compared = |data: &DataSet| -> Vec<Difference> {
+        metrics.iter().map(|metric| difference(data, first, second, metric)).collect()
+    };
+    members.into_iter().map(|(name, data)| (name, data.questions.len(), compared(&data))).collect()
 }
 
 fn interval(differences: &[f64]) -> Difference {

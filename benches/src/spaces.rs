@@ -5,10 +5,11 @@ use std::fs::File;
 use std::io::BufReader;
 use std::num::NonZeroUsize;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use mnemal::{
-    Builder, Clock as _, Cursor, EventFilter, EventId, Hit, ImportFormat, ImportOptions, InstallationKey,
-    Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock, Within,
+    Builder, Clock as _, Cursor, ErrorKind, EventFilter, EventId, Gap, GapCause, Hit, ImportFormat,
+    ImportOptions, InstallationKey, Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock,
+    Within,
 };
 use mnemal_recall::Grounds;
 
@@ -127,7 +128,7 @@ impl Spaces {
             let stands_on = context.receipt.lines.iter().flat_map(|line| &line.sources);
             let ranked = stands_on.filter_map(|source| sources.get(&source.event)).cloned().collect();
             // Layers that this build does not have lack in every context.
-            let is_gap = |gap: &mnemal::Gap| gap.cause != mnemal::GapCause::NotConfigured;
+            let is_gap = |gap: &Gap| gap.cause != GapCause::NotConfigured;
             answers.degraded += usize::from(context.gaps.iter().any(is_gap));
             answers.add(question, ranked);
         }
@@ -165,6 +166,7 @@ impl Space {
         if report.skipped_total > 0 || !report.taken.refused.is_empty() || !report.gaps.is_empty() {
             bail!("the corpus was not imported in full: {report:?}");
         }
+        fold(&memory).await?;
         let mut sources = HashMap::new();
         let mut after = Cursor::START;
         loop {
@@ -178,6 +180,25 @@ impl Space {
         }
         Ok(Self { memory, sources: std::sync::Arc::new(sources) })
     }
+}
+
+/// Lets the graph read everything, as upkeep would; an engine without one has nothing to read.
+async fn fold(memory: &Memory) -> Result<()> {
+    // A few unread events are no gap: they are read by the call after the one that told of none.
+    let mut calls_without_gap = 0;
+    while calls_without_gap < 2 {
+        match memory.graph().await {
+            Ok(graph) if graph.gaps.is_empty() => calls_without_gap += 1,
+            Ok(graph) => ensure!(graph.gaps.iter().all(is_behind), "the graph failed: {:?}", graph.gaps),
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn is_behind(gap: &Gap) -> bool {
+    matches!(gap.cause, GapCause::Stale { .. })
 }
 
 /// Returns the options of an import whose human speakers the owner vouches for.

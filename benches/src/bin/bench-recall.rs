@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
-use mnemal::{Builder, Engine, RecallMode};
+use mnemal::{Builder, Engine, Layer, RecallMode};
 use mnemal_benches::kept::Kept;
 use mnemal_benches::neutral::{DataSet, Row};
+use mnemal_benches::paired::{Difference, by_group};
 use mnemal_benches::score::score;
 use mnemal_benches::shown;
 use mnemal_benches::spaces::{Asking, Layout, Spaces};
@@ -53,10 +54,23 @@ struct Args {
     /// Keep the transformer's vectors in this file, and take from it those that are there.
     #[arg(long, value_name = "FILE", requires = "embedder")]
     vectors: Option<PathBuf>,
+    /// Whether the graph has a part in the ranking; `both` also says what it changes, group by group.
+    #[arg(long, value_enum, default_value_t = Graph::On)]
+    graph: Graph,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Graph {
+    On,
+    Off,
+    Both,
+}
+
+/// What two runs are compared by.
+const COMPARED: [&str; 2] = ["recall@10", "ndcg@10"];
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Arms {
@@ -75,13 +89,24 @@ async fn run(args: &Args) -> Result<()> {
     let data = DataSet::read(&args.data, &args.questions)?;
     let layout = if args.pooled { Layout::Pooled } else { Layout::Apart };
     let builder = builder(args)?;
-    let spaces = Spaces::import(&data, layout, &builder).await?;
+    let graphless = builder.clone().without(Layer::Graph);
+    let first = if args.graph == Graph::Off { &graphless } else { &builder };
+    let spaces = Spaces::import(&data, layout, first).await?;
     let mode = match args.mode {
         Arms::Hybrid => RecallMode::Auto,
         Arms::Lexical => RecallMode::Lexical,
         Arms::Vector => RecallMode::Vector,
     };
-    let answers = spaces.recall(&data.questions, Asking { limit: args.limit, mode }).await?;
+    let asking = Asking { limit: args.limit, mode };
+    let answers = spaces.recall(&data.questions, asking).await?;
+    let gains = match args.graph {
+        Graph::On | Graph::Off => Vec::new(),
+        Graph::Both => {
+            let plain = Spaces::import(&data, layout, &graphless).await?;
+            let plain = plain.recall(&data.questions, asking).await?.rows;
+            by_group(&data, (&plain, &answers.rows), &args.by, &COMPARED)
+        }
+    };
     if let Some(file) = &args.run {
         write(file, &answers.rows)?;
     }
@@ -97,14 +122,32 @@ async fn run(args: &Args) -> Result<()> {
         let held = held.as_ref().map(|held| ("context".to_owned(), shown::json(held)));
         if let Some(fields) = document.as_object_mut() {
             fields.extend([("degraded".to_owned(), degraded.into())].into_iter().chain(held));
+            if !gains.is_empty() {
+                fields.insert("graph".to_owned(), gains.iter().map(gain_json).collect());
+            }
         }
         println!("{document:#}");
     } else {
         print!("{}", report.table());
         print!("{}", held.as_ref().map(shown::table).unwrap_or_default());
+        for (group, n, differences) in &gains {
+            print!("graph  {group:26} n {n:4}");
+            for (metric, Difference { mean, low, high }) in COMPARED.iter().zip(differences) {
+                print!("  {metric} {mean:+.4} ({low:+.4} to {high:+.4})");
+            }
+            println!();
+        }
         println!("\nanswers that lacked something: {degraded}");
     }
     Ok(())
+}
+
+fn gain_json((group, n, differences): &(String, usize, Vec<Difference>)) -> serde_json::Value {
+    let metric = |(name, Difference { mean, low, high }): (&&str, &Difference)| {
+        ((*name).to_owned(), serde_json::json!({"difference": mean, "low": low, "high": high}))
+    };
+    let metrics: serde_json::Map<_, _> = COMPARED.iter().zip(differences).map(metric).collect();
+    serde_json::json!({"group": group, "n": n, "metrics": metrics})
 }
 
 fn builder(args: &Args) -> Result<Builder> {

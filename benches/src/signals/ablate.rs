@@ -1,7 +1,7 @@
 //! Rankings with one signal switched off, and of BM25 alone, beside the ranking with all of them.
 
 use anyhow::Result;
-use mnemal::{Engine, Hit, RecallMode, RecallWeights};
+use mnemal::{Engine, Hit, Layer, RecallMode, RecallWeights};
 use serde_json::{Value, json};
 
 use super::sample::shipped;
@@ -56,6 +56,9 @@ pub async fn ablate(data: &DataSet) -> Result<Vec<Line>> {
         Line::new("all signals".to_owned(), data, &all, &all),
         Line::new("BM25 alone".to_owned(), data, &all, &plain),
     ];
+    let without = Spaces::import(data, Layout::Apart, &Engine::builder().without(Layer::Graph)).await?;
+    let without = without.recall(&data.questions, asking).await?.rows;
+    lines.push(Line::new("without the graph".to_owned(), data, &all, &without));
     for (name, _) in shipped().into_iter().filter(|(_, weight)| *weight > 0.0) {
         let weights = RecallWeights::default().with(name, 0.0)?;
         let builder = Engine::builder().with_recall_weights(weights);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use mnemal_core::ScorePart;
 
 use crate::memory::NONE;
-use crate::signal::{Arm, COMPANY, SIGNALS, Scale, TABLE, Weights};
+use crate::signal::{Arm, COMPANY, DENIAL, RIVAL, SIGNALS, Scale, TABLE, Weights};
 
 /// A row with what was measured for it, in the order of the table of signals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,18 +34,41 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> Vec<Fus
         arm == Arm::Turn || TABLE.iter().zip(largest).any(|(signal, max)| signal.arm == arm && max > 0.0)
     };
     let weights = weights.over(ran);
-    let best = candidates.iter().map(|one| (weigh(one, &largest, &weights), one.session));
-    if let Some((_, session)) = best.min_by(|(a, _), (b, _)| better_first(a, b)) {
-        for candidate in &mut candidates {
-            let keeps = session != NONE && candidate.session == session;
-            if let Some(company) = candidate.raw.get_mut(COMPANY) {
-                *company = f32::from(u8::from(keeps));
-            }
+    let others = without_company(weights);
+    let scored: Vec<(Fused, Candidate)> =
+        candidates.iter().map(|one| (weigh(one, &largest, &others), *one)).collect();
+    let best = best_session(scored.iter());
+    let denial =
+        best_session(scored.iter().filter(|(_, one)| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0)));
+    for candidate in &mut candidates {
+        let is_of = |session: Option<u32>| f32::from(u8::from(session == Some(candidate.session)));
+        let (company, rival) = (is_of(best), is_of(denial));
+        if let Some(own) = candidate.raw.get_mut(COMPANY) {
+            *own = company;
+        }
+        if let Some(own) = candidate.raw.get_mut(RIVAL) {
+            *own *= rival;
         }
     }
     let mut fused: Vec<Fused> = candidates.iter().map(|one| weigh(one, &largest, &weights)).collect();
     fused.sort_by(better_first);
     fused
+}
+
+/// The weights of the signals that are measured of a turn alone.
+fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
+    for place in [COMPANY, RIVAL] {
+        if let Some(weight) = weights.get_mut(place) {
+            *weight = 0.0;
+        }
+    }
+    weights
+}
+
+/// The conversation of the best of these candidates, if it is of one.
+fn best_session<'a>(scored: impl Iterator<Item = &'a (Fused, Candidate)>) -> Option<u32> {
+    let best = scored.min_by(|(a, _), (b, _)| better_first(a, b));
+    best.map(|(_, one)| one.session).filter(|session| *session != NONE)
 }
 
 fn better_first(a: &Fused, b: &Fused) -> Ordering {
@@ -98,7 +121,7 @@ mod tests {
     fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
         let value =
             prop_oneof![Just(0.0_f32), -1.0_f32..40.0, Just(f32::NAN), Just(f32::INFINITY), Just(1.0)];
-        proptest::collection::vec(proptest::array::uniform17(value), 0..40).prop_map(|rows| {
+        proptest::collection::vec(proptest::array::uniform20(value), 0..40).prop_map(|rows| {
             rows.into_iter().zip(0_u32..).map(|(raw, row)| Candidate { row, session: row % 5, raw }).collect()
         })
     }
@@ -164,6 +187,30 @@ mod tests {
         assert!(part(&fused[1], "company").value > 0.0 && part(&fused[2], "company").value == 0.0);
         let without = fuse(rows, &Weights::default().with("company", 0.0).unwrap());
         assert_eq!(without.iter().map(|f| f.row).collect::<Vec<_>>(), [1, 3, 2]);
+    }
+
+    #[test]
+    fn who_denies_nothing_where_it_is_denied_is_the_rival_of_the_best_denial() {
+        let of = |row, session, values: &[(&str, f32)]| Candidate { session, ..candidate(row, values) };
+        let rows = vec![
+            of(1, 7, &[("words", 1.0), ("rival", 1.0)]),
+            of(2, 8, &[("words", 1.0), ("rival", 1.0)]),
+            of(3, 8, &[("words", 3.0), ("denial", 1.0)]),
+            of(4, 7, &[("words", 2.0), ("denial", 1.0)]),
+            of(5, 9, &[("words", 5.0), ("rival", 1.0)]),
+        ];
+        let rivals = |rows: &[Candidate]| -> Vec<u32> {
+            let fused = fuse(rows.to_vec(), &Weights::default());
+            let mut rivals: Vec<u32> = fused
+                .iter()
+                .filter(|fused| part(fused, "rival").value > 0.0)
+                .map(|fused| fused.row)
+                .collect();
+            rivals.sort_unstable();
+            rivals
+        };
+        assert_eq!(rivals(&rows), [2]);
+        assert_eq!(rivals(&rows[..2]), [0; 0], "nobody denies it");
     }
 
     #[test]

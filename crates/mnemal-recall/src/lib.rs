@@ -17,9 +17,11 @@ mod depth;
 mod doubt;
 mod evidence;
 mod fuse;
+mod graph;
 mod measure;
 mod question;
 mod signal;
+mod wanted;
 mod when;
 
 mod answer;

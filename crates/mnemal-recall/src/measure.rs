@@ -69,6 +69,9 @@ impl<'a> Measure<'a> {
             self.date(row),
             one_if(columns.previous.get(row as usize) == Some(&NONE)),
             0.0,
+            one_if(is_person(turn.role) && self.query.asks_whether && !turn.marks.has(DENIAL)),
+            0.0,
+            0.0,
         ];
         Candidate { row, session: columns.sessions.get(row as usize).copied().unwrap_or(NONE), raw }
     }

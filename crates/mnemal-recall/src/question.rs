@@ -6,6 +6,7 @@ use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::lexical::TermQuery;
 use crate::terms::NAME;
+use crate::wanted::Wanted;
 use crate::when::{Span, spans};
 
 /// Most terms that are read of a query. Source: PB-28.
@@ -35,6 +36,10 @@ pub(crate) struct Query {
     pub(crate) asks_whether: bool,
     /// It asks for the whole of something.
     pub(crate) asks_summary: bool,
+    /// It asks about the one who asks.
+    pub(crate) about_self: bool,
+    /// What its words ask for.
+    pub(crate) wanted: Wanted,
     /// What stands in quotation marks, folded.
     pub(crate) phrases: Vec<String>,
     /// The terms of each name in it; none of a German question, where every noun has a capital.
@@ -48,7 +53,7 @@ pub(crate) struct Query {
 impl Query {
     /// Analyses a text with the analyser of the index.
     pub(crate) fn read(text: &str, analyzer: Analyzer) -> Self {
-        let asked = question(text);
+        let (asked, wanted) = (question(text), Wanted::read(text));
         let terms = |text: &str| -> Vec<TermHash> {
             let terms = analyzer.query_terms(text);
             terms.iter().take(MOST_READ).map(|term| TermHash(term_hash(term))).collect()
@@ -66,12 +71,14 @@ impl Query {
                 .and_then(|range| text.get(range))
                 .map(terms)
                 .unwrap_or_default(),
-            forms: forms(&asked),
+            forms: forms(&asked, wanted),
             times: Vec::new(),
             asks_assistant: asked.about_assistant,
             asks_help: asked.asks_help,
             asks_whether: asked.asks_whether,
             asks_summary: asked.asks_summary,
+            about_self: asked.about_self,
+            wanted,
             phrases: phrases.map(|phrase| fold(phrase.trim())).filter(|phrase| !phrase.is_empty()).collect(),
             asks_something: content_words(text, analyzer).any(|word| !FILLERS.contains(&fold(word).as_str())),
         }
@@ -80,6 +87,11 @@ impl Query {
     /// Reads the times that the text names, as seen from `now`.
     pub(crate) fn seen_from(self, now: Timestamp, text: &str, analyzer: Analyzer) -> Self {
         Self { times: spans(text, analyzer.language(), now), ..self }
+    }
+
+    /// Whether the graph can say what is asked for; when something was, it cannot.
+    pub(crate) fn asks_graph(&self) -> bool {
+        self.wanted.is_of_graph() && !self.forms.contains(&Marks::TIME)
     }
 
     /// Whether a turn with these marks has a form that is asked for.
@@ -95,13 +107,14 @@ pub(crate) fn content_words(text: &str, analyzer: Analyzer) -> impl Iterator<Ite
         .filter(move |word| word.chars().any(char::is_alphanumeric) && !is_stop_word(language, word))
 }
 
-fn forms(asked: &Question) -> Vec<Marks> {
+fn forms(asked: &Question, wanted: Wanted) -> Vec<Marks> {
     let of_word = match asked.wh {
         Some(Wh::HowMany | Wh::HowMuch | Wh::HowOld | Wh::HowOften | Wh::HowLong) => Some(Marks::NUMBER),
         Some(Wh::Who | Wh::Whose | Wh::Where | Wh::Which) => Some(NAME),
         _ => None,
     };
-    of_word.into_iter().chain(asked.asks_time.then_some(Marks::TIME)).collect()
+    let by_name = wanted.is_number().then_some(Marks::NUMBER);
+    of_word.into_iter().chain(by_name).chain(asked.asks_time.then_some(Marks::TIME)).collect()
 }
 
 #[cfg(test)]
@@ -120,6 +133,14 @@ mod tests {
         assert!(!read("Why did she leave?").wants(Marks::TIME.with(Marks::NUMBER).with(NAME)));
         assert!(read("What did you suggest?").asks_assistant);
         assert_eq!(read("who said \"Never Again\"?").phrases, ["never again"]);
+    }
+
+    #[test]
+    fn a_number_may_be_asked_for_by_name_and_the_graph_tells_no_time() {
+        assert!(read("What is my monthly budget?").wants(Marks::NUMBER));
+        assert!(!read("What is my hobby?").wants(Marks::NUMBER));
+        assert!(read("Where did Ada travel?").asks_graph() && !read("When did Ada travel?").asks_graph());
+        assert!(!read("zebra crossings").asks_graph());
     }
 
     #[test]

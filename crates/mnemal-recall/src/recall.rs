@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps,
-    IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, Timestamp, TokenCounter,
+    GraphStore, IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, Timestamp, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
 
 use crate::evidence::DEFAULT_FLOOR;
+use crate::graph::{GraphArm, Hint, LOOKED_AT};
 use crate::lexical::{self, LexicalIndex as _, LexicalScores};
 use crate::pause::pause;
 use crate::question::Query;
@@ -38,6 +39,8 @@ pub struct RecallParts {
     pub index: Slot<dyn IndexStore>,
     /// Where texts come from.
     pub events: Arc<dyn EventStore>,
+    /// What knows entities and facts; without it its signals do not count.
+    pub graph: Slot<dyn GraphStore>,
     /// What tells which version of a note holds.
     pub learnings: Slot<dyn LearningStore>,
     /// What makes a query's vector.
@@ -81,13 +84,14 @@ pub struct Recall {
     settings: RecallSettings,
     analyzer: Analyzer,
     shared: Shared,
+    graph: GraphArm,
 }
 
 impl Recall {
     /// Joins the parts. Loads nothing.
     pub fn new(parts: RecallParts, settings: RecallSettings) -> Self {
         let analyzer = Analyzer::new(settings.language);
-        Self { parts, settings, analyzer, shared: Shared::new(analyzer) }
+        Self { parts, settings, analyzer, shared: Shared::new(analyzer), graph: GraphArm::default() }
     }
 
     /// Answers a request.
@@ -121,6 +125,7 @@ impl Recall {
             Mode::Auto | Mode::Vector => self.query_vector(&request.query, own, &mut gaps).await,
         };
         let search = self.search(request, &query, snapshot, vector).await;
+        let search = self.with_graph(&query, search, &mut gaps).await;
         if let Some(behind) = search.lacks_vectors() {
             gaps.add(Gap { layer: Layer::Vector, cause: GapCause::Stale { behind } });
         }
@@ -234,6 +239,28 @@ impl Recall {
         }
         let arms = Arms { words, vectors: near.zip(vector) };
         Search::rank(snapshot, query, arms, &rows, &self.settings.weights)
+    }
+
+    /// Asks the graph about the best candidates, where a question asks for what it can hold.
+    ///
+    /// A graph that is not there, or fails, is a gap, and its weights fall to the other signals; one that has not read the
+    /// newest events says nothing of them.
+    async fn with_graph(&self, query: &Query, search: Search, gaps: &mut Gaps) -> Search {
+        if !query.asks_graph() || search.ranked.is_empty() {
+            return search;
+        }
+        let rows: Vec<u32> = search.ranked.iter().take(LOOKED_AT).map(|fused| fused.row).collect();
+        let at = (&*search.snapshot.index, search.snapshot.generation);
+        let read = match self.parts.graph.part() {
+            Ok(store) => self.graph.read(store, at, &rows, self.analyzer).await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        gaps.keep(Layer::Graph, read);
+        let hints = self.graph.hints(at.0, &rows, query);
+        if hints.iter().all(|hint| *hint == Hint::default()) {
+            return search;
+        }
+        search.hinted(&rows, &hints, &self.settings.weights)
     }
 
     async fn scan(&self, request: &RecallRequest, query: &Query, gaps: &mut Gaps) -> Result<Recalled> {

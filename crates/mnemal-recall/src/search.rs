@@ -1,15 +1,18 @@
 //! What the arms found, measured by all signals and ranked.
 
+use std::collections::HashMap;
+
 use crate::doubt;
 use crate::evidence::{Grounds, nearness};
-use crate::fuse::{Fused, fuse};
+use crate::fuse::{Candidate, Fused, fuse};
+use crate::graph::Hint;
 use crate::lexical::LexicalIndex as _;
 use crate::lexical::LexicalScores;
 use crate::measure::Measure;
 use crate::question::Query;
 use crate::recall::AskedVector;
 use crate::request::{FoundBy, UsedMode};
-use crate::signal::Weights;
+use crate::signal::{KIND, TOLD, Weights};
 use crate::state::{Snapshot, Vectors};
 use crate::vector::VectorIndex as _;
 
@@ -25,6 +28,7 @@ pub(crate) struct Arms {
 pub(crate) struct Search {
     pub(crate) snapshot: Snapshot,
     pub(crate) ranked: Vec<Fused>,
+    measured: Vec<Candidate>,
     arms: Arms,
     /// What speaks for or against all hits alike.
     shared: Grounds,
@@ -43,11 +47,26 @@ impl Search {
         let heard = arms.words.as_ref().filter(|_| snapshot.lacks == 0);
         let shared = heard.map(|words| doubt::shared(&snapshot.index, words, query, rows));
         let shared = shared.unwrap_or_default();
-        let search = Self { snapshot, ranked: Vec::new(), arms, shared };
+        let search = Self { snapshot, ranked: Vec::new(), measured: Vec::new(), arms, shared };
         let words = search.arms.words.as_ref();
         let measure = Measure::new(&search.snapshot.index, query, words);
-        let measured = rows.iter().map(|row| measure.candidate(*row, search.cosine(*row))).collect();
-        Self { ranked: fuse(measured, weights), ..search }
+        let measured: Vec<Candidate> =
+            rows.iter().map(|row| measure.candidate(*row, search.cosine(*row))).collect();
+        Self { ranked: fuse(measured.clone(), weights), measured, ..search }
+    }
+
+    /// Ranks anew with what the graph says of some rows.
+    pub(crate) fn hinted(mut self, rows: &[u32], hints: &[Hint], weights: &Weights) -> Self {
+        let hints: HashMap<u32, Hint> = rows.iter().copied().zip(hints.iter().copied()).collect();
+        for candidate in &mut self.measured {
+            let hint = hints.get(&candidate.row).copied().unwrap_or_default();
+            for (place, value) in [(TOLD, hint.told), (KIND, hint.kind)] {
+                if let Some(raw) = candidate.raw.get_mut(place) {
+                    *raw = value;
+                }
+            }
+        }
+        Self { ranked: fuse(std::mem::take(&mut self.measured), weights), ..self }
     }
 
     fn cosine(&self, row: u32) -> Option<f32> {

@@ -24,7 +24,7 @@ const FRESH_PART: u32 = 8;
 
 /// Which erasures and late vectors an index knows of; counts up in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Generation {
+pub(crate) struct Generation {
     forgets: u64,
     vectors: u64,
 }
@@ -151,7 +151,7 @@ pub(crate) struct Snapshot {
     pub(crate) head: Cursor,
     /// Events that it lacks, because loading them would have taken too long.
     pub(crate) lacks: u64,
-    generation: Generation,
+    pub(crate) generation: Generation,
 }
 
 /// Where loading must go on.

@@ -433,6 +433,7 @@ impl Builder {
         let parts = RecallParts {
             index: guarded.index.clone(),
             events: Arc::clone(events),
+            graph: guarded.graph.clone(),
             learnings: guarded.learnings.clone(),
             embedder: guarded.embedder.clone(),
             counter: Slot::Filled(

@@ -1,6 +1,7 @@
 //! Recall over a whole space, with a store in memory.
 
 mod doubt;
+mod graph;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -60,6 +61,7 @@ fn over(store: &MemoryStore, index: Slot<dyn IndexStore>, embedder: Slot<dyn Emb
     let parts = RecallParts {
         index,
         events: Arc::new(store.clone()),
+        graph: Slot::Filled(Arc::new(store.clone())),
         learnings: Slot::Empty,
         embedder,
         counter: Slot::Empty,

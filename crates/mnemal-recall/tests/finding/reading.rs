@@ -65,7 +65,7 @@ fn a_read_embeds_the_query_and_nothing_else_and_takes_the_callers_vector() {
     assert_eq!(texts(&space.ask(&asked))[0], "engines");
     assert_eq!(embedder.embedded.load(Ordering::Relaxed), 7, "the caller's vector stands for the embedder's");
     // All that recall works with; a part that could call a model or a network would have to stand here.
-    let RecallParts { index: _, events: _, embedder: _, counter: _, learnings: _ } =
+    let RecallParts { index: _, events: _, graph: _, embedder: _, counter: _, learnings: _ } =
         parts(&space.store, Slot::Empty);
 }
 

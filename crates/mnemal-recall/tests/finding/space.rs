@@ -119,6 +119,7 @@ pub(crate) fn space_in(language: Language, events: &[NewEvent], embedder: Slot<d
 pub(crate) fn parts(store: &Arc<MemoryStore>, embedder: Slot<dyn Embedder>) -> RecallParts {
     RecallParts {
         index: Slot::Filled(Arc::clone(store) as Arc<dyn mnemal_core::IndexStore>),
+        graph: Slot::Filled(Arc::clone(store) as Arc<dyn mnemal_core::GraphStore>),
         learnings: Slot::Filled(Arc::clone(store) as Arc<dyn mnemal_core::LearningStore>),
         events: Arc::clone(store) as Arc<dyn mnemal_core::EventStore>,
         embedder,

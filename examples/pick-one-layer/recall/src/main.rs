@@ -60,7 +60,7 @@ async fn find() -> Result<()> {
 
     let (index, events) = (Slot::Filled(Arc::clone(&store) as _), store);
     let recall = Recall::new(
-        RecallParts { index, events, learnings: Slot::Empty, embedder: Slot::Empty, counter: Slot::Empty },
+        RecallParts { index, events, graph: Slot::Empty, learnings: Slot::Empty, embedder: Slot::Empty, counter: Slot::Empty },
         settings,
     );
     let found = recall.recall(&RecallRequest::new("Where did Ada move?")).await?;

@@ -57,6 +57,7 @@ fn a_name_may_have_been_said_in_what_is_not_loaded_yet() {
     let parts = RecallParts {
         index: index.into(),
         events: Arc::new(store.clone()),
+        graph: Slot::Empty,
         learnings: Slot::Empty,
         embedder: embedder(),
         counter: Slot::Empty,
