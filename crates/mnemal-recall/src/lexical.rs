@@ -264,17 +264,19 @@ impl Norm {
 fn add_up(terms: &[Found<'_>], rows: u32, columns: &Columns) -> Table {
     let norm = Norm::of(columns, rows);
     let mut table = Table::of(rows);
-    let mut next = vec![0_usize; terms.len()];
-    let run = |term: &Found<'_>, at: usize| term.runs.get(at).map(|(first, _)| *first);
-    while let Some(first) = terms.iter().zip(&next).filter_map(|(term, at)| run(term, *at)).min() {
-        for (term, at) in terms.iter().zip(&mut next) {
-            let Some((_, postings)) = term.runs.get(*at).filter(|(of, _)| *of == first) else { continue };
-            *at += 1;
-            let weight = idf(rows, term.frequency);
+    let weights: Vec<f32> = terms.iter().map(|term| idf(rows, term.frequency)).collect();
+    let mut left: Vec<&[(u32, &[Posting])]> = terms.iter().map(|term| term.runs.as_slice()).collect();
+    while let Some(first) = left.iter().filter_map(|runs| runs.first().map(|(first, _)| *first)).min() {
+        let mut run = table.run(first);
+        let lengths = columns.lengths.get(first as usize..).unwrap_or_default();
+        for ((term, weight), runs) in terms.iter().zip(&weights).zip(&mut left) {
+            let Some(((_, postings), behind)) = runs.split_first().filter(|((of, _), _)| *of == first) else {
+                continue;
+            };
+            *runs = behind;
             for posting in *postings {
-                let row = first.saturating_add(u32::from(posting.row()));
-                let Some(length) = columns.lengths.get(row as usize) else { continue };
-                table.add_word(row, 1 << term.bit, norm.score(weight, posting.count(), *length));
+                let Some(length) = lengths.get(usize::from(posting.row())) else { continue };
+                run.add_word(posting.row(), 1 << term.bit, norm.score(*weight, posting.count(), *length));
             }
         }
     }
@@ -283,14 +285,18 @@ fn add_up(terms: &[Found<'_>], rows: u32, columns: &Columns) -> Table {
 
 /// Returns the best rows of the filter by smoothed score, best first.
 ///
-/// A smoothed score is at most [`MOST_LENT`] times the highest of the five scores in it, and at least the row's own score.
-/// So only rows near one that reaches `1 / MOST_LENT` of the last of the best own scores can be among the best.
+/// A smoothed score is at most [`MOST_LENT`] times the highest of the five scores in it. So only rows near one that reaches
+/// `1 / MOST_LENT` of the last of the best can be among them; how high that is at least, those with the best own scores tell.
 fn best(mut rows: Table, columns: &Columns, filter: &RowSet, candidates: usize) -> (Table, Vec<Ranked>) {
     let mut own = Best::new(candidates);
     for (row, score) in rows.met().filter(|(row, _)| filter.has(*row)) {
         own.offer(score.raw, row);
     }
-    let least = own.last().map_or(0.0, |last| last.score / MOST_LENT);
+    let mut seen = Best::new(candidates);
+    for ranked in own.into_sorted() {
+        seen.offer(smooth(&rows, ranked.row, columns), ranked.row);
+    }
+    let least = seen.last().map_or(0.0, |last| last.score / MOST_LENT);
     let mut best = Best::new(candidates);
     for place in 0..rows.met_len() {
         let Some((row, _)) = rows.met_at(place).filter(|(_, score)| score.raw >= least) else { continue };

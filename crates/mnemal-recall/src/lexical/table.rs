@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use mnemal_core::BLOCK_ROWS;
+
 /// Most tables that wait for the next search. Source: own choice; two readers at once make none anew.
 const MOST_IDLE: usize = 2;
 
@@ -32,7 +34,7 @@ pub(super) struct RowScore {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     scores: Vec<RowScore>,
-    /// Rows that are not zero, each once: first those that hold a word, then others that were looked at.
+    /// Rows that are not zero, each once: first those that hold a word, ascending, then others that were looked at.
     met: Vec<u32>,
     rows: u32,
 }
@@ -52,8 +54,14 @@ impl Table {
         self.scores.get(row as usize).copied().unwrap_or_default()
     }
 
+    /// Returns the rows from `first` on, as far as one run of postings reaches.
+    pub(super) fn run(&mut self, first: u32) -> Run<'_> {
+        let start = first.min(self.rows) as usize;
+        let end = (start + BLOCK_ROWS).min(self.rows as usize);
+        Run { scores: self.scores.get_mut(start..end).unwrap_or_default(), met: &mut self.met, first, new: [0; WORDS] }
+    }
+
     /// Adds what one term is worth to a row.
-    #[inline]
     pub(super) fn add_word(&mut self, row: u32, bit: u16, value: f32) {
         let Some(score) = self.scores.get_mut(row as usize).filter(|_| row < self.rows) else { return };
         if score.held == 0 {
@@ -85,6 +93,48 @@ impl Table {
     /// Returns the rows that are not zero.
     pub(super) fn met(&self) -> impl Iterator<Item = (u32, RowScore)> + '_ {
         self.met.iter().map(|row| (*row, self.get(*row)))
+    }
+}
+
+/// Words of a mask of the rows of a run.
+const WORDS: usize = BLOCK_ROWS / 64;
+
+/// The rows of one run of postings, while terms are added to them.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    scores: &'a mut [RowScore],
+    met: &'a mut Vec<u32>,
+    first: u32,
+    /// Which rows were zero before, one bit each.
+    new: [u64; WORDS],
+}
+
+impl Run<'_> {
+    /// Adds what one term is worth to a row, counted from the first of the run.
+    ///
+    /// Which rows are met for the first time cannot be foreseen: they are noted without asking, and sorted out at the end.
+    #[inline]
+    pub(super) fn add_word(&mut self, row: u16, bit: u16, value: f32) {
+        let (Some(score), Some(new)) =
+            (self.scores.get_mut(usize::from(row)), self.new.get_mut(usize::from(row) / 64))
+        else {
+            return;
+        };
+        *new |= u64::from(score.held == 0) << (row % 64);
+        score.raw += value;
+        score.held |= bit;
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        for (word, start) in self.new.into_iter().zip((self.first..).step_by(64)) {
+            let mut left = word;
+            while left != 0 {
+                self.met.push(start + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
     }
 }
 
