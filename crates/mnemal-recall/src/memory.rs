@@ -217,7 +217,8 @@ impl LexicalIndex for MemoryIndex {
             for (place, placed) in places.iter_mut().zip(some) {
                 *place = guess(&placed.block.terms, term);
             }
-            let met = places.iter().zip(some).fold(0, |met, (place, placed)| met ^ fetch(&placed.block, *place));
+            let met =
+                places.iter().zip(some).fold(0, |met, (place, placed)| met ^ fetch(&placed.block, *place));
             std::hint::black_box(met);
             for (place, placed) in places.iter().zip(some) {
                 let postings = postings(&placed.block, term, *place);

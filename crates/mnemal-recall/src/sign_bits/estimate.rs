@@ -20,7 +20,12 @@ impl Estimate {
         let table = |eight: &[i32]| {
             let mut table = [0_i32; CASES];
             for (signs, sum) in table.iter_mut().enumerate() {
-                *sum = eight.iter().enumerate().filter(|(bit, _)| signs >> bit & 1 == 1).map(|(_, step)| step).sum();
+                *sum = eight
+                    .iter()
+                    .enumerate()
+                    .filter(|(bit, _)| signs >> bit & 1 == 1)
+                    .map(|(_, step)| step)
+                    .sum();
             }
             table
         };
@@ -32,7 +37,9 @@ impl Estimate {
     pub(super) fn product(&self, bits: &[u64]) -> i32 {
         let words = self.tables.chunks(size_of::<u64>()).zip(bits);
         let sum = |(tables, word): (&[[i32; CASES]], &u64)| -> i32 {
-            let of = |(table, byte): (&[i32; CASES], u8)| table.get(usize::from(byte)).copied().unwrap_or_default();
+            let of = |(table, byte): (&[i32; CASES], u8)| {
+                table.get(usize::from(byte)).copied().unwrap_or_default()
+            };
             tables.iter().zip(word.to_le_bytes()).map(of).sum()
         };
         words.map(sum).sum()
@@ -45,9 +52,14 @@ mod tests {
 
     #[test]
     fn the_values_of_the_signs_that_are_set_are_added() {
-        let values: Vec<f32> = (0..70).map(|place| f32::from(i8::try_from(place - 30).unwrap()) / 64.0).collect();
+        let values: Vec<f32> =
+            (0..70).map(|place| f32::from(i8::try_from(place - 30).unwrap()) / 64.0).collect();
         let estimate = Estimate::of(values.iter().copied());
-        for (bits, set) in [([0, 0], vec![]), ([1 << 63 | 5, 1 << 5], vec![0, 2, 63, 69]), ([u64::MAX; 2], (0..70).collect())] {
+        for (bits, set) in [
+            ([0, 0], vec![]),
+            ([1 << 63 | 5, 1 << 5], vec![0, 2, 63, 69]),
+            ([u64::MAX; 2], (0..70).collect()),
+        ] {
             let sum: f32 = set.iter().map(|place: &usize| values[*place]).sum();
             assert!((estimate.product(&bits) as f32 / STEPS - sum).abs() < 1e-3, "{bits:?}");
         }
