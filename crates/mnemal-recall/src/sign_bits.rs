@@ -119,7 +119,7 @@ impl SignBits {
         let values = query.values().iter().zip(&self.mean).map(|(value, mean)| value - mean);
         let estimate = Estimate::of(values);
         let wanted = SECOND.of(self.vectors, limit);
-        let (last, least) =
+        let (farthest, least) =
             self.thresholds((&signs, &estimate), filter, (FIRST.of(self.vectors, limit), wanted));
         let mut likely: Vec<u32> = Vec::with_capacity(wanted + wanted / 2);
         let (mut distances, mut found) = ([0_u16; TOGETHER], [0_u32; TOGETHER]);
@@ -133,7 +133,7 @@ impl SignBits {
                 if let Some(place) = found.get_mut(count) {
                     *place = row;
                 }
-                count += usize::from(*distance <= last);
+                count += usize::from(*distance <= farthest);
             }
             for row in found.iter().take(count) {
                 let start = *row as usize * words;
@@ -168,11 +168,11 @@ impl SignBits {
         kernel::distances(signs, &bits, &mut distances);
         let mut sorted = distances.clone();
         let is_there = first / step < sorted.len();
-        let last = if is_there { *sorted.select_nth_unstable(first / step).1 } else { u16::MAX };
-        let near = bits.chunks_exact(words).zip(&distances).filter(|(_, distance)| **distance <= last);
+        let farthest = if is_there { *sorted.select_nth_unstable(first / step).1 } else { u16::MAX };
+        let near = bits.chunks_exact(words).zip(&distances).filter(|(_, distance)| **distance <= farthest);
         let mut products: Vec<i32> = near.map(|(bits, _)| estimate.product(bits)).collect();
         let place = products.len().checked_sub(second / step + 1);
-        (last, place.map_or(i32::MIN, |place| *products.select_nth_unstable(place).1))
+        (farthest, place.map_or(i32::MIN, |place| *products.select_nth_unstable(place).1))
     }
 }
 
