@@ -31,4 +31,6 @@ pub mod torture;
 
 pub mod planting;
 
+pub mod vectors;
+
 pub mod visible;

@@ -70,7 +70,7 @@ const MEASUREMENTS: &[Measurement] = &[
         name: "peers",
         title: "Beside others",
         about: "The same texts, the same vectors, the same questions; the command installs the others. A build is capped at 10 minutes.",
-        commands: &["peers --data DATA"],
+        commands: &["peers --data DATA/locomo --sizes 10000,100000", "peers --data DATA/beam100k --sizes 0"],
     },
     Measurement {
         name: "latency",

@@ -120,6 +120,7 @@ macro_rules! ensure {
 pub fn check_lexical(index: &dyn LexicalIndex, blocks: &[IndexBlock]) -> Result<()> {
     let rows: usize = blocks.iter().map(IndexBlock::len).sum();
     ensure!(index.rows() as usize == rows, "rows() is the number of rows");
+    let mut runs: Vec<(u32, u32)> = Vec::new();
     for term in (0..21_u64).map(|term| TermHash(term * 1_000)) {
         let mut expected: Vec<(u32, u16)> = Vec::new();
         let mut first = 0_u32;
@@ -133,7 +134,17 @@ pub fn check_lexical(index: &dyn LexicalIndex, blocks: &[IndexBlock]) -> Result<
         });
         ensure!(shown == expected, "visit() shows each row of a term once, ascending, with its count");
         ensure!(index.frequency(term) as usize == expected.len(), "frequency() is the number of rows shown");
+        index.visit(term, &mut |first, postings| {
+            let last = postings.last().map_or(first, |posting| first + u32::from(posting.row()));
+            runs.push((first, last));
+        });
     }
+    runs.sort_unstable();
+    let share = |(one, next): (&(u32, u32), &(u32, u32))| one.0 != next.0 && one.1 >= next.0;
+    ensure!(
+        !runs.iter().zip(runs.iter().skip(1)).any(share),
+        "runs that begin at different rows have no row in common"
+    );
     Ok(())
 }
 

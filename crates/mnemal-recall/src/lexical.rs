@@ -1,16 +1,18 @@
 //! The arm of words: BM25, smoothed over neighbouring messages, with the score of the whole conversation beside it.
 
+mod sum;
 mod table;
 
 use std::fmt::Debug;
 
 use mnemal_core::{Posting, TermHash};
-use mnemal_text::{B, K1, bm25, idf};
+use mnemal_text::{bm25, idf};
 
-use crate::best::{Best, Ranked};
+use crate::best::Ranked;
 use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
 
+use self::sum::{Norm, Words, add_up, best};
 use self::table::Table;
 
 /// Most terms of a query that are used: those of the lowest frequency among those that occur, of equals the first.
@@ -29,13 +31,12 @@ const COMMON_PART: u32 = 8;
 ///
 /// Source: measured, `LoCoMo` pooled (2,649 turns): from 1,000 on R@10 falls from .791 to .789; a run over 4,000 rows costs 20 µs.
 const COMMON_FROM: u32 = 4_000;
-/// How many times its highest part a smoothed score can be, with room for rounding.
-const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
 
 /// Where terms occur. Rows are numbered from 0 in the order of the log.
 ///
 /// Guarantees that an implementation must give: `visit` shows each row at most once, ascending over all runs and within
-/// each; every count is at least 1; `frequency` is the number of rows shown.
+/// each; runs that begin at different rows, of whatever terms, have no row in common; every count is at least 1;
+/// `frequency` is the number of rows shown.
 pub trait LexicalIndex: Debug + Send + Sync {
     /// Returns the number of rows, those without terms included.
     fn rows(&self) -> u32;
@@ -193,7 +194,7 @@ pub fn score(
     }
     let used = terms.iter().map(|term| term.hash).collect();
     let (common, rare) = parted(terms, rows);
-    let (found, best) = best(add_up(&rare, rows, columns), columns, filter, candidates);
+    let (found, best) = best(add_up(&rare, columns, Words::of(rows, candidates), filter), columns, filter);
     let common = common.iter().map(|term| {
         let Found { hash, bit, frequency, .. } = *term;
         Common { hash, bit, weight: idf(rows, frequency) }
@@ -238,69 +239,6 @@ fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> 
         term.bit = bit;
     }
     terms
-}
-
-/// What BM25 does to a count, with all that is the same for every row.
-#[derive(Clone, Copy, Debug)]
-struct Norm {
-    slope: f32,
-    base: f32,
-}
-
-impl Norm {
-    fn of(columns: &Columns, rows: u32) -> Self {
-        let average = columns.total_length as f32 / rows.max(1) as f32;
-        Self { slope: K1 * B / average.max(f32::MIN_POSITIVE), base: K1 * (1.0 - B) }
-    }
-
-    #[inline]
-    fn score(self, weight: f32, count: u16, length: u32) -> f32 {
-        let count = f32::from(count);
-        weight * count / (count + self.base + self.slope * length as f32)
-    }
-}
-
-/// Adds up BM25 over the terms, run by run of the index, so that the scores of a run stay near the processor.
-fn add_up(terms: &[Found<'_>], rows: u32, columns: &Columns) -> Table {
-    let norm = Norm::of(columns, rows);
-    let mut table = Table::of(rows);
-    let mut next = vec![0_usize; terms.len()];
-    let run = |term: &Found<'_>, at: usize| term.runs.get(at).map(|(first, _)| *first);
-    while let Some(first) = terms.iter().zip(&next).filter_map(|(term, at)| run(term, *at)).min() {
-        for (term, at) in terms.iter().zip(&mut next) {
-            let Some((_, postings)) = term.runs.get(*at).filter(|(of, _)| *of == first) else { continue };
-            *at += 1;
-            let weight = idf(rows, term.frequency);
-            for posting in *postings {
-                let row = first.saturating_add(u32::from(posting.row()));
-                let Some(length) = columns.lengths.get(row as usize) else { continue };
-                table.add_word(row, 1 << term.bit, norm.score(weight, posting.count(), *length));
-            }
-        }
-    }
-    table
-}
-
-/// Returns the best rows of the filter by smoothed score, best first.
-///
-/// A smoothed score is at most [`MOST_LENT`] times the highest of the five scores in it, and at least the row's own score.
-/// So only rows near one that reaches `1 / MOST_LENT` of the last of the best own scores can be among the best.
-fn best(mut rows: Table, columns: &Columns, filter: &RowSet, candidates: usize) -> (Table, Vec<Ranked>) {
-    let mut own = Best::new(candidates);
-    for (row, score) in rows.met().filter(|(row, _)| filter.has(*row)) {
-        own.offer(score.raw, row);
-    }
-    let least = own.last().map_or(0.0, |last| last.score / MOST_LENT);
-    let mut best = Best::new(candidates);
-    for place in 0..rows.met_len() {
-        let Some((row, _)) = rows.met_at(place).filter(|(_, score)| score.raw >= least) else { continue };
-        for near in around(row, columns) {
-            if filter.has(near) && rows.is_first_look(near) {
-                best.offer(smooth(&rows, near, columns), near);
-            }
-        }
-    }
-    (rows, best.into_sorted())
 }
 
 /// BM25 of each conversation as one text. Common words are in nearly every one and tell none from another.
@@ -428,7 +366,8 @@ mod tests {
         let columns = &index.columns;
         let filter = RowSet::all(index.rows());
         let mut found = score(&index, columns, &query("Ada telescope"), &|_| false, (&filter, 100));
-        let whole = add_up(&rarest(&index, &query("Ada telescope")), index.rows(), columns);
+        let (terms, filter) = (rarest(&index, &query("Ada telescope")), RowSet::all(index.rows()));
+        let whole = add_up(&terms, columns, Words::of(index.rows(), 1), &filter).table;
         let mut rows: Vec<u32> = found.best().collect();
         rows.sort_unstable();
         let is_exact = |found: &LexicalScores, row: u32| {

@@ -8,6 +8,8 @@ mod memory;
 mod merge;
 mod rows;
 
+#[cfg(feature = "hnsw")]
+mod hnsw;
 mod kernel;
 mod lexical;
 mod sign_bits;
@@ -45,6 +47,8 @@ mod fixture;
 
 pub use crate::coverage::Coverage;
 pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceRule, Grounds};
+#[cfg(feature = "hnsw")]
+pub use crate::hnsw::HnswIndex;
 pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
 pub use crate::memory::Columns;

@@ -206,33 +206,63 @@ impl LexicalIndex for MemoryIndex {
     }
 
     fn frequency(&self, term: TermHash) -> u32 {
-        let found = self.blocks.iter().map(|placed| postings(&placed.block, term).len()).sum::<usize>();
+        let mut found = 0;
+        self.visit(term, &mut |_, postings| found += postings.len());
         u32::try_from(found).unwrap_or(u32::MAX)
     }
 
     fn visit<'a>(&'a self, term: TermHash, run: &mut dyn FnMut(u32, &'a [Posting])) {
-        for placed in &self.blocks {
-            let postings = postings(&placed.block, term);
-            if !postings.is_empty() {
-                run(placed.first, postings);
+        for some in self.blocks.chunks(TOGETHER) {
+            let mut places = [0; TOGETHER];
+            for (place, placed) in places.iter_mut().zip(some) {
+                *place = guess(&placed.block.terms, term);
+            }
+            let met =
+                places.iter().zip(some).fold(0, |met, (place, placed)| met ^ fetch(&placed.block, *place));
+            std::hint::black_box(met);
+            for (place, placed) in places.iter().zip(some) {
+                let postings = postings(&placed.block, term, *place);
+                if !postings.is_empty() {
+                    run(placed.first, postings);
+                }
             }
         }
     }
 }
 
-/// Terms around the guessed place that are looked at first. Source: own choice; the place of most terms of a full block is
-/// guessed within 64.
-const AROUND: usize = 64;
-
-/// Returns a term's postings in a block, as [`IndexBlock::postings`] does.
+/// Blocks that are looked at together, so that the memory answers for all of them at the same time.
 ///
-/// Hashes are spread evenly, so a term's place can be guessed from it, which touches less memory than halving.
-fn postings(block: &IndexBlock, term: TermHash) -> &[Posting] {
+/// Source: measured, 1,000 blocks; what a processor can wait for at once.
+const TOGETHER: usize = 16;
+/// Terms around the guessed place that are looked at first. Source: own choice; the place of nearly every term of a full
+/// block is guessed within 24.
+const AROUND: usize = 24;
+
+/// Guesses the place of a term in a block, in two steps: by its hash alone, and from the term that stands there.
+///
+/// Hashes are spread evenly, so this touches less memory than halving.
+fn guess(terms: &[TermHash], term: TermHash) -> usize {
+    let place = |distance: u64| usize::try_from((u128::from(distance) * terms.len() as u128) >> u64::BITS);
+    let first = place(term.0).unwrap_or_default();
+    let Some(there) = terms.get(first) else { return first };
+    if there.0 <= term.0 {
+        first.saturating_add(place(term.0 - there.0).unwrap_or_default())
+    } else {
+        first.saturating_sub(place(there.0 - term.0).unwrap_or_default())
+    }
+}
+
+/// Reads what a search around this place begins with, so that it is near the processor.
+fn fetch(block: &IndexBlock, place: usize) -> u64 {
+    let term = block.terms.get(place).map_or(0, |term| term.0);
+    term ^ u64::from(block.starts.get(place).copied().unwrap_or_default())
+}
+
+/// Returns a term's postings in a block, as [`IndexBlock::postings`] does, from the guess of its place.
+fn postings(block: &IndexBlock, term: TermHash, guess: usize) -> &[Posting] {
     let terms = &block.terms;
-    let guess = (u128::from(term.0) * terms.len() as u128) >> u64::BITS;
-    let guess = usize::try_from(guess).unwrap_or_default();
     let start = guess.saturating_sub(AROUND);
-    let near = terms.get(start..terms.len().min(guess + AROUND)).unwrap_or_default();
+    let near = terms.get(start..terms.len().min(guess.saturating_add(AROUND))).unwrap_or_default();
     if !(near.first().is_some_and(|first| *first <= term) && near.last().is_some_and(|last| *last >= term)) {
         return block.postings(term);
     }

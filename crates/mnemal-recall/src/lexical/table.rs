@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use mnemal_core::BLOCK_ROWS;
+
 /// Most tables that wait for the next search. Source: own choice; two readers at once make none anew.
 const MOST_IDLE: usize = 2;
 
@@ -32,7 +34,7 @@ pub(super) struct RowScore {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     scores: Vec<RowScore>,
-    /// Rows that are not zero, each once: first those that hold a word, then others that were looked at.
+    /// Rows that are not zero, each once: first those that hold a word, ascending, then others that were looked at.
     met: Vec<u32>,
     rows: u32,
 }
@@ -47,13 +49,29 @@ impl Table {
         Self { scores, met, rows }
     }
 
+    /// Returns for how many rows it is.
+    pub(super) fn rows(&self) -> u32 {
+        self.rows
+    }
+
     /// Returns what was found of a row; nothing of a row that is not there.
     pub(super) fn get(&self, row: u32) -> RowScore {
         self.scores.get(row as usize).copied().unwrap_or_default()
     }
 
+    /// Returns the rows from `first` on, as far as one run of postings reaches.
+    pub(super) fn run(&mut self, first: u32) -> Run<'_> {
+        let start = first.min(self.rows) as usize;
+        let end = (start + BLOCK_ROWS).min(self.rows as usize);
+        Run {
+            scores: self.scores.get_mut(start..end).unwrap_or_default(),
+            met: &mut self.met,
+            first,
+            new: [0; WORDS],
+        }
+    }
+
     /// Adds what one term is worth to a row.
-    #[inline]
     pub(super) fn add_word(&mut self, row: u32, bit: u16, value: f32) {
         let Some(score) = self.scores.get_mut(row as usize).filter(|_| row < self.rows) else { return };
         if score.held == 0 {
@@ -71,20 +89,50 @@ impl Table {
         }
         !std::mem::replace(&mut score.is_seen, true)
     }
+}
 
-    /// Returns the number of rows that are not zero.
-    pub(super) fn met_len(&self) -> usize {
-        self.met.len()
+/// Words of a mask of the rows of a run.
+const WORDS: usize = BLOCK_ROWS / 64;
+
+/// The rows of one run of postings, while terms are added to them.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    scores: &'a mut [RowScore],
+    met: &'a mut Vec<u32>,
+    first: u32,
+    /// Which rows were zero before, one bit each.
+    new: [u64; WORDS],
+}
+
+impl Run<'_> {
+    /// Adds what one term is worth to a row, counted from the first of the run.
+    ///
+    /// Which rows are met for the first time cannot be foreseen: they are noted without asking, and sorted out at the end.
+    #[inline]
+    pub(super) fn add_word(&mut self, row: u16, bit: u16, value: f32) {
+        let (Some(score), Some(new)) =
+            (self.scores.get_mut(usize::from(row)), self.new.get_mut(usize::from(row) / 64))
+        else {
+            return;
+        };
+        *new |= u64::from(score.held == 0) << (row % 64);
+        score.raw += value;
+        score.held |= bit;
     }
+}
 
-    /// Returns the row at a place among those that are not zero.
-    pub(super) fn met_at(&self, place: usize) -> Option<(u32, RowScore)> {
-        self.met.get(place).map(|row| (*row, self.get(*row)))
-    }
-
-    /// Returns the rows that are not zero.
-    pub(super) fn met(&self) -> impl Iterator<Item = (u32, RowScore)> + '_ {
-        self.met.iter().map(|row| (*row, self.get(*row)))
+impl Run<'_> {
+    /// Ends the run and shows each of its rows that holds a word, ascending, with its score.
+    pub(super) fn end(self, mut show: impl FnMut(u32, f32)) {
+        for (word, start) in self.new.into_iter().zip((0_u32..).step_by(64)) {
+            let mut left = word;
+            while left != 0 {
+                let place = start + left.trailing_zeros();
+                left &= left - 1;
+                self.met.push(self.first + place);
+                show(self.first + place, self.scores.get(place as usize).map_or(0.0, |score| score.raw));
+            }
+        }
     }
 }
 
@@ -111,14 +159,14 @@ mod tests {
     fn a_table_that_is_used_again_remembers_nothing() {
         for rows in [300, 40, 300] {
             let mut table = Table::of(rows);
-            assert_eq!(table.met_len(), 0);
+            assert!(table.met.is_empty());
             assert!((0..rows).all(|row| table.get(row) == RowScore::default()));
             for row in 0..rows + 7 {
                 table.add_word(row, 1, 0.5);
                 table.is_first_look(row);
             }
-            assert_eq!(table.met_len(), rows as usize);
-            assert!(table.met().all(|(_, score)| score.held == 1 && score.is_seen));
+            assert_eq!(table.met.len(), rows as usize);
+            assert!((0..rows).all(|row| table.get(row).held == 1 && table.get(row).is_seen));
         }
     }
 
@@ -130,8 +178,21 @@ mod tests {
         assert!(table.is_first_look(4) && !table.is_first_look(4));
         assert!(table.is_first_look(5) && !table.is_first_look(5));
         assert!(!table.is_first_look(9) && !table.is_first_look(u32::MAX));
-        let met: Vec<u32> = table.met().map(|(row, _)| row).collect();
-        assert_eq!(met, [4, 5]);
+        assert_eq!(table.met, [4, 5]);
         assert_eq!(table.get(4).held, 3);
+    }
+
+    #[test]
+    fn a_run_shows_each_of_its_rows_once_with_all_its_words_and_none_behind_the_end() {
+        let mut table = Table::of(70);
+        let mut run = table.run(3);
+        for (row, bit) in [(65, 1), (0, 1), (65, 2), (67, 1), (1_023, 1)] {
+            run.add_word(row, bit, 0.5);
+        }
+        let mut shown = Vec::new();
+        run.end(|row, score| shown.push((row, score)));
+        assert_eq!(shown, [(3, 0.5), (68, 1.0)]);
+        assert_eq!((table.met.as_slice(), table.get(68).held), ([3, 68].as_slice(), 3));
+        table.run(70).end(|row, _| panic!("{row} is not there"));
     }
 }

@@ -1,0 +1,113 @@
+//! Adds up the words of a query over all rows, and finds the best of them.
+
+use mnemal_core::Posting;
+use mnemal_text::{B, K1, idf};
+
+use crate::best::{Best, Ranked};
+use crate::memory::Columns;
+use crate::rows::RowSet;
+
+use super::table::Table;
+use super::{FAR, Found, NEAR, around, smooth};
+
+/// How many times its highest part a smoothed score can be, with room for rounding.
+const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
+
+/// What BM25 does to a count, with all that is the same for every row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Norm {
+    slope: f32,
+    base: f32,
+}
+
+impl Norm {
+    pub(super) fn of(columns: &Columns, rows: u32) -> Self {
+        let average = columns.total_length as f32 / rows.max(1) as f32;
+        Self { slope: K1 * B / average.max(f32::MIN_POSITIVE), base: K1 * (1.0 - B) }
+    }
+
+    #[inline]
+    pub(super) fn score(self, weight: f32, count: u16, length: u32) -> f32 {
+        let count = f32::from(count);
+        weight * count / (count + self.base + self.slope * length as f32)
+    }
+}
+
+/// What the words gave.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) table: Table,
+    /// The best rows of the filter by their own scores.
+    own: Best,
+    /// Rows whose own score is high enough to make one of the best, as far as was known when they were met.
+    strong: Vec<u32>,
+    candidates: usize,
+}
+
+impl Words {
+    /// Begins with nothing found.
+    pub(super) fn of(rows: u32, candidates: usize) -> Self {
+        Self { table: Table::of(rows), own: Best::new(candidates), strong: Vec::new(), candidates }
+    }
+}
+
+/// Adds up BM25 over the terms, run by run of the index, so that the scores of a run stay near the processor.
+pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, filter: &RowSet) -> Words {
+    let rows = words.table.rows();
+    let norm = Norm::of(columns, rows);
+    let weights: Vec<f32> = terms.iter().map(|term| idf(rows, term.frequency)).collect();
+    let mut left: Vec<&[(u32, &[Posting])]> = terms.iter().map(|term| term.runs.as_slice()).collect();
+    while let Some(first) = left.iter().filter_map(|runs| runs.first().map(|(first, _)| *first)).min() {
+        let mut run = words.table.run(first);
+        let lengths = columns.lengths.get(first as usize..).unwrap_or_default();
+        for ((term, weight), runs) in terms.iter().zip(&weights).zip(&mut left) {
+            let Some(((_, postings), behind)) = runs.split_first().filter(|((of, _), _)| *of == first) else {
+                continue;
+            };
+            *runs = behind;
+            for posting in *postings {
+                let Some(length) = lengths.get(usize::from(posting.row())) else { continue };
+                run.add_word(posting.row(), 1 << term.bit, norm.score(*weight, posting.count(), *length));
+            }
+        }
+        let least = least(&words.own);
+        run.end(|row, score| {
+            if score >= least {
+                words.strong.push(row);
+                if filter.has(row) {
+                    words.own.offer(score, row);
+                }
+            }
+        });
+    }
+    words
+}
+
+/// What a row's score must reach so that one near it can be among the best: a smoothed score is at most [`MOST_LENT`] times
+/// the highest of the five scores in it, and at least the row's own.
+fn least(best: &Best) -> f32 {
+    best.last().map_or(0.0, |last| last.score / MOST_LENT)
+}
+
+/// Returns the best rows of the filter by smoothed score, best first. How good they are at least, those with the best own
+/// scores tell.
+pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, Vec<Ranked>) {
+    let Words { mut table, own, strong, candidates } = words;
+    let mut some = Best::new(candidates);
+    for ranked in own.into_sorted() {
+        some.offer(smooth(&table, ranked.row, columns), ranked.row);
+    }
+    let least = least(&some);
+    let mut best = Best::new(candidates);
+    for row in strong {
+        if table.get(row).raw < least {
+            continue;
+        }
+        for near in around(row, columns) {
+            if filter.has(near) && table.is_first_look(near) {
+                best.offer(smooth(&table, near, columns), near);
+            }
+        }
+    }
+    (table, best.into_sorted())
+}
