@@ -40,8 +40,8 @@ pub use crate::extraction::{
 pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::graph::{
-    Entity, EntityFilter, EntityName, Fact, FactFilter, FactStatus, GraphDelta, Joined, MentionFilter,
-    MentionRow, Reason, Superseded, Support, Value, facts_as_of, sort_facts,
+    Change, Counts, Difference, Edition, Entity, EntityFilter, EntityName, Example, Fact, FactFilter,
+    FactStatus, GraphDelta, Joined, MentionFilter, MentionRow, Reason, Superseded, Support, Value, facts_as_of, sort_facts,
 };
 pub use crate::id::{EntityId, EventId, FactId, LearningId, ReceiptId, derived_id, named_id};
 pub use crate::index::{
@@ -56,7 +56,7 @@ pub use crate::name::{
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
 pub use crate::permit::BackgroundPermit;
-pub use crate::port::{Advance, DeadLetter, Progress};
+pub use crate::port::{Advance, DeadLetter, Progress, Renewal};
 pub use crate::port::{
     BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
     IndexStore, Indexer, Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker,

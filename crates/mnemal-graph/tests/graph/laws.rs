@@ -84,7 +84,7 @@ proptest! {
         let rows = whole.dump();
         prop_assert_eq!(&whole.rebuilt(), &rows);
         let at = now(mnemal_core::Projection::<mnemal_core::GraphDelta>::cursor(whole.store.as_ref())).unwrap();
-        let again = Advance { expect: at, next: at, dead: Vec::new() };
+        let again = Advance { expect: at, next: at, ..Advance::default() };
         now(whole.store.apply(&rows, &again)).unwrap();
         prop_assert_eq!(whole.dump(), rows);
     }

@@ -1,0 +1,121 @@
+//! The graph: from the log to committed rows, and what is asked of it.
+
+mod append;
+mod observed;
+mod people;
+mod reads;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use mnemal::{
+    Builder, DurabilityMode, Engine, ImportFormat, Memory, Projector as _, Scope, Settings, SpaceId, Within,
+};
+use mnemal_graph::GraphProjector;
+use mnemal_store::SqliteStore;
+
+use self::observed::{Observed, Tally};
+use crate::cpu::{Watch, quantile};
+use crate::figure::{Asked, Figure};
+use crate::spaces::own_history;
+
+pub use self::append::append_beside;
+pub use self::people::write_people;
+pub use self::reads::{Reads, reads};
+
+/// Events of a step, as those who step it ask for.
+const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
+/// Turns a second of processor time, from the log to committed rows.
+const ASKED_TURNS: f64 = 3_000.0;
+/// The longest write transaction, in milliseconds.
+const ASKED_TRANSACTION: f64 = 5.0;
+
+/// A space on disk with a conversation whose graph is not folded yet.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What it is called.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// Turns in it.
+    pub turns: usize,
+}
+
+impl Told {
+    /// Imports a corpus into a new file, without vectors: the graph reads none.
+    ///
+    /// # Errors
+    /// A corpus that is not read in full.
+    pub async fn import(name: &str, corpus: &Path, folder: &Path) -> Result<Self> {
+        let mut settings = Settings::default();
+        settings.storage.durability = DurabilityMode::Normal;
+        let file = folder.join(format!("{name}.db"));
+        let engine = Builder::default().with_settings(settings).open(&file).await?;
+        let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
+        let lines = std::io::BufReader::new(std::fs::File::open(corpus)?);
+        let report =
+            memory.import(lines, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
+        ensure!(report.skipped_total == 0 && report.gaps.is_empty(), "{name} was not imported in full");
+        let turns = usize::try_from(report.taken.stored)?;
+        engine.close().await?;
+        Ok(Self { name: name.to_owned(), file, turns })
+    }
+
+    /// Opens it as a host would.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub async fn open(&self) -> Result<Memory> {
+        let engine = Engine::builder().open(&self.file).await?;
+        Ok(engine.memory(Scope::whole(SpaceId::new("bench")?)))
+    }
+}
+
+/// Folds the graph of a space from its begin, in steps, and says what that costs.
+///
+/// # Errors
+/// A step that fails.
+pub async fn fold(told: &Told) -> Result<Vec<Figure>> {
+    let store = Arc::new(SqliteStore::open(&told.file).await?);
+    let observed = Arc::new(Observed::new(Arc::clone(&store)));
+    let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
+    projector.reset().await?;
+    observed.take();
+    let watch = Watch::start()?;
+    loop {
+        let progress = projector.step(STEP).await?;
+        if progress.behind == 0 {
+            break;
+        }
+    }
+    let all = watch.stop()?.cpu;
+    let tally = observed.take();
+    store.close().await?;
+    Ok(figures(told, all, &tally))
+}
+
+fn figures(told: &Told, all: Duration, tally: &Tally) -> Vec<Figure> {
+    let Told { name, turns, .. } = told;
+    let figure = |what: &str, value, unit| Figure::new(format!("{name}: {what}"), *turns, value, unit);
+    let share = |part: Duration| part.as_secs_f64() / all.as_secs_f64();
+    let write = tally.writes.iter().sum::<Duration>();
+    let rest = all.saturating_sub(tally.reading + write + tally.loading);
+    let longest = |share| quantile(&tally.writes, share).as_secs_f64() * 1_000.0;
+    vec![
+        figure("turns a CPU second", *turns as f64 / all.as_secs_f64(), "turns/s")
+            .asked_if(Asked::AtLeast(ASKED_TURNS), |_| true),
+        figure("of it extraction", share(tally.reading), "share"),
+        figure("of it fold and reading the log", share(rest), "share"),
+        figure("of it looking up rows", share(tally.loading), "share"),
+        figure("of it writing rows", share(write), "share"),
+        figure("facts", tally.facts as f64, "rows"),
+        figure("transactions", tally.writes.len() as f64, "transactions"),
+        figure("write transaction, CPU p50", longest(0.5), "ms"),
+        figure("write transaction, CPU p99", longest(0.99), "ms"),
+        figure("write transaction, CPU longest", longest(1.0), "ms")
+            .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
+    ]
+}
