@@ -2,6 +2,7 @@
 
 mod graph;
 mod working;
+mod rebuild;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::graph::{Entity, Fact, When};
 pub(crate) use self::working::{Own, Working};
+pub(crate) use self::rebuild::{Rebuild, Reindex};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
 #[derive(Debug, Parser)]
@@ -106,6 +108,8 @@ pub(crate) enum Command {
     Recover(Recover),
     /// Make what recall searches anew; what it has serves until then.
     Reindex(Reindex),
+    /// Make a layer anew from the log while its old rows answer, or compare it with what the log gives.
+    Rebuild(Rebuild),
     /// Read everything and compare it with its checksums.
     Check,
     /// Say what the space holds and how its parts are.
@@ -203,23 +207,6 @@ pub(crate) struct Recall {
     /// Show what each score is made of.
     #[arg(long)]
     pub(crate) explain: bool,
-}
-
-/// `reindex`.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Reindex {
-    /// Make the vectors that events lack of a model, beside those of other models; can be interrupted and repeated.
-    #[arg(long, required = true)]
-    pub(crate) embeddings: bool,
-    /// A model of the endpoint of the settings, or the one in process; without it what the settings say.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Only say how many vectors are missing and what they would cost; nothing is sent.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// What a million tokens cost, for the estimate of `--dry-run`.
-    #[arg(long, value_name = "PRICE", requires = "dry_run")]
-    pub(crate) price: Option<f64>,
 }
 
 /// `context`.

@@ -56,7 +56,7 @@ pub use crate::name::{
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
 pub use crate::permit::BackgroundPermit;
-pub use crate::port::{Advance, DeadLetter, Progress, Renewal};
+pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
     BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
     IndexStore, Indexer, Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker,

@@ -16,9 +16,7 @@ pub use graph::GraphStore;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
 pub use model::BackgroundEmbedder;
-pub use projection::{
-    Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore, Renewal,
-};
+pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Extractor, Indexer, Reranker, TokenCounter};
 pub use source::{Clock, IdSource};
 pub use working::WorkingStore;

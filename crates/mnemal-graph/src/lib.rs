@@ -20,5 +20,5 @@ mod walk;
 
 pub use crate::chain::{Chain, Fallback};
 pub use crate::graph::Graph;
-pub use crate::projector::GraphProjector;
+pub use crate::projector::{GraphProjector, Renewal};
 pub use crate::walk::{Neighbourhood, Path, Reached};

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Decision, Edition, EntityFilter, Error, ErrorKind, Event, EventFilter,
-    EventId, EventKind, EventStore, Extractor, GraphStore, Layer, Producer, Progress, Projector,
-    Renewal, Result, Seq,
+    Advance, Cursor, DeadLetter, Decision, Edition, Difference, EntityFilter, Error, ErrorKind, Event, EventFilter,
+    EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, Layer, Producer, Progress, Projector,
+    Result, Seq,
 };
 
 use self::knowledge::Knowledge;
@@ -42,7 +42,7 @@ const BROKEN: &str = "the fold panicked";
 /// again 16, 64, 256, 1,024 and 4,096 events later.
 ///
 /// After a forget, after a try that succeeds, and when the extractor or the fold is another version, the rows are not what the
-/// log gives: what rests on a forgotten event went with its erase, and the rest is renewed ([`Projector::renew`]) while the old
+/// log gives: what rests on a forgotten event went with its erase, and the rest is renewed ([`renew`](Self::renew)) while the old
 /// rows answer.
 #[derive(Debug)]
 pub struct GraphProjector {
@@ -51,6 +51,15 @@ pub struct GraphProjector {
     known: Mutex<Option<(Cursor, Knowledge)>>,
     /// Rows that shall take the place of the stored ones, or were compared with them.
     shadow: Mutex<Option<Shadow>>,
+}
+
+/// How far rows are that shall take the place of others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Renewal {
+    /// Events that must still be read, and compared; 0 when nothing is left to do.
+    pub behind: u64,
+    /// What was found to differ, once everything is compared.
+    pub difference: Option<Difference>,
 }
 
 /// What a page of events came to.
@@ -185,6 +194,79 @@ impl GraphProjector {
         Ok(false)
     }
 
+    /// Whether the rows are not what the log gives: something was forgotten, can be read by now, or is read otherwise.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn is_due(&self) -> Result<bool> {
+        let graph = &self.reader.graph;
+        let is_made = graph.edition().await?.producer == Some(self.producer());
+        Ok(!is_made && graph.cursor().await? > Cursor::START)
+    }
+
+    /// Says that the rows are to be made anew, whatever they are.
+    ///
+    /// # Errors
+    /// `Conflict` when another process moves the cursor meanwhile, `Unavailable` when the database does not answer.
+    pub async fn doubt(&self) -> Result<()> {
+        let graph = &self.reader.graph;
+        let (at, difference) = (graph.cursor().await?, graph.edition().await?.difference);
+        let edition = Some(Edition { producer: None, difference });
+        let delta = GraphDelta { edition, ..GraphDelta::default() };
+        graph.apply(&delta, &Advance { expect: at, next: at, ..Advance::default() }).await
+    }
+
+    /// Goes on with making the rows anew where they are not what the log gives: reads or compares up to `limit` events, or
+    /// exchanges the rows of a few in one small transaction. Until everything is read and the difference is stored, the old
+    /// rows stay. Nothing is left to do when `behind` is 0.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer; the next call begins anew.
+    pub async fn renew(&self, limit: NonZeroUsize) -> Result<Renewal> {
+        if !self.is_due().await? {
+            self.take_shadow();
+            return Ok(Renewal::default());
+        }
+        let cursor = self.reader.graph.cursor().await?;
+        let (mut shadow, mut renewal) = self.shadowed(limit, cursor).await?;
+        if renewal.difference.is_none() {
+            self.keep_shadow(shadow);
+            return Ok(renewal);
+        }
+        match shadow.exchange(&self.reader).await {
+            Ok(true) => {
+                let (end, known) = shadow.into_known();
+                self.keep(end, known);
+            }
+            Ok(false) => {
+                renewal.behind = 1;
+                self.keep_shadow(shadow);
+            }
+            // Somebody else has moved the cursor: the next call goes on from there.
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                renewal.behind = 1;
+                shadow.compare_again();
+                self.keep_shadow(shadow);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(renewal)
+    }
+
+    /// Goes on with comparing the rows with those that the log gives up to their cursor, and changes nothing; the difference is
+    /// there when `behind` is 0.
+    ///
+    /// # Errors
+    /// As [`renew`](Self::renew).
+    pub async fn compare(&self, limit: NonZeroUsize) -> Result<Renewal> {
+        let cursor = self.reader.graph.cursor().await?;
+        let (shadow, renewal) = self.shadowed(limit, cursor).await?;
+        if renewal.difference.is_none() {
+            self.keep_shadow(shadow);
+        }
+        Ok(renewal)
+    }
+
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
         let behind = cursor.behind(self.reader.events.head().await?);
         Ok(Progress { consumed, cursor, behind })
@@ -236,46 +318,6 @@ impl Projector for GraphProjector {
             }
             Err(error) => Err(error),
         }
-    }
-
-    async fn renew(&self, limit: NonZeroUsize) -> Result<Renewal> {
-        let (cursor, edition) = (self.reader.graph.cursor().await?, self.reader.graph.edition().await?);
-        if cursor == Cursor::START || edition.producer == Some(self.producer()) {
-            self.take_shadow();
-            return Ok(Renewal { behind: 0, difference: edition.difference });
-        }
-        let (mut shadow, mut renewal) = self.shadowed(limit, cursor).await?;
-        if renewal.difference.is_none() {
-            self.keep_shadow(shadow);
-            return Ok(renewal);
-        }
-        match shadow.exchange(&self.reader).await {
-            Ok(true) => {
-                let (end, known) = shadow.into_known();
-                self.keep(end, known);
-            }
-            Ok(false) => {
-                renewal.behind = 1;
-                self.keep_shadow(shadow);
-            }
-            // Somebody else has moved the cursor: the next call goes on from there.
-            Err(error) if error.kind() == ErrorKind::Conflict => {
-                renewal.behind = 1;
-                shadow.compare_again();
-                self.keep_shadow(shadow);
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(renewal)
-    }
-
-    async fn compare(&self, limit: NonZeroUsize) -> Result<Option<Renewal>> {
-        let cursor = self.reader.graph.cursor().await?;
-        let (shadow, renewal) = self.shadowed(limit, cursor).await?;
-        if renewal.difference.is_none() {
-            self.keep_shadow(shadow);
-        }
-        Ok(Some(renewal))
     }
 
     async fn reset(&self) -> Result<()> {

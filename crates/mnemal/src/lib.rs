@@ -18,6 +18,7 @@ mod key_file;
 mod memory;
 mod message;
 mod quote;
+mod rebuild;
 #[cfg(feature = "sqlite")]
 mod recover;
 mod remember;
@@ -60,6 +61,7 @@ pub use crate::gate::asks_something;
 pub use crate::memory::Memory;
 pub use crate::message::Message;
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
+pub use crate::rebuild::{GraphState, Rebuild, Rebuilt};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::Recovered;
 pub use crate::remember::{RememberCall, Stored};

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use async_trait::async_trait;
 
 use crate::{
-    AsOf, Cursor, Difference, EventId, Layer, Learning, LearningDelta, LearningFilter, NoteKey, Receipt, ReceiptId,
+    AsOf, Cursor, EventId, Layer, Learning, LearningDelta, LearningFilter, NoteKey, Receipt, ReceiptId,
     Result, Seen, SessionId, Timestamp,
 };
 
@@ -137,15 +137,6 @@ pub struct Progress {
     pub behind: u64,
 }
 
-/// How far rows are that shall take the place of others.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Renewal {
-    /// Events that must still be read, and compared; 0 when nothing is left to do.
-    pub behind: u64,
-    /// What was found to differ, once everything is read.
-    pub difference: Option<Difference>,
-}
-
 /// Folds the log into one layer. No clock, no randomness, no model: the same events give the same rows.
 #[async_trait]
 pub trait Projector: Debug + Send + Sync + 'static {
@@ -158,28 +149,6 @@ pub trait Projector: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress>;
-
-    /// Reads up to `limit` events of the log for rows that shall take the place of those that are there, where these are not
-    /// what the log gives: after a forget, after an event could be read that could not be before, or when what reads is
-    /// another version. Until all is read the rows stay; then they are exchanged, a small transaction at a time. What is left
-    /// is what `behind` says; 0 when the rows are what the log gives.
-    ///
-    /// A projector whose rows always are what the log gives has nothing to do.
-    ///
-    /// # Errors
-    /// `Unavailable` when the database does not answer; the next call begins anew.
-    async fn renew(&self, _limit: NonZeroUsize) -> Result<Renewal> {
-        Ok(Renewal::default())
-    }
-
-    /// Compares the rows with those that the log gives, as [`renew`](Self::renew) does, and changes nothing; up to `limit`
-    /// events a call, until `behind` is 0. `None` where the layer cannot tell.
-    ///
-    /// # Errors
-    /// As [`renew`](Self::renew).
-    async fn compare(&self, _limit: NonZeroUsize) -> Result<Option<Renewal>> {
-        Ok(None)
-    }
 
     /// Drops the layer's rows, so that the next steps fold the log again.
     ///

@@ -28,11 +28,11 @@ fn claim() -> impl Strategy<Value = String> {
         .prop_map(|(subject, object, time, act)| format!("{subject} {object} {time} {act}"))
 }
 
-fn story() -> impl Strategy<Value = Vec<(u8, u8, String)>> {
+pub(crate) fn story() -> impl Strategy<Value = Vec<(u8, u8, String)>> {
     prop::collection::vec((1..28_u8, 0..3_u8, claim()), 1..12)
 }
 
-fn tell(life: &mut Life, story: &[(u8, u8, String)]) -> Vec<mnemal_core::EventId> {
+pub(crate) fn tell(life: &mut Life, story: &[(u8, u8, String)]) -> Vec<mnemal_core::EventId> {
     let one = |(day, session, text): &(u8, u8, String)| {
         let entry = life.entry(&format!("2020-05-{day:02}"), &format!("s{session}"), text);
         life.append(entry)

@@ -9,8 +9,10 @@
 
 mod log;
 
+mod dead;
 mod decide;
 mod entities;
 mod intervals;
 mod laws;
+mod renewal;
 mod walks;
