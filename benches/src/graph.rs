@@ -14,11 +14,13 @@ use anyhow::{Result, ensure};
 use mnemal::{
     Builder, DurabilityMode, Engine, ImportFormat, Memory, Projector as _, Scope, Settings, SpaceId, Within,
 };
+use mnemal_core::GraphStore as _;
+use mnemal_extract::RuleExtractor;
 use mnemal_graph::GraphProjector;
 use mnemal_store::SqliteStore;
 
 use self::observed::{Observed, Tally};
-use crate::cpu::{Watch, quantile};
+use crate::cpu::{Watch, quantile, resident_bytes};
 use crate::figure::{Asked, Figure};
 use crate::spaces::own_history;
 
@@ -79,39 +81,78 @@ impl Told {
     }
 }
 
-/// Folds the graph of a space from its begin, in steps, and says what that costs.
+/// Folds the graph of a space from its begin, in steps: once as it is, for the whole, and once with its parts watched.
 ///
 /// # Errors
 /// A step that fails.
 pub async fn fold(told: &Told) -> Result<Vec<Figure>> {
     let store = Arc::new(SqliteStore::open(&told.file).await?);
+    let plain = GraphProjector::new(store.clone(), store.clone(), Arc::new(RuleExtractor::new()));
+    let all = folded(&plain).await?;
     let observed = Arc::new(Observed::new(Arc::clone(&store)));
     let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
+    let watched = folded(&projector).await?;
+    let tally = observed.take();
+    store.close().await?;
+    Ok(figures(told, (all, watched), &tally))
+}
+
+/// Folds from the begin; returns the processor time.
+async fn folded(projector: &GraphProjector) -> Result<Duration> {
     projector.reset().await?;
-    observed.take();
     let watch = Watch::start()?;
+    while projector.step(STEP).await?.behind > 0 {}
+    Ok(watch.stop()?.cpu)
+}
+
+/// Makes the rows of a graph that is folded anew, as after a forget, and says what that costs.
+///
+/// # Errors
+/// A step that fails, or rows that come out otherwise.
+pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
+    let store = Arc::new(SqliteStore::open(&told.file).await?);
+    let observed = Arc::new(Observed::new(Arc::clone(&store)));
+    let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
+    projector.doubt().await?;
+    let before = resident_bytes()?;
+    let (mut steps, mut most) = (Vec::new(), before);
     loop {
-        let progress = projector.step(STEP).await?;
-        if progress.behind == 0 {
+        let watch = Watch::start()?;
+        let behind = projector.renew(STEP).await?.behind;
+        steps.push(watch.stop()?.cpu);
+        most = most.max(resident_bytes()?);
+        if behind == 0 {
             break;
         }
     }
-    let all = watch.stop()?.cpu;
-    let tally = observed.take();
+    let difference = store.edition().await?.difference.unwrap_or_default();
+    ensure!(difference.rows == 0, "rows made anew are not the same: {difference:?}");
+    let writes = observed.take().writes;
     store.close().await?;
-    Ok(figures(told, all, &tally))
+    let figure = |what: &str, value, unit| Figure::new(format!("{}: {what}", told.name), told.turns, value, unit);
+    let ms = |of: Duration| of.as_secs_f64() * 1_000.0;
+    let mebibytes = (most - before) as f64 / f64::from(1 << 20);
+    Ok(vec![
+        figure("renewal, CPU", steps.iter().sum::<Duration>().as_secs_f64(), "s"),
+        figure("renewal, step CPU p99", ms(quantile(&steps, 0.99)), "ms"),
+        figure("renewal, step CPU longest", ms(quantile(&steps, 1.0)), "ms"),
+        figure("renewal, write transaction CPU longest", ms(quantile(&writes, 1.0)), "ms")
+            .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
+        figure("renewal, memory", mebibytes, "MiB"),
+    ])
 }
 
-fn figures(told: &Told, all: Duration, tally: &Tally) -> Vec<Figure> {
+fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> Vec<Figure> {
     let Told { name, turns, .. } = told;
     let figure = |what: &str, value, unit| Figure::new(format!("{name}: {what}"), *turns, value, unit);
-    let share = |part: Duration| part.as_secs_f64() / all.as_secs_f64();
+    let share = |part: Duration| part.as_secs_f64() / watched.as_secs_f64();
     let write = tally.writes.iter().sum::<Duration>();
-    let rest = all.saturating_sub(tally.reading + write + tally.loading);
+    let rest = watched.saturating_sub(tally.reading + write + tally.loading);
     let longest = |share| quantile(&tally.writes, share).as_secs_f64() * 1_000.0;
     vec![
         figure("turns a CPU second", *turns as f64 / all.as_secs_f64(), "turns/s")
             .asked_if(Asked::AtLeast(ASKED_TURNS), |_| true),
+        figure("turns a CPU second, extraction alone", *turns as f64 / tally.reading.as_secs_f64(), "turns/s"),
         figure("of it extraction", share(tally.reading), "share"),
         figure("of it fold and reading the log", share(rest), "share"),
         figure("of it looking up rows", share(tally.loading), "share"),

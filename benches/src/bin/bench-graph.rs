@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::graph::{Reads, Told, append_beside, fold, reads, write_people};
+use mnemal_benches::graph::{Reads, Told, append_beside, fold, reads, renewal, write_people};
 
 /// Measures the graph of conversations: folding them, asking, and appending beside.
 #[derive(Debug, Parser)]
@@ -52,6 +52,7 @@ fn main() -> Result<()> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
         let facts = facts.map_or(0, |figure| figure.value as usize);
         figures.extend(folded);
+        figures.extend(runtime.block_on(renewal(&told))?);
         figures.extend(runtime.block_on(reads(&told, Reads { samples: args.samples, facts }))?);
         last = last.or(Some(told));
     }

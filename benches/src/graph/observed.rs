@@ -14,7 +14,7 @@ use mnemal_core::{
 use mnemal_extract::RuleExtractor;
 use mnemal_store::SqliteStore;
 
-use crate::cpu::Watch;
+use crate::cpu::{Watch, thread_cpu};
 
 /// What the parts have cost.
 #[derive(Clone, Debug, Default)]
@@ -74,10 +74,10 @@ impl Extractor for Observed {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let watch = started();
+        let before = thread_cpu();
         let found = self.extractor.extract(utterance);
-        if let Some(cost) = watch.ok().and_then(|watch| watch.stop().ok()) {
-            self.note(|tally| tally.reading += cost.cpu);
+        if let (Ok(before), Ok(after)) = (before, thread_cpu()) {
+            self.note(|tally| tally.reading += after.saturating_sub(before));
         }
         found
     }

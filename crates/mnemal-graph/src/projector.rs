@@ -28,7 +28,7 @@ const VERSION: u32 = 2;
 /// Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 /// Rows, those of sources included, from which on a transaction is closed, so that it stays short. Source: ADR 37.
-const ROWS: usize = 200;
+const ROWS: usize = 100;
 /// Most dead letters that are looked at. Source: own choice.
 const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("many is some");
 /// Why there are dead letters; what a panic says may be content, so it is not kept.

@@ -158,8 +158,8 @@ async fn clear_graph(events: Vec<EventId>, transaction: &mut dyn Transaction) ->
             touched.insert(row.blob()?);
         }
     }
-    let touched = touched.into_iter().map(Value::from).collect();
-    for step in graph::removal_of(touched, events) {
+    let touched: Vec<Value> = touched.into_iter().map(Value::from).collect();
+    for step in graph::removal_of(&touched, events) {
         transaction.run(step).await?;
     }
     Ok(())

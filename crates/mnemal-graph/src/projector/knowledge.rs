@@ -9,9 +9,9 @@ use crate::names::Names;
 
 /// Events of the conversation with which one is read. Source: EXTRACTION 3.
 pub(super) const BEFORE: usize = 8;
-/// Facts, mentions of conversations and pairs of company that are kept between steps; of more only the names stay, and the rest
-/// is loaded as it is needed. Source: own choice, some tens of megabytes.
-const MOST: usize = 100_000;
+/// Bytes, about, that are kept between steps of what can be loaded; of more only the names stay, and the rest is loaded as it is
+/// needed. Source: own choice.
+const MOST: usize = 64 << 20;
 /// Conversations whose last events are kept in memory. Source: own choice.
 const MOST_SESSIONS: usize = 256;
 /// Events after which what could not be read is tried again, and how many times as many after each further failure.

@@ -20,7 +20,7 @@ use super::reader::{Reader, Trouble};
 use super::{BROKEN, PAGE, ROWS, UNREAD, forgotten_by};
 
 /// Events whose rows are compared at once, and exchanged in one transaction. Source: own measurement, under [`ROWS`] rows.
-const AT_ONCE: usize = 40;
+const AT_ONCE: usize = 20;
 
 /// A fold of the log up to a position, and how far its comparison is.
 #[derive(Debug)]

@@ -72,29 +72,27 @@ pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
 /// Adds what goes, and what is written anew.
 fn remove(steps: &mut Vec<Step>, delta: &GraphDelta, sources: &Sources) {
     let gone = delta.remove_entities.iter().map(|id| id.0).chain(delta.remove_facts.iter().map(|id| id.0));
-    let rests = gone.chain(sources.records.iter().map(|(record, _)| *record)).map(one).collect();
-    steps.extend(removal::DELETE_GRAPH_SOURCES.steps(rests));
-    let entities = delta.remove_entities.iter();
-    let named = entities.clone().copied().chain(delta.entities.iter().map(|entity| entity.id));
-    steps.extend(removal::DELETE_ENTITY_NAMES.steps(named.map(|id| one(id.0)).collect()));
-    steps.extend(removal::DELETE_ENTITIES.steps(entities.map(|id| one(id.0)).collect()));
-    steps.extend(removal::DELETE_FACTS.steps(delta.remove_facts.iter().map(|id| one(id.0)).collect()));
+    let rests = gone.chain(sources.records.iter().map(|(record, _)| *record)).map(bytes).collect();
+    steps.extend(removal::DELETE_GRAPH_SOURCES.removals(rests));
+    let named = delta.remove_entities.iter().copied().chain(delta.entities.iter().map(|entity| entity.id));
+    steps.extend(removal::DELETE_ENTITY_NAMES.removals(named.map(|id| bytes(id.0)).collect()));
+    steps.extend(removal::DELETE_ENTITIES.removals(ids(&delta.remove_entities)));
+    let facts = delta.remove_facts.iter().map(|id| bytes(id.0));
+    steps.extend(removal::DELETE_FACTS.removals(facts.collect()));
     let place = |(event, entity): &(EventId, EntityId)| vec![(*event).into(), bytes(entity.0)];
     steps.extend(removal::DELETE_MENTIONS.steps(delta.remove_mentions.iter().map(place).collect()));
 }
 
 /// Returns the steps that remove records, whatever they are, and the mentions in events.
-pub(crate) fn removal_of(records: Vec<Value>, events: Vec<Value>) -> Vec<Step> {
-    let records: Vec<Vec<Value>> = records.into_iter().map(|record| vec![record]).collect();
-    let events = events.into_iter().map(|event| vec![event]).collect();
+pub(crate) fn removal_of(records: &[Value], events: Vec<Value>) -> Vec<Step> {
     let of_records = [
         &removal::DELETE_FACTS,
         &removal::DELETE_ENTITIES,
         &removal::DELETE_ENTITY_NAMES,
         &removal::DELETE_GRAPH_SOURCES,
     ];
-    let steps = of_records.into_iter().flat_map(|many| many.steps(records.clone()));
-    steps.chain(removal::DELETE_MENTIONS_IN.steps(events)).collect()
+    let steps = of_records.into_iter().flat_map(|many| many.removals(records.to_vec()));
+    steps.chain(removal::DELETE_MENTIONS_IN.removals(events)).collect()
 }
 
 /// The events that the rows of a delta rest on.
@@ -152,8 +150,8 @@ impl Work for Folded {
         }
         let records = self.sources.records.iter();
         let gone = records.filter(|(_, events)| events.iter().any(|event| erased.contains(event)));
-        let gone = gone.map(|(record, _)| bytes(*record)).collect();
-        for step in removal_of(gone, erased.into_iter().map(Value::from).collect()) {
+        let gone: Vec<Value> = gone.map(|(record, _)| bytes(*record)).collect();
+        for step in removal_of(&gone, erased.into_iter().map(Value::from).collect()) {
             transaction.run(step).await?;
         }
         Ok(touched)
@@ -186,10 +184,6 @@ fn mention_row(mention: &MentionRow) -> Vec<Value> {
         mention.session.as_str().into(),
         mention.occurred_at.into(),
     ]
-}
-
-fn one(id: u128) -> Vec<Value> {
-    vec![bytes(id)]
 }
 
 fn bytes(id: u128) -> Value {
