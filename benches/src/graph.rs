@@ -129,7 +129,8 @@ pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
     ensure!(difference.rows == 0, "rows made anew are not the same: {difference:?}");
     let writes = observed.take().writes;
     store.close().await?;
-    let figure = |what: &str, value, unit| Figure::new(format!("{}: {what}", told.name), told.turns, value, unit);
+    let figure =
+        |what: &str, value, unit| Figure::new(format!("{}: {what}", told.name), told.turns, value, unit);
     let ms = |of: Duration| of.as_secs_f64() * 1_000.0;
     let mebibytes = (most - before) as f64 / f64::from(1 << 20);
     Ok(vec![
@@ -152,7 +153,11 @@ fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> 
     vec![
         figure("turns a CPU second", *turns as f64 / all.as_secs_f64(), "turns/s")
             .asked_if(Asked::AtLeast(ASKED_TURNS), |_| true),
-        figure("turns a CPU second, extraction alone", *turns as f64 / tally.reading.as_secs_f64(), "turns/s"),
+        figure(
+            "turns a CPU second, extraction alone",
+            *turns as f64 / tally.reading.as_secs_f64(),
+            "turns/s",
+        ),
         figure("of it extraction", share(tally.reading), "share"),
         figure("of it fold and reading the log", share(rest), "share"),
         figure("of it looking up rows", share(tally.loading), "share"),

@@ -54,7 +54,7 @@ fn main() -> Result<()> {
         figures.extend(folded);
         figures.extend(runtime.block_on(renewal(&told))?);
         figures.extend(runtime.block_on(reads(&told, Reads { samples: args.samples, facts }))?);
-        last = last.or(Some(told));
+        last = Some(told);
     }
     drop(runtime);
     if let Some(told) = last.filter(|_| args.rounds > 0) {

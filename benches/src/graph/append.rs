@@ -37,7 +37,10 @@ pub async fn append_beside(told: &Told, rounds: usize) -> Result<Vec<Figure>> {
         log_some(&memory, &mut idle).await?;
         let is_over = Arc::new(AtomicBool::new(false));
         let work = full_speed(Arc::clone(&projector), Arc::clone(&is_over));
-        #[expect(clippy::disallowed_methods, reason = "the projector runs beside the appends and is joined here")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the projector runs beside the appends and is joined here"
+        )]
         let running = tokio::spawn(work);
         let logged = log_some(&memory, &mut beside).await;
         is_over.store(true, Ordering::Relaxed);

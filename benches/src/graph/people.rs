@@ -22,6 +22,8 @@ const PLACES: usize = 400;
 /// How far the first person of the list is ahead of the rest: the share of the turns that are about a person falls with the
 /// square of a chance. Source: own choice; a few are talked of every day, most are named now and then.
 const SKEW: i32 = 2;
+/// How many of them are friends. Source: own choice.
+const FRIENDS: usize = 60;
 
 /// Writes this many turns, each about a person or two, as a corpus.
 ///
@@ -33,25 +35,29 @@ pub fn write_people(turns: usize, out: &mut impl Write) -> Result<()> {
     let mut some = |count: usize| (0..count).map(|_| capital(&words.rare(&mut dice))).collect::<Vec<_>>();
     let (first, last, places) = (some(NAMES), some(NAMES), some(PLACES));
     for number in 0..turns {
-        let person = |dice: &mut Dice| {
-            let rank = dice.unit().powi(SKEW) * (NAMES * NAMES) as f64;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a list")]
-            let rank = rank as usize;
-            format!("{} {}", pick(&first, rank % NAMES), pick(&last, rank / NAMES))
-        };
-        let (one, other) = (person(&mut dice), person(&mut dice));
+        let person = |rank: usize| format!("{} {}", pick(&first, rank % NAMES), pick(&last, rank / NAMES));
+        let (rank, other) = (rank(&mut dice), rank(&mut dice));
+        let (one, other) = (person(rank), person(other));
         let place = pick(&places, dice.below(PLACES));
         let thing = words.rare(&mut dice);
         let text = match dice.below(5) {
             0 => format!("{one} lives in {place}."),
             1 => format!("{one} likes {thing}."),
-            2 => format!("My colleague {one} lives in {place}. I like {thing}."),
+            2 if rank < FRIENDS => format!("My friend {one} moved to {place}. {other} likes {thing}."),
+            2 => format!("{one} moved to {place}. {other} likes {thing}."),
             3 => format!("{one} likes {thing} and lives in {place}."),
-            _ => format!("My friend {one} moved to {place}. {other} likes {thing}."),
+            _ => format!("{one} likes {thing}. I like {thing} too."),
         };
         writeln!(out, "{}", line(number, &text))?;
     }
     Ok(())
+}
+
+/// Draws a person; the first of the list are talked of most.
+fn rank(dice: &mut Dice) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a list")]
+    let rank = (dice.unit().powi(SKEW) * (NAMES * NAMES) as f64) as usize;
+    rank
 }
 
 fn line(number: usize, text: &str) -> String {

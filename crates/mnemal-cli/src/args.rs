@@ -1,16 +1,16 @@
 //! What can be said on the command line.
 
 mod graph;
-mod working;
 mod rebuild;
+mod working;
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::graph::{Entity, Fact, When};
-pub(crate) use self::working::{Own, Working};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
+pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
 #[derive(Debug, Parser)]

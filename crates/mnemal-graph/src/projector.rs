@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Decision, Edition, Difference, EntityFilter, Error, ErrorKind, Event, EventFilter,
-    EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, Layer, Producer, Progress, Projector,
-    Result, Seq,
+    Advance, Cursor, DeadLetter, Decision, Difference, Edition, EntityFilter, Error, ErrorKind, Event,
+    EventFilter, EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, Layer, Producer,
+    Progress, Projector, Result, Seq,
 };
 
 use self::knowledge::Knowledge;
@@ -28,7 +28,7 @@ const VERSION: u32 = 2;
 /// Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 /// Rows, those of sources included, from which on a transaction is closed, so that it stays short. Source: ADR 37.
-const ROWS: usize = 100;
+const ROWS: usize = 64;
 /// Most dead letters that are looked at. Source: own choice.
 const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("many is some");
 /// Why there are dead letters; what a panic says may be content, so it is not kept.
@@ -273,11 +273,7 @@ impl GraphProjector {
     }
 
     /// Goes on with the shadow up to a position; returns its difference when it is compared.
-    async fn shadowed(
-        &self,
-        limit: NonZeroUsize,
-        end: Cursor,
-    ) -> Result<(Shadow, Renewal)> {
+    async fn shadowed(&self, limit: NonZeroUsize, end: Cursor) -> Result<(Shadow, Renewal)> {
         let mut shadow = match self.take_shadow().filter(|shadow| shadow.is_of(&self.producer())) {
             Some(shadow) => shadow,
             None => Shadow::start(&self.reader, self.producer(), BTreeSet::new()).await?,

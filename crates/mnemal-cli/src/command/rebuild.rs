@@ -54,7 +54,12 @@ pub(super) async fn run(memory: &Memory, call: &Rebuild, output: &Output) -> Res
     let mut reports = Vec::new();
     for layer in layers(call)? {
         if !is_dead {
-            reports.push(Report { layer: layer.as_str(), outcome: "nothing to do", rows: 0, difference: None });
+            reports.push(Report {
+                layer: layer.as_str(),
+                outcome: "nothing to do",
+                rows: 0,
+                difference: None,
+            });
             continue;
         }
         let compares = call.check || call.dry_run;

@@ -154,7 +154,9 @@ fn text(report: &Report) -> String {
 fn of_graph(graph: &GraphReport) -> Vec<String> {
     let mut lines = Vec::new();
     if graph.is_due {
-        lines.push("graph       to be made anew: upkeep does it, or `mnemal rebuild --layer graph`".to_owned());
+        lines.push(
+            "graph       to be made anew: upkeep does it, or `mnemal rebuild --layer graph`".to_owned(),
+        );
     }
     if graph.dead > 0 {
         let retry = "`mnemal rebuild --layer graph --dead` tries them again";

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 
 use crate::{
-    AsOf, Edition, Entity, EntityFilter, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow, Projection, Result,
+    AsOf, Edition, Entity, EntityFilter, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow, Projection,
+    Result,
 };
 
 /// Entities, facts and mentions.

@@ -52,7 +52,8 @@ impl Rows {
     ) -> GraphDelta {
         let meant: BTreeSet<EventId> = events.iter().copied().collect();
         let is_meant = |fact: &&Fact| first(fact).is_some_and(|of| meant.contains(&of.event));
-        let old: BTreeMap<FactId, &Fact> = facts.iter().filter(is_meant).map(|fact| (fact.id, fact)).collect();
+        let old: BTreeMap<FactId, &Fact> =
+            facts.iter().filter(is_meant).map(|fact| (fact.id, fact)).collect();
         let ids = events.iter().filter_map(|event| self.by_event.get(event)).flatten();
         let new: BTreeMap<FactId, &Fact> = ids.filter_map(|id| Some((*id, self.facts.get(id)?))).collect();
         count_facts(&old, &new, difference);
@@ -60,7 +61,8 @@ impl Rows {
         let changed = new.iter().filter(|(id, fact)| old.get(id) != Some(fact));
         delta.facts.extend(changed.map(|(_, fact)| (*fact).clone()));
         delta.remove_facts.extend(old.keys().filter(|id| !new.contains_key(id)));
-        let old: BTreeMap<_, _> = mentions.into_iter().map(|row| ((row.source.event, row.entity), row)).collect();
+        let old: BTreeMap<_, _> =
+            mentions.into_iter().map(|row| ((row.source.event, row.entity), row)).collect();
         let of_event = |event: &EventId| {
             self.mentions.range((*event, EntityId(u128::MIN))..=(*event, EntityId(u128::MAX)))
         };
@@ -109,11 +111,7 @@ fn said(fact: &Fact) -> Option<Said<'_>> {
     Some((event, fact.subject, predicate, topic, fact.object.key(), fact.created_at))
 }
 
-fn count_facts(
-    old: &BTreeMap<FactId, &Fact>,
-    new: &BTreeMap<FactId, &Fact>,
-    difference: &mut Difference,
-) {
+fn count_facts(old: &BTreeMap<FactId, &Fact>, new: &BTreeMap<FactId, &Fact>, difference: &mut Difference) {
     let (mut old, new) = (by_said(old), by_said(new));
     for (key, facts) in new {
         let mut before = old.remove(&key).unwrap_or_default().into_iter();

@@ -84,12 +84,7 @@ impl Reader {
     }
 
     /// Folds what a person decided about the graph.
-    async fn decide(
-        &self,
-        known: &mut Knowledge,
-        event: &Event,
-        producer: &Producer,
-    ) -> Result<(), Trouble> {
+    async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<(), Trouble> {
         let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
         let mut pending = guarded(|| known.fold.decide(event, kept))?;
         if let Some(undone) = pending.undone() {
@@ -151,7 +146,8 @@ impl Reader {
         let mut named = self.graph.mentions(&filter).await?;
         named.retain(|row| row.source.event != event.id);
         let events: BTreeSet<EventId> = named.iter().map(|row| row.source.event).collect();
-        let filter = MentionFilter { events: Within::Only(events.into_iter().collect()), ..MentionFilter::all() };
+        let filter =
+            MentionFilter { events: Within::Only(events.into_iter().collect()), ..MentionFilter::all() };
         let with = self.graph.mentions(&filter).await?;
         fold.know_company(entities, &named, &with);
         Ok(())

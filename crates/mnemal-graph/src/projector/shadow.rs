@@ -50,7 +50,11 @@ struct Comparison {
 
 impl Shadow {
     /// Starts at the begin of the log.
-    pub(super) async fn start(reader: &Reader, producer: Producer, broken: BTreeSet<EventId>) -> Result<Self> {
+    pub(super) async fn start(
+        reader: &Reader,
+        producer: Producer,
+        broken: BTreeSet<EventId>,
+    ) -> Result<Self> {
         Ok(Self {
             producer,
             known: Knowledge::whole(),
@@ -162,8 +166,7 @@ impl Shadow {
     /// Writes the next transaction of a comparison that is done; returns whether it was the last.
     pub(super) async fn exchange(&mut self, reader: &Reader) -> Result<bool> {
         let Some(comparison) = &mut self.comparison else { return Ok(false) };
-        let edition =
-            |producer| Some(Edition { producer, difference: Some(comparison.difference.clone()) });
+        let edition = |producer| Some(Edition { producer, difference: Some(comparison.difference.clone()) });
         let mut advance = Advance { expect: self.at, next: self.at, ..Advance::default() };
         if !comparison.is_announced {
             let delta = GraphDelta { edition: edition(None), ..GraphDelta::default() };
@@ -185,7 +188,8 @@ impl Shadow {
         gone.edition = edition(Some(self.producer.clone()));
         let letters = reader.graph.dead_letters(super::MANY).await?;
         let is_dead = |event: &EventId| self.dead.iter().any(|letter| letter.event == *event);
-        advance.revived = letters.into_iter().map(|letter| letter.event).filter(|event| !is_dead(event)).collect();
+        advance.revived =
+            letters.into_iter().map(|letter| letter.event).filter(|event| !is_dead(event)).collect();
         advance.dead.clone_from(&self.dead);
         reader.graph.apply(&gone, &advance).await?;
         Ok(true)

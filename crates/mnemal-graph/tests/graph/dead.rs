@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mnemal_core::{Extraction, Extractor, Grain, GraphStore as _, Producer, Span, Utterance, When, WorldTime};
+use mnemal_core::{
+    Extraction, Extractor, Grain, GraphStore as _, Producer, Span, Utterance, When, WorldTime,
+};
 use proptest::prelude::*;
 
 use crate::laws::{story, tell};

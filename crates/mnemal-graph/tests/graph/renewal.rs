@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Advance, Change, Extraction, Extractor, GraphDelta, GraphStore as _, Producer, Projection as _,
-    Utterance,
+    Advance, Change, Extraction, Extractor, GraphDelta, GraphStore as _, Producer, Projection as _, Utterance,
 };
 use proptest::prelude::*;
 
@@ -35,7 +34,6 @@ fn few(n: usize) -> NonZeroUsize {
     NonZeroUsize::new(n).unwrap()
 }
 
-// proves: AD-32, NX-02.7 (shadow)
 #[test]
 fn a_new_version_is_folded_beside_the_rows_and_says_what_changes_before_it_takes_their_place() {
     let mut life = Life::new();
@@ -90,7 +88,7 @@ fn a_comparison_finds_one_row_that_is_not_what_the_log_gives_and_changes_nothing
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    // proves: NX-02.7 (shadow)
+
     #[test]
     fn a_renewal_ends_in_the_same_rows_whatever_comes_in_between(
         (story, more) in (story(), story()),

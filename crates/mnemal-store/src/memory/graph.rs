@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, EntityId, Error, ErrorKind, EventId, Fact,
-    FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result, facts_as_of,
+    Advance, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, EntityId, Error, ErrorKind, EventId,
+    Fact, FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result,
+    facts_as_of,
 };
 
 use super::{MemoryStore, State};

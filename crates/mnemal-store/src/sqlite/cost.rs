@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mnemal_core::{Advance, AsOf, EntityKind, EventId, FactFilter, GraphDelta, GraphStore as _, Projection as _};
+use mnemal_core::{
+    Advance, AsOf, EntityKind, EventId, FactFilter, GraphDelta, GraphStore as _, Projection as _,
+};
 use mnemal_core::{Predicate, Timestamp, Within};
 use mnemal_testkit::{entity, fact};
 

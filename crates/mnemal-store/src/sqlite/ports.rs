@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, Event, EventCaps, EventFilter,
-    EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
-    KeyPrefix, Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName, LeaseStore,
-    LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId,
-    ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector, WorkingEntry,
-    WorkingKey, WorkingStore,
+    Advance, Appended, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, Event, EventCaps,
+    EventFilter, EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark,
+    IndexStore, KeyPrefix, Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName,
+    LeaseStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt,
+    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector,
+    WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::{Durability, SqliteStore};

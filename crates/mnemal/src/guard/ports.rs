@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
-    DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId, EventStore,
-    Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, KeyPrefix, Layer,
-    Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId,
-    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
-    Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
+    DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId,
+    EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
+    KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter,
+    MentionRow, ModelId, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen,
+    SessionId, SessionSummary, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::Guarded;
