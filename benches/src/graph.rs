@@ -20,7 +20,7 @@ use mnemal_graph::GraphProjector;
 use mnemal_store::SqliteStore;
 
 use self::observed::{Observed, Tally};
-use crate::cpu::{Watch, quantile, resident_bytes};
+use crate::cpu::{Watch, quantile};
 use crate::figure::{Asked, Figure};
 use crate::spaces::own_history;
 
@@ -114,13 +114,11 @@ pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
     let observed = Arc::new(Observed::new(Arc::clone(&store)));
     let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
     projector.doubt().await?;
-    let before = resident_bytes()?;
-    let (mut steps, mut most) = (Vec::new(), before);
+    let mut steps = Vec::new();
     loop {
         let watch = Watch::start()?;
         let behind = projector.renew(STEP).await?.behind;
         steps.push(watch.stop()?.cpu);
-        most = most.max(resident_bytes()?);
         if behind == 0 {
             break;
         }
@@ -132,14 +130,12 @@ pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
     let figure =
         |what: &str, value, unit| Figure::new(format!("{}: {what}", told.name), told.turns, value, unit);
     let ms = |of: Duration| of.as_secs_f64() * 1_000.0;
-    let mebibytes = (most - before) as f64 / f64::from(1 << 20);
     Ok(vec![
         figure("renewal, CPU", steps.iter().sum::<Duration>().as_secs_f64(), "s"),
         figure("renewal, step CPU p99", ms(quantile(&steps, 0.99)), "ms"),
         figure("renewal, step CPU longest", ms(quantile(&steps, 1.0)), "ms"),
         figure("renewal, write transaction CPU longest", ms(quantile(&writes, 1.0)), "ms")
             .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
-        figure("renewal, memory", mebibytes, "MiB"),
     ])
 }
 

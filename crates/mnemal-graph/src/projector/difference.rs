@@ -46,7 +46,7 @@ impl Rows {
     pub(super) fn compare(
         &self,
         events: &[EventId],
-        facts: Vec<Fact>,
+        facts: &[Fact],
         mentions: Vec<MentionRow>,
         difference: &mut Difference,
     ) -> GraphDelta {

@@ -109,7 +109,7 @@ impl Shadow {
             let mentions = MentionFilter { events: Within::Only(page.to_vec()), ..MentionFilter::all() };
             let (facts, mentions) =
                 (reader.graph.history(&facts).await?, reader.graph.mentions(&mentions).await?);
-            let delta = self.rows.compare(page, facts, mentions, &mut comparison.difference);
+            let delta = self.rows.compare(page, &facts, mentions, &mut comparison.difference);
             if !delta.is_empty() {
                 comparison.deltas.push_back(delta);
             }
