@@ -47,11 +47,11 @@ fn main() -> Result<()> {
     if args.people > 0 {
         let corpus = made(folder.path(), args.people)?;
         let told = runtime.block_on(Told::import("people", &corpus, folder.path()))?;
-        let folded = runtime.block_on(fold(&told))?;
-        let facts = folded.iter().find(|figure| figure.name.ends_with(": facts"));
+        let measured = runtime.block_on(fold(&told))?;
+        let facts = measured.iter().find(|figure| figure.name.ends_with(": facts"));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
         let facts = facts.map_or(0, |figure| figure.value as usize);
-        figures.extend(folded);
+        figures.extend(measured);
         figures.extend(runtime.block_on(renewal(&told))?);
         figures.extend(runtime.block_on(reads(&told, Reads { samples: args.samples, facts }))?);
         last = Some(told);
