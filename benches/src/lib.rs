@@ -21,6 +21,7 @@ pub mod words;
 
 pub mod cpu;
 pub mod figure;
+pub mod graph;
 pub mod kept;
 pub mod latency;
 pub mod many;

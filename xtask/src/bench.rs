@@ -13,6 +13,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("embedder", "time of the built-in embedder, and what its vectors add to recall by words"),
     ("extract", "claims and names of the extractor against labels or observations"),
     ("feedback", "what users say about the work of an assistant, against labels; false learnings"),
+    ("graph", "turns to rows of the graph, what a question costs, and what an append notices of it"),
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
     ("peers", "mnemal beside SQLite FTS5, LanceDB and Chroma, which it installs below target/peers"),

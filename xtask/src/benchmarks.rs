@@ -85,6 +85,13 @@ const MEASUREMENTS: &[Measurement] = &[
         commands: &["spaces --recalls 2500 --max-open 256,1000,64"],
     },
     Measurement {
+        name: "graph",
+        title: "The graph",
+        about: "From the log to committed rows in a file, rule extractor included (LoCoMo 150 bytes a turn, BEAM 2,000); a made conversation \
+            of 40,000 turns about many people for questions and the renewal of all rows; CPU of the process.",
+        commands: &["graph --data DATA/locomo --data DATA/beam100k --people 40000 --samples 200 --rounds 6"],
+    },
+    Measurement {
         name: "visible",
         title: "From writing to finding",
         about: "Wall time until an event is found, here and in a second process.",

@@ -2,6 +2,7 @@
 
 mod events;
 mod graph;
+mod rebuild;
 mod working;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::events::{Export, Import, ImportFormat, Log, LogAdd, LogList};
 pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
+pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
@@ -116,6 +118,8 @@ pub(crate) enum Command {
     Recover(Recover),
     /// Make what recall searches anew; what it has serves until then.
     Reindex(Reindex),
+    /// Make a layer anew from the log while its old rows answer, or compare it with what the log gives.
+    Rebuild(Rebuild),
     /// Read everything and compare it with its checksums.
     Check,
     /// Say what the space holds and how its parts are.
@@ -213,23 +217,6 @@ pub(crate) struct Recall {
     /// Show what each score is made of.
     #[arg(long)]
     pub(crate) explain: bool,
-}
-
-/// `reindex`.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Reindex {
-    /// Make the vectors that events lack of a model, beside those of other models; can be interrupted and repeated.
-    #[arg(long, required = true)]
-    pub(crate) embeddings: bool,
-    /// A model of the endpoint of the settings, or the one in process; without it what the settings say.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Only say how many vectors are missing and what they would cost; nothing is sent.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// What a million tokens cost, for the estimate of `--dry-run`.
-    #[arg(long, value_name = "PRICE", requires = "dry_run")]
-    pub(crate) price: Option<f64>,
 }
 
 /// `context`.

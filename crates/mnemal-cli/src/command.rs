@@ -16,6 +16,7 @@ mod import;
 mod init;
 mod log;
 mod mcp;
+mod rebuild;
 mod recall;
 mod recover;
 mod reindex;
@@ -101,6 +102,10 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Restore(call) => restore::run(&global, &call, output).await,
         Command::Recover(call) => recover::run(&global, &call, output).await,
         Command::Reindex(call) => reindex::run(&global, &call, output).await,
+        Command::Rebuild(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, rebuild::run(&memory, &call, output).await).await
+        }
         Command::Check => check::run(&open_one(&global, output).await?, output).await,
         Command::Status => status::run(&global, output).await,
         Command::Doctor(call) => doctor::run(&global, &call, output).await,

@@ -459,6 +459,91 @@ pub struct GraphDelta {
     pub mentions: Vec<MentionRow>,
     /// Mentions that were resolved otherwise, by event and entity.
     pub remove_mentions: Vec<(EventId, EntityId)>,
+    /// What the rows as a whole are from now on, where that changes.
+    pub edition: Option<Edition>,
+}
+
+/// What the rows as a whole are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edition {
+    /// What folded the log from its begin into these rows, without what is forgotten; `None` while the rows are not what the
+    /// log gives: they shall be made anew.
+    pub producer: Option<Producer>,
+    /// What changed when the rows were made anew last; known before the first row was exchanged.
+    pub difference: Option<Difference>,
+}
+
+/// How rows made anew differ from those that they take the place of. It names no content: what a source says stands in the
+/// log, and is gone with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Difference {
+    /// Entities, told apart by id.
+    pub entities: Counts,
+    /// Versions of facts, told apart by source, subject, predicate, topic, value and belief time, whatever made them.
+    pub facts: Counts,
+    /// Rows that are not the same in every bit, ids and producers included; 0 where both are equal.
+    pub rows: u64,
+    /// Some of the facts, at most [`Difference::EXAMPLES`] of each kind.
+    pub examples: Vec<Example>,
+}
+
+impl Difference {
+    /// Most examples of each kind. Source: own choice, what is read before one agrees.
+    pub const EXAMPLES: usize = 5;
+}
+
+/// How many records differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// In both, and say the same.
+    pub same: u64,
+    /// Only among the new ones.
+    pub added: u64,
+    /// Only among the old ones.
+    pub gone: u64,
+    /// In both, with other times, another status or other names.
+    pub changed: u64,
+}
+
+/// How a record differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It is new.
+    Added,
+    /// It is no more.
+    Gone,
+    /// It says something else.
+    Changed,
+}
+
+impl Change {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Added, Self::Gone, Self::Changed];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Gone => "gone",
+            Self::Changed => "changed",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|change| change.as_str() == name)
+    }
+}
+
+/// A fact that differs, by the clause that it was read in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// How.
+    pub change: Change,
+    /// What it says of somebody.
+    pub predicate: Predicate,
+    /// Where it was read first.
+    pub source: Source,
 }
 
 impl GraphDelta {
@@ -472,7 +557,7 @@ impl GraphDelta {
             + self.remove_mentions.len()
     }
 
-    /// Whether it changes nothing.
+    /// Whether it touches no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

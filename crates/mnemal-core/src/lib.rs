@@ -40,8 +40,9 @@ pub use crate::extraction::{
 pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::graph::{
-    Entity, EntityFilter, EntityName, Fact, FactFilter, FactStatus, GraphDelta, Joined, MentionFilter,
-    MentionRow, Reason, Superseded, Support, Value, facts_as_of, sort_facts,
+    Change, Counts, Difference, Edition, Entity, EntityFilter, EntityName, Example, Fact, FactFilter,
+    FactStatus, GraphDelta, Joined, MentionFilter, MentionRow, Reason, Superseded, Support, Value,
+    facts_as_of, sort_facts,
 };
 pub use crate::id::{EntityId, EventId, FactId, LearningId, ReceiptId, derived_id, named_id};
 pub use crate::index::{

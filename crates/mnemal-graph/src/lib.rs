@@ -31,7 +31,7 @@ mod walk;
 pub use crate::chain::{Chain, Fallback};
 pub use crate::company::{Sightings, Together};
 pub use crate::graph::Graph;
-pub use crate::projector::GraphProjector;
+pub use crate::projector::{GraphProjector, Renewal};
 pub use crate::suggest::{Likeness, Suggestion};
 pub use crate::topic::Topic;
 pub use crate::walk::{Neighbourhood, Path, Reached};

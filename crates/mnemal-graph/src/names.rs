@@ -72,6 +72,16 @@ impl Names {
         changed.into_iter().filter_map(|id| self.entities.get(&id).cloned()).collect()
     }
 
+    /// Returns how many entities changed since they were taken.
+    pub(crate) fn n_changed(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// Returns every entity, by id.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Entity> {
+        self.entities.values()
+    }
+
     /// Returns what an entity is taken for.
     pub(crate) fn canon(&self, id: EntityId) -> EntityId {
         let mut at = id;

@@ -1,61 +1,75 @@
 //! Steps the fold along the log and commits its rows with the cursor.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+mod difference;
+mod knowledge;
+mod reader;
+mod shadow;
+
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, Decision, EntityFilter, EntityId, ErrorKind, Event, EventFilter, EventId, EventKind,
-    EventStore, Extraction, Extractor, FactFilter, GraphDelta, GraphStore, Layer, MentionFilter, MentionRow,
-    NewEvent, Producer, Progress, Projector, Result, Role, SessionId, Utterance, Within,
+    Advance, Cursor, DeadLetter, Decision, Difference, Edition, EntityFilter, Error, ErrorKind, Event,
+    EventFilter, EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, Layer, Producer,
+    Progress, Projector, Result, Seq,
 };
 
-use crate::fold::{Fold, Pending, Reading};
+use self::knowledge::Knowledge;
+use self::reader::{Reader, Trouble};
+use self::shadow::Shadow;
 use crate::names::Names;
 
 /// Counts up with every change of what the fold makes of the same extractions.
 const VERSION: u32 = 2;
-/// Events a page when the log is folded from its begin.
+/// Events a page when decisions are looked through.
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Events of the conversation with which one is read. Source: EXTRACTION 3.
-const BEFORE: usize = 8;
-/// Rows from which on a transaction is closed, so that it stays short. Source: own measurement, 5 ms.
-const ROWS: usize = 200;
-/// Facts that are kept in memory between steps. Source: own choice, some tens of megabytes.
-const MOST_FACTS: usize = 50_000;
-/// Conversations whose last events are kept in memory. Source: own choice.
-const MOST_SESSIONS: usize = 256;
+/// Rows, those of sources included, from which on a transaction is closed, so that it stays short. Source: ADR 37.
+const ROWS: usize = 64;
+/// Most dead letters that are looked at. Source: own choice.
+const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("many is some");
+/// Why there are dead letters; what a panic says may be content, so it is not kept.
+const UNREAD: &str = "the extractor panicked";
+const BROKEN: &str = "the fold panicked";
 
 /// Folds what people and agents say into entities and facts.
 ///
 /// A step reads each event with the events before it and the names known then, and commits rows and cursor in small
-/// transactions. A step that sees a forget folds the log anew in memory and writes the difference, so that the rows are what
-/// the log would give without the forgotten events.
+/// transactions. An event over which the extractor or the fold panics becomes a dead letter; one that could not be read is tried
+/// again 16, 64, 256, 1,024 and 4,096 events later.
+///
+/// After a forget, after a try that succeeds, and when the extractor or the fold is another version, the rows are not what the
+/// log gives: what rests on a forgotten event went with its erase, and the rest is renewed ([`renew`](Self::renew)) while the old
+/// rows answer.
 #[derive(Debug)]
 pub struct GraphProjector {
-    events: Arc<dyn EventStore>,
-    graph: Arc<dyn GraphStore>,
-    extractor: Arc<dyn Extractor>,
+    reader: Reader,
     /// What the last step knew, as long as nobody else has moved the cursor.
     known: Mutex<Option<(Cursor, Knowledge)>>,
+    /// Rows that shall take the place of the stored ones, or were compared with them.
+    shadow: Mutex<Option<Shadow>>,
 }
 
-/// What is kept between steps.
+/// How far rows are that shall take the place of others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Renewal {
+    /// Events that must still be read, and compared; 0 when nothing is left to do.
+    pub behind: u64,
+    /// What was found to differ, once everything is compared.
+    pub difference: Option<Difference>,
+}
+
+/// What a page of events came to.
 #[derive(Debug)]
-struct Knowledge {
-    fold: Fold,
-    recent: HashMap<SessionId, VecDeque<Event>>,
-    /// Whether the recent events of a conversation that is not here are known to be none.
-    is_from_start: bool,
-}
-
-impl Knowledge {
-    fn whole() -> Self {
-        Self { fold: Fold::whole(), recent: HashMap::new(), is_from_start: true }
-    }
+struct Folded {
+    known: Knowledge,
+    next: Cursor,
+    dead: Vec<DeadLetter>,
+    /// Whether one of the events forgets others.
+    forgets: bool,
 }
 
 impl GraphProjector {
@@ -65,12 +79,13 @@ impl GraphProjector {
         graph: Arc<dyn GraphStore>,
         extractor: Arc<dyn Extractor>,
     ) -> Self {
-        Self { events, graph, extractor, known: Mutex::new(None) }
+        let reader = Reader { events, graph, extractor };
+        Self { reader, known: Mutex::new(None), shadow: Mutex::new(None) }
     }
 
     /// Returns what is written on every row: the extractor and the fold, each with its version.
     pub fn producer(&self) -> Producer {
-        let reader = self.extractor.producer();
+        let reader = self.reader.extractor.producer();
         Producer { id: format!("graph {} {}", reader.id, reader.version), version: VERSION }
     }
 
@@ -80,10 +95,17 @@ impl GraphProjector {
         known.filter(|(at, _)| *at == cursor).map(|(_, knowledge)| knowledge)
     }
 
-    fn keep(&self, cursor: Cursor, knowledge: Knowledge) {
-        if knowledge.fold.len() <= MOST_FACTS && knowledge.recent.len() <= MOST_SESSIONS {
-            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((cursor, knowledge));
-        }
+    fn keep(&self, cursor: Cursor, mut knowledge: Knowledge) {
+        knowledge.trim();
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((cursor, knowledge));
+    }
+
+    fn take_shadow(&self) -> Option<Shadow> {
+        self.shadow.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn keep_shadow(&self, shadow: Shadow) {
+        *self.shadow.lock().unwrap_or_else(PoisonError::into_inner) = Some(shadow);
     }
 
     async fn knowledge(&self, cursor: Cursor) -> Result<Knowledge> {
@@ -93,163 +115,172 @@ impl GraphProjector {
         if cursor == Cursor::START {
             return Ok(Knowledge::whole());
         }
-        let names = Names::from_rows(self.graph.entities(&EntityFilter::all()).await?);
-        Ok(Knowledge { fold: Fold::from_names(names), recent: HashMap::new(), is_from_start: false })
+        let names = Names::from_rows(self.reader.graph.entities(&EntityFilter::all()).await?);
+        Ok(Knowledge::from_names(names, self.unread().await?))
     }
 
-    /// Folds one event; `producer` is asked once a step.
-    async fn fold(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<()> {
-        if event.role == Role::Decision {
-            return self.decide(known, event, producer).await;
+    /// Returns the events that could not be read, with their positions.
+    async fn unread(&self) -> Result<Vec<(EventId, Seq)>> {
+        let letters = self.reader.graph.dead_letters(MANY).await?;
+        let ids: Vec<EventId> =
+            letters.into_iter().filter(|letter| letter.why == UNREAD).map(|letter| letter.event).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
         }
-        let Some(kept) = readable(event) else { return Ok(()) };
-        if !known.is_from_start && !known.recent.contains_key(&kept.session) {
-            known.recent.insert(kept.session.clone(), self.before(event, kept).await?);
-        }
-        let recent = known.recent.entry(kept.session.clone()).or_default();
-        let extraction: Extraction = {
-            let before: &[Event] = recent.make_contiguous();
-            self.extractor.extract(&Utterance { event, before, known: known.fold.names.gazetteer() })
-        };
-        recent.push_back(event.clone());
-        if recent.len() > BEFORE {
-            recent.pop_front();
-        }
-        let reading = Reading { event, kept, extraction: &extraction, producer };
-        let (is_new, unknown) = known.fold.unknown_company(reading);
-        self.load_company(&mut known.fold, is_new.then_some(&kept.session), &unknown, event).await?;
-        let pending = known.fold.resolve(reading);
-        self.weigh(known, reading, pending).await
+        let events = self.reader.events.get(&ids).await?;
+        Ok(events.into_iter().map(|event| (event.id, event.seq)).collect())
     }
 
-    /// Folds what a person decided about the graph.
-    async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<()> {
-        let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
-        let mut pending = known.fold.decide(event, kept);
-        if let Some(undone) = pending.undone() {
-            let filter = FactFilter { sources: Within::Only(vec![undone]), ..FactFilter::all() };
-            pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
-            pending.concern(known.fold.names.all_joined_by(undone));
+    /// Folds events; over again without those that it cannot fold.
+    async fn fold(&self, expect: Cursor, page: &[Event]) -> Result<Folded> {
+        let mut broken = BTreeSet::new();
+        loop {
+            let known = self.knowledge(expect).await?;
+            match self.fold_once(known, page, &broken).await {
+                Ok(folded) => return Ok(folded),
+                Err((event, Trouble::Broken | Trouble::Unread)) if broken.insert(event) => {}
+                Err((_, Trouble::Store(error))) => return Err(error),
+                Err(_) => return Err(Error::internal("the fold of nothing panicked")),
+            }
         }
-        let extraction = Extraction::default();
-        self.weigh(known, Reading { event, kept, extraction: &extraction, producer }, pending).await
     }
 
-    /// Loads what a reading concerns, and weighs it.
-    async fn weigh(&self, known: &mut Knowledge, reading: Reading<'_>, pending: Pending) -> Result<()> {
-        let missing = known.fold.unknown_subjects(&pending.subjects());
-        if !missing.is_empty() {
-            let filter = FactFilter { subjects: Within::Only(missing.clone()), ..FactFilter::all() };
-            known.fold.know_facts(&missing, self.graph.believed(&filter).await?);
-        }
-        self.load_joined(&mut known.fold, &pending.joined()).await?;
-        known.fold.weigh(reading, &pending);
-        Ok(())
-    }
-
-    /// Loads what leads to entities that are taken for others from now on: the facts of those subjects.
-    async fn load_joined(&self, fold: &mut Fold, joined: &[EntityId]) -> Result<()> {
-        if joined.is_empty() {
-            return Ok(());
-        }
-        let filter = FactFilter { objects: Within::Only(joined.to_vec()), ..FactFilter::all() };
-        let subjects = self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject).collect();
-        let missing = fold.unknown_subjects(&subjects);
-        if !missing.is_empty() {
-            let filter = FactFilter { subjects: Within::Only(missing.clone()), ..FactFilter::all() };
-            fold.know_facts(&missing, self.graph.believed(&filter).await?);
-        }
-        Ok(())
-    }
-
-    async fn load_company(
+    async fn fold_once(
         &self,
-        fold: &mut Fold,
-        session: Option<&SessionId>,
-        entities: &[EntityId],
-        event: &Event,
-    ) -> Result<()> {
-        if let Some(session) = session {
-            let filter = MentionFilter { session: Within::Only(session.clone()), ..MentionFilter::all() };
-            let rows: Vec<MentionRow> = self.graph.mentions(&filter).await?;
-            fold.know_session(session.clone(), &rows);
-        }
-        for id in entities {
-            let filter = MentionFilter { entities: Within::Only(vec![*id]), ..MentionFilter::all() };
-            let rows = self.graph.mentions(&filter).await?;
-            let events: Vec<EventId> =
-                rows.iter().map(|row| row.source.event).filter(|of| *of != event.id).collect();
-            let filter = MentionFilter { events: Within::Only(events), ..MentionFilter::all() };
-            let with = self.graph.mentions(&filter).await?.into_iter().map(|row| row.entity);
-            fold.know_company(*id, with);
-        }
-        Ok(())
-    }
-
-    /// Returns the events of the same conversation just before, oldest first.
-    async fn before(&self, event: &Event, kept: &NewEvent) -> Result<VecDeque<Event>> {
-        let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
-        let (mut before, mut after) = (VecDeque::new(), Cursor::START);
-        loop {
-            let page = self.events.scan(&filter, after, PAGE).await?;
-            let Some(last) = page.last().map(|last| last.seq) else { return Ok(before) };
-            before.extend(
-                page.into_iter().filter(|earlier| earlier.seq < event.seq && readable(earlier).is_some()),
-            );
-            before.drain(..before.len().saturating_sub(BEFORE));
-            if last >= event.seq {
-                return Ok(before);
-            }
-            after = Cursor(Some(last));
-        }
-    }
-
-    /// Returns what leads from the stored rows to what the log gives up to `end` without what is forgotten.
-    async fn refold(&self, end: Cursor) -> Result<(GraphDelta, Knowledge)> {
-        let (all, mut forgotten, mut after) = (EventFilter::all(), BTreeSet::new(), Cursor::START);
-        let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
-        loop {
-            let page = self.events.scan(&decisions, after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Cursor(Some(last.seq));
-            let until_end = page.iter().filter(|event| Cursor(Some(event.seq)) <= end);
-            forgotten.extend(until_end.filter_map(forgotten_by).flatten().copied());
-        }
-        let (mut known, producer) = (Knowledge::whole(), self.producer());
-        after = Cursor::START;
-        while after < end {
-            let page = self.events.scan(&all, after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Cursor(Some(last.seq));
-            for event in page.iter().filter(|event| Cursor(Some(event.seq)) <= end) {
-                if !forgotten.contains(&event.id) {
-                    self.fold(&mut known, event, &producer).await?;
+        mut known: Knowledge,
+        page: &[Event],
+        broken: &BTreeSet<EventId>,
+    ) -> Result<Folded, (EventId, Trouble)> {
+        let producer = self.producer();
+        let (mut next, mut dead, mut forgets) = (Cursor::START, Vec::new(), false);
+        for event in page {
+            let letter = |why: &str| DeadLetter { event: event.id, why: why.to_owned() };
+            match self.reader.take_in(&mut known, event, &producer, broken).await {
+                Ok(()) if broken.contains(&event.id) => dead.push(letter(BROKEN)),
+                Ok(()) => {}
+                Err(Trouble::Unread) => {
+                    dead.push(letter(UNREAD));
+                    known.unread.push((event.id, event.seq));
                 }
+                Err(trouble) => return Err((event.id, trouble)),
+            }
+            forgets |= forgotten_by(event).is_some();
+            next = Cursor(Some(event.seq));
+            if known.fold.pending_rows() >= ROWS {
+                break;
             }
         }
-        let whole = known.fold.take_delta();
-        Ok((self.difference(whole).await?, known))
+        Ok(Folded { known, next, dead, forgets })
     }
 
-    /// Compares all rows with the stored ones.
-    async fn difference(&self, whole: GraphDelta) -> Result<GraphDelta> {
-        let mut entities: BTreeMap<_, _> = by(self.graph.entities(&EntityFilter::all()).await?, |row| row.id);
-        let mut facts: BTreeMap<_, _> = by(self.graph.history(&FactFilter::all()).await?, |row| row.id);
-        let mut mentions: BTreeMap<_, _> =
-            by(self.graph.mentions(&MentionFilter::all()).await?, |row| (row.source.event, row.entity));
-        let mut delta = whole;
-        delta.entities.retain(|row| entities.remove(&row.id).as_ref() != Some(row));
-        delta.facts.retain(|row| facts.remove(&row.id).as_ref() != Some(row));
-        delta.mentions.retain(|row| mentions.remove(&(row.source.event, row.entity)).as_ref() != Some(row));
-        delta.remove_entities = entities.into_keys().collect();
-        delta.remove_facts = facts.into_keys().collect();
-        delta.remove_mentions = mentions.into_keys().collect();
-        Ok(delta)
+    /// Returns what the rows are from now on, where that changes.
+    async fn edition(&self, expect: Cursor, folded: &Folded) -> Result<Option<Edition>> {
+        let is_due = folded.forgets || self.can_read_more(expect, folded).await?;
+        if is_due {
+            let difference = self.reader.graph.edition().await?.difference;
+            return Ok(Some(Edition { producer: None, difference }));
+        }
+        let first = Edition { producer: Some(self.producer()), difference: None };
+        Ok((expect == Cursor::START).then_some(first))
+    }
+
+    /// Tries some of the events again that could not be read.
+    async fn can_read_more(&self, expect: Cursor, folded: &Folded) -> Result<bool> {
+        for event in folded.known.to_try(expect.count(), folded.next.count()) {
+            if self.reader.can_be_read(&folded.known, event).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the rows are not what the log gives: something was forgotten, can be read by now, or is read otherwise.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn is_due(&self) -> Result<bool> {
+        let graph = &self.reader.graph;
+        let is_made = graph.edition().await?.producer == Some(self.producer());
+        Ok(!is_made && graph.cursor().await? > Cursor::START)
+    }
+
+    /// Says that the rows are to be made anew, whatever they are.
+    ///
+    /// # Errors
+    /// `Conflict` when another process moves the cursor meanwhile, `Unavailable` when the database does not answer.
+    pub async fn doubt(&self) -> Result<()> {
+        let graph = &self.reader.graph;
+        let (at, difference) = (graph.cursor().await?, graph.edition().await?.difference);
+        let edition = Some(Edition { producer: None, difference });
+        let delta = GraphDelta { edition, ..GraphDelta::default() };
+        graph.apply(&delta, &Advance { expect: at, next: at, ..Advance::default() }).await
+    }
+
+    /// Goes on with making the rows anew where they are not what the log gives: reads or compares up to `limit` events, or
+    /// exchanges the rows of a few in one small transaction. Until everything is read and the difference is stored, the old
+    /// rows stay. Nothing is left to do when `behind` is 0.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer; the next call begins anew.
+    pub async fn renew(&self, limit: NonZeroUsize) -> Result<Renewal> {
+        if !self.is_due().await? {
+            self.take_shadow();
+            return Ok(Renewal::default());
+        }
+        let cursor = self.reader.graph.cursor().await?;
+        let (mut shadow, mut renewal) = self.shadowed(limit, cursor).await?;
+        if renewal.difference.is_none() {
+            self.keep_shadow(shadow);
+            return Ok(renewal);
+        }
+        match shadow.exchange(&self.reader).await {
+            Ok(true) => {
+                let (end, known) = shadow.into_known();
+                self.keep(end, known);
+            }
+            Ok(false) => {
+                renewal.behind = 1;
+                self.keep_shadow(shadow);
+            }
+            // Somebody else has moved the cursor: the next call goes on from there.
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                renewal.behind = 1;
+                shadow.compare_again();
+                self.keep_shadow(shadow);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(renewal)
+    }
+
+    /// Goes on with comparing the rows with those that the log gives up to their cursor, and changes nothing; the difference is
+    /// there when `behind` is 0.
+    ///
+    /// # Errors
+    /// As [`renew`](Self::renew).
+    pub async fn compare(&self, limit: NonZeroUsize) -> Result<Renewal> {
+        let cursor = self.reader.graph.cursor().await?;
+        let (shadow, renewal) = self.shadowed(limit, cursor).await?;
+        if renewal.difference.is_none() {
+            self.keep_shadow(shadow);
+        }
+        Ok(renewal)
     }
 
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
-        let behind = cursor.behind(self.events.head().await?);
+        let behind = cursor.behind(self.reader.events.head().await?);
         Ok(Progress { consumed, cursor, behind })
+    }
+
+    /// Goes on with the shadow up to a position; returns its difference when it is compared.
+    async fn shadowed(&self, limit: NonZeroUsize, end: Cursor) -> Result<(Shadow, Renewal)> {
+        let mut shadow = match self.take_shadow().filter(|shadow| shadow.is_of(&self.producer())) {
+            Some(shadow) => shadow,
+            None => Shadow::start(&self.reader, self.producer(), BTreeSet::new()).await?,
+        };
+        let difference = shadow.go_on(&self.reader, limit, end).await?.cloned();
+        let behind = shadow.behind(end);
+        Ok((shadow, Renewal { behind, difference }))
     }
 }
 
@@ -260,34 +291,26 @@ impl Projector for GraphProjector {
     }
 
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
-        let (expect, head) = (self.graph.cursor().await?, self.events.head().await?);
+        let graph = &self.reader.graph;
+        let (expect, head) = (graph.cursor().await?, self.reader.events.head().await?);
         if expect >= head {
             return Ok(Progress { consumed: 0, cursor: expect, behind: 0 });
         }
-        let page = self.events.scan(&EventFilter::all(), expect, limit).await?;
-        let Some(last) = page.last() else { return self.progress(0, expect).await };
-        let (delta, known, next) = if page.iter().any(|event| forgotten_by(event).is_some()) {
-            let next = Cursor(Some(last.seq));
-            let (delta, known) = self.refold(next).await?;
-            (delta, known, next)
-        } else {
-            let (mut known, producer, mut next) = (self.knowledge(expect).await?, self.producer(), expect);
-            for event in &page {
-                self.fold(&mut known, event, &producer).await?;
-                next = Cursor(Some(event.seq));
-                if known.fold.pending_rows() >= ROWS {
-                    break;
-                }
-            }
-            (known.fold.take_delta(), known, next)
-        };
-        match self.graph.apply(&delta, &Advance { expect, next, dead: Vec::new() }).await {
+        let page = self.reader.events.scan(&EventFilter::all(), expect, limit).await?;
+        if page.is_empty() {
+            return self.progress(0, expect).await;
+        }
+        let mut folded = self.fold(expect, &page).await?;
+        let mut delta = folded.known.fold.take_delta();
+        delta.edition = self.edition(expect, &folded).await?;
+        let Folded { known, next, dead, .. } = folded;
+        match graph.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {
                 self.keep(next, known);
                 self.progress(expect.behind(next), next).await
             }
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                self.progress(0, self.graph.cursor().await?).await
+                self.progress(0, graph.cursor().await?).await
             }
             Err(error) => Err(error),
         }
@@ -295,15 +318,9 @@ impl Projector for GraphProjector {
 
     async fn reset(&self) -> Result<()> {
         self.take(Cursor::START);
-        self.graph.reset().await
+        self.take_shadow();
+        self.reader.graph.reset().await
     }
-}
-
-/// Returns what an event says, if it may say anything: what people and agents say, and files; no tools, and nothing that a
-/// rule holds back.
-fn readable(event: &Event) -> Option<&NewEvent> {
-    let is_speech = matches!(event.role, Role::User | Role::Assistant | Role::Document);
-    event.kept().filter(|_| is_speech && event.quarantined.is_none())
 }
 
 fn forgotten_by(event: &Event) -> Option<&Vec<EventId>> {
@@ -311,8 +328,4 @@ fn forgotten_by(event: &Event) -> Option<&Vec<EventId>> {
         Some(EventKind::Decision(Decision::Forget(forget))) => Some(&forget.events),
         _ => None,
     }
-}
-
-fn by<K: Ord, R>(rows: Vec<R>, key: impl Fn(&R) -> K) -> BTreeMap<K, R> {
-    rows.into_iter().map(|row| (key(&row), row)).collect()
 }

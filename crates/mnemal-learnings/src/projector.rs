@@ -117,7 +117,7 @@ impl Projector for NoteProjector {
         let last = Cursor(batch.last().map(|event| event.seq));
         let next = if batch.len() < limit.get() { head.max(last) } else { last };
         let (delta, dead) = self.delta(&batch, next).await?;
-        match self.notes.apply(&delta, &Advance { expect, next, dead }).await {
+        match self.notes.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => self.progress(expect.behind(next), next).await,
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 self.progress(0, self.notes.cursor().await?).await

@@ -7,6 +7,7 @@ use mnemal_core::{Error, EventId, Result, Seq, Timestamp, Tombstone};
 
 use crate::block::retain;
 use crate::codec::{checksum, decode, encode};
+use crate::port::graph;
 use crate::sql::{Row, Step, Transaction, Value, Work};
 use crate::{entry, removal, statement};
 
@@ -147,26 +148,19 @@ async fn clear_learnings(
     Ok(())
 }
 
-/// Removes every record of the graph that rests on erased events only, and the mentions in these events.
+/// Removes every record of the graph that rests on one of these events, and the mentions in them; the projector derives
+/// again what rests on others too.
 async fn clear_graph(events: Vec<EventId>, transaction: &mut dyn Transaction) -> Result<()> {
     let mut touched = BTreeSet::new();
-    for (sql, args) in statement::GRAPH_OF.lookups(events.iter().copied().map(Value::from).collect()) {
+    let events: Vec<Value> = events.into_iter().map(Value::from).collect();
+    for (sql, args) in statement::GRAPH_OF.lookups(events.clone()) {
         for mut row in transaction.rows(sql, args).await? {
             touched.insert(row.blob()?);
         }
     }
-    for id in touched {
-        for sql in [
-            removal::DELETE_ERASED_FACT,
-            removal::DELETE_ERASED_ENTITY,
-            removal::DELETE_LOOSE_NAMES,
-            removal::DELETE_LOOSE_GRAPH_SOURCES,
-        ] {
-            transaction.run(Step::new(sql, vec![id.clone().into()])).await?;
-        }
-    }
-    for event in events {
-        transaction.run(Step::new(removal::DELETE_ERASED_MENTIONS, vec![event.into()])).await?;
+    let touched: Vec<Value> = touched.into_iter().map(Value::from).collect();
+    for step in graph::removal_of(&touched, events) {
+        transaction.run(step).await?;
     }
     Ok(())
 }

@@ -78,6 +78,11 @@ impl Many {
         steps
     }
 
+    /// Returns the statements that remove all values; the last one is filled with nulls, which match nothing.
+    pub(crate) fn removals(&'static self, values: Vec<Value>) -> impl Iterator<Item = Step> {
+        self.lookups(values).into_iter().map(|(text, args)| Step::new(text, args))
+    }
+
     /// Returns the statements that look all values up; the last one is filled with nulls, which match nothing.
     pub(crate) fn lookups(&'static self, values: Vec<Value>) -> Vec<(&'static str, Vec<Value>)> {
         let mut rest = values.into_iter();

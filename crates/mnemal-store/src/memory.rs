@@ -94,6 +94,11 @@ impl State {
         Seq(self.head().count() + 1)
     }
 
+    /// Whether any event is erased.
+    fn has_erased(&self) -> bool {
+        !self.tombstones.is_empty()
+    }
+
     /// Whether the event is known and erased.
     fn is_erased(&self, event: EventId) -> bool {
         let stored = self.places.get(&event).and_then(|place| self.events.get(*place));

@@ -1,5 +1,7 @@
 //! Every statement that removes rows or their content; there is no other place for one.
 
+use crate::many::{Many, many};
+
 /// Erases the body of an event; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
 /// without the hash of its body.
 pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel = null, parent = null, speaker = null, \
@@ -36,35 +38,19 @@ pub(crate) const DELETE_LOOSE_SOURCES: &str = "delete from learning_source where
      and not exists (select 1 from learning l where l.id = $1)";
 /// Empties the projection of learnings.
 pub(crate) const RESET_LEARNINGS: [&str; 2] = ["delete from learning_source", "delete from learning"];
-/// Removes an entity that lost its last living source.
-pub(crate) const DELETE_ENTITY: &str = "delete from entity where id = $1";
-/// Removes the names of an entity, before they are written anew.
-pub(crate) const DELETE_ENTITY_NAMES: &str = "delete from entity_name where entity = $1";
-/// Removes the names of a removed entity.
-pub(crate) const DELETE_LOOSE_NAMES: &str = "delete from entity_name where entity = $1 \
-     and not exists (select 1 from entity e where e.id = $1)";
-/// Removes a fact that lost its last living source.
-pub(crate) const DELETE_FACT: &str = "delete from fact where id = $1";
-/// Removes what a record of the graph rests on, before it is written anew.
-pub(crate) const DELETE_GRAPH_SOURCES: &str = "delete from graph_source where record = $1";
-/// Removes an entity whose sources are all erased.
-pub(crate) const DELETE_ERASED_ENTITY: &str = "delete from entity where id = $1 \
-     and exists (select 1 from graph_source s where s.record = $1) \
-     and not exists (select 1 from graph_source s left join event e on e.id = s.event \
-                     where s.record = $1 and e.erased_at is null)";
-/// Removes a fact whose sources are all erased.
-pub(crate) const DELETE_ERASED_FACT: &str = "delete from fact where id = $1 \
-     and exists (select 1 from graph_source s where s.record = $1) \
-     and not exists (select 1 from graph_source s left join event e on e.id = s.event \
-                     where s.record = $1 and e.erased_at is null)";
-/// Removes what a removed record of the graph rested on.
-pub(crate) const DELETE_LOOSE_GRAPH_SOURCES: &str = "delete from graph_source where record = $1 \
-     and not exists (select 1 from fact f where f.id = $1) and not exists (select 1 from entity n where n.id = $1)";
-/// Removes one mention.
-pub(crate) const DELETE_MENTION: &str = "delete from mention where event = $1 and entity = $2";
-/// Removes the mentions in an event that is erased.
-pub(crate) const DELETE_ERASED_MENTIONS: &str = "delete from mention where event = $1 \
-     and exists (select 1 from event e where e.id = $1 and e.erased_at is not null)";
+/// Removes entities: those without a living source, and those that rest on an erased event.
+pub(crate) static DELETE_ENTITIES: Many = many!("delete from entity where id in (", "?", ")");
+/// Removes the names of entities, before they are written anew or with them.
+pub(crate) static DELETE_ENTITY_NAMES: Many = many!("delete from entity_name where entity in (", "?", ")");
+/// Removes facts: those without a living source, and those that rest on an erased event.
+pub(crate) static DELETE_FACTS: Many = many!("delete from fact where id in (", "?", ")");
+/// Removes what records of the graph rest on, before they are written anew or with them.
+pub(crate) static DELETE_GRAPH_SOURCES: Many = many!("delete from graph_source where record in (", "?", ")");
+/// Removes mentions, by event and entity.
+pub(crate) static DELETE_MENTIONS: Many =
+    many!("delete from mention where (event, entity) in (values ", "(?,?)", ")");
+/// Removes the mentions in events that are erased.
+pub(crate) static DELETE_MENTIONS_IN: Many = many!("delete from mention where event in (", "?", ")");
 /// Empties the projection of the graph.
 pub(crate) const RESET_GRAPH: [&str; 5] = [
     "delete from graph_source",
@@ -75,6 +61,10 @@ pub(crate) const RESET_GRAPH: [&str; 5] = [
 ];
 /// Removes a layer's dead letters.
 pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";
+/// Removes the dead letters of events that were digested after all.
+pub(crate) const DELETE_REVIVED: &str = "delete from dead_letter where layer = $1 and event = $2";
+/// Forgets what the rows of a layer are.
+pub(crate) const DELETE_EDITION: &str = "delete from edition where layer = $1";
 /// Removes a layer's cursor.
 pub(crate) const DELETE_CURSOR: &str = "delete from progress where layer = $1";
 
@@ -132,17 +122,9 @@ pub(crate) fn all() -> Vec<&'static str> {
         DELETE_LOOSE_SOURCES,
         sources,
         learnings,
-        DELETE_ENTITY,
-        DELETE_ENTITY_NAMES,
-        DELETE_LOOSE_NAMES,
-        DELETE_FACT,
-        DELETE_GRAPH_SOURCES,
-        DELETE_ERASED_ENTITY,
-        DELETE_ERASED_FACT,
-        DELETE_LOOSE_GRAPH_SOURCES,
-        DELETE_MENTION,
-        DELETE_ERASED_MENTIONS,
         DELETE_DEAD,
+        DELETE_REVIVED,
+        DELETE_EDITION,
         DELETE_CURSOR,
         CLEANSE_RECEIPT,
         DELETE_RECEIPT_SOURCES,
@@ -161,5 +143,14 @@ pub(crate) fn all() -> Vec<&'static str> {
         FINISH_FORGETTING,
     ];
     all.extend(RESET_GRAPH);
+    let many = [
+        &DELETE_ENTITIES,
+        &DELETE_ENTITY_NAMES,
+        &DELETE_FACTS,
+        &DELETE_GRAPH_SOURCES,
+        &DELETE_MENTIONS,
+        &DELETE_MENTIONS_IN,
+    ];
+    all.extend(many.into_iter().flat_map(Many::texts));
     all
 }

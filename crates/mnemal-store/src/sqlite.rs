@@ -2,6 +2,8 @@
 
 mod backup;
 mod budget;
+#[cfg(test)]
+mod cost;
 mod damage;
 mod driver;
 mod file;

@@ -158,6 +158,11 @@ pub(crate) static INSERT_DEAD: Many = many!(
 pub(crate) const DEAD: &str = "select d.event, d.why from dead_letter d left join event e on e.id = d.event \
      where d.layer = $1 order by coalesce(e.seq, 0), d.event limit $2";
 
+pub(crate) const EDITION: &str = "select producer, version, difference from edition where layer = $1";
+pub(crate) const PUT_EDITION: &str = "insert into edition (layer, producer, version, difference) values ($1, $2, $3, $4) \
+     on conflict (layer) do update set producer = excluded.producer, version = excluded.version, \
+     difference = excluded.difference";
+
 pub(crate) static INSERT_LEARNINGS: Many = many!(
     "insert into learning (id, note_key, created_at, expired_at, trust, level, body) values ",
     "(?,?,?,?,?,?,?)",
@@ -211,47 +216,37 @@ pub(crate) static INSERT_MENTIONS: Many = many!(
 pub(crate) static GRAPH_OF: Many =
     many!("select distinct record from graph_source where event in (", "?", ")");
 
-/// A graph record of which no source is erased.
-macro_rules! living {
-    ($id:literal) => {
-        concat!(
-            "not exists (select 1 from graph_source s join event v on v.id = s.event where s.record = ",
-            $id,
-            " and v.erased_at is not null)"
-        )
-    };
-}
-pub(crate) const ENTITIES: &str = concat!("select e.id, e.body from entity e where ", living!("e.id"));
-pub(crate) const ENTITIES_NAMED: &str = concat!(
-    "select e.id, e.body from entity_name n join entity e on e.id = n.entity where n.name_key = $1 and ",
-    living!("e.id")
-);
-pub(crate) const ENTITIES_JOINED: &str =
-    concat!("select e.id, e.body from entity e where e.joined = $1 and ", living!("e.id"));
-pub(crate) static ENTITIES_BY_ID: Many =
-    many!(concat!("select e.id, e.body from entity e where ", living!("e.id"), " and e.id in ("), "?", ")");
+/// Those of these events that are erased.
+pub(crate) static ERASED_OF: Many =
+    many!("select id from event where erased_at is not null and id in (", "?", ")");
+
+pub(crate) const ENTITIES: &str = "select id, body from entity";
+pub(crate) const ENTITIES_NAMED: &str =
+    "select e.id, e.body from entity_name n join entity e on e.id = n.entity where n.name_key = $1";
+pub(crate) const ENTITIES_JOINED: &str = "select id, body from entity where joined = $1";
+pub(crate) static ENTITIES_BY_ID: Many = many!("select id, body from entity where id in (", "?", ")");
 
 /// Facts, all versions of them or those that are believed, by what is known of them.
 macro_rules! facts {
-    ($and:literal) => {
-        concat!("select f.id, f.body from fact f where ", living!("f.id"), $and)
+    ($where:literal) => {
+        concat!("select id, body from fact", $where)
     };
 }
 pub(crate) const FACTS: &str = facts!("");
-pub(crate) const FACTS_OF_SLOT: &str = facts!(" and f.subject = $1 and f.predicate = $2");
-pub(crate) static FACTS_OF_SUBJECTS: Many = many!(facts!(" and f.subject in ("), "?", ")");
-pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" and f.object in ("), "?", ")");
+pub(crate) const FACTS_OF_SLOT: &str = facts!(" where subject = $1 and predicate = $2");
+pub(crate) static FACTS_OF_SUBJECTS: Many = many!(facts!(" where subject in ("), "?", ")");
+pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" where object in ("), "?", ")");
 pub(crate) static FACTS_OF_SOURCES: Many =
-    many!(facts!(" and f.id in (select record from graph_source where event in ("), "?", "))");
-pub(crate) const BELIEVED: &str = facts!(" and f.expired_at is null");
+    many!(facts!(" where id in (select record from graph_source where event in ("), "?", "))");
+pub(crate) const BELIEVED: &str = facts!(" where expired_at is null");
 pub(crate) const BELIEVED_OF_SLOT: &str =
-    facts!(" and f.subject = $1 and f.predicate = $2 and f.expired_at is null");
+    facts!(" where subject = $1 and predicate = $2 and expired_at is null");
 pub(crate) static BELIEVED_OF_SUBJECTS: Many =
-    many!(facts!(" and f.expired_at is null and f.subject in ("), "?", ")");
+    many!(facts!(" where expired_at is null and subject in ("), "?", ")");
 pub(crate) static BELIEVED_OF_OBJECTS: Many =
-    many!(facts!(" and f.expired_at is null and f.object in ("), "?", ")");
+    many!(facts!(" where expired_at is null and object in ("), "?", ")");
 pub(crate) static BELIEVED_OF_SOURCES: Many = many!(
-    facts!(" and f.expired_at is null and f.id in (select record from graph_source where event in ("),
+    facts!(" where expired_at is null and id in (select record from graph_source where event in ("),
     "?",
     "))"
 );
@@ -359,6 +354,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         &INSERT_GRAPH_SOURCES,
         &INSERT_MENTIONS,
         &GRAPH_OF,
+        &ERASED_OF,
         &ENTITIES_BY_ID,
         &FACTS_OF_SUBJECTS,
         &FACTS_OF_OBJECTS,
@@ -406,6 +402,8 @@ pub(crate) fn all() -> Vec<&'static str> {
         START_CURSOR,
         MOVE_CURSOR,
         DEAD,
+        EDITION,
+        PUT_EDITION,
         LEARNINGS,
         LIVING_LEARNINGS,
         ENTITIES,

@@ -493,7 +493,7 @@ fn projectors(stores: &Stores) -> Vec<Arc<dyn Projector>> {
     }
 }
 
-fn graph_projector(stores: &Stores, extractor: &Arc<dyn Extractor>) -> Slot<dyn Projector> {
+fn graph_projector(stores: &Stores, extractor: &Arc<dyn Extractor>) -> Slot<GraphProjector> {
     match (&stores.events, &stores.graph) {
         (Slot::Filled(events), Slot::Filled(graph)) => {
             let (events, graph) = (Arc::clone(events), Arc::clone(graph));

@@ -13,6 +13,7 @@ use mnemal_core::{
     Slot, Timestamp, Upkeep, WorkingStore,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
+use mnemal_graph::GraphProjector;
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
 use mnemal_working::SteadyClock;
@@ -54,7 +55,7 @@ pub(crate) struct Wired {
     /// What makes vectors outside the process.
     pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
     pub(crate) tried: Tried,
-    pub(crate) graph_projector: Slot<dyn Projector>,
+    pub(crate) graph_projector: Slot<GraphProjector>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,
@@ -174,7 +175,7 @@ impl Engine {
             Ok(head) => head,
             Err(error) => return vec![Gap { layer: Layer::Graph, cause: error.into() }],
         };
-        let projectors = [Arc::clone(projector)];
+        let projectors: [Arc<dyn Projector>; 1] = [Arc::<GraphProjector>::clone(projector)];
         mnemal_events::catch_up(&projectors, head, FOLD_WAIT, self.0.clock.as_ref()).await
     }
 

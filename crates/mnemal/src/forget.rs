@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
+use std::time::Duration;
 
 use mnemal_core::{
     Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, GapCause, Layer, Origin, Result, Selector,
@@ -14,6 +15,9 @@ use crate::message::Message;
 
 /// Shorter texts occur by chance in packed bytes. Source: own default, eight bytes meet by chance once in 2⁶⁴.
 pub(crate) const TELLING: usize = 8;
+
+/// Most time for making the graph's rows anew. Source: own default, some thousand events.
+const RENEWAL: Duration = Duration::from_secs(2);
 
 /// What a forget did, or would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +152,9 @@ impl Engine {
         let tombstones = mnemal_events::tombstones_for(&kept, &self.parts().key, self.now());
         let events = self.events()?.erase(&tombstones).await?;
         self.fold().await;
+        // What rests on other sources too comes back with it; upkeep finishes what is left.
+        self.fold_graph().await;
+        drop(self.renew_graph(RENEWAL).await);
         let receipts = match self.stores().receipts.part() {
             Ok(receipts) => receipts.erase(ids).await?,
             Err(_) => 0,

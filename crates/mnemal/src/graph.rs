@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{Degraded, Gap, GapCause, Layer, Result, Slot};
+use mnemal_core::{Cursor, Degraded, Gap, GapCause, Layer, Result, Slot};
 use mnemal_graph::Graph;
 
 use crate::engine::missing;
@@ -20,6 +20,11 @@ impl Memory {
     pub async fn graph(&self) -> Result<Degraded<Graph>> {
         let Slot::Filled(store) = &self.engine.guarded().graph else { return Err(missing("a graph")) };
         let mut gaps = self.engine.fold_graph().await;
+        // Rows that rested on a forgotten event are gone, also those that others say too, until they are made anew.
+        if store.edition().await.is_ok_and(|edition| edition.producer.is_none()) {
+            let behind = store.cursor().await.map_or(0, Cursor::count);
+            gaps.push(Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } });
+        }
         // Few unread events are what every reader lives with.
         let is_told = |gap: &Gap| match gap.cause {
             GapCause::Stale { behind } => behind > STALE_EVENTS,

@@ -20,6 +20,7 @@ mod memory;
 mod message;
 mod portrait;
 mod quote;
+mod rebuild;
 #[cfg(feature = "sqlite")]
 mod recover;
 mod remember;
@@ -64,6 +65,7 @@ pub use crate::memory::Memory;
 pub use crate::message::Message;
 pub use crate::portrait::{Portrait, Recited, Sentence, Told};
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
+pub use crate::rebuild::{GraphState, Rebuild, Rebuilt};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::Recovered;
 pub use crate::remember::{RememberCall, Stored};

@@ -21,6 +21,9 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(BLOCK_ROWS).expect("a block has row
 /// Most time for the vectors of one embedder. Source: own default; both fit into the lease.
 const VECTORS: Duration = Duration::from_secs(12);
 
+/// Most time for making the graph's rows anew; the next step goes on. Source: own default, which fits into the lease.
+const RENEWAL: Duration = Duration::from_secs(5);
+
 /// What one step of upkeep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tended {
@@ -38,6 +41,9 @@ pub struct Tended {
     pub reindexed: u64,
     /// Vectors that were made for events without one of the model.
     pub embedded: u64,
+    /// Events that must still be read before the graph's rows are what the log gives, after a forget or with another version
+    /// of what reads them.
+    pub unrenewed: u64,
     /// What the check found; only after an unclean end.
     pub check: Option<Integrity>,
 }
@@ -108,6 +114,8 @@ impl Engine {
                 let failed = self.fold_graph().await.into_iter();
                 let failed = failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. }));
                 failed.for_each(|gap| gaps.add(gap));
+                let renewed = self.renew_graph(RENEWAL).await.map_err(GapCause::from);
+                tended.unrenewed = gaps.keep(Layer::Graph, renewed);
             }
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => {

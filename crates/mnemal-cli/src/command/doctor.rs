@@ -43,6 +43,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
             }
             findings.push(bytes(&memory).await);
             findings.push(layers(&memory).await);
+            findings.push(graph(&memory).await);
             findings.push(embedding::vectors(&memory, global).await);
             findings.push(probe(&memory).await);
             if let Some(text) = &call.prove_erased {
@@ -130,6 +131,27 @@ async fn layers(memory: &Memory) -> Finding {
     };
     let said: Vec<String> = gaps.iter().map(Gap::to_string).collect();
     finding("layers", worst, said.join("; "))
+}
+
+/// Looks whether the graph is what the log gives.
+async fn graph(memory: &Memory) -> Finding {
+    let state = match memory.engine().graph_state().await {
+        Ok(state) => state,
+        Err(error) => return finding("graph", FAIL, error.to_string()),
+    };
+    let mut said = Vec::new();
+    if state.is_due {
+        said.push("its rows are to be made anew; `mnemal rebuild --layer graph` does it now".to_owned());
+    }
+    if let Some(letter) = state.dead.first() {
+        let retry = "`mnemal rebuild --layer graph --dead` tries again";
+        let first = format!("{}: {}", letter.event, letter.why);
+        said.push(format!("{} events could not be digested, first {first}; {retry}", state.dead.len()));
+    }
+    if said.is_empty() {
+        return finding("graph", OK, "every event was digested");
+    }
+    finding("graph", WARN, said.join("; "))
 }
 
 /// Words in three scripts go through the whole path of a question.

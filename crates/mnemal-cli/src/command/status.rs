@@ -6,6 +6,7 @@ use anyhow::Result;
 use mnemal::{GapCause, Generation, Health, Heard, Status};
 use serde::Serialize;
 
+use super::rebuild::{DifferenceForm, form, said};
 use crate::args::Global;
 use crate::output::Output;
 use crate::place::Place;
@@ -22,8 +23,21 @@ struct Report {
     erased: u64,
     languages: Vec<LanguageReport>,
     layers: Vec<LayerReport>,
+    /// `None` where the graph does not answer.
+    graph: Option<GraphReport>,
     /// `None` where the index does not answer.
     vectors: Option<Vec<VectorReport>>,
+}
+
+#[derive(Serialize)]
+struct GraphReport {
+    /// Whether the rows are still to be made anew.
+    is_due: bool,
+    /// Events that could not be digested.
+    dead: usize,
+    /// What changed when the rows were made anew last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<DifferenceForm>,
 }
 
 #[derive(Serialize)]
@@ -64,10 +78,20 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
+        graph: graph(&memory).await,
         vectors: memory.engine().generations().await.ok().map(|all| all.iter().map(vectors).collect()),
     };
     output.answer(&report, || text(&report))?;
     Ok(u8::from(health.status() == Status::Down))
+}
+
+async fn graph(memory: &Memory) -> Option<GraphReport> {
+    let state = memory.engine().graph_state().await.ok()?;
+    let difference = match &state.edition.difference {
+        Some(difference) => Some(form(memory, difference).await),
+        None => None,
+    };
+    Some(GraphReport { is_due: state.is_due, dead: state.dead.len(), difference })
 }
 
 /// Bytes of the database and of its write-ahead log.
@@ -115,6 +139,7 @@ fn text(report: &Report) -> String {
         let behind = if one.behind > 0 { format!(", {} behind", one.behind) } else { String::new() };
         lines.push(format!("{:<11} {}{behind}", one.layer, one.status));
     }
+    lines.extend(report.graph.iter().flat_map(of_graph));
     match &report.vectors {
         None => lines.push("vectors     not known: the index does not answer".to_owned()),
         Some(models) => lines.extend(models.iter().map(|one| {
@@ -124,4 +149,22 @@ fn text(report: &Report) -> String {
         })),
     }
     lines.join("\n")
+}
+
+fn of_graph(graph: &GraphReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if graph.is_due {
+        lines.push(
+            "graph       to be made anew: upkeep does it, or `mnemal rebuild --layer graph`".to_owned(),
+        );
+    }
+    if graph.dead > 0 {
+        let retry = "`mnemal rebuild --layer graph --dead` tries them again";
+        lines.push(format!("graph       {} events could not be read; {retry}", graph.dead));
+    }
+    if let Some(difference) = &graph.difference {
+        lines.push("graph       made anew last with".to_owned());
+        lines.extend(said(difference));
+    }
+    lines
 }

@@ -3,17 +3,24 @@
 use async_trait::async_trait;
 
 use crate::{
-    AsOf, Entity, EntityFilter, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow, Projection, Result,
+    AsOf, Edition, Entity, EntityFilter, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow, Projection,
+    Result,
 };
 
 /// Entities, facts and mentions.
 ///
-/// Guarantees: a row whose sources are all erased is gone with the erase, and one that rests on an erased event among
-/// others is not served until its projector has derived it again. What `facts` asks for by subject and predicate, and
+/// Guarantees: a row that rests on an erased event is gone with the erase, and is not written afterwards; the projector
+/// derives again what rests on others too. What `facts` asks for by subject and predicate, and
 /// `entities` by id or key, costs as much as there is of that, however large the rest is.
 /// Not guaranteed: any check of what the rows say; they are a projector's.
 #[async_trait]
 pub trait GraphStore: Projection<GraphDelta> {
+    /// Returns what the rows as a whole are; without a producer where none were ever written.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn edition(&self) -> Result<Edition>;
+
     /// Returns the entities that pass the filter, by id.
     ///
     /// # Errors

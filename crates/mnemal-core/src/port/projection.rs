@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Moves a cursor from where it was read to where the rows lead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
     /// Where the cursor must stand; else `Conflict`.
     pub expect: Cursor,
@@ -19,6 +19,8 @@ pub struct Advance {
     pub next: Cursor,
     /// Events on the way that could not be digested.
     pub dead: Vec<DeadLetter>,
+    /// Events whose dead letter goes: they were digested after all, or are erased.
+    pub revived: Vec<EventId>,
 }
 
 /// An event that a projector could not digest.

@@ -30,7 +30,8 @@ impl Fold {
     pub(crate) fn resolve(&mut self, reading: Reading<'_>) -> Pending {
         let said = reading.said();
         let mut so_far = SoFar::default();
-        so_far.scene.named = self.sessions.get(&reading.kept.session).cloned().unwrap_or_default();
+        // Given back when the mentions are noted.
+        so_far.scene.named = self.sessions.remove(&reading.kept.session).unwrap_or_default();
         let facts: Vec<&ExtractedFact> = reading
             .extraction
             .facts
@@ -206,6 +207,7 @@ impl Fold {
             }
         }
         let all: BTreeSet<EntityId> = so_far.pending.mentioned.keys().copied().collect();
+        let mut named = std::mem::take(&mut so_far.scene.named);
         for (id, span) in &so_far.pending.mentioned {
             let source = Source { event: reading.event.id, span: *span };
             let (session, occurred_at) = (reading.kept.session.clone(), reading.kept.occurred_at);
@@ -218,10 +220,10 @@ impl Fold {
             {
                 self.company.entry(*id).or_default().extend(all.iter().filter(|other| *other != id));
             }
-            let named = self.sessions.entry(reading.kept.session.clone()).or_default();
             let last = named.entry(*id).or_insert(occurred_at);
             *last = (*last).max(occurred_at);
         }
+        self.sessions.insert(reading.kept.session.clone(), named);
     }
 }
 

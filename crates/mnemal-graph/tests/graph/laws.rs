@@ -28,11 +28,11 @@ fn claim() -> impl Strategy<Value = String> {
         .prop_map(|(subject, object, time, act)| format!("{subject} {object} {time} {act}"))
 }
 
-fn story() -> impl Strategy<Value = Vec<(u8, u8, String)>> {
+pub(crate) fn story() -> impl Strategy<Value = Vec<(u8, u8, String)>> {
     prop::collection::vec((1..28_u8, 0..3_u8, claim()), 1..12)
 }
 
-fn tell(life: &mut Life, story: &[(u8, u8, String)]) -> Vec<mnemal_core::EventId> {
+pub(crate) fn tell(life: &mut Life, story: &[(u8, u8, String)]) -> Vec<mnemal_core::EventId> {
     let one = |(day, session, text): &(u8, u8, String)| {
         let entry = life.entry(&format!("2020-05-{day:02}"), &format!("s{session}"), text);
         life.append(entry)
@@ -84,7 +84,7 @@ proptest! {
         let rows = whole.dump();
         prop_assert_eq!(&whole.rebuilt(), &rows);
         let at = now(mnemal_core::Projection::<mnemal_core::GraphDelta>::cursor(whole.store.as_ref())).unwrap();
-        let again = Advance { expect: at, next: at, dead: Vec::new() };
+        let again = Advance { expect: at, next: at, ..Advance::default() };
         now(whole.store.apply(&rows, &again)).unwrap();
         prop_assert_eq!(whole.dump(), rows);
     }

@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Act, AsOf, Confidence, Decision, EntityFilter, EntityKind, EventId, EventKind, EventStore as _,
-    ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Grain, GraphDelta,
-    GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer, Projector as _,
-    RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId, Utterance, Value, When, WorldTime,
-    Zone,
+    Act, AsOf, Confidence, Decision, Difference, EntityFilter, EntityKind, EventId, EventKind,
+    EventStore as _, ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Grain,
+    GraphDelta, GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer,
+    Projection, Projector as _, RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId, Utterance,
+    Value, When, WorldTime, Zone,
 };
 use mnemal_graph::{Graph, GraphProjector};
 use mnemal_store::MemoryStore;
@@ -198,22 +198,66 @@ impl Life {
     }
 
     pub(crate) fn forget(&mut self, on: &str, events: &[EventId]) {
+        self.erase(on, events);
+        self.fold();
+    }
+
+    /// Says that events are to be forgotten, and erases them; nothing is folded.
+    pub(crate) fn erase(&mut self, on: &str, events: &[EventId]) {
         let forget = Forget { selector: Selector::Events(events.to_vec()), events: events.to_vec() };
         let mut entry = self.entry(on, "decisions", "");
         entry.event.kind = EventKind::Decision(Decision::Forget(forget));
         self.append(entry);
         let stones: Vec<_> = events.iter().map(|event| tombstone(*event, day(on))).collect();
         now(self.store.erase(&stones)).unwrap();
-        self.fold();
     }
 
+    /// Steps to the head, and renews what is not what the log gives.
     pub(crate) fn fold(&self) {
+        self.step(PLENTY);
+        self.renew(PLENTY);
+    }
+
+    /// Steps to the head.
+    pub(crate) fn step(&self, limit: NonZeroUsize) {
         for _ in 0..1_000 {
-            if now(self.projector.step(PLENTY)).unwrap().behind == 0 {
+            if now(self.projector.step(limit)).unwrap().behind == 0 {
                 return;
             }
         }
         panic!("the projector does not arrive");
+    }
+
+    /// Renews until nothing is left to do.
+    pub(crate) fn renew(&self, limit: NonZeroUsize) {
+        for _ in 0..10_000 {
+            if now(self.projector.renew(limit)).unwrap().behind == 0 {
+                return;
+            }
+        }
+        panic!("the renewal does not arrive");
+    }
+
+    /// Returns how the rows differ from those that the log gives.
+    pub(crate) fn difference(&self) -> Difference {
+        for _ in 0..1_000 {
+            if let Some(found) = now(self.projector.compare(PLENTY)).unwrap().difference {
+                return found;
+            }
+        }
+        panic!("the comparison does not arrive");
+    }
+
+    /// Reads with another extractor from now on, as another version of the program does.
+    pub(crate) fn read_with(&mut self, extractor: Arc<dyn Extractor>) {
+        self.extractor = extractor;
+        self.restart();
+    }
+
+    /// Returns the events that could not be digested, each with the cause.
+    pub(crate) fn dead(&self) -> Vec<(EventId, String)> {
+        let letters = Projection::<GraphDelta>::dead_letters(self.store.as_ref(), PLENTY);
+        now(letters).unwrap().into_iter().map(|letter| (letter.event, letter.why)).collect()
     }
 
     /// Takes a projector that knows nothing, as after a restart.

@@ -10,9 +10,11 @@
 mod log;
 
 mod company;
+mod dead;
 mod decide;
 mod entities;
 mod identity;
 mod intervals;
 mod laws;
+mod renewal;
 mod walks;

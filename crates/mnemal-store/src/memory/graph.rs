@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, Entity, EntityFilter, EntityId, Error, ErrorKind, EventId, Fact,
-    FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result, facts_as_of,
+    Advance, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, EntityId, Error, ErrorKind, EventId,
+    Fact, FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result,
+    facts_as_of,
 };
 
 use super::{MemoryStore, State};
@@ -19,6 +20,7 @@ pub(super) struct GraphRows {
     mentions: BTreeMap<(EventId, EntityId), MentionRow>,
     cursor: Cursor,
     dead: BTreeMap<EventId, DeadLetter>,
+    edition: Edition,
 }
 
 #[async_trait]
@@ -40,7 +42,11 @@ impl Projection<GraphDelta> for MemoryStore {
         rows.facts.extend(delta.facts.iter().map(|fact| (fact.id, fact.clone())));
         let place = |row: &MentionRow| (row.source.event, row.entity);
         rows.mentions.extend(delta.mentions.iter().map(|row| (place(row), row.clone())));
+        advance.revived.iter().for_each(|event| drop(rows.dead.remove(event)));
         rows.dead.extend(advance.dead.iter().map(|letter| (letter.event, letter.clone())));
+        if let Some(edition) = &delta.edition {
+            rows.edition = edition.clone();
+        }
         rows.cursor = advance.next;
         state.drop_erased_graph();
         Ok(())
@@ -62,25 +68,28 @@ impl Projection<GraphDelta> for MemoryStore {
 
 #[async_trait]
 impl GraphStore for MemoryStore {
+    async fn edition(&self) -> Result<Edition> {
+        Ok(self.state().graph.edition.clone())
+    }
+
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
         let state = self.state();
-        let living = |entity: &&Entity| !entity.sources.iter().any(|event| state.is_erased(*event));
         let fitting = state.graph.entities.values().filter(|entity| filter.accepts(entity));
-        Ok(fitting.filter(living).cloned().collect())
+        Ok(fitting.cloned().collect())
     }
 
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
-        Ok(facts_as_of(self.state().living_facts(filter), as_of))
+        Ok(facts_as_of(self.state().facts(filter), as_of))
     }
 
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
-        let mut facts = self.state().living_facts(filter);
+        let mut facts = self.state().facts(filter);
         facts.sort_by_key(|fact| (fact.created_at, fact.id));
         Ok(facts)
     }
 
     async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
-        let mut facts = self.state().living_facts(filter);
+        let mut facts = self.state().facts(filter);
         facts.retain(|fact| fact.expired_at.is_none());
         Ok(facts)
     }
@@ -92,19 +101,20 @@ impl GraphStore for MemoryStore {
 }
 
 impl State {
-    /// Removes every record that rests on erased events only; the projector derives the others again.
+    /// Removes every record that rests on an erased event; the projector derives again what rests on others too.
     pub(super) fn drop_erased_graph(&mut self) {
+        if !self.has_erased() {
+            return;
+        }
         let mut rows = std::mem::take(&mut self.graph);
-        rows.entities.retain(|_, entity| entity.sources.iter().any(|event| !self.is_erased(*event)));
-        rows.facts.retain(|_, fact| fact.supports.iter().any(|one| !self.is_erased(one.source.event)));
+        rows.entities.retain(|_, entity| !entity.sources.iter().any(|event| self.is_erased(*event)));
+        rows.facts.retain(|_, fact| !fact.supports.iter().any(|one| self.is_erased(one.source.event)));
         rows.mentions.retain(|(event, _), _| !self.is_erased(*event));
         self.graph = rows;
     }
 
-    /// Facts that rest on no erased event, by id.
-    fn living_facts(&self, filter: &FactFilter) -> Vec<Fact> {
-        let erased = |fact: &Fact| fact.supports.iter().any(|one| self.is_erased(one.source.event));
-        let fitting = self.graph.facts.values().filter(|fact| filter.accepts(fact));
-        fitting.filter(|fact| !erased(fact)).cloned().collect()
+    /// Facts that pass a filter, by id.
+    fn facts(&self, filter: &FactFilter) -> Vec<Fact> {
+        self.graph.facts.values().filter(|fact| filter.accepts(fact)).cloned().collect()
     }
 }

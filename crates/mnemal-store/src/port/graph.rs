@@ -1,18 +1,20 @@
 //! Entities, facts and mentions, and the cursor that moves with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
+use async_trait::async_trait;
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, Entity, EntityFilter, EntityId, EventId, Fact, FactFilter, GraphDelta,
-    Layer, MentionFilter, MentionRow, Result, SessionId, Source, Span, Within, facts_as_of,
+    Advance, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, EntityId, EventId, Fact, FactFilter,
+    GraphDelta, Layer, MentionFilter, MentionRow, Producer, Result, SessionId, Source, Span, Within,
+    facts_as_of,
 };
 
 use super::projection;
 use crate::codec::corrupt;
 use crate::many::Many;
 use crate::row::graph;
-use crate::sql::{Batch, Row, Sql, Step, Value};
+use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
 use crate::{removal, statement};
 
 const LAYER: Layer = Layer::Graph;
@@ -27,71 +29,141 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
 
 pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
     let mut steps: Vec<Step> = removal::RESET_GRAPH.iter().map(|text| Step::new(text, Vec::new())).collect();
+    steps.push(Step::new(removal::DELETE_EDITION, vec![LAYER.as_str().into()]));
     steps.extend(projection::reset(LAYER));
     sql.commit(Box::new(Batch(steps))).await.map(drop)
 }
 
 pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) -> Result<()> {
     let mut steps = projection::advance(LAYER, advance);
-    entity_steps(&mut steps, delta)?;
-    fact_steps(&mut steps, delta)?;
-    mention_steps(&mut steps, delta);
-    sql.commit(Box::new(Batch(steps))).await.map(drop)
-}
-
-fn entity_steps(steps: &mut Vec<Step>, delta: &GraphDelta) -> Result<()> {
-    let ids = || delta.entities.iter().map(|entity| entity.id);
-    for id in ids().chain(delta.remove_entities.iter().copied()) {
-        steps.push(Step::new(removal::DELETE_GRAPH_SOURCES, vec![bytes(id.0)]));
-        steps.push(Step::new(removal::DELETE_ENTITY_NAMES, vec![bytes(id.0)]));
-    }
-    for id in &delta.remove_entities {
-        steps.push(Step::new(removal::DELETE_ENTITY, vec![bytes(id.0)]));
-    }
-    let row = |entity: &Entity| {
-        let joined: Value = entity.joined.last().map(|joined| bytes(joined.into.0)).into();
-        Ok(vec![bytes(entity.id.0), joined, graph::write_entity(entity)?.into()])
-    };
-    steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(row).collect::<Result<_>>()?));
+    let sources = Sources::of(delta);
+    remove(&mut steps, delta, &sources);
+    steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(entity).collect::<Result<_>>()?));
     let names = delta.entities.iter().flat_map(|entity| {
         entity.names.iter().map(|name| vec![name.key.as_str().into(), bytes(entity.id.0)])
     });
     steps.extend(statement::INSERT_ENTITY_NAMES.steps(names.collect()));
-    let sources = delta
-        .entities
-        .iter()
-        .flat_map(|entity| entity.sources.iter().map(|event| vec![bytes(entity.id.0), (*event).into()]));
-    steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.collect()));
-    for id in ids() {
-        steps.push(Step::new(removal::DELETE_ERASED_ENTITY, vec![bytes(id.0)]));
-        steps.push(Step::new(removal::DELETE_LOOSE_NAMES, vec![bytes(id.0)]));
-        steps.push(Step::new(removal::DELETE_LOOSE_GRAPH_SOURCES, vec![bytes(id.0)]));
-    }
-    Ok(())
+    steps.extend(statement::INSERT_FACTS.steps(delta.facts.iter().map(fact).collect::<Result<_>>()?));
+    steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.rows()));
+    steps.extend(statement::INSERT_MENTIONS.steps(delta.mentions.iter().map(mention_row).collect()));
+    steps.extend(delta.edition.as_ref().map(put_edition).transpose()?);
+    sql.commit(Box::new(Folded { batch: Batch(steps), sources })).await.map(drop)
 }
 
-fn fact_steps(steps: &mut Vec<Step>, delta: &GraphDelta) -> Result<()> {
-    let ids = || delta.facts.iter().map(|fact| fact.id);
-    for id in ids().chain(delta.remove_facts.iter().copied()) {
-        steps.push(Step::new(removal::DELETE_GRAPH_SOURCES, vec![bytes(id.0)]));
-    }
-    for id in &delta.remove_facts {
-        steps.push(Step::new(removal::DELETE_FACT, vec![bytes(id.0)]));
-    }
-    steps.extend(statement::INSERT_FACTS.steps(delta.facts.iter().map(columns).collect::<Result<_>>()?));
-    let sources = delta
-        .facts
-        .iter()
-        .flat_map(|fact| fact.supports.iter().map(|one| vec![bytes(fact.id.0), one.source.event.into()]));
-    steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.collect()));
-    for id in ids() {
-        steps.push(Step::new(removal::DELETE_ERASED_FACT, vec![bytes(id.0)]));
-        steps.push(Step::new(removal::DELETE_LOOSE_GRAPH_SOURCES, vec![bytes(id.0)]));
-    }
-    Ok(())
+fn put_edition(edition: &Edition) -> Result<Step> {
+    let (id, version) = match &edition.producer {
+        Some(producer) => (producer.id.as_str().into(), i64::from(producer.version).into()),
+        None => (Value::Null, Value::Null),
+    };
+    let difference = edition.difference.as_ref().map(graph::write_difference).transpose()?;
+    Ok(Step::new(statement::PUT_EDITION, vec![LAYER.as_str().into(), id, version, difference.into()]))
 }
 
-fn columns(fact: &Fact) -> Result<Vec<Value>> {
+pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
+    let mut rows = sql.rows(statement::EDITION, vec![LAYER.as_str().into()]).await?;
+    let Some(row) = rows.first_mut() else { return Ok(Edition::default()) };
+    let (id, version) = (row.opt_text()?, row.opt_int()?);
+    let version = version.map(u32::try_from).transpose().map_err(|_| corrupt("a version is out of range"))?;
+    let producer = id.zip(version).map(|(id, version)| Producer { id, version });
+    let difference = row.opt_text()?.map(|stored| graph::read_difference(&stored)).transpose()?;
+    Ok(Edition { producer, difference })
+}
+
+/// Adds what goes, and what is written anew.
+fn remove(steps: &mut Vec<Step>, delta: &GraphDelta, sources: &Sources) {
+    let gone = delta.remove_entities.iter().map(|id| id.0).chain(delta.remove_facts.iter().map(|id| id.0));
+    let rests = gone.chain(sources.records.iter().map(|(record, _)| *record)).map(bytes).collect();
+    steps.extend(removal::DELETE_GRAPH_SOURCES.removals(rests));
+    let named = delta.remove_entities.iter().copied().chain(delta.entities.iter().map(|entity| entity.id));
+    steps.extend(removal::DELETE_ENTITY_NAMES.removals(named.map(|id| bytes(id.0)).collect()));
+    steps.extend(removal::DELETE_ENTITIES.removals(ids(&delta.remove_entities)));
+    let facts = delta.remove_facts.iter().map(|id| bytes(id.0));
+    steps.extend(removal::DELETE_FACTS.removals(facts.collect()));
+    let place = |(event, entity): &(EventId, EntityId)| vec![(*event).into(), bytes(entity.0)];
+    steps.extend(removal::DELETE_MENTIONS.steps(delta.remove_mentions.iter().map(place).collect()));
+}
+
+/// Returns the steps that remove records, whatever they are, and the mentions in events.
+pub(crate) fn removal_of(records: &[Value], events: Vec<Value>) -> Vec<Step> {
+    let of_records = [
+        &removal::DELETE_FACTS,
+        &removal::DELETE_ENTITIES,
+        &removal::DELETE_ENTITY_NAMES,
+        &removal::DELETE_GRAPH_SOURCES,
+    ];
+    let steps = of_records.into_iter().flat_map(|many| many.removals(records.to_vec()));
+    steps.chain(removal::DELETE_MENTIONS_IN.removals(events)).collect()
+}
+
+/// The events that the rows of a delta rest on.
+#[derive(Debug)]
+struct Sources {
+    /// Entities and facts, each with its events.
+    records: Vec<(u128, Vec<EventId>)>,
+    /// Events with a mention.
+    mentions: BTreeSet<EventId>,
+}
+
+impl Sources {
+    fn of(delta: &GraphDelta) -> Self {
+        let entities = delta.entities.iter().map(|entity| (entity.id.0, entity.sources.clone()));
+        let events = |fact: &Fact| fact.supports.iter().map(|one| one.source.event).collect();
+        let facts = delta.facts.iter().map(|fact| (fact.id.0, events(fact)));
+        let mentions = delta.mentions.iter().map(|mention| mention.source.event).collect();
+        Self { records: entities.chain(facts).collect(), mentions }
+    }
+
+    fn rows(&self) -> Vec<Vec<Value>> {
+        let row = |(record, events): &(u128, Vec<EventId>)| {
+            let record = *record;
+            events.iter().map(move |event| vec![bytes(record), (*event).into()]).collect::<Vec<_>>()
+        };
+        self.records.iter().flat_map(row).collect()
+    }
+
+    fn events(&self) -> BTreeSet<EventId> {
+        let of_records = self.records.iter().flat_map(|(_, events)| events);
+        of_records.chain(&self.mentions).copied().collect()
+    }
+}
+
+/// Rows and cursor; what rests on an event that was erased in between does not stay.
+#[derive(Debug)]
+struct Folded {
+    batch: Batch,
+    sources: Sources,
+}
+
+#[async_trait]
+impl Work for Folded {
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        let touched = self.batch.run(transaction).await?;
+        let mut erased = BTreeSet::new();
+        let events = self.sources.events().into_iter().map(Value::from).collect();
+        for (text, args) in statement::ERASED_OF.lookups(events) {
+            for mut row in transaction.rows(text, args).await? {
+                erased.insert(EventId(row.id()?));
+            }
+        }
+        if erased.is_empty() {
+            return Ok(touched);
+        }
+        let records = self.sources.records.iter();
+        let gone = records.filter(|(_, events)| events.iter().any(|event| erased.contains(event)));
+        let gone: Vec<Value> = gone.map(|(record, _)| bytes(*record)).collect();
+        for step in removal_of(&gone, erased.into_iter().map(Value::from).collect()) {
+            transaction.run(step).await?;
+        }
+        Ok(touched)
+    }
+}
+
+fn entity(entity: &Entity) -> Result<Vec<Value>> {
+    let joined: Value = entity.joined.last().map(|joined| bytes(joined.into.0)).into();
+    Ok(vec![bytes(entity.id.0), joined, graph::write_entity(entity)?.into()])
+}
+
+fn fact(fact: &Fact) -> Result<Vec<Value>> {
     Ok(vec![
         bytes(fact.id.0),
         bytes(fact.subject.0),
@@ -103,26 +175,15 @@ fn columns(fact: &Fact) -> Result<Vec<Value>> {
     ])
 }
 
-fn mention_steps(steps: &mut Vec<Step>, delta: &GraphDelta) {
-    for (event, entity) in &delta.remove_mentions {
-        steps.push(Step::new(removal::DELETE_MENTION, vec![(*event).into(), bytes(entity.0)]));
-    }
-    let row = |mention: &MentionRow| {
-        vec![
-            mention.source.event.into(),
-            bytes(mention.entity.0),
-            i64::from(mention.source.span.start).into(),
-            i64::from(mention.source.span.end).into(),
-            mention.session.as_str().into(),
-            mention.occurred_at.into(),
-        ]
-    };
-    steps.extend(statement::INSERT_MENTIONS.steps(delta.mentions.iter().map(row).collect()));
-    let mut events: Vec<EventId> = delta.mentions.iter().map(|mention| mention.source.event).collect();
-    events.dedup();
-    for event in events {
-        steps.push(Step::new(removal::DELETE_ERASED_MENTIONS, vec![event.into()]));
-    }
+fn mention_row(mention: &MentionRow) -> Vec<Value> {
+    vec![
+        mention.source.event.into(),
+        bytes(mention.entity.0),
+        i64::from(mention.source.span.start).into(),
+        i64::from(mention.source.span.end).into(),
+        mention.session.as_str().into(),
+        mention.occurred_at.into(),
+    ]
 }
 
 fn bytes(id: u128) -> Value {

@@ -25,6 +25,8 @@ pub(crate) fn advance(layer: Layer, advance: &Advance) -> Vec<Step> {
         Step::rows(statement::MOVE_CURSOR, places, 1),
     ];
     let dead = |letter: &DeadLetter| vec![name(layer), letter.event.into(), letter.why.as_str().into()];
+    let revived = |event: &EventId| Step::new(removal::DELETE_REVIVED, vec![name(layer), (*event).into()]);
+    steps.extend(advance.revived.iter().map(revived));
     steps.extend(statement::INSERT_DEAD.steps(advance.dead.iter().map(dead).collect()));
     steps
 }

@@ -1,9 +1,9 @@
 //! Entities and facts.
 
 use mnemal_core::{
-    Act, Confidence, Entity, EntityId, EntityKind, EntityName, EventId, Fact, FactId, FactStatus, Joined,
-    Predicate, Producer, Reason, Result, RuleId, SessionId, Speaker, Superseded, Support, Timestamp, Value,
-    WorldTime,
+    Act, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName, EventId, Example,
+    Fact, FactId, FactStatus, Joined, Predicate, Producer, Reason, Result, RuleId, SessionId, Speaker,
+    Superseded, Support, Timestamp, Value, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,50 @@ struct SupportRow {
     trust: u8,
     level: u8,
     confidence: f64,
+}
+
+#[derive(Deserialize, Serialize)]
+struct DifferenceRow {
+    entities: [u64; 4],
+    facts: [u64; 4],
+    rows: u64,
+    examples: Vec<(String, String, (String, u32, u32))>,
+}
+
+/// Writes how rows differ.
+pub(crate) fn write_difference(difference: &Difference) -> Result<String> {
+    let counts = |counts: Counts| [counts.same, counts.added, counts.gone, counts.changed];
+    let example = |of: &Example| {
+        (of.change.as_str().to_owned(), of.predicate.as_str().to_owned(), source_row(&of.source))
+    };
+    super::write_sealed(&DifferenceRow {
+        entities: counts(difference.entities),
+        facts: counts(difference.facts),
+        rows: difference.rows,
+        examples: difference.examples.iter().map(example).collect(),
+    })
+}
+
+/// Reads how rows differ.
+///
+/// # Errors
+/// `Corrupt` when it is not what was written.
+pub(crate) fn read_difference(stored: &str) -> Result<Difference> {
+    let row: DifferenceRow = super::read_sealed(stored)?;
+    let counts = |[same, added, gone, changed]: [u64; 4]| Counts { same, added, gone, changed };
+    let example = |(change, predicate, source): (String, String, (String, u32, u32))| {
+        Ok(Example {
+            change: known(Change::from_name(&change))?,
+            predicate: named(Predicate::new(predicate))?,
+            source: source_of(&source)?,
+        })
+    };
+    Ok(Difference {
+        entities: counts(row.entities),
+        facts: counts(row.facts),
+        rows: row.rows,
+        examples: row.examples.into_iter().map(example).collect::<Result<_>>()?,
+    })
 }
 
 /// Writes an entity.

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, Cursor, DeadLetter, Entity, EntityFilter, Event, EventCaps, EventFilter,
-    EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
-    KeyPrefix, Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName, LeaseStore,
-    LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt, ReceiptId,
-    ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector, WorkingEntry,
-    WorkingKey, WorkingStore,
+    Advance, Appended, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, Event, EventCaps,
+    EventFilter, EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark,
+    IndexStore, KeyPrefix, Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName,
+    LeaseStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt,
+    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector,
+    WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::{Durability, SqliteStore};
@@ -138,6 +138,10 @@ impl Projection<GraphDelta> for SqliteStore {
 
 #[async_trait]
 impl GraphStore for SqliteStore {
+    async fn edition(&self) -> Result<Edition> {
+        graph::edition(self.sql()).await
+    }
+
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
         graph::entities(self.sql(), filter).await
     }

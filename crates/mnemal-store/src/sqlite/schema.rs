@@ -3,11 +3,11 @@
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
-pub(super) const SCHEMA_VERSION: i64 = 5;
+pub(super) const SCHEMA_VERSION: i64 = 6;
 
 /// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
 /// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
-pub(super) const MIGRATIONS: [&str; 5] = [LOG, LEASES, TALLIES, GRAPH, WORKING];
+pub(super) const MIGRATIONS: [&str; 6] = [LOG, LEASES, TALLIES, GRAPH, WORKING, EDITIONS];
 
 /// The log and everything that stands beside it.
 const LOG: &str = "
@@ -238,4 +238,25 @@ create index working_namespace on working (namespace, expires_at);
 create index working_expires on working (expires_at);
 
 pragma user_version = 5;
+";
+
+/// What the rows of a layer as a whole are. A fact or an entity that rests on an erased event goes with the erase from now
+/// on; those that an older file kept are dropped, and the graph of an older file is made anew, because who made it is not known.
+const EDITIONS: &str = "
+create table edition (
+  layer text primary key,
+  producer text,
+  version bigint,
+  difference text,
+  check ((producer is null) = (version is null))
+) without rowid;
+delete from fact where id in (select record from graph_source where event in
+  (select id from event where erased_at is not null));
+delete from entity where id in (select record from graph_source where event in
+  (select id from event where erased_at is not null));
+delete from entity_name where not exists (select 1 from entity e where e.id = entity_name.entity);
+delete from graph_source where not exists (select 1 from entity e where e.id = graph_source.record)
+  and not exists (select 1 from fact f where f.id = graph_source.record);
+
+pragma user_version = 6;
 ";

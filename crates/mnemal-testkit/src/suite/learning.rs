@@ -18,7 +18,7 @@ fn at(micros: i64) -> Timestamp {
 
 fn advance(expect: u64, next: u64) -> Advance {
     let cursor = |seq| Cursor((seq > 0).then_some(Seq(seq)));
-    Advance { expect: cursor(expect), next: cursor(next), dead: Vec::new() }
+    Advance { expect: cursor(expect), next: cursor(next), ..Advance::default() }
 }
 
 fn put(rows: &[Learning]) -> LearningDelta {

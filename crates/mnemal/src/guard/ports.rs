@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
-    DeadLetter, Degraded, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId, EventStore,
-    Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, KeyPrefix, Layer,
-    Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId,
-    NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
-    Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
+    DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId,
+    EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
+    KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter,
+    MentionRow, ModelId, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen,
+    SessionId, SessionSummary, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::Guarded;
@@ -189,6 +189,10 @@ impl Projection<GraphDelta> for Guarded<dyn GraphStore> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl GraphStore for Guarded<dyn GraphStore> {
+    async fn edition(&self) -> Result<Edition> {
+        self.run("the graph", self.part.edition()).await
+    }
+
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
         self.run("the graph", self.part.entities(filter)).await
     }

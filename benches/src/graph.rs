@@ -1,0 +1,168 @@
+//! The graph: from the log to committed rows, and what is asked of it.
+
+mod append;
+mod observed;
+mod people;
+mod reads;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use mnemal::{
+    Builder, DurabilityMode, Engine, ImportFormat, Memory, Projector as _, Scope, Settings, SpaceId, Within,
+};
+use mnemal_core::GraphStore as _;
+use mnemal_extract::RuleExtractor;
+use mnemal_graph::GraphProjector;
+use mnemal_store::SqliteStore;
+
+use self::observed::{Observed, Tally};
+use crate::cpu::{Watch, quantile};
+use crate::figure::{Asked, Figure};
+use crate::spaces::own_history;
+
+pub use self::append::append_beside;
+pub use self::people::write_people;
+pub use self::reads::{Reads, reads};
+
+/// Events of a step, as those who step it ask for.
+const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
+/// Most time for a part of an answer, in milliseconds; one that lacks a part costs nothing worth measuring.
+const PATIENCE: u64 = 60_000;
+/// Turns a second of processor time, from the log to committed rows.
+const ASKED_TURNS: f64 = 3_000.0;
+/// The longest write transaction, in milliseconds.
+const ASKED_TRANSACTION: f64 = 5.0;
+
+/// A space on disk with a conversation whose graph is not folded yet.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What it is called.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// Turns in it.
+    pub turns: usize,
+}
+
+impl Told {
+    /// Imports a corpus into a new file, without vectors: the graph reads none.
+    ///
+    /// # Errors
+    /// A corpus that is not read in full.
+    pub async fn import(name: &str, corpus: &Path, folder: &Path) -> Result<Self> {
+        let mut settings = Settings::default();
+        settings.storage.durability = DurabilityMode::Normal;
+        let file = folder.join(format!("{name}.db"));
+        let engine = Builder::default().with_settings(settings).open(&file).await?;
+        let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
+        let lines = std::io::BufReader::new(std::fs::File::open(corpus)?);
+        let report =
+            memory.import(lines, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
+        ensure!(report.skipped_total == 0 && report.gaps.is_empty(), "{name} was not imported in full");
+        let turns = usize::try_from(report.taken.stored)?;
+        engine.close().await?;
+        Ok(Self { name: name.to_owned(), file, turns })
+    }
+
+    /// Opens it as a host would.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub async fn open(&self) -> Result<Memory> {
+        let mut settings = Settings::default();
+        // Where other work keeps the machine from answering in time, the answer comes later.
+        settings.recall.part_deadline_ms = PATIENCE;
+        let engine = Engine::builder().with_settings(settings).open(&self.file).await?;
+        Ok(engine.memory(Scope::whole(SpaceId::new("bench")?)))
+    }
+}
+
+/// Folds the graph of a space from its begin, in steps: once as it is, for the whole, and once with its parts watched.
+///
+/// # Errors
+/// A step that fails.
+pub async fn fold(told: &Told) -> Result<Vec<Figure>> {
+    let store = Arc::new(SqliteStore::open(&told.file).await?);
+    let plain = GraphProjector::new(store.clone(), store.clone(), Arc::new(RuleExtractor::new()));
+    let all = folded(&plain).await?;
+    let observed = Arc::new(Observed::new(Arc::clone(&store)));
+    let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
+    let watched = folded(&projector).await?;
+    let tally = observed.take();
+    store.close().await?;
+    Ok(figures(told, (all, watched), &tally))
+}
+
+/// Folds from the begin; returns the processor time.
+async fn folded(projector: &GraphProjector) -> Result<Duration> {
+    projector.reset().await?;
+    let watch = Watch::start()?;
+    while projector.step(STEP).await?.behind > 0 {}
+    Ok(watch.stop()?.cpu)
+}
+
+/// Makes the rows of a graph that is folded anew, as after a forget, and says what that costs.
+///
+/// # Errors
+/// A step that fails, or rows that come out otherwise.
+pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
+    let store = Arc::new(SqliteStore::open(&told.file).await?);
+    let observed = Arc::new(Observed::new(Arc::clone(&store)));
+    let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
+    projector.doubt().await?;
+    let mut steps = Vec::new();
+    loop {
+        let watch = Watch::start()?;
+        let behind = projector.renew(STEP).await?.behind;
+        steps.push(watch.stop()?.cpu);
+        if behind == 0 {
+            break;
+        }
+    }
+    let difference = store.edition().await?.difference.unwrap_or_default();
+    ensure!(difference.rows == 0, "rows made anew are not the same: {difference:?}");
+    let writes = observed.take().writes;
+    store.close().await?;
+    let figure =
+        |what: &str, value, unit| Figure::new(format!("{}: {what}", told.name), told.turns, value, unit);
+    let ms = |of: Duration| of.as_secs_f64() * 1_000.0;
+    Ok(vec![
+        figure("renewal, CPU", steps.iter().sum::<Duration>().as_secs_f64(), "s"),
+        figure("renewal, step CPU p99", ms(quantile(&steps, 0.99)), "ms"),
+        figure("renewal, step CPU longest", ms(quantile(&steps, 1.0)), "ms"),
+        figure("renewal, write transaction CPU longest", ms(quantile(&writes, 1.0)), "ms")
+            .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
+    ])
+}
+
+fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> Vec<Figure> {
+    let Told { name, turns, .. } = told;
+    let figure = |what: &str, value, unit| Figure::new(format!("{name}: {what}"), *turns, value, unit);
+    let share = |part: Duration| part.as_secs_f64() / watched.as_secs_f64();
+    let write = tally.writes.iter().sum::<Duration>();
+    let rest = watched.saturating_sub(tally.reading + write + tally.loading);
+    let longest = |share| quantile(&tally.writes, share).as_secs_f64() * 1_000.0;
+    vec![
+        figure("turns a CPU second", *turns as f64 / all.as_secs_f64(), "turns/s")
+            .asked_if(Asked::AtLeast(ASKED_TURNS), |_| true),
+        figure(
+            "turns a CPU second, extraction alone",
+            *turns as f64 / tally.reading.as_secs_f64(),
+            "turns/s",
+        ),
+        figure("of it extraction", share(tally.reading), "share"),
+        figure("of it fold and reading the log", share(rest), "share"),
+        figure("of it looking up rows", share(tally.loading), "share"),
+        figure("of it writing rows", share(write), "share"),
+        figure("facts", tally.facts as f64, "rows"),
+        figure("transactions", tally.writes.len() as f64, "transactions"),
+        figure("write transaction, CPU p50", longest(0.5), "ms"),
+        figure("write transaction, CPU p99", longest(0.99), "ms"),
+        figure("write transaction, CPU longest", longest(1.0), "ms")
+            .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
+    ]
+}

@@ -1,0 +1,95 @@
+//! What is asked of a graph: one entity with all that is known of it, and what lies around it.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use anyhow::{Context as _, Result};
+use mnemal::{AsOf, EntityFilter, Graph, Memory, Timestamp};
+
+use super::Told;
+use crate::cpu::{Cost, Watch, quantile};
+use crate::figure::{Asked, Figure};
+use crate::words::Dice;
+
+/// The seed of the names that are asked for.
+const SEED: u64 = 7;
+/// Sentences that are shown of one entity, as by the command.
+const SENTENCES: usize = 20;
+/// Most facts of a neighbourhood. Source: own choice, more than any context takes.
+const AROUND: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
+/// Facts from which on the times are asked for.
+const FACTS: usize = 100_000;
+/// Most time to show an entity, in milliseconds.
+const ASKED_SHOW: f64 = 5.0;
+/// Most time for a neighbourhood of two hops, in milliseconds.
+const ASKED_AROUND: f64 = 10.0;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Reads {
+    /// Entities that are asked for.
+    pub samples: usize,
+    /// Facts that the space holds.
+    pub facts: usize,
+}
+
+/// Asks for entities by chance, the most talked of among them.
+///
+/// # Errors
+/// A question that fails, or finds nothing.
+pub async fn reads(told: &Told, wanted: Reads) -> Result<Vec<Figure>> {
+    let memory = told.open().await?;
+    let graph = memory.graph().await?.value;
+    let as_of = AsOf { world: memory.engine().now(), belief: Timestamp::MAX };
+    let all = graph.all(&EntityFilter::all(), as_of).await?;
+    let mut dice = Dice::new(SEED);
+    let (mut shown, mut around, mut walked) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..wanted.samples {
+        let one = all.get(dice.below(all.len())).context("a graph without entities")?;
+        let watch = Watch::start()?;
+        show(&memory, &one.name, as_of).await?;
+        shown.push(watch.stop()?);
+        let watch = Watch::start()?;
+        let found = graph.neighbourhood(&[one.id], 2, AROUND, as_of).await?;
+        around.push(watch.stop()?);
+        walked = walked.max(found.facts.len());
+    }
+    memory.engine().close().await?;
+    let is_large = |facts: usize| facts >= FACTS;
+    let size = wanted.facts;
+    let figure = |what: &str, costs: &[Cost], share, asked: f64| {
+        let cpu: Vec<_> = costs.iter().map(|cost| cost.cpu).collect();
+        Figure::time(what, size, quantile(&cpu, share)).asked_if(Asked::AtMost(asked), is_large)
+    };
+    let wall = |what: &str, costs: &[Cost]| {
+        let wall: Vec<_> = costs.iter().map(|cost| cost.wall).collect();
+        Figure::time(what, size, quantile(&wall, 0.5))
+    };
+    Ok(vec![
+        Figure::new("entities", size, all.len() as f64, "entities"),
+        figure("entity show, CPU p50", &shown, 0.5, ASKED_SHOW),
+        figure("entity show, CPU p99", &shown, 0.99, ASKED_SHOW),
+        wall("entity show, wall p50", &shown),
+        figure("neighbourhood of two hops, CPU p50", &around, 0.5, ASKED_AROUND),
+        figure("neighbourhood of two hops, CPU p99", &around, 0.99, ASKED_AROUND),
+        wall("neighbourhood of two hops, wall p50", &around),
+        Figure::new("facts in the largest neighbourhood", size, walked as f64, "facts"),
+    ])
+}
+
+/// Asks the facade for what the command shows.
+async fn show(memory: &Memory, name: &str, as_of: AsOf) -> Result<()> {
+    let graph: Graph = memory.graph().await?.value;
+    for entity in graph.named(name, as_of).await? {
+        let facts = graph.about(&[entity.id], as_of).await?;
+        let ids = facts.iter().flat_map(|fact| [Some(fact.subject), fact.object.entity()]).flatten();
+        graph.entities(ids, as_of).await?;
+        graph.mentions(entity.id, as_of).await?;
+        let sources: BTreeSet<_> =
+            facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event).collect();
+        for event in sources.into_iter().take(SENTENCES) {
+            memory.get(event).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What is kept in memory between steps.
+
+use std::collections::{HashMap, VecDeque};
+
+use mnemal_core::{Event, EventId, NewEvent, Role, Seq, SessionId};
+
+use crate::fold::Fold;
+use crate::names::Names;
+
+/// Events of the conversation with which one is read. Source: EXTRACTION 3.
+pub(super) const BEFORE: usize = 8;
+/// Bytes, about, that are kept between steps of what can be loaded; of more only the names stay, and the rest is loaded as it is
+/// needed. Source: own choice.
+const MOST: usize = 64 << 20;
+/// Conversations whose last events are kept in memory. Source: own choice.
+const MOST_SESSIONS: usize = 256;
+/// Events after which what could not be read is tried again, and how many times as many after each further failure.
+/// Source: own choice; with [`TRIES`] the last try comes 4,096 events later.
+const FIRST_TRY: u64 = 16;
+const LATER: u64 = 4;
+/// Most tries. Source: NB-38, five attempts.
+const TRIES: u32 = 5;
+
+/// The fold with what it stands on.
+#[derive(Debug)]
+pub(super) struct Knowledge {
+    pub(super) fold: Fold,
+    /// The last events of each conversation that may be read, oldest first.
+    recent: HashMap<SessionId, VecDeque<Event>>,
+    /// Whether the recent events of a conversation that is not here are known to be none.
+    is_from_start: bool,
+    /// Events that could not be read.
+    pub(super) unread: Vec<(EventId, Seq)>,
+}
+
+impl Knowledge {
+    /// Knows that there is nothing.
+    pub(super) fn whole() -> Self {
+        Self { fold: Fold::whole(), recent: HashMap::new(), is_from_start: true, unread: Vec::new() }
+    }
+
+    /// Knows the names; everything else is loaded as it is needed.
+    pub(super) fn from_names(names: Names, unread: Vec<(EventId, Seq)>) -> Self {
+        Self { fold: Fold::from_names(names), recent: HashMap::new(), is_from_start: false, unread }
+    }
+
+    /// Whether the last events of a conversation must be loaded.
+    pub(super) fn lacks(&self, session: &SessionId) -> bool {
+        !self.is_from_start && !self.recent.contains_key(session)
+    }
+
+    pub(super) fn know_recent(&mut self, session: SessionId, events: VecDeque<Event>) {
+        self.recent.insert(session, events);
+    }
+
+    /// Returns the events of the conversation before the next one, oldest first, with the names that are known.
+    pub(super) fn scene(&mut self, session: &SessionId) -> (&[Event], &Names) {
+        let recent = self.recent.entry(session.clone()).or_default();
+        (recent.make_contiguous(), &self.fold.names)
+    }
+
+    /// Takes in that an event was said.
+    pub(super) fn hear(&mut self, event: &Event, session: &SessionId) {
+        let recent = self.recent.entry(session.clone()).or_default();
+        recent.push_back(event.clone());
+        if recent.len() > BEFORE {
+            recent.pop_front();
+        }
+    }
+
+    /// Lets go of recent events, if there are many.
+    pub(super) fn trim_recent(&mut self) {
+        if self.recent.len() > MOST_SESSIONS {
+            self.recent.clear();
+            self.is_from_start = false;
+        }
+    }
+
+    /// Lets go of what can be loaded, if it is much.
+    pub(super) fn trim(&mut self) {
+        self.trim_recent();
+        if self.fold.weight() > MOST {
+            self.fold = Fold::from_names(std::mem::take(&mut self.fold.names));
+        }
+    }
+
+    /// Returns the events that could not be read and are to be tried again between two positions, the second one included.
+    pub(super) fn to_try(&self, after: u64, until: u64) -> Vec<EventId> {
+        let is_due = |seq: Seq| {
+            (0..TRIES).any(|n| {
+                let at = seq.0.saturating_add(FIRST_TRY * LATER.pow(n));
+                after < at && at <= until
+            })
+        };
+        self.unread.iter().filter(|(_, seq)| is_due(*seq)).map(|(event, _)| *event).collect()
+    }
+}
+
+/// Returns what an event says, if it may say anything: what people and agents say, and files; no tools, and nothing that a
+/// rule holds back.
+pub(super) fn readable(event: &Event) -> Option<&NewEvent> {
+    let is_speech = matches!(event.role, Role::User | Role::Assistant | Role::Document);
+    event.kept().filter(|_| is_speech && event.quarantined.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_read_is_tried_five_times_ever_later() {
+        let mut known = Knowledge::whole();
+        known.unread.push((EventId(7), Seq(100)));
+        let tried: Vec<u64> =
+            (100..10_000).filter(|at| !known.to_try(at - 1, *at).is_empty()).map(|at| at - 100).collect();
+        assert_eq!(tried, [16, 64, 256, 1_024, 4_096]);
+        assert_eq!(known.to_try(100, 10_000), [EventId(7)], "a long step tries once");
+    }
+}

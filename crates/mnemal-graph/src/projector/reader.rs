@@ -1,0 +1,179 @@
+//! Takes one event in: reads it, resolves what it says, loads what that concerns, and weighs it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use mnemal_core::{
+    EntityId, Error, Event, EventFilter, EventId, EventStore, Extraction, Extractor, FactFilter, GraphStore,
+    MentionFilter, NewEvent, Producer, Result, Role, SessionId, Utterance, Within,
+};
+
+use super::knowledge::{BEFORE, Knowledge, readable};
+use crate::fold::{Fold, Pending, Reading};
+
+/// Why an event is not in the rows.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The database; the event can be taken in later.
+    Store(Error),
+    /// The extractor panicked; what is known is as before, but that the event was said.
+    Unread,
+    /// The fold panicked; what is known is not to be trusted.
+    Broken,
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What reads events, and what looks up what it needs for that.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) events: Arc<dyn EventStore>,
+    pub(super) graph: Arc<dyn GraphStore>,
+    pub(super) extractor: Arc<dyn Extractor>,
+}
+
+impl Reader {
+    /// Takes one event in; one of `broken` is only heard.
+    pub(super) async fn take_in(
+        &self,
+        known: &mut Knowledge,
+        event: &Event,
+        producer: &Producer,
+        broken: &BTreeSet<EventId>,
+    ) -> Result<(), Trouble> {
+        let is_broken = broken.contains(&event.id);
+        if event.role == Role::Decision {
+            return if is_broken { Ok(()) } else { self.decide(known, event, producer).await };
+        }
+        let Some(kept) = readable(event) else { return Ok(()) };
+        if known.lacks(&kept.session) {
+            let recent = self.before(event, kept).await?;
+            known.know_recent(kept.session.clone(), recent);
+        }
+        let read = if is_broken { Some(Extraction::default()) } else { self.read(known, event, kept) };
+        known.hear(event, &kept.session);
+        let extraction = read.ok_or(Trouble::Unread)?;
+        let reading = Reading { event, kept, extraction: &extraction, producer };
+        let (is_new, unknown) = guarded(|| known.fold.unknown_company(reading))?;
+        self.load_company(&mut known.fold, is_new.then_some(&kept.session), &unknown, event).await?;
+        let pending = guarded(|| known.fold.resolve(reading))?;
+        self.weigh(known, reading, pending).await
+    }
+
+    /// Reads an event with those before it and the names that are known; `None` when that panics.
+    fn read(&self, known: &mut Knowledge, event: &Event, kept: &NewEvent) -> Option<Extraction> {
+        let (before, names) = known.scene(&kept.session);
+        guarded(|| self.extractor.extract(&Utterance { event, before, known: names.gazetteer() })).ok()
+    }
+
+    /// Whether an event that could not be read can be by now.
+    pub(super) async fn can_be_read(&self, known: &Knowledge, id: EventId) -> Result<bool> {
+        let Some(event) = self.events.get(&[id]).await?.pop() else { return Ok(false) };
+        let Some(kept) = readable(&event) else { return Ok(false) };
+        let mut before = self.before(&event, kept).await?;
+        let gazetteer = known.fold.names.gazetteer();
+        let before: &[Event] = before.make_contiguous();
+        let read = || self.extractor.extract(&Utterance { event: &event, before, known: gazetteer });
+        Ok(guarded(read).is_ok())
+    }
+
+    /// Folds what a person decided about the graph.
+    async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<(), Trouble> {
+        let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
+        let mut pending = guarded(|| known.fold.decide(event, kept))?;
+        if let Some(undone) = pending.undone() {
+            let filter = FactFilter { sources: Within::Only(vec![undone]), ..FactFilter::all() };
+            pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
+            pending.concern(known.fold.names.all_joined_by(undone));
+        }
+        let extraction = Extraction::default();
+        self.weigh(known, Reading { event, kept, extraction: &extraction, producer }, pending).await
+    }
+
+    /// Loads what a reading concerns, and weighs it.
+    async fn weigh(
+        &self,
+        known: &mut Knowledge,
+        reading: Reading<'_>,
+        pending: Pending,
+    ) -> Result<(), Trouble> {
+        self.load_facts(&mut known.fold, &pending.subjects()).await?;
+        self.load_joined(&mut known.fold, &pending.joined()).await?;
+        guarded(|| known.fold.weigh(reading, &pending))
+    }
+
+    /// Loads the believed facts of subjects.
+    async fn load_facts(&self, fold: &mut Fold, subjects: &BTreeSet<EntityId>) -> Result<()> {
+        let missing = fold.unknown_subjects(subjects);
+        if !missing.is_empty() {
+            let filter = FactFilter { subjects: Within::Only(missing.clone()), ..FactFilter::all() };
+            fold.know_facts(&missing, self.graph.believed(&filter).await?);
+        }
+        Ok(())
+    }
+
+    /// Loads what leads to entities that are taken for others from now on: the facts of those subjects.
+    async fn load_joined(&self, fold: &mut Fold, joined: &[EntityId]) -> Result<()> {
+        if joined.is_empty() || fold.is_whole() {
+            return Ok(());
+        }
+        let filter = FactFilter { objects: Within::Only(joined.to_vec()), ..FactFilter::all() };
+        let subjects = self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject).collect();
+        self.load_facts(fold, &subjects).await
+    }
+
+    async fn load_company(
+        &self,
+        fold: &mut Fold,
+        session: Option<&SessionId>,
+        entities: &[EntityId],
+        event: &Event,
+    ) -> Result<()> {
+        if let Some(session) = session {
+            let filter = MentionFilter { session: Within::Only(session.clone()), ..MentionFilter::all() };
+            fold.know_session(session.clone(), &self.graph.mentions(&filter).await?);
+        }
+        if entities.is_empty() {
+            return Ok(());
+        }
+        let filter = MentionFilter { entities: Within::Only(entities.to_vec()), ..MentionFilter::all() };
+        let mut named = self.graph.mentions(&filter).await?;
+        named.retain(|row| row.source.event != event.id);
+        let events: BTreeSet<EventId> = named.iter().map(|row| row.source.event).collect();
+        let filter =
+            MentionFilter { events: Within::Only(events.into_iter().collect()), ..MentionFilter::all() };
+        let with = self.graph.mentions(&filter).await?;
+        fold.know_company(entities, &named, &with);
+        Ok(())
+    }
+
+    /// Returns the events of the same conversation just before, oldest first. Looks back from the newest, because it is
+    /// mostly the newest that are read.
+    async fn before(&self, event: &Event, kept: &NewEvent) -> Result<VecDeque<Event>> {
+        let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
+        let mut limit = NonZeroUsize::MIN.saturating_add(2 * BEFORE);
+        loop {
+            let page = self.events.latest(&filter, limit).await?;
+            let is_all = page.len() < limit.get();
+            let earlier = page.into_iter().filter(|of| of.seq < event.seq && readable(of).is_some());
+            let mut before: VecDeque<Event> = earlier.take(BEFORE).collect();
+            if is_all || before.len() == BEFORE {
+                before.make_contiguous().sort_by_key(|of| of.seq);
+                return Ok(before);
+            }
+            limit = limit.saturating_mul(NonZeroUsize::MIN.saturating_add(3));
+        }
+    }
+}
+
+/// Runs foreign code, or code that foreign data goes through; what it panics about is not passed on, because it may be
+/// content.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Trouble> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| Trouble::Broken)
+}

@@ -1,0 +1,152 @@
+//! Layers made anew from the log, and compared with what the log gives.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemal_core::{
+    DeadLetter, Difference, Edition, Layer, LearningFilter, LearningStore, Projector as _, Result, Slot,
+};
+use mnemal_graph::GraphProjector;
+use mnemal_learnings::NoteProjector;
+use mnemal_store::MemoryStore;
+
+use crate::engine::{Engine, MANY, missing};
+
+/// Events of a step. Source: DECISIONS 6, steps of at most 5 ms.
+const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
+
+/// What a rebuild does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rebuild {
+    /// Folds the log beside the rows and compares; nothing changes.
+    Check,
+    /// Folds the log, and exchanges the rows that differ.
+    Anew,
+}
+
+/// What came of a rebuild.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rebuilt {
+    /// Rows that were not the same in every bit, or index rows that did not fit their events.
+    pub rows: u64,
+    /// How they differ, where the layer can say it.
+    pub difference: Option<Difference>,
+}
+
+/// What is known of the graph's rows as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphState {
+    /// What made them, and what changed when they were made anew last.
+    pub edition: Edition,
+    /// Whether they are to be made anew: something was forgotten, can be read by now, or is read otherwise.
+    pub is_due: bool,
+    /// Events that could not be digested, oldest first, up to 1,000.
+    pub dead: Vec<DeadLetter>,
+}
+
+impl Engine {
+    /// Makes a layer anew from the log while its old rows answer, or compares it. Costs a fold of the whole log.
+    ///
+    /// # Errors
+    /// `Unsupported` for a layer that this build does not have or that is not derived from the log, `Unavailable` when the
+    /// store does not answer; a rebuild that stopped goes on with the next one.
+    pub async fn rebuild(&self, layer: Layer, what: Rebuild) -> Result<Rebuilt> {
+        match (layer, what) {
+            (Layer::Graph, Rebuild::Check) => self.graph_compared().await,
+            (Layer::Graph, Rebuild::Anew) => self.graph_anew().await,
+            (Layer::Learnings, _) => self.notes_rebuilt(what).await,
+            (Layer::Lexical, Rebuild::Check) => {
+                let damaged = self.upkeep()?.damaged_index().await?;
+                let rows = damaged.iter().map(|(first, last)| last.0 - first.0 + 1).sum();
+                Ok(Rebuilt { rows, difference: None })
+            }
+            (Layer::Lexical, Rebuild::Anew) => {
+                Ok(Rebuilt { rows: self.reindex_damaged().await?, difference: None })
+            }
+            _ => Err(missing("a way to rebuild this layer")),
+        }
+    }
+
+    /// Returns what is known of the graph's rows as a whole.
+    ///
+    /// # Errors
+    /// `Unsupported` without a graph, `Unavailable` when the store does not answer.
+    pub async fn graph_state(&self) -> Result<GraphState> {
+        let projector = self.graph_projector()?;
+        let graph = self.guarded().graph.part().map_err(|_| missing("a graph"))?;
+        Ok(GraphState {
+            edition: graph.edition().await?,
+            is_due: projector.is_due().await?,
+            dead: graph.dead_letters(MANY).await?,
+        })
+    }
+
+    /// Renews the graph's rows until they are what the log gives or time is over; returns the events that are left.
+    pub(crate) async fn renew_graph(&self, budget: Duration) -> Result<u64> {
+        let Ok(projector) = self.graph_projector() else { return Ok(0) };
+        let clock = &self.parts().clock;
+        let until = clock.monotonic() + budget;
+        loop {
+            let behind = projector.renew(STEP).await?.behind;
+            if behind == 0 || clock.monotonic() >= until {
+                return Ok(behind);
+            }
+        }
+    }
+
+    fn graph_projector(&self) -> Result<&Arc<GraphProjector>> {
+        match &self.parts().graph_projector {
+            Slot::Filled(projector) => Ok(projector),
+            Slot::Empty => Err(missing("a graph")),
+        }
+    }
+
+    async fn graph_compared(&self) -> Result<Rebuilt> {
+        let projector = self.graph_projector()?;
+        loop {
+            if let Some(difference) = projector.compare(STEP).await?.difference {
+                return Ok(Rebuilt { rows: difference.rows, difference: Some(difference) });
+            }
+        }
+    }
+
+    async fn graph_anew(&self) -> Result<Rebuilt> {
+        let projector = self.graph_projector()?;
+        while projector.step(STEP).await?.behind > 0 {}
+        if !projector.is_due().await? {
+            projector.doubt().await?;
+        }
+        while projector.renew(STEP).await?.behind > 0 {}
+        let difference = self.graph_state().await?.edition.difference;
+        Ok(Rebuilt { rows: difference.as_ref().map_or(0, |difference| difference.rows), difference })
+    }
+
+    async fn notes_rebuilt(&self, what: Rebuild) -> Result<Rebuilt> {
+        let stores = self.stores();
+        let (Slot::Filled(events), Slot::Filled(notes)) = (&stores.events, &stores.learnings) else {
+            return Err(missing("notes"));
+        };
+        let beside = Arc::new(MemoryStore::new());
+        let shadow = NoteProjector::new(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
+        while shadow.step(STEP).await?.behind > 0 {}
+        let rows = differing(beside.as_ref(), notes.as_ref()).await?;
+        if what == Rebuild::Anew && rows > 0 {
+            let projector = NoteProjector::new(Arc::clone(events), Arc::clone(notes));
+            projector.reset().await?;
+            while projector.step(STEP).await?.behind > 0 {}
+        }
+        Ok(Rebuilt { rows, difference: None })
+    }
+}
+
+/// Returns how many learnings are in one store and not, bit by bit, in the other.
+async fn differing(one: &dyn LearningStore, other: &dyn LearningStore) -> Result<u64> {
+    let all = LearningFilter::all();
+    let by_id = |rows: Vec<mnemal_core::Learning>| rows.into_iter().map(|row| (row.id, row)).collect();
+    let (one, other): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        (by_id(one.all(&all).await?), by_id(other.all(&all).await?));
+    let changed = one.iter().filter(|(id, row)| other.get(id) != Some(row)).count();
+    Ok((changed + other.keys().filter(|id| !one.contains_key(id)).count()) as u64)
+}

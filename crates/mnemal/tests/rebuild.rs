@@ -1,0 +1,141 @@
+//! Layers made anew from the log, compared with it, and what is said of the graph.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mnemal::{
+    Advance, AsOf, Cursor, Engine, EntityFilter, Extraction, Extractor, FactFilter, GraphDelta,
+    GraphStore as _, Layer, Memory, MentionFilter, Message, OwnerId, Producer, Projection as _, Rebuild,
+    Scope, Selector, SpaceId, Timestamp, Utterance, Within,
+};
+use mnemal_extract::RuleExtractor;
+use mnemal_store::{MemoryStore, Stores};
+
+const LAYERS: [Layer; 3] = [Layer::Lexical, Layer::Learnings, Layer::Graph];
+
+fn space(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>) -> Memory {
+    let builder = Engine::builder().with_stores(Stores::all(Arc::clone(store))).with_extractor(extractor);
+    builder.build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
+
+async fn dump(store: &MemoryStore) -> GraphDelta {
+    GraphDelta {
+        entities: store.entities(&EntityFilter::all()).await.unwrap(),
+        facts: store.history(&FactFilter::all()).await.unwrap(),
+        mentions: store.mentions(&MentionFilter::all()).await.unwrap(),
+        ..GraphDelta::default()
+    }
+}
+
+async fn tell(memory: &Memory) {
+    for text in
+        ["I live in Oslo.", "My sister Anna works at Acme.", "I moved to Rome last year.", "I like tea."]
+    {
+        assert!(!memory.log(Message::user(text)).await.unwrap().value.duplicate);
+    }
+    assert!(memory.remember("the till is red").await.unwrap().gaps.is_empty());
+    assert!(memory.graph().await.unwrap().gaps.is_empty());
+}
+
+async fn cursor(store: &MemoryStore) -> Cursor {
+    mnemal::Projection::<GraphDelta>::cursor(store).await.unwrap()
+}
+
+// proves: NX-02.2
+#[tokio::test]
+async fn every_layer_is_what_the_log_gives_and_is_again_after_a_rebuild() {
+    let store = Arc::new(MemoryStore::new());
+    let memory = space(&store, Arc::new(RuleExtractor::new()));
+    tell(&memory).await;
+    let (rows, engine) = (dump(&store).await, memory.engine());
+    assert!(rows.facts.len() > 3, "{rows:?}");
+    for _ in 0..2 {
+        for layer in LAYERS {
+            assert_eq!(engine.rebuild(layer, Rebuild::Check).await.unwrap().rows, 0, "{layer:?}");
+        }
+    }
+    let mut spoilt = rows.facts[0].clone();
+    spoilt.supports[0].confidence = mnemal::Confidence::new(0.1);
+    let delta = GraphDelta {
+        facts: vec![spoilt],
+        remove_mentions: vec![(rows.mentions[0].source.event, rows.mentions[0].entity)],
+        ..GraphDelta::default()
+    };
+    let at = cursor(&store).await;
+    store.apply(&delta, &Advance { expect: at, next: at, ..Advance::default() }).await.unwrap();
+    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 2);
+    for layer in LAYERS {
+        engine.rebuild(layer, Rebuild::Anew).await.unwrap();
+        assert_eq!(engine.rebuild(layer, Rebuild::Check).await.unwrap().rows, 0, "{layer:?}");
+    }
+    assert_eq!(dump(&store).await, rows);
+    assert!(engine.rebuild(Layer::Receipts, Rebuild::Check).await.is_err(), "they come from no log");
+}
+
+#[tokio::test]
+async fn a_forget_leaves_nothing_and_brings_back_what_rests_on_others() {
+    let store = Arc::new(MemoryStore::new());
+    let memory = space(&store, Arc::new(RuleExtractor::new()));
+    let first = memory.log(Message::user("I live in Oslo.")).await.unwrap().value.id;
+    tell(&memory).await;
+    memory.forget(Selector::Events(vec![first])).await.unwrap();
+    let as_of = AsOf { world: memory.engine().now(), belief: Timestamp::MAX };
+    let graph = memory.graph().await.unwrap();
+    let facts = graph.history(&FactFilter::all()).await.unwrap();
+    assert!(facts.iter().all(|fact| fact.supports.iter().all(|one| one.source.event != first)));
+    assert!(
+        !graph
+            .facts(&FactFilter { subjects: Within::All, ..FactFilter::all() }, as_of)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(!memory.engine().graph_state().await.unwrap().is_due);
+    assert_eq!(memory.engine().rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+}
+
+/// The rules, of another version, which panic over a word as long as they are told to.
+#[derive(Debug)]
+struct Next(RuleExtractor, Arc<AtomicBool>);
+
+impl Extractor for Next {
+    fn producer(&self) -> Producer {
+        Producer { id: "next".into(), version: 1 }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let text = utterance.event.kept().map(|kept| kept.content.as_str()).unwrap_or_default();
+        assert!(!(self.1.load(Ordering::Relaxed) && text.contains("tea")), "over tea");
+        self.0.extract(utterance)
+    }
+}
+
+#[tokio::test]
+async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be_read() {
+    let store = Arc::new(MemoryStore::new());
+    tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
+    let is_failing = Arc::new(AtomicBool::new(true));
+    let memory = space(&store, Arc::new(Next(RuleExtractor::new(), Arc::clone(&is_failing))));
+    let engine = memory.engine();
+    let old = dump(&store).await;
+    assert!(engine.graph_state().await.unwrap().is_due);
+    let compared = engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().difference.unwrap();
+    assert_eq!((compared.facts.added, compared.facts.gone), (0, 1), "{compared:?}");
+    assert_eq!(dump(&store).await, old, "to compare changes nothing");
+    let tended = engine.tend(&OwnerId::new("a").unwrap()).await.unwrap();
+    assert_eq!(tended.unrenewed, 0);
+    let state = engine.graph_state().await.unwrap();
+    assert!(!state.is_due);
+    assert_eq!(state.edition.difference.unwrap().facts, compared.facts);
+    assert_eq!(state.dead.len(), 1);
+    assert_eq!(state.dead[0].why, "the extractor panicked");
+    is_failing.store(false, Ordering::Relaxed);
+    engine.rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    let letters =
+        mnemal::Projection::<GraphDelta>::dead_letters(store.as_ref(), NonZeroUsize::MIN).await.unwrap();
+    assert_eq!(letters, []);
+    assert_eq!(dump(&store).await.facts.len(), old.facts.len());
+}
