@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use mnemal::{GapCause, Generation, Health, Heard, Status};
+use mnemal::{GapCause, Generation, Health, Heard, Memory, Status};
 use serde::Serialize;
 
 use super::rebuild::{DifferenceForm, form, said};

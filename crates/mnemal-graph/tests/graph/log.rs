@@ -7,8 +7,8 @@ use mnemal_core::{
     Act, AsOf, Confidence, Decision, Difference, EntityFilter, EntityKind, EventId, EventKind,
     EventStore as _, ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Grain,
     GraphDelta, GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer,
-    Projection, Projector as _, RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId, Utterance,
-    Value, When, WorldTime, Zone,
+    Projection, Projector as _, RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId,
+    Utterance, Value, When, WorldTime, Zone,
 };
 use mnemal_graph::{Graph, GraphProjector};
 use mnemal_store::MemoryStore;

@@ -1,9 +1,9 @@
 //! What the graph adds to a ranking, and what is left without it.
 
 use mnemal_core::{
-    Act, Advance, AsOf, Confidence, DeadLetter, Entity, EntityFilter, EntityId, EntityKind, EntityName, Fact,
-    FactFilter, FactId, FactStatus, GraphDelta, GraphStore, Level, MentionFilter, MentionRow, Predicate,
-    Producer, Projection, RuleId, Source, Span, Support, Trust, Value,
+    Act, Advance, AsOf, Confidence, DeadLetter, Edition, Entity, EntityFilter, EntityId, EntityKind,
+    EntityName, Fact, FactFilter, FactId, FactStatus, GraphDelta, GraphStore, Level, MentionFilter,
+    MentionRow, Predicate, Producer, Projection, RuleId, Source, Span, Support, Trust, Value,
 };
 
 use super::*;
@@ -36,6 +36,7 @@ fn entity(id: EntityId, kind: EntityKind, names: &[&str], at: usize) -> Entity {
         kind,
         name: names.first().map_or("", |name| *name).to_owned(),
         names: names.iter().map(name).collect(),
+        chosen: Vec::new(),
         roles: Vec::new(),
         joined: Vec::new(),
         sources: vec![place(at)],
@@ -101,7 +102,7 @@ fn read(store: &MemoryStore, up_to: u64) {
     };
     let next = Cursor(Some(mnemal_core::Seq(up_to)));
     let expect = ready(Projection::<GraphDelta>::cursor(store)).unwrap();
-    ready(store.apply(&delta, &Advance { expect, next, dead: Vec::new() })).unwrap();
+    ready(store.apply(&delta, &Advance { expect, next, dead: Vec::new(), revived: Vec::new() })).unwrap();
 }
 
 /// The hits to which a signal adds something, by place in the chat.
@@ -182,6 +183,10 @@ impl Projection<GraphDelta> for Broken {
 
 #[async_trait]
 impl GraphStore for Broken {
+    async fn edition(&self) -> Result<Edition> {
+        broken()
+    }
+
     async fn entities(&self, _: &EntityFilter) -> Result<Vec<Entity>> {
         broken()
     }
