@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use mnemal_core::{BLOCK_ROWS, IndexBlock, ModelId, Seq, Vector, VectorColumn};
+use mnemal_core::{BLOCK_ROWS, EventId, IndexBlock, ModelId, Vector, VectorColumn};
 use mnemal_providers::StaticEmbedder;
 use mnemal_recall::{FlatIndex, QueryVector, RowSet, SignBits, VectorIndex};
 
@@ -74,11 +74,11 @@ impl Sample {
     fn flat(&self, model: &ModelId) -> FlatIndex {
         let block = |rows: &[Vector]| {
             let dimensions = rows.first().map_or(0, |row| row.codes().len());
-            let scales = rows.iter().map(|row| row.scale()).collect();
+            let scales = rows.iter().map(Vector::scale).collect();
             let codes = rows.iter().flat_map(|row| row.codes().iter().copied()).collect();
             let column = VectorColumn { model: model.clone(), dimensions, scales, codes };
             Arc::new(IndexBlock {
-                seqs: vec![Seq(1); rows.len()],
+                events: vec![EventId(1); rows.len()],
                 vectors: vec![column],
                 ..IndexBlock::default()
             })
@@ -180,11 +180,14 @@ mod tests {
             r#"{"question": "Who helped with the house?"}"#,
         )
         .unwrap();
-        let sample = Sample::read(&[folder.path()], 400, 5).unwrap();
-        assert_eq!((sample.rows.len(), sample.questions.len()), (400, 1));
+        let sample = Sample::read(&[folder.path()], 1_400, 5).unwrap();
+        assert_eq!((sample.rows.len(), sample.questions.len()), (1_400, 1));
         let flat = sample.flat(&ModelId::new("m").unwrap());
-        let near = flat.nearest(&sample.questions[0], &RowSet::all(400), 2);
+        let near = flat.nearest(&sample.questions[0], &RowSet::all(1_400), 2);
         assert!(near.iter().any(|near| near.row < 2), "a real sentence is near: {near:?}");
+        let far = sample.rows.last().unwrap().codes().iter().map(|code| f32::from(*code)).collect::<Vec<_>>();
+        let near = flat.nearest(&QueryVector::new(&far).unwrap(), &RowSet::all(1_400), 1);
+        assert_eq!(near[0].row, 1_399, "rows of the second block have numbers of their own");
         let figures = vectors(&sample).unwrap();
         let value = |name: &str| figures.iter().find(|figure| figure.name == name).unwrap().value;
         assert!((value("sign bits: of the exact 10") - 1.0).abs() < 1e-9);

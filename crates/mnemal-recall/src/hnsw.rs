@@ -1,6 +1,6 @@
 //! A graph of near neighbours by `hnsw_rs`, which recall itself does not use.
 //!
-//! It is dearer than sign bits in all but the time of an answer, and finds less: ADR 42 has the figures.
+//! ADR 42 has its figures beside those of sign bits.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,10 +22,6 @@ const BUILD_WIDTH: usize = 200;
 const LAYERS: usize = 16;
 /// Fewest rows that are looked at around a query. Source: RECALL 9.2.
 const WIDTH: usize = 256;
-/// Rows come in as if shuffled, by the product with this number, so that the first of them are not all of one subject.
-///
-/// Source: Knuth, 2³² divided by the golden ratio.
-const SHUFFLE: u32 = 2_654_435_769;
 /// The distance of what has no direction to compare: farther than any two vectors are apart.
 const FAR: f32 = 2.0;
 
@@ -56,7 +52,7 @@ type Graph = Hnsw<'static, Spot, Clamped>;
 
 /// A graph over all rows of a [`FlatIndex`], for queries without a filter; every other query looks at all rows.
 ///
-/// Of texts it finds far fewer of the nearest rows than sign bits do. It is made from the stored codes and never written anywhere, and it does not learn of rows that come later: what is
+/// It is made from the stored codes and never written anywhere, and it does not learn of rows that come later: what is
 /// erased is gone with the index that it was made from.
 /// The library's panics end here: what panics loses its graph, and the rows are looked at one by one from then on; the
 /// panic hook of the process is still called.
@@ -75,20 +71,16 @@ impl fmt::Debug for HnswIndex {
 }
 
 impl HnswIndex {
-    /// Makes the graph of all vectors of `dimensions` values. Costs some 0.13 ms a row of 20,000, more of many (ADR 42).
+    /// Makes the graph of all vectors of `dimensions` values. Costs about a millisecond a row (ADR 42).
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
         let fits = flat.columns().filter(|(_, column)| column.dimensions == dimensions);
         let rows = fits.flat_map(|(first, column)| {
             (first..).zip(&column.scales).filter(|(_, scale)| **scale > 0.0).map(|(row, _)| row)
         });
-        let mut rows: Vec<u32> = rows.collect();
-        rows.sort_by_key(|row| row.wrapping_mul(SHUFFLE));
+        let rows: Vec<u32> = rows.collect();
         let distance = Clamped(flat.clone());
         let graph = guarded(move || {
-            let mut graph = Graph::new(CONNECTIONS, rows.len(), LAYERS, BUILD_WIDTH, distance);
-            // Texts have much in common: without this a row links to the one that is near all others, and nothing leads back
-            // (ADR 42).
-            graph.set_keeping_pruned(true);
+            let graph = Graph::new(CONNECTIONS, rows.len(), LAYERS, BUILD_WIDTH, distance);
             for row in &rows {
                 graph.insert((&[Spot::Row(*row)], *row as usize));
             }
