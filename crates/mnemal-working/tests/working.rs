@@ -270,7 +270,7 @@ fn a_search_ranks_what_shares_words_and_passes_the_filters() {
     assert_eq!(found(&caller, &elsewhere), Vec::<String>::new());
 }
 
-// proves: RB-42 (never content)
+// A part of RB-42: never content.
 #[test]
 fn an_inventory_never_tells_a_value() {
     let desk = Desk::new();

@@ -160,7 +160,7 @@ fn left(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    // proves: RB-42 ("expires in 4m32s")
+    // The form of RB-42: "expires in 4m32s".
     #[test]
     fn the_time_left_has_two_units() {
         let rows =
