@@ -2,6 +2,20 @@
 
 use crate::many::{Many, many};
 
+/// Removes what an older file kept of records that rest on erased events; a part of a migration.
+macro_rules! clear_erased_graph {
+    () => {
+        "delete from fact where id in (select record from graph_source where event in
+  (select id from event where erased_at is not null));
+delete from entity where id in (select record from graph_source where event in
+  (select id from event where erased_at is not null));
+delete from entity_name where not exists (select 1 from entity e where e.id = entity_name.entity);
+delete from graph_source where not exists (select 1 from entity e where e.id = graph_source.record)
+  and not exists (select 1 from fact f where f.id = graph_source.record);\n"
+    };
+}
+pub(crate) use clear_erased_graph;
+
 /// Erases the body of an event; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
 /// without the hash of its body.
 pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel = null, parent = null, speaker = null, \

@@ -1,5 +1,7 @@
 //! The tables, and the steps by which an older file comes to have them.
 
+use crate::removal::clear_erased_graph;
+
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
@@ -242,7 +244,8 @@ pragma user_version = 5;
 
 /// What the rows of a layer as a whole are. A fact or an entity that rests on an erased event goes with the erase from now
 /// on; those that an older file kept are dropped, and the graph of an older file is made anew, because who made it is not known.
-const EDITIONS: &str = "
+const EDITIONS: &str = concat!(
+    "
 create table edition (
   layer text primary key,
   producer text,
@@ -250,13 +253,9 @@ create table edition (
   difference text,
   check ((producer is null) = (version is null))
 ) without rowid;
-delete from fact where id in (select record from graph_source where event in
-  (select id from event where erased_at is not null));
-delete from entity where id in (select record from graph_source where event in
-  (select id from event where erased_at is not null));
-delete from entity_name where not exists (select 1 from entity e where e.id = entity_name.entity);
-delete from graph_source where not exists (select 1 from entity e where e.id = graph_source.record)
-  and not exists (select 1 from fact f where f.id = graph_source.record);
-
+",
+    clear_erased_graph!(),
+    "
 pragma user_version = 6;
-";
+"
+);
