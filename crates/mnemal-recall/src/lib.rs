@@ -29,7 +29,6 @@ mod when;
 mod answer;
 mod coverage;
 mod filter;
-mod pause;
 mod recall;
 mod request;
 mod rerank;

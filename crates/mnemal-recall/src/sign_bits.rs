@@ -2,11 +2,10 @@
 
 mod estimate;
 
-use mnemal_core::VectorColumn;
+use mnemal_core::{VectorColumn, pause};
 
 use crate::best::Best;
 use crate::kernel;
-use crate::pause::pause;
 use crate::rows::RowSet;
 use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
 

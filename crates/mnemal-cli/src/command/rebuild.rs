@@ -62,9 +62,9 @@ pub(super) async fn run(memory: &Memory, call: &Rebuild, output: &Output) -> Res
             });
             continue;
         }
-        let compares = call.check || call.dry_run;
-        let rebuilt = engine.rebuild(layer, if compares { What::Check } else { What::Anew }).await?;
-        reports.push(report(memory, layer, &rebuilt, compares).await);
+        let what = if call.check || call.dry_run { What::Check } else { What::Anew };
+        let rebuilt = engine.rebuild(layer, what).await?;
+        reports.push(report(memory, layer, &rebuilt, what).await);
     }
     output.list(&reports, &reports, || reports.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     Ok(u8::from(call.check && reports.iter().any(|one| one.rows > 0)))
@@ -81,11 +81,11 @@ fn layers(call: &Rebuild) -> Result<Vec<Layer>> {
     Ok(vec![found.ok_or_else(unknown)?])
 }
 
-async fn report(memory: &Memory, layer: Layer, rebuilt: &Rebuilt, compares: bool) -> Report {
-    let outcome = match (compares, rebuilt.rows) {
-        (true, 0) => "equal",
-        (true, _) => "differs",
-        (false, _) => "made anew",
+async fn report(memory: &Memory, layer: Layer, rebuilt: &Rebuilt, what: What) -> Report {
+    let outcome = match (what, rebuilt.rows) {
+        (What::Check, 0) => "equal",
+        (What::Check, _) => "differs",
+        (What::Anew, _) => "made anew",
     };
     let difference = match &rebuilt.difference {
         Some(difference) if rebuilt.rows > 0 => Some(form(memory, difference).await),
