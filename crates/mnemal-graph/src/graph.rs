@@ -83,8 +83,7 @@ impl Graph {
     pub async fn named(&self, name: &str, as_of: AsOf) -> Result<Vec<Entity>> {
         let kinds = [EntityKind::Person, EntityKind::Organization, EntityKind::Location];
         let keys: BTreeSet<String> = kinds.into_iter().map(|kind| name_key(name, kind)).collect();
-        let filter =
-            EntityFilter { keys: Within::Only(keys.into_iter().collect()), ..EntityFilter::all() };
+        let filter = EntityFilter { keys: Within::Only(keys.into_iter().collect()), ..EntityFilter::all() };
         let found = self.store.entities(&filter).await?;
         self.entities(found.into_iter().map(|entity| entity.id), as_of).await
     }

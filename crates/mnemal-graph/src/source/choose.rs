@@ -1,0 +1,208 @@
+//! Which facts are offered, in which section, and in which order.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{
+    Because, Entity, EntityId, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section,
+};
+use mnemal_extract::predicate::{self, Cardinality, FactType, Fading};
+
+use super::line::Line;
+use crate::asked::Asked;
+use crate::kind;
+use crate::say::{Names, words};
+
+/// Facts offered of one entity. Source: AD-16.
+const OF_ENTITY: usize = 10;
+/// Facts offered of the user whatever the question is. Source: AD-16, the lane of facts.
+const OF_USER: usize = 10;
+/// What the words that a fact shares with the question count, what its leading to the user counts, and its strength.
+///
+/// Source: own choice; the order is what matters, and a fact that answers comes first.
+const WEIGHTS: [f32; 3] = [1.0, 0.5, 0.25];
+/// How the user is called, whose name is a fact like others.
+const OWNER: &str = "the user";
+
+/// Facts with the names of those whom they are about.
+#[derive(Debug)]
+pub(super) struct Known {
+    facts: Vec<Fact>,
+    names: Names,
+    owners: Vec<EntityId>,
+}
+
+impl Known {
+    pub(super) fn new(facts: Vec<Fact>, entities: &[Entity], owners: Vec<EntityId>) -> Self {
+        let mut names = Names::default();
+        for entity in entities {
+            names.insert(entity.id, entity.name.clone());
+        }
+        for owner in &owners {
+            names.insert(*owner, OWNER);
+        }
+        Self { facts, names, owners }
+    }
+
+    fn is_owner(&self, id: EntityId) -> bool {
+        self.owners.contains(&id)
+    }
+
+    /// Returns the facts with which one stands on a line: the other values of its slot, where they are disputed.
+    fn rivals(&self, fact: &Fact) -> Vec<&Fact> {
+        let is_rival = |other: &&Fact| {
+            other.id != fact.id
+                && fact.status == FactStatus::Disputed
+                && other.status == FactStatus::Disputed
+                && other.act == fact.act
+                && (other.subject, &other.predicate, &other.topic)
+                    == (fact.subject, &fact.predicate, &fact.topic)
+        };
+        self.facts.iter().filter(is_rival).collect()
+    }
+}
+
+/// Whether a fact may be shown for a question: it holds, or is over where that is asked, and somebody other than the agent
+/// says so.
+pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
+    let stands = match fact.status {
+        FactStatus::Active | FactStatus::Disputed => true,
+        FactStatus::Superseded => asked.looks_back || fact.invalid_at.is_some(),
+        _ => false,
+    };
+    stands && fact.strength() > 0.0
+}
+
+/// What was chosen so far.
+pub(super) struct Choice<'k> {
+    known: &'k Known,
+    asked: &'k Asked,
+    taken: BTreeSet<FactId>,
+    fragments: Vec<Fragment>,
+}
+
+impl<'k> Choice<'k> {
+    pub(super) fn new(known: &'k Known, asked: &'k Asked) -> Self {
+        Self { known, asked, taken: BTreeSet::new(), fragments: Vec::new() }
+    }
+
+    pub(super) fn fragments(self) -> Vec<Fragment> {
+        self.fragments
+    }
+
+    /// Chooses what holds of the user for long, safety first; it does not depend on the question.
+    pub(super) fn knowledge(&mut self) {
+        let lasting = |fact: &&Fact| {
+            let info = predicate::of(fact.predicate.as_str());
+            fact.level == Level::User
+                && fact.status != FactStatus::Superseded
+                && self.known.is_owner(fact.subject)
+                && info.is_some_and(|info| {
+                    info.cardinality != Cardinality::Event && info.fact != FactType::Preference
+                })
+        };
+        let mut facts: Vec<&Fact> = self.known.facts.iter().filter(lasting).collect();
+        let rank = |fact: &Fact| {
+            let info = predicate::of(fact.predicate.as_str());
+            let is_slow = info.is_some_and(|info| matches!(info.fading, Fading::Never | Fading::Slow));
+            (info.is_some_and(|info| info.is_safety), is_slow)
+        };
+        facts.sort_by(|one, other| {
+            let by_strength = other.strength().total_cmp(&one.strength());
+            rank(other).cmp(&rank(one)).then(by_strength).then(one.id.cmp(&other.id))
+        });
+        let chosen: Vec<FactId> = facts.into_iter().take(OF_USER).map(|fact| fact.id).collect();
+        self.take(&chosen, |_, fact| (Section::Knowledge, strength(fact), Because::Section));
+    }
+
+    /// Chooses facts about an entity and leading to it, those that answer first.
+    pub(super) fn of_entity(&mut self, entity: &Entity, is_asked: bool) {
+        let section = match kind::class(entity.kind) {
+            "what" if entity.kind != EntityKind::Organization => Section::Topics,
+            _ => Section::Entity,
+        };
+        let concerns = |fact: &Fact| fact.subject == entity.id || fact.object.entity() == Some(entity.id);
+        let because = if is_asked { Because::Query } else { Because::Recent };
+        let chosen = self.best(|choice, fact| concerns(fact).then(|| choice.parts(fact, entity)));
+        self.take(&chosen, |choice, fact| (section, choice.parts(fact, entity), because));
+    }
+
+    /// Chooses what the question asks of the user himself.
+    pub(super) fn of_owner(&mut self) {
+        let answers = |choice: &Self, fact: &Fact| {
+            let parts = choice.parts_of(fact, &[]);
+            let is_asked = parts.first().is_some_and(|part| part.raw > 0.0);
+            (choice.known.is_owner(fact.subject) && is_asked).then_some(parts)
+        };
+        let chosen = self.best(answers);
+        self.take(&chosen, |choice, fact| {
+            let of_topic = fact.topic.as_ref().is_some_and(|topic| !choice.asked.shared(topic).is_empty());
+            let section = if of_topic { Section::Topics } else { Section::Entity };
+            (section, choice.parts_of(fact, &[]), Because::Query)
+        });
+    }
+
+    /// Returns the best facts, not more than of one entity.
+    fn best(&self, parts: impl Fn(&Self, &Fact) -> Option<Vec<ScorePart>>) -> Vec<FactId> {
+        let scored = |fact: &'k Fact| Some((sum(&parts(self, fact)?), fact));
+        let free = self.known.facts.iter().filter(|fact| !self.taken.contains(&fact.id));
+        let mut scored: Vec<(f32, &Fact)> = free.filter_map(scored).collect();
+        scored.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.id.cmp(&other.id)));
+        scored.into_iter().take(OF_ENTITY).map(|(_, fact)| fact.id).collect()
+    }
+
+    fn take(
+        &mut self,
+        chosen: &[FactId],
+        place: impl Fn(&Self, &Fact) -> (Section, Vec<ScorePart>, Because),
+    ) {
+        for id in chosen {
+            let known = self.known;
+            let Some(fact) = known.facts.iter().find(|fact| fact.id == *id) else { continue };
+            if self.taken.contains(id) {
+                continue;
+            }
+            let rivals = known.rivals(fact);
+            self.taken.insert(*id);
+            self.taken.extend(rivals.iter().map(|rival| rival.id));
+            let (section, parts, because) = place(self, fact);
+            let line = Line { names: &known.names, fact, rivals, section, parts, because };
+            self.fragments.push(line.fragment());
+        }
+    }
+
+    fn parts(&self, fact: &Fact, entity: &Entity) -> Vec<ScorePart> {
+        let names: Vec<&str> = entity.names.iter().map(|name| name.text.as_str()).collect();
+        self.parts_of(fact, &names)
+    }
+
+    /// Returns what a fact is worth for the question; the names of the one who is asked about say nothing of its facts.
+    fn parts_of(&self, fact: &Fact, names: &[&str]) -> Vec<ScorePart> {
+        let known = self.known;
+        let said = format!(
+            "{} {} {}",
+            words(fact.predicate.as_str()),
+            fact.topic.as_deref().unwrap_or_default(),
+            known.names.value(&fact.object)
+        );
+        let of_names: BTreeSet<&str> = names.iter().flat_map(|name| self.asked.shared(name)).collect();
+        let shared = self.asked.shared(&said).difference(&of_names).count();
+        let all = self.asked.words.len().saturating_sub(of_names.len()).max(1);
+        let leads = fact.object.entity().is_some_and(|id| known.is_owner(id))
+            || known.is_owner(fact.subject) && fact.object.entity().is_some();
+        let raw = [shared as f32 / all as f32, f32::from(u8::from(leads)), fact.strength()];
+        let named = ["words", "relation", "strength"].into_iter().zip(raw).zip(WEIGHTS);
+        named.map(|((name, raw), weight)| part(name, raw, weight)).collect()
+    }
+}
+
+fn strength(fact: &Fact) -> Vec<ScorePart> {
+    vec![part("strength", fact.strength(), 1.0)]
+}
+
+fn part(name: &'static str, raw: f32, weight: f32) -> ScorePart {
+    ScorePart { name, raw, normalised: raw, weight, value: raw * weight }
+}
+
+fn sum(parts: &[ScorePart]) -> f32 {
+    parts.iter().map(|part| part.value).sum()
+}
