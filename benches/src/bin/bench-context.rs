@@ -2,15 +2,20 @@
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Parser;
-use mnemal::{Engine, Layer};
+use mnemal::{Builder, Engine, Error, ImportFormat, Layer, Memory, Scope, Settings, SpaceId, Within};
+use mnemal_benches::cpu::{Watch, quantile};
+use mnemal_benches::figure::{Asked, Figure, table};
 use mnemal_benches::neutral::DataSet;
 use mnemal_benches::paired::Difference;
 use mnemal_benches::shown::{Shown, gains, json as groups, shown};
-use mnemal_benches::spaces::{Answers, Layout, Spaces};
+use mnemal_benches::spaces::{Answers, Layout, Spaces, own_history};
 use serde_json::{Map, Value, json};
 
 /// Assembles a context for every question twice, with a graph and without one, and says how much of its evidence each holds:
@@ -30,10 +35,22 @@ struct Args {
     /// The field of a question that makes groups.
     #[arg(long, default_value = "category")]
     by: String,
+    /// Measure the processor time of contexts instead: all data sets in one file, with a graph and without in turn.
+    #[arg(long)]
+    cost: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
 }
+
+/// Questions of each data set that are timed.
+const ASKED: usize = 60;
+/// How often each is timed.
+const ROUNDS: usize = 3;
+/// What facts may cost. Source: the task of this bench, 1.3 times the processor time.
+const MOST_COST: f64 = 1.3;
+/// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
+const PATIENCE_MS: u64 = 3_600_000;
 
 /// What was measured of one data set at one budget.
 struct Compared {
@@ -54,6 +71,9 @@ fn main() -> Result<()> {
 }
 
 async fn run(args: &Args) -> Result<()> {
+    if args.cost {
+        return cost(args).await;
+    }
     let mut documents = Vec::new();
     for folder in &args.data {
         let data = DataSet::read(folder, &args.questions)?;
@@ -78,6 +98,65 @@ async fn run(args: &Args) -> Result<()> {
         println!("{:#}", Value::Array(documents));
     }
     Ok(())
+}
+
+/// Assembles each question's context on one file with a graph and without, in turn, and compares the processor time.
+async fn cost(args: &Args) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("cost.db");
+    let open = async |builder: Builder| {
+        let mut settings = Settings::default();
+        settings.recall.part_deadline_ms = PATIENCE_MS;
+        let engine = builder.with_settings(settings).open(&path).await?;
+        Ok::<Memory, Error>(engine.memory(Scope::whole(SpaceId::new("cost")?)))
+    };
+    let with = open(Engine::builder()).await?;
+    let mut questions = Vec::new();
+    for folder in &args.data {
+        let data = DataSet::read(folder, &args.questions)?;
+        let file = BufReader::new(File::open(&data.corpus)?);
+        let report = with.import(file, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
+        ensure!(report.skipped_total == 0, "the corpus was not imported in full: {report:?}");
+        questions.extend(data.questions.into_iter().map(|one| one.question).take(ASKED));
+    }
+    while with.graph().await?.gaps.iter().any(|gap| gap.layer == Layer::Graph) {}
+    let without = open(Engine::builder().without(Layer::Graph)).await?;
+    let events = usize::try_from(with.engine().stats().await?.head.0.map_or(0, |seq| seq.0))?;
+    let (mut on, mut off) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        for question in &questions {
+            for (memory, times) in [(&with, &mut on), (&without, &mut off)] {
+                let watch = Watch::start()?;
+                let context = memory.context(question).await?;
+                let spent = watch.stop()?.cpu;
+                // The first round fills what is kept in memory.
+                if round > 0 && !context.text.is_empty() {
+                    times.push(spent);
+                }
+            }
+        }
+    }
+    let figures = figures(events, &on, &off);
+    if args.json {
+        println!("{:#}", json!({"figures": figures.iter().map(Figure::json).collect::<Vec<_>>()}));
+    } else {
+        print!("{}", table(&figures));
+    }
+    Ok(())
+}
+
+fn figures(events: usize, on: &[Duration], off: &[Duration]) -> Vec<Figure> {
+    let sum = |times: &[Duration]| times.iter().sum::<Duration>().as_secs_f64();
+    let mut figures = Vec::new();
+    for (name, times) in [("with a graph", on), ("without", off)] {
+        for (of, share) in [("p50", 0.5), ("p99", 0.99)] {
+            figures.push(Figure::time(format!("context, CPU, {name}, {of}"), events, quantile(times, share)));
+        }
+    }
+    let ratio =
+        Figure::new("with a graph ÷ without, CPU of all", events, sum(on) / sum(off).max(f64::EPSILON), "×");
+    figures.push(ratio.asked_if(Asked::AtMost(MOST_COST), |_| true));
+    figures
 }
 
 fn compare(data: &DataSet, (name, budget): (&str, u32), on: &Answers, off: &Answers, by: &str) -> Compared {

@@ -55,6 +55,11 @@ const BEFORE: [&str; 36] = [
     "原来",
 ];
 
+/// Words that ask for all that is known of somebody. Source: own choice for the languages that are read.
+const ANYTHING: &str = "know tell remember describe info information everything anything something summary summarise who \
+                        weißt wissen erzähl erzähle alles sais savoir raconte sabes saber cuenta cuéntame sabe conta \
+                        知道 什么 告诉";
+
 /// What is looked up for a question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
@@ -87,6 +92,12 @@ impl Asked {
             looks_back: BEFORE.into_iter().any(is_said),
             analyzer,
         }
+    }
+
+    /// Whether nothing is asked of the bearers of these names in particular: "What do you know about Ann?"
+    pub(crate) fn is_open(&self, names: &BTreeSet<&str>) -> bool {
+        let general = self.shared(ANYTHING);
+        self.words.iter().all(|word| names.contains(word.as_str()) || general.contains(word.as_str()))
     }
 
     /// Returns which of the question's words stand in a text.

@@ -62,6 +62,40 @@ const FORMS: [(&str, Form); 40] = [
     ("deadline", Form::Noun("deadline")),
 ];
 
+/// What is intended by its very name.
+const INTENDED: [&str; 3] = ["goal", "plan", "deadline"];
+
+/// Words of a question that a predicate answers, beside those with which it is said.
+///
+/// Source: own choice for the languages that are read; the other predicates share a word with their value or their topic.
+const ANSWERS: [(&str, &str); 13] = [
+    (
+        "lives_in",
+        "live lives move moved home residence wohnt wohnst lebt umgezogen zuhause habite vit vive mora 住在 住哪 搬到",
+    ),
+    ("comes_from", "origin born move moved hometown herkunft geboren vient née nació viene nasceu 来自 老家"),
+    (
+        "works_at",
+        "work works job company employer arbeitet arbeitest firma travaille trabaja trabalha 工作 公司 上班",
+    ),
+    (
+        "role",
+        "work occupation profession career beruf arbeitet métier travaille trabajo profesión profissão 职业 工作",
+    ),
+    ("birthday", "born geburtstag geboren anniversaire cumpleaños aniversário 生日"),
+    (
+        "partner",
+        "married husband wife spouse boyfriend girlfriend verheiratet mari femme esposo esposa marido 结婚 妻子 丈夫",
+    ),
+    ("relative", "family kids children siblings parents familie famille familia família 家人 孩子 父母"),
+    ("knows", "friends friend freunde amis amigos 朋友"),
+    ("pet", "pets animals haustier animaux mascota animal 宠物"),
+    ("allergic_to", "allergy allergies allergic allergie allergisch alergia 过敏"),
+    ("diet", "eat food vegetarian isst essen mange come comida 吃"),
+    ("likes", "like enjoy hobby hobbies interests mag gern aime gusta gosta 喜欢"),
+    ("deadline", "due fällig frist échéance plazo prazo 截止"),
+];
+
 /// The names of entities, for saying facts of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(BTreeMap<EntityId, String>);
@@ -88,8 +122,8 @@ impl Names {
         let said = self.frame(fact, value);
         let said = match fact.act {
             Act::Negative => format!("it is not so that {said}"),
-            Act::Plan => format!("{said}, as a plan"),
-            Act::Assert | Act::End => said,
+            Act::Plan if !INTENDED.contains(&fact.predicate.as_str()) => format!("{said}, as a plan"),
+            _ => said,
         };
         let times = times(fact);
         if times.is_empty() { said } else { format!("{said} ({times})") }
@@ -103,8 +137,8 @@ impl Names {
             format!("\"{}\" ({}, {at})", self.value(&fact.object), fact.trust.as_str())
         };
         let values = facts.iter().map(value).collect::<Vec<_>>().join(" or ");
-        let said = facts.first().map(|fact| self.frame(fact, "…")).unwrap_or_default();
-        format!("disputed, ask which holds: {said} {values}")
+        let said = facts.first().map(|fact| self.frame(fact, &values)).unwrap_or_default();
+        format!("disputed, ask which holds: {said}")
     }
 
     /// Puts subject, predicate, topic and these words together.
@@ -125,11 +159,12 @@ impl Names {
     }
 }
 
-/// Returns the words of a predicate, for comparing it with a question.
-pub(crate) fn words(name: &str) -> &'static str {
-    match form(name) {
+/// Returns the words of a question that a predicate answers: those with which it is said, and others.
+pub(crate) fn words(name: &str) -> [&'static str; 2] {
+    let said = match form(name) {
         Form::Verb(words) | Form::Noun(words) | Form::Kind(words) | Form::Role(words) => words,
-    }
+    };
+    [said, ANSWERS.iter().find(|(known, _)| *known == name).map_or("", |(_, words)| words)]
 }
 
 /// What is not in the table belongs to a space's own pack.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     AsOf, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter, EventId,
-    EventStore, Fact, FactFilter, Fragment, GraphStore, Layer, MentionFilter, Result, Section, Within,
+    EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Result, Section,
+    Within,
 };
 
 use self::choose::{Choice, Known};
@@ -131,7 +132,11 @@ impl GraphSource {
         }
         let filter = FactFilter { subjects: Within::Only(of.to_vec()), ..FactFilter::all() };
         let mut facts = self.store.history(&filter).await?;
-        facts.retain(|fact| fact.is_believed_at(request.as_of.belief) && !fact.holds_at(request.as_of.world));
+        facts.retain(|fact| {
+            fact.status == FactStatus::Superseded
+                && fact.is_believed_at(request.as_of.belief)
+                && !fact.holds_at(request.as_of.world)
+        });
         Ok(facts)
     }
 
@@ -206,7 +211,7 @@ impl ContextSource for GraphSource {
         let ends: BTreeSet<EntityId> = facts.iter().flat_map(ends).collect();
         let others = self.graph.entities(ends, request.as_of).await?;
         let known = Known::new(facts, &others, ids(&owners));
-        let mut choice = Choice::new(&known, &asked);
+        let mut choice = Choice::new(&known, &asked, request.budget);
         choice.knowledge();
         for (place, entity) in named.entities.iter().enumerate() {
             choice.of_entity(entity, place < named.in_question);

@@ -17,4 +17,5 @@ mod identity;
 mod intervals;
 mod laws;
 mod renewal;
+mod offers;
 mod walks;
