@@ -95,7 +95,7 @@ async fn run(args: &Args) -> Result<()> {
         }
     }
     if args.json {
-        println!("{:#}", Value::Array(documents));
+        println!("{:#}", json!({"contexts": documents}));
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ async fn cost(args: &Args) -> Result<()> {
     }
     let figures = figures(events, &on, &off);
     if args.json {
-        println!("{:#}", json!({"figures": figures.iter().map(Figure::json).collect::<Vec<_>>()}));
+        println!("{:#}", Value::Array(figures.iter().map(Figure::json).collect()));
     } else {
         print!("{}", table(&figures));
     }

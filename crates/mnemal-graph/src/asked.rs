@@ -1,11 +1,13 @@
 //! What a question asks of the graph: which names may stand in it, which words, and whether it looks back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::EntityKind;
+use mnemal_extract::predicate;
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use crate::key::name_key;
+use crate::say;
 
 /// Most words of one name. Source: own choice; "Universidad Nacional Autónoma de México" has five.
 const LONGEST: usize = 5;
@@ -69,6 +71,8 @@ pub(crate) struct Asked {
     pub(crate) words: BTreeSet<String>,
     /// Whether it asks for what was before.
     pub(crate) looks_back: bool,
+    /// The words with which it asks for a predicate.
+    predicates: BTreeMap<&'static str, BTreeSet<String>>,
     analyzer: Analyzer,
 }
 
@@ -86,12 +90,26 @@ impl Asked {
                 !is_latin || ![starts, ends].into_iter().flatten().any(char::is_alphanumeric)
             })
         };
-        Self {
+        let mut asked = Self {
             keys: keys(text, language),
             words: analyzer.query_terms(text).into_iter().collect(),
             looks_back: BEFORE.into_iter().any(is_said),
+            predicates: BTreeMap::new(),
             analyzer,
+        };
+        for info in predicate::all() {
+            let words = asked.shared(&say::words(&info.name).join(" "));
+            let words: BTreeSet<String> = words.into_iter().map(str::to_owned).collect();
+            if !words.is_empty() {
+                asked.predicates.insert(&info.name, words);
+            }
         }
+        asked
+    }
+
+    /// Returns the words with which a predicate is asked for.
+    pub(crate) fn for_predicate(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.predicates.get(name).into_iter().flatten().map(String::as_str)
     }
 
     /// Whether nothing is asked of the bearers of these names in particular: "What do you know about Ann?"

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     AsOf, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter, EventId,
-    EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Result, Section,
-    Within,
+    EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Predicate, Result,
+    Section, Within,
 };
+
+use mnemal_extract::predicate;
 
 use self::choose::{Choice, Known};
 use crate::Graph;
@@ -114,13 +116,17 @@ impl GraphSource {
         Ok(found)
     }
 
-    /// Returns the facts about the owner.
+    /// Returns the facts about the owner that may answer, and those that are for any question.
     async fn own(&self, request: &ContextRequest, asked: &Asked, owners: &[EntityId]) -> Result<Vec<Fact>> {
-        if owners.is_empty() {
-            return Ok(Vec::new());
+        let mut facts = Vec::new();
+        // He may have thousands of facts, of which few can answer.
+        for info in predicate::all().iter().filter(|info| choose::is_looked_up(info, asked)) {
+            for owner in owners {
+                let (subjects, predicate) = (Within::Only(vec![*owner]), Predicate::new(info.name.as_str())?);
+                let filter = FactFilter { subjects, predicate: Within::Only(predicate), ..FactFilter::all() };
+                facts.extend(self.store.facts(&filter, request.as_of).await?);
+            }
         }
-        let filter = FactFilter { subjects: Within::Only(owners.to_vec()), ..FactFilter::all() };
-        let mut facts = self.store.facts(&filter, request.as_of).await?;
         facts.extend(self.past(request, asked, owners).await?);
         Ok(facts)
     }

@@ -6,12 +6,12 @@ use mnemal_core::{
     Because, Entity, EntityId, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section,
     TokenCount,
 };
-use mnemal_extract::predicate;
+use mnemal_extract::predicate::{self, PredicateInfo};
 
 use super::line::Line;
 use crate::asked::Asked;
 use crate::kind;
-use crate::say::{Names, words};
+use crate::say::Names;
 
 /// Facts offered of one entity, and of the user whatever the question is, at [`BUDGET`]. Source: AD-16.
 const LANE: u32 = 10;
@@ -72,6 +72,20 @@ impl Known {
     }
 }
 
+/// Predicates of which a question may name the topic alone: "my sister", "which colour". Source: own choice.
+const BY_TOPIC: [&str; 5] = ["relative", "partner", "pet", "favourite", "prefers"];
+
+/// Whether facts of the user of this predicate are looked up: for any question, by their topic, or because they are asked for.
+pub(super) fn is_looked_up(info: &PredicateInfo, asked: &Asked) -> bool {
+    let name = info.name.as_str();
+    let of_question = || BY_TOPIC.contains(&name) && !asked.words.is_empty();
+    is_known_always(info) || of_question() || asked.for_predicate(name).next().is_some()
+}
+
+fn is_known_always(info: &PredicateInfo) -> bool {
+    info.is_safety || ALWAYS.contains(&info.name.as_str())
+}
+
 /// Whether a fact may be shown for a question: it holds, or is over where that is asked, and somebody other than the agent
 /// says so.
 pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
@@ -113,7 +127,7 @@ impl<'k> Choice<'k> {
             fact.level == Level::User
                 && fact.status != FactStatus::Superseded
                 && self.known.is_owner(fact.subject)
-                && info.is_some_and(|info| info.is_safety || ALWAYS.contains(&info.name.as_str()))
+                && info.is_some_and(is_known_always)
         };
         let mut facts: Vec<&Fact> = self.known.facts.iter().filter(lasting).collect();
         let rank = |fact: &Fact| predicate::of(fact.predicate.as_str()).is_some_and(|info| info.is_safety);
@@ -194,11 +208,11 @@ impl<'k> Choice<'k> {
     /// Returns what a fact is worth for the question; the names of the one who is asked about say nothing of its facts.
     fn parts_of(&self, fact: &Fact, names: &[&str]) -> Vec<ScorePart> {
         let known = self.known;
-        let [said, asked] = words(fact.predicate.as_str());
         let topic = fact.topic.as_deref().unwrap_or_default();
-        let said = [said, asked, topic, known.names.value(&fact.object)].join(" ");
+        let mut said = self.asked.shared(&[topic, known.names.value(&fact.object)].join(" "));
+        said.extend(self.asked.for_predicate(fact.predicate.as_str()));
         let of_names = self.named_by(names);
-        let shared = self.asked.shared(&said).difference(&of_names).count();
+        let shared = said.difference(&of_names).count();
         let all = self.asked.words.len().saturating_sub(of_names.len()).max(1);
         let leads = fact.object.entity().is_some_and(|id| known.is_owner(id))
             || known.is_owner(fact.subject) && fact.object.entity().is_some();
