@@ -125,19 +125,18 @@ impl GraphSource {
                 let (subjects, predicate) = (Within::Only(vec![*owner]), Predicate::new(info.name.as_str())?);
                 let filter = FactFilter { subjects, predicate: Within::Only(predicate), ..FactFilter::all() };
                 facts.extend(self.store.facts(&filter, request.as_of).await?);
+                facts.extend(self.past(request, asked, &filter).await?);
             }
         }
-        facts.extend(self.past(request, asked, owners).await?);
         Ok(facts)
     }
 
     /// Returns what held of these once, where that is asked.
-    async fn past(&self, request: &ContextRequest, asked: &Asked, of: &[EntityId]) -> Result<Vec<Fact>> {
-        if !asked.looks_back || of.is_empty() {
+    async fn past(&self, request: &ContextRequest, asked: &Asked, filter: &FactFilter) -> Result<Vec<Fact>> {
+        if !asked.looks_back {
             return Ok(Vec::new());
         }
-        let filter = FactFilter { subjects: Within::Only(of.to_vec()), ..FactFilter::all() };
-        let mut facts = self.store.history(&filter).await?;
+        let mut facts = self.store.history(filter).await?;
         facts.retain(|fact| {
             fact.status == FactStatus::Superseded
                 && fact.is_believed_at(request.as_of.belief)
@@ -157,7 +156,8 @@ impl GraphSource {
         let mut facts = own;
         if !named.is_empty() {
             facts.extend(self.graph.about(named, request.as_of).await?);
-            facts.extend(self.past(request, asked, named).await?);
+            let filter = FactFilter { subjects: Within::Only(named.to_vec()), ..FactFilter::all() };
+            facts.extend(self.past(request, asked, &filter).await?);
         }
         let mut seen = BTreeSet::new();
         facts.retain(|fact| choose::may_enter(fact, asked) && seen.insert(fact.id));

@@ -51,13 +51,14 @@ fn who_is_named_is_told_with_what_holds_since_when_and_from_where() {
         ["entity: Anna lives in Lyon (since 2023-05-01)", "entity: the user's sister: Anna"],
         "what answers, and who she is to the user"
     );
-    let all = lines(&life, "What do you know about Anna?");
+    let mut all = lines(&life, "What do you know about Anna?");
+    all[1..].sort();
     assert_eq!(
         all,
         [
             "entity: the user's sister: Anna",
-            "entity: Anna lives in Lyon (since 2023-05-01)",
-            "entity: Anna likes tea"
+            "entity: Anna likes tea",
+            "entity: Anna lives in Lyon (since 2023-05-01)"
         ]
         .map(str::to_owned)
         .to_vec(),
@@ -177,7 +178,8 @@ fn lanes_hold_five_entities_of_ten_facts_and_ten_of_the_user_and_shrink_with_the
     };
     assert_eq!(count(4_000), (50, 10));
     assert_eq!(count(40_000), (50, 10));
-    assert_eq!(count(1_000), (10, 2));
+    assert_eq!(count(1_000), (10, 0));
+    assert_eq!(count(2_500), (30, 5));
     assert_eq!(count(0), (0, 0));
 }
 
