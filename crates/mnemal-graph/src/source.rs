@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AsOf, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter, EventId,
-    EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Predicate, Result,
-    Section, Within,
+    AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter,
+    EventId, EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Predicate,
+    Result, Section, Within,
 };
 
 use mnemal_extract::predicate;
@@ -220,7 +220,8 @@ impl ContextSource for GraphSource {
         let mut choice = Choice::new(&known, &asked, request.budget);
         choice.knowledge();
         for (place, entity) in named.entities.iter().enumerate() {
-            choice.of_entity(entity, place < named.in_question);
+            let because = if place < named.in_question { Because::Query } else { Because::Recent };
+            choice.of_entity(entity, because);
         }
         choice.of_owner();
         Ok(Degraded::whole(choice.fragments()))

@@ -118,12 +118,12 @@ impl<'k> Choice<'k> {
     /// Returns how many facts of a lane this budget has that nobody asked for: none where there is little room.
     fn unasked(&self, lane: u32) -> usize {
         let room = self.budget.0.min(BUDGET).saturating_sub(ROOM);
-        (u64::from(lane) * u64::from(room) / u64::from(BUDGET - ROOM)) as usize
+        (lane * room / (BUDGET - ROOM)) as usize
     }
 
     /// Returns how many facts of a lane this budget has.
     fn most(&self, lane: u32) -> usize {
-        (u64::from(lane) * u64::from(self.budget.0.min(BUDGET)) / u64::from(BUDGET)) as usize
+        (lane * self.budget.0.min(BUDGET) / BUDGET) as usize
     }
 
     pub(super) fn fragments(self) -> Vec<Fragment> {
@@ -150,13 +150,12 @@ impl<'k> Choice<'k> {
     }
 
     /// Chooses facts about an entity and leading to it, those that answer first.
-    pub(super) fn of_entity(&mut self, entity: &Entity, is_asked: bool) {
+    pub(super) fn of_entity(&mut self, entity: &Entity, because: Because) {
         let section = match kind::class(entity.kind) {
             "what" if entity.kind != EntityKind::Organization => Section::Topics,
             _ => Section::Entity,
         };
         let concerns = |fact: &Fact| fact.subject == entity.id || fact.object.entity() == Some(entity.id);
-        let because = if is_asked { Because::Query } else { Because::Recent };
         let is_open = self.asked.is_open(&self.named_by(&names_of(entity)));
         let of_it =
             |choice: &Self, fact: &Fact| concerns(fact).then(|| choice.parts_of(fact, &names_of(entity)));
@@ -228,8 +227,8 @@ impl<'k> Choice<'k> {
         let leads = fact.object.entity().is_some_and(|id| known.is_owner(id))
             || known.is_owner(fact.subject) && fact.object.entity().is_some();
         let raw = [shared as f32 / all as f32, f32::from(u8::from(leads)), fact.strength()];
-        let named = ["words", "relation", "strength"].into_iter().zip(raw).zip(WEIGHTS);
-        named.map(|((name, raw), weight)| part(name, raw, weight)).collect()
+        let weighed = ["words", "relation", "strength"].into_iter().zip(raw).zip(WEIGHTS);
+        weighed.map(|((name, raw), weight)| part(name, raw, weight)).collect()
     }
 }
 

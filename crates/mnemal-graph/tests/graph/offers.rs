@@ -64,13 +64,13 @@ fn who_is_named_is_told_with_what_holds_since_when_and_from_where() {
         .to_vec(),
         "what leads to the user comes first"
     );
-    let line = &offered(&life, &request("Where does Anna live?"))[0];
-    assert!(matches!(line.record, RecordRef::Fact(_)));
-    assert_eq!((line.sources[0].event, line.sources.len()), (said_at, 1));
-    assert_eq!((line.label.level, line.trust), (Level::User, Trust::User));
-    assert_eq!(line.label.at, day("2024-01-05").plus_micros(36_000_000_000));
-    let sum: f32 = line.parts.iter().map(|part| part.value).sum();
-    assert!((sum - line.score.get()).abs() < 1e-6);
+    let first = &offered(&life, &request("Where does Anna live?"))[0];
+    assert!(matches!(first.record, RecordRef::Fact(_)));
+    assert_eq!((first.sources[0].event, first.sources.len()), (said_at, 1));
+    assert_eq!((first.label.level, first.trust), (Level::User, Trust::User));
+    assert_eq!(first.label.at, day("2024-01-05").plus_micros(36_000_000_000));
+    let sum: f32 = first.parts.iter().map(|part| part.value).sum();
+    assert!((sum - first.score.get()).abs() < 1e-6);
 }
 
 #[test]
@@ -165,9 +165,9 @@ fn lanes_hold_five_entities_of_ten_facts_and_ten_of_the_user_and_shrink_with_the
     let mut life = Life::new();
     let mut told = String::new();
     for name in ["Anna", "Ben", "Cleo", "Dora", "Emil", "Finn"] {
-        (0..14).for_each(|n| told.push_str(&format!("{name} likes thing_{n}\n")));
+        told.extend((0..14).map(|n| format!("{name} likes thing_{n}\n")));
     }
-    (0..14).for_each(|n| told.push_str(&format!("me allergic_to stuff_{n}\n")));
+    told.extend((0..14).map(|n| format!("me allergic_to stuff_{n}\n")));
     life.say("2024-01-05", &told);
     let query = "What do Anna, Ben, Cleo, Dora, Emil and Finn like?";
     let count = |budget| {
