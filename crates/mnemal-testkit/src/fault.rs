@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Entity,
-    EntityFilter, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter,
-    Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, Layer, Learning, LearningDelta,
-    LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, Projection,
-    Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary, Timestamp,
-    Tombstone, Vector,
+    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder,
+    Entity, EntityFilter, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fact,
+    FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, Layer, Learning,
+    LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey,
+    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
+    Timestamp, Tombstone, Vector,
 };
 
 /// How a part misbehaves.
@@ -230,6 +230,11 @@ impl Projection<GraphDelta> for Faulty<dyn GraphStore> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl GraphStore for Faulty<dyn GraphStore> {
+    async fn edition(&self) -> Result<Edition> {
+        self.misbehave().await?;
+        self.part.edition().await
+    }
+
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
         self.misbehave().await?;
         self.part.entities(filter).await

@@ -16,6 +16,6 @@ mod entities;
 mod identity;
 mod intervals;
 mod laws;
-mod renewal;
 mod offers;
+mod renewal;
 mod walks;
