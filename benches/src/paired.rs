@@ -65,7 +65,8 @@ pub fn by_group(
     members.into_iter().map(|(name, data)| (name, data.questions.len(), compared(&data))).collect()
 }
 
-fn interval(differences: &[f64]) -> Difference {
+/// Returns the mean of some differences with its interval.
+pub(crate) fn interval(differences: &[f64]) -> Difference {
     if differences.is_empty() {
         return Difference::default();
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::metric::sum;
 use crate::neutral::{DataSet, Row};
+use crate::paired::{Difference, interval};
 use crate::score::{groups, rounded};
 
 /// Means over one group of questions.
@@ -26,6 +27,22 @@ pub struct Shown {
 
 /// Returns, by group, how much of the evidence stands in the contexts; a row lists the turns that its context stands on.
 pub fn shown(data: &DataSet, contexts: &[Row], by: &str) -> BTreeMap<String, Shown> {
+    shares(data, contexts, by).into_iter().map(|(name, rows)| (name, means(&rows))).collect()
+}
+
+/// Returns, by group, how much more of the evidence stands in the second contexts than in the first, question by question.
+pub fn gains(data: &DataSet, first: &[Row], second: &[Row], by: &str) -> BTreeMap<String, Difference> {
+    let (first, second) = (shares(data, first, by), shares(data, second, by));
+    let pairs = first.into_iter().filter_map(|(name, rows)| Some((second.get(&name)?.clone(), name, rows)));
+    let gain = |second: &[(f64, f64)], first: &[(f64, f64)]| {
+        let gains: Vec<f64> = second.iter().zip(first).map(|(second, first)| second.0 - first.0).collect();
+        interval(&gains)
+    };
+    pairs.map(|(second, name, first)| (name, gain(&second, &first))).collect()
+}
+
+/// Returns, by group and in the order of the questions, the share of the evidence in each context, and its lines.
+fn shares(data: &DataSet, contexts: &[Row], by: &str) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut rows: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for question in &data.questions {
         let gold: HashSet<&String> =
@@ -40,7 +57,7 @@ pub fn shown(data: &DataSet, contexts: &[Row], by: &str) -> BTreeMap<String, Sho
             rows.entry(name).or_default().push((share, lines.len() as f64));
         }
     }
-    rows.into_iter().map(|(name, rows)| (name, means(&rows))).collect()
+    rows
 }
 
 fn means(rows: &[(f64, f64)]) -> Shown {

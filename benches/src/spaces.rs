@@ -1,15 +1,15 @@
 //! A data set in spaces: imported as a person would import his own history, asked as a host would ask.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufReader;
 use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use mnemal::{
-    Builder, Clock as _, Cursor, ErrorKind, EventFilter, EventId, Gap, GapCause, Hit, ImportFormat,
-    ImportOptions, InstallationKey, Memory, OwnHistory, RecallMode, Scope, Settings, SpaceId, SystemClock,
-    Within,
+    AsOf, Builder, Clock as _, Cursor, ErrorKind, EventFilter, EventId, FactFilter, Gap, GapCause, Hit,
+    ImportFormat, ImportOptions, InstallationKey, Layer, Memory, OwnHistory, RecallMode, Scope, Settings,
+    SpaceId, SystemClock, Within,
 };
 use mnemal_recall::Grounds;
 
@@ -48,6 +48,8 @@ pub struct Answers {
     pub rows: Vec<Row>,
     /// Answers that lacked something.
     pub degraded: usize,
+    /// Tokens of the lines of all contexts, by section; empty for rankings.
+    pub tokens: BTreeMap<&'static str, u64>,
 }
 
 /// The spaces of one data set.
@@ -87,6 +89,26 @@ impl Spaces {
             }
         }
         Ok(Self { spaces })
+    }
+
+    /// Folds every log into its graph to the end, and says how many facts are believed.
+    ///
+    /// # Errors
+    /// A space without a graph, or one that is not folded to the end.
+    pub async fn fold_graphs(&self) -> Result<usize> {
+        let mut facts = 0;
+        for Space { memory, .. } in self.spaces.values() {
+            let graph = loop {
+                let graph = memory.graph().await?;
+                match graph.gaps.iter().find(|gap| gap.layer == Layer::Graph) {
+                    None => break graph,
+                    Some(gap) if matches!(gap.cause, GapCause::Stale { .. }) => {}
+                    Some(gap) => bail!("the graph is not folded: {gap:?}"),
+                }
+            };
+            facts += graph.facts(&FactFilter::all(), AsOf::present(memory.engine().now())).await?.len();
+        }
+        Ok(facts)
     }
 
     /// Asks every question and ranks the turns that were found.
@@ -130,6 +152,9 @@ impl Spaces {
             // Layers that this build does not have lack in every context.
             let is_gap = |gap: &Gap| gap.cause != GapCause::NotConfigured;
             answers.degraded += usize::from(context.gaps.iter().any(is_gap));
+            for one in &context.sections {
+                *answers.tokens.entry(one.section.as_str()).or_default() += u64::from(one.tokens.0);
+            }
             answers.add(question, ranked);
         }
         Ok(answers)

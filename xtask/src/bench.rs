@@ -9,6 +9,7 @@ use crate::command::Line;
 /// Every figure with one line of help; its program is `bench-<name>`.
 const BENCHES: &[(&str, &str)] = &[
     ("abstain", "evidence of answers to questions that nothing answers, and the constants of its doubts"),
+    ("context", "how much of the evidence contexts hold, with the facts of the graph and without"),
     ("dates", "dates in sentences against the references of a public data set"),
     ("embedder", "time of the built-in embedder, and what its vectors add to recall by words"),
     ("extract", "claims and names of the extractor against labels or observations"),

@@ -58,6 +58,16 @@ const MEASUREMENTS: &[Measurement] = &[
         commands: &["recall --data DATA/prefeval --context 4000"],
     },
     Measurement {
+        name: "context",
+        title: "Contexts: with the facts of the graph and without",
+        about: "Share of a question's evidence on which the lines of its context stand, with the 95 % interval of the gain, and \
+            tokens by section; then the processor time of both on one file. Development halves.",
+        commands: &[
+            "context --data DATA/locomo --data DATA/beam100k",
+            "context --cost --data DATA/locomo --data DATA/beam100k --data DATA/beam500k",
+        ],
+    },
+    Measurement {
         name: "abstain",
         title: "Questions that nothing answers",
         about: "Share of the questions without a hit above the floor of evidence, and the probability that an answerable one has more \

@@ -28,7 +28,7 @@ const OWNERS: [(Section, Layer); 7] = [
     (Section::Knowledge, Layer::Learnings),
     (Section::Channel, Layer::Summaries),
     (Section::Entity, Layer::Graph),
-    (Section::Topics, Layer::Summaries),
+    (Section::Topics, Layer::Graph),
     (Section::State, Layer::Working),
 ];
 

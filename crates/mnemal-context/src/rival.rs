@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use mnemal_core::{EventId, RecordRef};
+use mnemal_core::{EventId, RecordRef, Span};
 
 use crate::candidate::Candidate;
 
 /// For each candidate the stronger one that says the same; a winner has none, and every rival named here is a winner.
 ///
 /// The earlier block wins, so that the stable block does not depend on what is recalled; then higher trust; then a note
-/// over the event it was made from; then what is of the space that was asked; then the order of the candidates.
+/// over the event it was made from; then what is of the space that was asked; then the order of the candidates. A fact wins
+/// over an event of which all words are its only source.
 pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(|place| {
@@ -42,19 +43,28 @@ struct Winners<'a> {
     by_hash: HashMap<[u8; 16], usize>,
     /// The note that was made from an event.
     notes: HashMap<EventId, usize>,
+    /// The fact that has this one source.
+    facts: HashMap<EventId, (Span, usize)>,
 }
 
 impl<'a> Winners<'a> {
     fn new(candidates: &'a [Candidate], threshold: f32) -> Self {
-        Self { candidates, threshold, places: Vec::new(), by_hash: HashMap::new(), notes: HashMap::new() }
+        Self {
+            candidates,
+            threshold,
+            places: Vec::new(),
+            by_hash: HashMap::new(),
+            notes: HashMap::new(),
+            facts: HashMap::new(),
+        }
     }
 
     fn of(&self, candidate: &Candidate) -> Option<usize> {
-        let of_note = match candidate.fragment.record {
-            RecordRef::Event(event) => self.notes.get(&event),
+        let derived = match candidate.fragment.record {
+            RecordRef::Event(event) => self.notes.get(&event).or_else(|| self.fact_of(event, candidate)),
             _ => None,
         };
-        of_note.or_else(|| self.by_hash.get(&candidate.hash)).copied().or_else(|| {
+        derived.or_else(|| self.by_hash.get(&candidate.hash)).copied().or_else(|| {
             let near = |place: &&usize| {
                 let winner = self.candidates.get(**place);
                 winner.is_some_and(|winner| candidate.gist.is_near(&winner.gist, self.threshold))
@@ -63,9 +73,22 @@ impl<'a> Winners<'a> {
         })
     }
 
+    /// Returns the fact that all words of an event became. What stands outside of its source are signs, not words.
+    fn fact_of(&self, event: EventId, candidate: &Candidate) -> Option<&usize> {
+        let (Span { start, end }, place) = self.facts.get(&event)?;
+        let text = candidate.fragment.text.as_str();
+        let around = [text.get(..*start as usize)?, text.get(*end as usize..)?];
+        (!around.into_iter().any(|part| part.contains(char::is_alphanumeric))).then_some(place)
+    }
+
     fn add(&mut self, place: usize, candidate: &Candidate) {
         self.places.push(place);
         self.by_hash.entry(candidate.hash).or_insert(place);
+        if let (RecordRef::Fact(_), [source]) =
+            (candidate.fragment.record, candidate.fragment.sources.as_slice())
+        {
+            self.facts.entry(source.event).or_insert((source.span, place));
+        }
         if candidate.is_learning() {
             for source in &candidate.fragment.sources {
                 self.notes.entry(source.event).or_insert(place);

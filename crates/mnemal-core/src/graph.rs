@@ -365,8 +365,8 @@ impl Fact {
 pub struct EntityFilter {
     /// These.
     pub ids: Within<Vec<EntityId>>,
-    /// Those of which one name has this key.
-    pub key: Within<String>,
+    /// Those of which one name has one of these keys.
+    pub keys: Within<Vec<String>>,
     /// Those that were taken for this one last, whether they still are or not.
     pub joined: Within<EntityId>,
     /// One kind.
@@ -376,13 +376,13 @@ pub struct EntityFilter {
 impl EntityFilter {
     /// Returns the filter that every entity passes.
     pub fn all() -> Self {
-        Self { ids: Within::All, key: Within::All, joined: Within::All, kind: Within::All }
+        Self { ids: Within::All, keys: Within::All, joined: Within::All, kind: Within::All }
     }
 
     /// Whether an entity passes; the reference that every store must agree with.
     pub fn accepts(&self, entity: &Entity) -> bool {
         self.ids.only().is_none_or(|ids| ids.contains(&entity.id))
-            && self.key.only().is_none_or(|key| entity.names.iter().any(|name| name.key == *key))
+            && self.keys.only().is_none_or(|keys| entity.names.iter().any(|name| keys.contains(&name.key)))
             && self.joined.contains_opt(entity.joined.last().map(|joined| &joined.into))
             && self.kind.contains(&entity.kind)
     }

@@ -83,12 +83,9 @@ impl Graph {
     pub async fn named(&self, name: &str, as_of: AsOf) -> Result<Vec<Entity>> {
         let kinds = [EntityKind::Person, EntityKind::Organization, EntityKind::Location];
         let keys: BTreeSet<String> = kinds.into_iter().map(|kind| name_key(name, kind)).collect();
-        let mut found = BTreeSet::new();
-        for key in keys {
-            let filter = EntityFilter { key: Within::Only(key), ..EntityFilter::all() };
-            found.extend(self.store.entities(&filter).await?.into_iter().map(|entity| entity.id));
-        }
-        self.entities(found, as_of).await
+        let filter = EntityFilter { keys: Within::Only(keys.into_iter().collect()), ..EntityFilter::all() };
+        let found = self.store.entities(&filter).await?;
+        self.entities(found.into_iter().map(|entity| entity.id), as_of).await
     }
 
     /// Returns what these entities are taken for at the belief time, by id; those that were not known then are left out.

@@ -28,10 +28,15 @@ mod suggest;
 mod topic;
 mod walk;
 
+mod asked;
+mod say;
+mod source;
+
 pub use crate::chain::{Chain, Fallback};
 pub use crate::company::{Sightings, Together};
 pub use crate::graph::Graph;
 pub use crate::projector::{GraphProjector, Renewal};
+pub use crate::source::GraphSource;
 pub use crate::suggest::{Likeness, Suggestion};
 pub use crate::topic::Topic;
 pub use crate::walk::{Neighbourhood, Path, Reached};

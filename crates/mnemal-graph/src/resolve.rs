@@ -197,12 +197,25 @@ pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
         return id;
     }
     let user = kept.and_then(|kept| kept.user.as_ref()).map_or("", mnemal_core::UserId::as_str);
-    let key = format!("{SELF}{user}");
+    let key = self_key(user);
     names.make(&key, EntityKind::Person, if user.is_empty() { "user" } else { user }, said)
 }
 
 /// Stands before the key of one who speaks without a name; no folded name begins with it.
 const SELF: &str = "\u{1f}";
+/// What a speaker is called who is nobody but the user.
+const USER: &str = "user";
+
+fn self_key(user: &str) -> String {
+    format!("{SELF}{user}")
+}
+
+/// Returns the entities that the one who asks has where he speaks: without a name, and as "user".
+pub(crate) fn speaker_ids(user: Option<&mnemal_core::UserId>) -> [EntityId; 2] {
+    let own = self_key(user.map_or("", mnemal_core::UserId::as_str));
+    [own.as_str(), USER]
+        .map(|key| EntityId(mnemal_core::named_id("entity", &[kind::class(EntityKind::Person), key])))
+}
 
 /// Whether a kind can be that of somebody.
 pub(crate) fn is_who(kind: EntityKind) -> bool {

@@ -221,8 +221,11 @@ pub(crate) static ERASED_OF: Many =
     many!("select id from event where erased_at is not null and id in (", "?", ")");
 
 pub(crate) const ENTITIES: &str = "select id, body from entity";
-pub(crate) const ENTITIES_NAMED: &str =
-    "select e.id, e.body from entity_name n join entity e on e.id = n.entity where n.name_key = $1";
+pub(crate) static ENTITIES_NAMED: Many = many!(
+    "select e.id, e.body from entity_name n join entity e on e.id = n.entity where n.name_key in (",
+    "?",
+    ")"
+);
 pub(crate) const ENTITIES_JOINED: &str = "select id, body from entity where joined = $1";
 pub(crate) static ENTITIES_BY_ID: Many = many!("select id, body from entity where id in (", "?", ")");
 
@@ -356,6 +359,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         &GRAPH_OF,
         &ERASED_OF,
         &ENTITIES_BY_ID,
+        &ENTITIES_NAMED,
         &FACTS_OF_SUBJECTS,
         &FACTS_OF_OBJECTS,
         &FACTS_OF_SOURCES,
@@ -407,7 +411,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         LEARNINGS,
         LIVING_LEARNINGS,
         ENTITIES,
-        ENTITIES_NAMED,
         ENTITIES_JOINED,
         FACTS,
         FACTS_OF_SLOT,

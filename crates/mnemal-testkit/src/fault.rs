@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Embedder, Error,
-    ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fragment, IndexBlock, IndexMark,
-    IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, ModelId, NoteKey,
+    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder,
+    Entity, EntityFilter, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fact,
+    FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, Layer, Learning,
+    LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey,
     Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
     Timestamp, Tombstone, Vector,
 };
@@ -198,6 +199,65 @@ impl LearningStore for Faulty<dyn LearningStore> {
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
         self.misbehave().await?;
         self.part.history(key).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projection<GraphDelta> for Faulty<dyn GraphStore> {
+    async fn cursor(&self) -> Result<Cursor> {
+        self.misbehave().await?;
+        if self.fault == Fault::Stale { Ok(Cursor::START) } else { self.part.cursor().await }
+    }
+
+    async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
+        if self.fault == Fault::Stale {
+            return Err(Error::new(ErrorKind::Conflict, "injected: another process is folding"));
+        }
+        self.part.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.misbehave().await?;
+        self.part.dead_letters(limit).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl GraphStore for Faulty<dyn GraphStore> {
+    async fn edition(&self) -> Result<Edition> {
+        self.misbehave().await?;
+        self.part.edition().await
+    }
+
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+        self.misbehave().await?;
+        self.part.entities(filter).await
+    }
+
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+        self.misbehave().await?;
+        self.part.facts(filter, as_of).await
+    }
+
+    async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        self.misbehave().await?;
+        self.part.history(filter).await
+    }
+
+    async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        self.misbehave().await?;
+        self.part.believed(filter).await
+    }
+
+    async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
+        self.misbehave().await?;
+        self.part.mentions(filter).await
     }
 }
 

@@ -364,7 +364,8 @@ impl ContextCall {
         }
         parts.settings.item_tokens = self.line_tokens.unwrap_or(parts.settings.item_tokens);
         let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
-        for gap in engine.stale_notes(head).await.into_iter().chain(engine.damage()) {
+        let stale = engine.stale_notes(head).await.into_iter().chain(engine.stale_graph(head).await);
+        for gap in stale.chain(engine.damage()) {
             gaps.add(gap);
         }
         let stored = match engine.guarded().receipts.part() {

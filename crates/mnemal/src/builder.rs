@@ -15,7 +15,7 @@ use mnemal_core::{
 };
 use mnemal_events::{Cleaner, EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
-use mnemal_graph::GraphProjector;
+use mnemal_graph::{GraphProjector, GraphSource};
 use mnemal_learnings::{NoteProjector, NotesSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
@@ -452,6 +452,9 @@ impl Builder {
         }
         if let Slot::Filled(events) = &guarded.events {
             sources.push(Arc::new(RecentSource::new(Arc::clone(events))));
+        }
+        if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
+            sources.push(Arc::new(GraphSource::new(Arc::clone(graph), Arc::clone(events))));
         }
         if let Some(recall) = recall {
             sources.push(Arc::new(RecallSource::new(Arc::clone(recall))));

@@ -90,6 +90,8 @@ impl Secondary {
     pub(crate) fn sources(&self) -> impl Iterator<Item = Arc<dyn ContextSource>> {
         self.0.memories.iter().flat_map(|memory| {
             let sources = memory.engine.parts().context.sources.iter();
+            // Whom a name means is known within a space only, so the facts of one are none of another.
+            let sources = sources.filter(|source| source.layer() != Layer::Graph);
             sources.map(|source| {
                 let (source, scope) = (Arc::clone(source), memory.scope.clone());
                 Arc::new(Labelled { source, scope }) as Arc<dyn ContextSource>

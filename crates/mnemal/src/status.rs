@@ -176,6 +176,12 @@ impl Engine {
         stale(Layer::Learnings, notes, head).into_iter().collect()
     }
 
+    /// Returns the gap of a graph that is too far behind `head` to be silent about.
+    pub(crate) async fn stale_graph(&self, head: Cursor) -> Option<Gap> {
+        let graph = self.guarded().graph.part().ok()?;
+        stale(Layer::Graph, graph.cursor().await.ok(), head)
+    }
+
     /// Returns the position up to which the notes are what the log makes of them: that of their cursor, or `head` where no
     /// decision waits behind the cursor, because nothing else changes a note. Looks only where the cursor is far behind.
     async fn folded(&self, head: Cursor) -> Result<Cursor> {

@@ -46,6 +46,9 @@ fn tables(result: &Value) -> String {
     if let Some(levels) = result.get("levels").and_then(Value::as_object) {
         return recall(levels, result.get("context").and_then(Value::as_object));
     }
+    if let Some(sets) = result.get("contexts").and_then(Value::as_array) {
+        return contexts(sets);
+    }
     if let Some(rows) = result.get("rows").and_then(Value::as_array) {
         return peers(rows);
     }
@@ -74,6 +77,33 @@ fn recall(levels: &Map<String, Value>, context: Option<&Map<String, Value>>) -> 
         [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(share).collect()
     });
     table(&head, rows)
+}
+
+/// What contexts hold of the evidence by set, budget and group of questions, and how many tokens each section has.
+fn contexts(sets: &[Value]) -> String {
+    let budgets = |set: &Value| set.get("budgets").and_then(Value::as_array).cloned().unwrap_or_default();
+    let (mut shares, mut tokens) = (Vec::new(), Vec::new());
+    for set in sets {
+        for one in budgets(set) {
+            let head = [cell(set.get("data")), cell(one.get("budget"))];
+            for (name, group) in one.get("without").and_then(Value::as_object).into_iter().flatten() {
+                let of = |path: &[&str]| cell(path.iter().try_fold(&one, |value, name| value.get(name)));
+                let gain = |end: &str| of(&["gain", name, end]);
+                let ends = format!("{} to {}", gain("low"), gain("high"));
+                let row = [name.clone(), cell(group.get("n")), cell(group.get("share"))];
+                let row = row.into_iter().chain([of(&["with", name, "share"]), gain("mean"), ends]);
+                shares.push(head.iter().cloned().chain(row).collect());
+            }
+            for (section, mean) in one.get("tokens").and_then(Value::as_object).into_iter().flatten() {
+                if mean.as_f64().is_some_and(|mean| mean > 0.0) {
+                    tokens.push(head.iter().cloned().chain([section.clone(), cell(Some(mean))]).collect());
+                }
+            }
+        }
+    }
+    let head = ["set", "tokens", "questions", "n", "without a graph", "with", "gain", "95 %"];
+    let sections = table(&["set", "tokens", "section", "mean tokens"], tokens);
+    format!("{}\n{sections}", table(&head, shares))
 }
 
 /// One line for each set, rule of evidence and kind of question.
@@ -199,6 +229,16 @@ mod tests {
         assert!(figures.contains("| recall | 1000 | 1.250 ms | ≤ 4.000 |"), "{figures}");
         let peers = tables(&json!({ "rows": [{ "peer": "a|b", "disk_bytes": 2_500_000 }] }));
         assert!(peers.contains("| a\\|b |") && peers.contains("| 2.5 |"), "{peers}");
+        let contexts = tables(&json!({ "contexts": [{ "data": "chats", "budgets": [{
+            "budget": 4000, "tokens": { "entity": 40.5, "channel": 0.0 },
+            "without": { "ALL": { "n": 3, "share": 0.5 } }, "with": { "ALL": { "share": 0.6 } },
+            "gain": { "ALL": { "mean": 0.1, "low": 0.05, "high": 0.15 } },
+        }] }] }));
+        assert!(
+            contexts.contains("| chats | 4000 | ALL | 3 | 0.500 | 0.600 | 0.100 | 0.050 to 0.150 |"),
+            "{contexts}"
+        );
+        assert!(contexts.contains("| entity | 40.5 |") && !contexts.contains("channel"), "{contexts}");
         let other = tables(&json!({ "auc": { "low": 0.5, "list": [1] } }));
         assert!(other.contains("| auc · low | 0.500 |") && !other.contains("list"), "{other}");
     }

@@ -16,5 +16,6 @@ mod entities;
 mod identity;
 mod intervals;
 mod laws;
+mod offers;
 mod renewal;
 mod walks;

@@ -195,9 +195,12 @@ fn ids(ids: &[EntityId]) -> Vec<Value> {
 }
 
 pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec<Entity>> {
-    let rows = match (&filter.ids, &filter.key, &filter.joined) {
+    let rows = match (&filter.ids, &filter.keys, &filter.joined) {
         (Within::Only(wanted), _, _) => lookup(sql, &statement::ENTITIES_BY_ID, ids(wanted)).await?,
-        (_, Within::Only(key), _) => sql.rows(statement::ENTITIES_NAMED, vec![key.as_str().into()]).await?,
+        (_, Within::Only(keys), _) => {
+            lookup(sql, &statement::ENTITIES_NAMED, keys.iter().map(|key| key.as_str().into()).collect())
+                .await?
+        }
         (_, _, Within::Only(into)) => sql.rows(statement::ENTITIES_JOINED, vec![bytes(into.0)]).await?,
         _ => sql.rows(statement::ENTITIES, Vec::new()).await?,
     };

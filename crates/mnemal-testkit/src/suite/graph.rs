@@ -130,8 +130,9 @@ pub async fn filters_agree_with_the_reference(storage: &Storage) -> Result<()> {
     rows.mentions.sort_by_key(|row| (row.source.event, row.entity));
     storage.graph.apply(&rows, &advance(0, 3)).await?;
     for ids in [Within::All, Within::Only(vec![EntityId(1)]), Within::Only(vec![EntityId(7)])] {
-        for key in [Within::All, Within::Only("ada".to_owned())] {
-            let filter = EntityFilter { ids: ids.clone(), key, ..EntityFilter::all() };
+        let named = |keys: &[&str]| Within::Only(keys.iter().map(|key| (*key).to_owned()).collect());
+        for keys in [Within::All, named(&["ada"]), named(&["nobody", "ada", "ada"]), named(&[])] {
+            let filter = EntityFilter { ids: ids.clone(), keys, ..EntityFilter::all() };
             let expected: Vec<_> = rows.entities.iter().filter(|row| filter.accepts(row)).cloned().collect();
             assert_eq!(storage.graph.entities(&filter).await?, expected, "{filter:?}");
         }

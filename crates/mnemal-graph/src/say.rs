@@ -1,0 +1,187 @@
+//! Says facts in sentences: in plain English around the words as they were written, with absolute dates.
+
+use std::collections::BTreeMap;
+
+use mnemal_core::{Act, EntityId, Fact, FactStatus, Value, WorldTime, Zone};
+use mnemal_extract::predicate::{self, Cardinality};
+
+/// How a predicate is said.
+#[derive(Clone, Copy)]
+enum Form {
+    /// "Ada lives in Lyon".
+    Verb(&'static str),
+    /// "Ada's birthday: 3 May", "Ada's deadline of the thesis: 29 May".
+    Noun(&'static str),
+    /// "Ada's favourite colour: blue".
+    Kind(&'static str),
+    /// "Ada's sister: Eva"; the word is for one without a topic.
+    Role(&'static str),
+}
+
+/// How each shipped predicate is said. Source: own choice of words for the names of `packs/predicates.toml`.
+const FORMS: [(&str, Form); 40] = [
+    ("name", Form::Noun("name")),
+    ("pronouns", Form::Noun("pronouns")),
+    ("birthday", Form::Noun("birthday")),
+    ("age", Form::Noun("age")),
+    ("comes_from", Form::Verb("comes from")),
+    ("lives_in", Form::Verb("lives in")),
+    ("timezone", Form::Noun("time zone")),
+    ("speaks", Form::Verb("speaks")),
+    ("contact", Form::Role("contact")),
+    ("works_at", Form::Verb("works at")),
+    ("role", Form::Noun("job")),
+    ("works_on", Form::Verb("works on")),
+    ("studies", Form::Verb("studies")),
+    ("studies_at", Form::Verb("studies at")),
+    ("skill", Form::Noun("skill")),
+    ("uses", Form::Verb("uses")),
+    ("setting", Form::Noun("setting")),
+    ("partner", Form::Role("partner")),
+    ("relative", Form::Role("relative")),
+    ("knows", Form::Role("acquaintance")),
+    ("pet", Form::Role("pet")),
+    ("member_of", Form::Verb("is a member of")),
+    ("owns", Form::Verb("owns")),
+    ("health", Form::Noun("health")),
+    ("allergic_to", Form::Verb("is allergic to")),
+    ("diet", Form::Noun("diet")),
+    ("likes", Form::Verb("likes")),
+    ("dislikes", Form::Verb("dislikes")),
+    ("prefers", Form::Verb("prefers")),
+    ("favourite", Form::Kind("favourite")),
+    ("habit", Form::Noun("habit")),
+    ("goal", Form::Noun("goal")),
+    ("plan", Form::Noun("plan")),
+    ("did", Form::Noun("activity")),
+    ("attended", Form::Verb("attended")),
+    ("visited", Form::Verb("visited")),
+    ("acquired", Form::Verb("got")),
+    ("achieved", Form::Noun("achievement")),
+    ("decided", Form::Noun("decision")),
+    ("deadline", Form::Noun("deadline")),
+];
+
+/// What is intended by its very name.
+const INTENDED: [&str; 3] = ["goal", "plan", "deadline"];
+
+/// Words of a question that a predicate answers, beside those with which it is said.
+///
+/// Source: own choice for the languages that are read; the other predicates share a word with their value or their topic.
+const ANSWERS: [(&str, &str); 13] = [
+    (
+        "lives_in",
+        "live lives move moved home residence wohnt wohnst lebt umgezogen zuhause habite vit vive mora 住在 住哪 搬到",
+    ),
+    ("comes_from", "origin born move moved hometown herkunft geboren vient née nació viene nasceu 来自 老家"),
+    (
+        "works_at",
+        "work works job company employer arbeitet arbeitest firma travaille trabaja trabalha 工作 公司 上班",
+    ),
+    (
+        "role",
+        "work occupation profession career beruf arbeitet métier travaille trabajo profesión profissão 职业 工作",
+    ),
+    ("birthday", "born geburtstag geboren anniversaire cumpleaños aniversário 生日"),
+    (
+        "partner",
+        "married husband wife spouse boyfriend girlfriend verheiratet mari femme esposo esposa marido 结婚 妻子 丈夫",
+    ),
+    ("relative", "family kids children siblings parents familie famille familia família 家人 孩子 父母"),
+    ("knows", "friends friend freunde amis amigos 朋友"),
+    ("pet", "pets animals haustier animaux mascota animal 宠物"),
+    ("allergic_to", "allergy allergies allergic allergie allergisch alergia 过敏"),
+    ("diet", "eat food vegetarian isst essen mange come comida 吃"),
+    ("likes", "like enjoy hobby hobbies interests mag gern aime gusta gosta 喜欢"),
+    ("deadline", "due fällig frist échéance plazo prazo 截止"),
+];
+
+/// The names of entities, for saying facts of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names(BTreeMap<EntityId, String>);
+
+impl Names {
+    pub(crate) fn insert(&mut self, id: EntityId, name: impl Into<String>) {
+        self.0.insert(id, name.into());
+    }
+
+    pub(crate) fn of(&self, id: EntityId) -> &str {
+        self.0.get(&id).map_or("somebody", String::as_str)
+    }
+
+    pub(crate) fn value<'v>(&'v self, object: &'v Value) -> &'v str {
+        match object {
+            Value::Entity(id) => self.of(*id),
+            Value::Literal { text, .. } => text,
+        }
+    }
+
+    /// Returns what a fact says, and since or until when: "Ada lives in Lyon (since 2024-03-01)".
+    pub(crate) fn sentence(&self, fact: &Fact) -> String {
+        let value = self.value(&fact.object);
+        let said = self.frame(fact, value);
+        let said = match fact.act {
+            Act::Negative => format!("it is not so that {said}"),
+            Act::Plan if !INTENDED.contains(&fact.predicate.as_str()) => format!("{said}, as a plan"),
+            _ => said,
+        };
+        let times = times(fact);
+        if times.is_empty() { said } else { format!("{said} ({times})") }
+    }
+
+    /// Returns the question which of the values of one slot holds; each with its day and whose word it is.
+    pub(crate) fn question(&self, facts: &[&Fact]) -> String {
+        let value = |fact: &&Fact| {
+            let at = fact.supports.iter().map(|support| support.occurred_at).max();
+            let at = at.map(|at| at.civil(&Zone::utc()).day_text()).unwrap_or_default();
+            format!("\"{}\" ({}, {at})", self.value(&fact.object), fact.trust.as_str())
+        };
+        let values = facts.iter().map(value).collect::<Vec<_>>().join(" or ");
+        let said = facts.first().map(|fact| self.frame(fact, &values)).unwrap_or_default();
+        format!("disputed, ask which holds: {said}")
+    }
+
+    /// Puts subject, predicate, topic and these words together.
+    fn frame(&self, fact: &Fact, value: &str) -> String {
+        let subject = self.of(fact.subject);
+        let topic = fact.topic.as_deref();
+        match (form(fact.predicate.as_str()), topic) {
+            (Form::Verb(verb), None) => format!("{subject} {verb} {value}"),
+            (Form::Verb(verb), Some(topic)) => format!("{subject} {verb} {value} ({topic})"),
+            (Form::Noun(noun) | Form::Kind(noun), None) => format!("{subject}'s {noun}: {value}"),
+            (Form::Noun(noun), Some(topic)) => format!("{subject}'s {noun} of {topic}: {value}"),
+            (Form::Kind(noun), Some(topic)) => format!("{subject}'s {noun} {topic}: {value}"),
+            (Form::Role(_), Some(role)) | (Form::Role(role), None) if value == role => {
+                format!("{subject} has a {role}")
+            }
+            (Form::Role(_), Some(role)) | (Form::Role(role), None) => format!("{subject}'s {role}: {value}"),
+        }
+    }
+}
+
+/// Returns the words of a question that a predicate answers: those with which it is said, and others.
+pub(crate) fn words(name: &str) -> [&'static str; 2] {
+    let said = match form(name) {
+        Form::Verb(words) | Form::Noun(words) | Form::Kind(words) | Form::Role(words) => words,
+    };
+    [said, ANSWERS.iter().find(|(known, _)| *known == name).map_or("", |(_, words)| words)]
+}
+
+/// What is not in the table belongs to a space's own pack.
+fn form(name: &str) -> Form {
+    FORMS.iter().find(|(known, _)| *known == name).map_or(Form::Noun("note"), |(_, form)| *form)
+}
+
+fn times(fact: &Fact) -> String {
+    let day = |at: WorldTime| at.civil(&Zone::utc()).day_text();
+    let is_event =
+        predicate::of(fact.predicate.as_str()).is_some_and(|info| info.cardinality == Cardinality::Event);
+    match (fact.valid_at.map(day), fact.invalid_at.map(day)) {
+        (Some(from), None) if is_event => format!("on {from}"),
+        (Some(from), None) => format!("since {from}"),
+        (None, Some(until)) => format!("until {until}"),
+        (Some(from), Some(until)) => format!("from {from} until {until}"),
+        (None, None) if fact.status == FactStatus::Superseded => "no longer".to_owned(),
+        (None, None) => String::new(),
+    }
+}

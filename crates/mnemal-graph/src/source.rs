@@ -1,0 +1,229 @@
+//! Offers facts for a context: what holds of the user, of those whom the question names, and of what it is about.
+
+mod choose;
+mod line;
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter,
+    EventId, EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Predicate,
+    Result, Section, Within,
+};
+
+use mnemal_extract::predicate;
+
+use self::choose::{Choice, Known};
+use crate::Graph;
+use crate::asked::Asked;
+use crate::resolve::speaker_ids;
+
+/// Entities of which facts are offered. Source: AD-16.
+const ENTITIES: usize = 5;
+/// Newest turns of the asking conversation whose entities count as named. Source: own choice, two exchanges.
+const TURNS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
+
+/// Offers facts of the graph, each as one sentence with the claims that it rests on.
+///
+/// Section `knowledge` has what holds of the user whatever the question is; `entity` what holds of those who are named in the
+/// question or in the last turns of the conversation, and of the user where it answers; `topics` what holds of named things.
+/// What is disputed is one line with all its values. What is over is offered where the question looks back, or `as_of` does.
+/// Never offered are candidates, what a person rejected, what rests on the agent's word alone, and, in a request for one user
+/// or agent, what rests on the words of another.
+#[derive(Clone, Debug)]
+pub struct GraphSource {
+    graph: Graph,
+    store: Arc<dyn GraphStore>,
+    events: Arc<dyn EventStore>,
+}
+
+impl GraphSource {
+    /// Offers what these rows say; the log tells what was said just now, and whose words a fact rests on.
+    pub fn new(store: Arc<dyn GraphStore>, events: Arc<dyn EventStore>) -> Self {
+        Self { graph: Graph::new(Arc::clone(&store)), store, events }
+    }
+
+    /// Returns the entities that a request is about, those of the question first, at most five; "my sister" is the one whom
+    /// a fact of the owner calls so.
+    async fn named(&self, asked: &Asked, request: &ContextRequest, own: &[Fact]) -> Result<Named> {
+        let mut found: Vec<Entity> = Vec::new();
+        if !asked.keys.is_empty() {
+            let filter = EntityFilter { keys: Within::Only(asked.keys.clone()), ..EntityFilter::all() };
+            found = self.store.entities(&filter).await?;
+        }
+        let place = |entity: &Entity| {
+            let of_name = |key: &String| asked.keys.iter().position(|asked| asked == key);
+            entity.names.iter().filter_map(|name| of_name(&name.key)).min()
+        };
+        found.sort_by_key(|entity| (place(entity), entity.id));
+        let mut named = Named::default();
+        self.add(&mut named, found, request.as_of).await?;
+        let is_called = |fact: &&Fact| fact.topic.as_ref().is_some_and(|role| !asked.shared(role).is_empty());
+        let called: BTreeSet<EntityId> =
+            own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
+        if !called.is_empty() {
+            let called = self.graph.entities(called, request.as_of).await?;
+            self.add(&mut named, called, request.as_of).await?;
+        }
+        named.in_question = named.entities.len();
+        if named.entities.len() < ENTITIES {
+            let mentioned = self.mentioned(request).await?;
+            self.add(&mut named, mentioned, request.as_of).await?;
+        }
+        Ok(named)
+    }
+
+    /// Adds entities, each as what it is taken for, while there is room.
+    async fn add(&self, named: &mut Named, found: Vec<Entity>, as_of: AsOf) -> Result<()> {
+        for entity in found {
+            let stands_for = match entity.joined_at(as_of.belief) {
+                None if entity.created_at <= as_of.belief => vec![entity],
+                None => Vec::new(),
+                Some(into) => self.graph.entities([into], as_of).await?,
+            };
+            for entity in stands_for {
+                if named.entities.len() < ENTITIES && !named.entities.iter().any(|one| one.id == entity.id) {
+                    named.entities.push(entity);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whom the last turns of the asking conversation name, the newest first.
+    async fn mentioned(&self, request: &ContextRequest) -> Result<Vec<Entity>> {
+        let filter = EventFilter { session: Within::Only(request.session.clone()), ..EventFilter::live() };
+        let turns: Vec<EventId> =
+            self.events.latest(&filter, TURNS).await?.into_iter().map(|event| event.id).collect();
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = MentionFilter { events: Within::Only(turns.clone()), ..MentionFilter::all() };
+        let mut rows = self.store.mentions(&filter).await?;
+        rows.sort_by_key(|row| turns.iter().position(|turn| *turn == row.source.event));
+        let mut ids: Vec<EntityId> = Vec::new();
+        for row in rows {
+            if ids.len() < ENTITIES && !ids.contains(&row.entity) {
+                ids.push(row.entity);
+            }
+        }
+        let filter = EntityFilter { ids: Within::Only(ids.clone()), ..EntityFilter::all() };
+        let mut found = self.store.entities(&filter).await?;
+        found.sort_by_key(|entity| ids.iter().position(|id| *id == entity.id));
+        Ok(found)
+    }
+
+    /// Returns the facts about the owner that may answer, and those that are for any question.
+    async fn own(&self, request: &ContextRequest, asked: &Asked, owners: &[EntityId]) -> Result<Vec<Fact>> {
+        let mut facts = Vec::new();
+        // He may have thousands of facts, of which few can answer.
+        for info in predicate::all().iter().filter(|info| choose::is_looked_up(info, asked)) {
+            for owner in owners {
+                let (subjects, predicate) = (Within::Only(vec![*owner]), Predicate::new(info.name.as_str())?);
+                let filter = FactFilter { subjects, predicate: Within::Only(predicate), ..FactFilter::all() };
+                facts.extend(self.store.facts(&filter, request.as_of).await?);
+                facts.extend(self.past(request, asked, &filter).await?);
+            }
+        }
+        Ok(facts)
+    }
+
+    /// Returns what held of these once, where that is asked.
+    async fn past(&self, request: &ContextRequest, asked: &Asked, filter: &FactFilter) -> Result<Vec<Fact>> {
+        if !asked.looks_back {
+            return Ok(Vec::new());
+        }
+        let mut facts = self.store.history(filter).await?;
+        facts.retain(|fact| {
+            fact.status == FactStatus::Superseded
+                && fact.is_believed_at(request.as_of.belief)
+                && !fact.holds_at(request.as_of.world)
+        });
+        Ok(facts)
+    }
+
+    /// Returns the facts about these entities and leading to them, beside those about the owner, as far as they may be shown.
+    async fn facts(
+        &self,
+        request: &ContextRequest,
+        asked: &Asked,
+        named: &[EntityId],
+        own: Vec<Fact>,
+    ) -> Result<Vec<Fact>> {
+        let mut facts = own;
+        if !named.is_empty() {
+            facts.extend(self.graph.about(named, request.as_of).await?);
+            let filter = FactFilter { subjects: Within::Only(named.to_vec()), ..FactFilter::all() };
+            facts.extend(self.past(request, asked, &filter).await?);
+        }
+        let mut seen = BTreeSet::new();
+        facts.retain(|fact| choose::may_enter(fact, asked) && seen.insert(fact.id));
+        self.in_scope(request, facts).await
+    }
+
+    /// Keeps the facts that rest on words of the user and the agent of the request alone.
+    async fn in_scope(&self, request: &ContextRequest, mut facts: Vec<Fact>) -> Result<Vec<Fact>> {
+        if request.user == Within::All && request.agent == Within::All {
+            return Ok(facts);
+        }
+        let scope =
+            EventFilter { user: request.user.clone(), agent: request.agent.clone(), ..EventFilter::live() };
+        let sources: BTreeSet<EventId> = facts.iter().flat_map(events_of).collect();
+        let sources: Vec<EventId> = sources.into_iter().collect();
+        let events = self.events.get(&sources).await?;
+        let own: BTreeSet<EventId> =
+            events.iter().filter(|event| scope.accepts(event)).map(|event| event.id).collect();
+        facts.retain(|fact| events_of(fact).all(|event| own.contains(&event)));
+        Ok(facts)
+    }
+}
+
+/// Who is asked about.
+#[derive(Debug, Default)]
+struct Named {
+    entities: Vec<Entity>,
+    /// How many of them the question names; the others were named just before.
+    in_question: usize,
+}
+
+fn ends(fact: &Fact) -> impl Iterator<Item = EntityId> {
+    [Some(fact.subject), fact.object.entity()].into_iter().flatten()
+}
+
+fn events_of(fact: &Fact) -> impl Iterator<Item = EventId> {
+    fact.supports.iter().map(|support| support.source.event)
+}
+
+#[async_trait]
+impl ContextSource for GraphSource {
+    fn layer(&self) -> Layer {
+        Layer::Graph
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        let offered = [Section::Knowledge, Section::Entity, Section::Topics];
+        if request.sections.only().is_some_and(|wanted| !offered.iter().any(|one| wanted.contains(one))) {
+            return Ok(Degraded::whole(Vec::new()));
+        }
+        let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
+        let owners = self.graph.entities(speaker_ids(request.user.only()), request.as_of).await?;
+        let ids = |entities: &[Entity]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
+        let own = self.own(request, &asked, &ids(&owners)).await?;
+        let named = self.named(&asked, request, &own).await?;
+        let facts = self.facts(request, &asked, &ids(&named.entities), own).await?;
+        let ends: BTreeSet<EntityId> = facts.iter().flat_map(ends).collect();
+        let others = self.graph.entities(ends, request.as_of).await?;
+        let known = Known::new(facts, &others, ids(&owners));
+        let mut choice = Choice::new(&known, &asked, request.budget);
+        choice.knowledge();
+        for (place, entity) in named.entities.iter().enumerate() {
+            let because = if place < named.in_question { Because::Query } else { Because::Recent };
+            choice.of_entity(entity, because);
+        }
+        choice.of_owner();
+        Ok(Degraded::whole(choice.fragments()))
+    }
+}

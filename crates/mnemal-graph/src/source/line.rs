@@ -1,0 +1,71 @@
+//! A fact as a fragment.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{
+    Because, Fact, Fragment, Importance, Label, RecordRef, Score, ScorePart, Section, Source, Speaker,
+    Support, Timestamp, Zone,
+};
+
+use crate::say::Names;
+
+/// A fact with what is said of it, and the other values of its slot where they are disputed.
+pub(super) struct Line<'k> {
+    pub(super) names: &'k Names,
+    pub(super) fact: &'k Fact,
+    pub(super) rivals: Vec<&'k Fact>,
+    pub(super) section: Section,
+    pub(super) parts: Vec<ScorePart>,
+    pub(super) because: Because,
+}
+
+impl Line<'_> {
+    pub(super) fn fragment(self) -> Fragment {
+        let mut facts: Vec<&Fact> = self.rivals;
+        facts.push(self.fact);
+        facts.sort_by_key(|fact| (said_at(fact), fact.id));
+        let first = facts.first().copied().unwrap_or(self.fact);
+        let text = if facts.len() > 1 { self.names.question(&facts) } else { self.names.sentence(self.fact) };
+        let sources: BTreeSet<Source> =
+            facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source).collect();
+        Fragment {
+            section: self.section,
+            record: RecordRef::Fact(first.id),
+            producer: Some(first.producer.clone()),
+            sources: sources.into_iter().collect(),
+            text,
+            label: Label {
+                level: facts.iter().map(|fact| fact.level).min().unwrap_or(first.level),
+                at: said_at(first),
+                zone: Zone::utc(),
+                speaker: speaker(&facts, self.names.of(first.subject)),
+                space: None,
+            },
+            trust: facts.iter().map(|fact| fact.trust).min().unwrap_or(first.trust),
+            importance: Importance::DEFAULT,
+            score: Score::new(self.parts.iter().map(|part| part.value).sum()),
+            parts: self.parts,
+            because: self.because,
+            withheld: None,
+        }
+    }
+}
+
+fn saying(fact: &Fact) -> impl Iterator<Item = &Support> {
+    fact.supports.iter().filter(|support| support.says_so())
+}
+
+/// Returns when it was said first, which does not change when it is said again.
+fn said_at(fact: &Fact) -> Timestamp {
+    saying(fact).map(|support| support.occurred_at).min().unwrap_or(fact.created_at)
+}
+
+/// Returns who says so, if that is one, and not the one whom it is about.
+fn speaker(facts: &[&Fact], subject: &str) -> Option<Speaker> {
+    let said: BTreeSet<Option<&Speaker>> =
+        facts.iter().flat_map(|fact| saying(fact)).map(|support| support.speaker.as_ref()).collect();
+    match (said.first(), said.len()) {
+        (Some(Some(one)), 1) if one.as_str() != subject => Some((*one).clone()),
+        _ => None,
+    }
+}

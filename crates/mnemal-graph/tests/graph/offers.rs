@@ -1,0 +1,217 @@
+//! What the graph offers for a context.
+
+use mnemal_core::{
+    AsOf, ContextRequest, ContextSource as _, Fragment, Injected, Level, Origin, RecordRef, Section,
+    SessionId, TokenCount, Trust, UserId, Within,
+};
+use mnemal_graph::GraphSource;
+
+use crate::log::{Life, day, now};
+
+fn request(query: &str) -> ContextRequest {
+    ContextRequest {
+        query: Some(query.to_owned()).filter(|query| !query.is_empty()),
+        query_vector: None,
+        session: SessionId::new("asking").unwrap(),
+        channel: Within::All,
+        user: Within::All,
+        agent: Within::All,
+        budget: TokenCount(4_000),
+        sections: Within::All,
+        as_of: AsOf::present(day("2024-06-01")),
+        injected: Injected::Repeat,
+        lines: None,
+    }
+}
+
+fn offered(life: &Life, request: &ContextRequest) -> Vec<Fragment> {
+    let source = GraphSource::new(life.store.clone(), life.store.clone());
+    let answer = now(source.fragments(request)).unwrap();
+    assert_eq!(answer.gaps, []);
+    answer.value
+}
+
+/// Returns what is offered, `section: text`, best first within a section.
+fn lines(life: &Life, query: &str) -> Vec<String> {
+    said(&offered(life, &request(query)))
+}
+
+fn said(fragments: &[Fragment]) -> Vec<String> {
+    fragments.iter().map(|one| format!("{}: {}", one.section.as_str(), one.text)).collect()
+}
+
+#[test]
+fn who_is_named_is_told_with_what_holds_since_when_and_from_where() {
+    let mut life = Life::new();
+    let said_at = life.say("2024-01-05", "sister(Anna) lives_in Lyon:location @2023-05-01");
+    life.say("2024-01-06", "Anna likes tea\nme relative Anna:person #sister");
+    life.say("2024-01-07", "Ben lives_in Rome:location");
+    assert_eq!(
+        lines(&life, "Where does Anna live?"),
+        ["entity: Anna lives in Lyon (since 2023-05-01)", "entity: the user's sister: Anna"],
+        "what answers, and who she is to the user"
+    );
+    let mut all = lines(&life, "What do you know about Anna?");
+    all[1..].sort();
+    assert_eq!(
+        all,
+        [
+            "entity: the user's sister: Anna",
+            "entity: Anna likes tea",
+            "entity: Anna lives in Lyon (since 2023-05-01)"
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        "what leads to the user comes first"
+    );
+    let first = &offered(&life, &request("Where does Anna live?"))[0];
+    assert!(matches!(first.record, RecordRef::Fact(_)));
+    assert_eq!((first.sources[0].event, first.sources.len()), (said_at, 1));
+    assert_eq!((first.label.level, first.trust), (Level::User, Trust::User));
+    assert_eq!(first.label.at, day("2024-01-05").plus_micros(36_000_000_000));
+    let sum: f32 = first.parts.iter().map(|part| part.value).sum();
+    assert!((sum - first.score.get()).abs() < 1e-6);
+}
+
+#[test]
+fn a_role_of_the_user_names_whoever_has_it() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "me relative Anna:person #sister\nAnna lives_in Lyon:location");
+    let lines = lines(&life, "Where does my sister live?");
+    assert!(lines.contains(&"entity: Anna lives in Lyon".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn who_was_named_just_now_counts_as_named() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "Anna lives_in Lyon:location");
+    assert!(lines(&life, "Where does she live?").is_empty());
+    life.say_in("2024-05-30", "asking", "Anna:person");
+    assert_eq!(lines(&life, "Where does she live?"), ["entity: Anna lives in Lyon"]);
+}
+
+#[test]
+fn what_is_over_is_told_only_where_the_question_looks_back() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "Anna lives_in Lyon:location @2020-01-01");
+    life.say("2024-02-05", "Anna lives_in Rome:location @2024-02-01");
+    assert_eq!(lines(&life, "Where does Anna live?"), ["entity: Anna lives in Rome (since 2024-02-01)"]);
+    let mut back = lines(&life, "Where did Anna live before?");
+    back.sort();
+    assert_eq!(
+        back,
+        [
+            "entity: Anna lives in Lyon (from 2020-01-01 until 2024-02-01)",
+            "entity: Anna lives in Rome (since 2024-02-01)"
+        ]
+    );
+    let then = ContextRequest { as_of: AsOf::present(day("2021-01-01")), ..request("Where does Anna live?") };
+    assert_eq!(
+        said(&offered(&life, &then)),
+        ["entity: Anna lives in Lyon (from 2020-01-01 until 2024-02-01)"]
+    );
+}
+
+#[test]
+fn a_disputed_pair_is_one_question_with_values_dates_and_origins() {
+    let mut life = Life::new();
+    let one = life.say("2024-01-05", "Anna birthday May_3");
+    let other = life.say("2024-02-05", "Anna birthday May_5");
+    let asked = offered(&life, &request("When is Anna's birthday?"));
+    assert_eq!(
+        said(&asked),
+        [
+            "entity: disputed, ask which holds: Anna's birthday: \"May 3\" (user, 2024-01-05) or \"May 5\" (user, 2024-02-05)"
+        ]
+    );
+    let sources: Vec<_> = asked[0].sources.iter().map(|source| source.event).collect();
+    assert!(sources.contains(&one) && sources.contains(&other));
+}
+
+#[test]
+fn what_is_doubtful_rejected_or_the_agents_word_alone_is_not_offered() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "Anna lives_in Lyon:location ~0.6");
+    life.say_as(Origin::Assistant, "2024-01-06", "Anna works_at Acme:organization");
+    assert_eq!(lines(&life, "What do you know about Anna?"), [] as [&str; 0]);
+    let known = life.say("2024-01-07", "Anna likes tea");
+    assert_eq!(lines(&life, "What do you know about Anna?"), ["entity: Anna likes tea"]);
+    life.forget("2024-01-08", &[known]);
+    assert_eq!(lines(&life, "What do you know about Anna?"), [] as [&str; 0]);
+}
+
+#[test]
+fn the_user_is_known_without_a_question_and_asked_for_the_rest() {
+    let mut life = Life::new();
+    life.say(
+        "2024-01-05",
+        "me lives_in Lyon:location\nme allergic_to nuts\nme name Ada\nme favourite blue #colour",
+    );
+    let known = ["knowledge: the user is allergic to nuts"];
+    assert_eq!(lines(&life, "")[..1], known);
+    assert_eq!(lines(&life, "").len(), 3, "a favourite colour is not for every question");
+    let asked = lines(&life, "Which colour do I like best?");
+    assert_eq!(asked[..1], known);
+    assert_eq!(asked.last().unwrap(), "topics: the user's favourite colour: blue");
+    assert_eq!(
+        lines(&life, "").as_slice(),
+        &asked[..3],
+        "what stands in every context does not depend on the question"
+    );
+}
+
+#[test]
+fn lanes_hold_five_entities_of_ten_facts_and_ten_of_the_user_and_shrink_with_the_budget() {
+    let mut life = Life::new();
+    let mut told = String::new();
+    for name in ["Anna", "Ben", "Cleo", "Dora", "Emil", "Finn"] {
+        told.extend((0..14).map(|n| format!("{name} likes thing_{n}\n")));
+    }
+    told.extend((0..14).map(|n| format!("me allergic_to stuff_{n}\n")));
+    life.say("2024-01-05", &told);
+    let query = "What do Anna, Ben, Cleo, Dora, Emil and Finn like?";
+    let count = |budget| {
+        let asked = ContextRequest { budget: TokenCount(budget), ..request(query) };
+        let offered = offered(&life, &asked);
+        let of = |section| offered.iter().filter(|one| one.section == section).count();
+        (of(Section::Entity), of(Section::Knowledge))
+    };
+    assert_eq!(count(4_000), (50, 10));
+    assert_eq!(count(40_000), (50, 10));
+    assert_eq!(count(1_000), (10, 0));
+    assert_eq!(count(2_500), (30, 5));
+    assert_eq!(count(0), (0, 0));
+}
+
+#[test]
+fn a_request_for_one_person_has_no_fact_of_another() {
+    let mut life = Life::new();
+    for (user, city) in [("one", "Lyon"), ("two", "Rome")] {
+        let mut entry = life.entry(
+            "2024-01-05",
+            user,
+            &format!("me lives_in {city}:location\nAnna visited {city}:location"),
+        );
+        entry.event.user = Some(UserId::new(user).unwrap());
+        life.append(entry);
+    }
+    life.fold();
+    let asked = |user: &str| {
+        let user = Within::Only(UserId::new(user).unwrap());
+        let mut lines = said(&offered(&life, &ContextRequest { user, ..request("What has Anna visited?") }));
+        lines.sort();
+        lines
+    };
+    assert_eq!(asked("one"), ["entity: Anna visited Lyon", "knowledge: the user lives in Lyon"]);
+    assert_eq!(asked("two"), ["entity: Anna visited Rome", "knowledge: the user lives in Rome"]);
+    assert_eq!(asked("three"), [] as [&str; 0]);
+}
+
+#[test]
+fn only_wanted_sections_are_looked_up() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "Anna lives_in Lyon:location");
+    let asked =
+        ContextRequest { sections: Within::Only(vec![Section::Recall]), ..request("Where does Anna live?") };
+    assert!(offered(&life, &asked).is_empty());
+}
