@@ -91,7 +91,9 @@ async fn run(args: &Args) -> Result<()> {
             let budgets: Vec<Value> = compared.iter().map(Compared::json).collect();
             documents.push(json!({"data": name, "facts": facts, "budgets": budgets}));
         } else {
-            compared.iter().for_each(|one| print!("{}", one.table()));
+            for one in &compared {
+                print!("{}", one.table());
+            }
         }
     }
     if args.json {

@@ -123,7 +123,8 @@ fn facts(context: &Context) -> Vec<String> {
     let lines = blocks.flat_map(|block| block.text.lines()).filter(|line| line.starts_with("- ["));
     lines
         .map(|line| {
-            line.split_once("fct_").map_or_else(|| line.to_owned(), |(a, b)| format!("{a}…{}", &b[26..]))
+            line.split_once("fct_")
+                .map_or_else(|| line.to_owned(), |(a, b)| format!("{a}…{}", b.get(26..).unwrap_or_default()))
         })
         .collect()
 }

@@ -37,8 +37,8 @@ async fn store(n: u128) -> (tempfile::TempDir, SqliteStore) {
 async fn steps(store: &SqliteStore, sql: &'static str, args: Vec<Value>) -> u64 {
     let mut reader = store.inner.driver.readers.take().await.unwrap();
     let connection = reader.connection().unwrap();
-    let counted = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&counted);
+    let total = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&total);
     let count = move || {
         counter.fetch_add(1, Ordering::Relaxed);
         true
@@ -46,7 +46,7 @@ async fn steps(store: &SqliteStore, sql: &'static str, args: Vec<Value>) -> u64 
     connection.lock_handle().await.unwrap().set_progress_handler(1, count);
     assert_eq!(rows(connection, sql, args).await.unwrap().len(), 1);
     connection.lock_handle().await.unwrap().remove_progress_handler();
-    counted.load(Ordering::Relaxed)
+    total.load(Ordering::Relaxed)
 }
 
 /// The lookups that are asked for one subject or one name, with what they are asked.
@@ -55,8 +55,8 @@ fn lookups() -> Vec<(&'static str, Vec<Value>)> {
     let mut all = vec![
         (statement::BELIEVED_OF_SLOT, vec![ada(), "lives_in".into()]),
         (statement::FACTS_OF_SLOT, vec![ada(), "lives_in".into()]),
-        (statement::ENTITIES_NAMED, vec!["p7".into()]),
     ];
+    all.extend(statement::ENTITIES_NAMED.lookups(vec!["p7".into()]));
     all.extend(statement::BELIEVED_OF_SUBJECTS.lookups(vec![ada()]));
     all.extend(statement::ENTITIES_BY_ID.lookups(vec![ada()]));
     all.extend(statement::FACTS_OF_SOURCES.lookups(vec![ada()]));
