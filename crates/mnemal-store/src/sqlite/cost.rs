@@ -58,6 +58,7 @@ fn lookups() -> Vec<(&'static str, Vec<Value>)> {
     ];
     all.extend(statement::ENTITIES_NAMED.lookups(vec!["p7".into()]));
     all.extend(statement::BELIEVED_OF_SUBJECTS.lookups(vec![ada()]));
+    all.extend(statement::ENTITIES_NAMED.lookups(vec!["p7".into()]));
     all.extend(statement::ENTITIES_BY_ID.lookups(vec![ada()]));
     all.extend(statement::FACTS_OF_SOURCES.lookups(vec![ada()]));
     all
