@@ -22,7 +22,6 @@ mod forget;
 mod key;
 mod lease;
 pub mod marker;
-mod pause;
 mod permit;
 mod working;
 
@@ -57,7 +56,6 @@ pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
-pub use crate::pause::pause;
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{

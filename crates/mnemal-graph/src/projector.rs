@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use mnemal_core::{
     Advance, Cursor, DeadLetter, Decision, Difference, Edition, EntityFilter, Error, ErrorKind, Event,
     EventFilter, EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, Layer, Producer,
-    Progress, Projector, Result, Seq, pause,
+    Progress, Projector, Result, Seq,
 };
 
 use self::knowledge::Knowledge;
@@ -164,8 +164,6 @@ impl GraphProjector {
                 }
                 Err(trouble) => return Err((event.id, trouble)),
             }
-            // Reading one event may take a millisecond, and whoever else shares the thread waits no longer than that.
-            pause().await;
             forgets |= forgotten_by(event).is_some();
             next = Cursor(Some(event.seq));
             if known.fold.pending_rows() >= ROWS {

@@ -21,6 +21,7 @@ mod evidence;
 mod fuse;
 mod graph;
 mod measure;
+mod pause;
 mod question;
 mod signal;
 mod wanted;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use mnemal_core::{
     Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps,
     GraphStore, IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, Timestamp, TokenCounter,
-    pause,
 };
 use mnemal_text::{Analyzer, Language};
 
 use crate::evidence::DEFAULT_FLOOR;
 use crate::graph::{GraphArm, Hint, LOOKED_AT};
 use crate::lexical::{self, LexicalIndex as _, LexicalScores};
+use crate::pause::pause;
 use crate::question::Query;
 use crate::request::{Mode, RecallRequest, Recalled, UsedMode};
 use crate::rows::RowSet;

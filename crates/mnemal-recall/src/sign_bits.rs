@@ -2,10 +2,11 @@
 
 mod estimate;
 
-use mnemal_core::{VectorColumn, pause};
+use mnemal_core::VectorColumn;
 
 use crate::best::Best;
 use crate::kernel;
+use crate::pause::pause;
 use crate::rows::RowSet;
 use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
 

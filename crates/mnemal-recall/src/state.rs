@@ -6,12 +6,13 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemal_core::{Cursor, IndexBlock, IndexMark, IndexStore, ModelId, Result, Seq, pause};
+use mnemal_core::{Cursor, IndexBlock, IndexMark, IndexStore, ModelId, Result, Seq};
 use mnemal_text::Analyzer;
 
 use crate::best::Best;
 use crate::lexical::LexicalIndex as _;
 use crate::memory::{MemoryIndex, Placed};
+use crate::pause::pause;
 use crate::rows::RowSet;
 use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};

@@ -164,11 +164,22 @@ fn folded(values: Option<&BTreeSet<String>>) -> BTreeSet<String> {
     values.into_iter().flatten().map(|text| mnemal_text::fold(text)).collect()
 }
 
-/// Share of slots that are exactly as expected, with every difference on a line.
-fn compare(life: &Life) -> (usize, usize, Vec<String>) {
+/// What a life came to: checks of a kind that hold, of how many, and every difference on a line.
+#[derive(Default)]
+struct Tally {
+    /// Slots of which something is known, as they are at the end.
+    current: (usize, usize),
+    /// Slots that hold a value at the end although nothing is known of them.
+    invented: usize,
+    /// Slots as of a day.
+    at: (usize, usize),
+    wrong: Vec<String>,
+}
+
+fn compare(life: &Life) -> Tally {
     let end = Timestamp::from_micros(1_800_000_000_000_000).unwrap();
     let slots = life.slots(AsOf::present(end));
-    let (mut right, mut all, mut wrong) = (0, 0, Vec::new());
+    let mut tally = Tally::default();
     // Roles are topics that are not compared, so the rows of one slot belong together.
     let mut listed: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for row in life.rows("current") {
@@ -176,18 +187,16 @@ fn compare(life: &Life) -> (usize, usize, Vec<String>) {
     }
     for (slot, wanted) in &listed {
         let found = folded(slots.get(slot));
-        all += 1;
+        tally.current.1 += 1;
         if found == *wanted {
-            right += 1;
+            tally.current.0 += 1;
         } else {
-            wrong.push(format!("{slot:?}: {found:?} instead of {wanted:?}"));
+            tally.wrong.push(format!("{slot:?}: {found:?} instead of {wanted:?}"));
         }
     }
-    for (slot, found) in &slots {
-        if !listed.contains_key(slot) {
-            all += 1;
-            wrong.push(format!("{slot:?}: {found:?}, of which nothing is known"));
-        }
+    for (slot, found) in slots.iter().filter(|(slot, _)| !listed.contains_key(slot)) {
+        tally.invented += 1;
+        tally.wrong.push(format!("{slot:?}: {found:?}, of which nothing is known"));
     }
     // Here an undated value holds since before it was said.
     for row in life.rows("at").into_iter().filter(|row| row.get("assumes").is_none()) {
@@ -197,24 +206,33 @@ fn compare(life: &Life) -> (usize, usize, Vec<String>) {
         let slots = life.slots(AsOf { world: noon, belief });
         let slot = slot(row);
         let (found, wanted) = (folded(slots.get(&slot)), wanted(row));
-        all += 1;
+        tally.at.1 += 1;
         if found == wanted {
-            right += 1;
+            tally.at.0 += 1;
         } else {
             let (world, belief) = (string(row, "world").unwrap(), string(row, "belief").unwrap_or_default());
-            wrong.push(format!("{slot:?} at {world} {belief}: {found:?} instead of {wanted:?}"));
+            tally.wrong.push(format!("{slot:?} at {world} {belief}: {found:?} instead of {wanted:?}"));
         }
     }
-    (right, all, wrong)
+    tally
+}
+
+fn lived(name: &str) -> Tally {
+    compare(&Life::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/life").join(name)))
 }
 
 #[test]
 fn a_life_of_six_months() {
-    let life = Life::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/life/first"));
-    let (right, all, wrong) = compare(&life);
-    println!("{right} of {all}");
-    for line in wrong {
-        println!("{line}");
-    }
-    assert_eq!(right, all);
+    let Tally { current, invented, at, wrong } = lived("first");
+    assert_eq!(wrong, Vec::<String>::new(), "{current:?} {at:?}");
+    assert_eq!((current.0, invented, at.0), (current.1, 0, at.1));
+}
+
+/// The life that was written apart from the code: what it came to is told in the README of the crate, and its differences
+/// are not printed, so that nobody mends them one by one.
+#[test]
+fn a_life_that_was_held_back() {
+    let Tally { current, invented, at, wrong: _ } = lived("second");
+    println!("current {current:?}, invented {invented}, as of a day {at:?}");
+    assert!(current.0 >= 1);
 }

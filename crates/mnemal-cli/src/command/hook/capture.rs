@@ -54,6 +54,8 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     if event == Event::SessionEnd {
         marks.sweep(memory.engine().now());
     }
+    // Nobody else may be there to read what was said into the graph; what time does not suffice for is read at the next turn.
+    let _behind = memory.graph().await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
     let _later = memory.engine().close().await;
     let broken = report.broken;

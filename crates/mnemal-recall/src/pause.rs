@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 /// Gives way once: the task is woken again at once and goes on at its next turn.
-pub async fn pause() {
+pub(crate) async fn pause() {
     let mut is_first = true;
     poll_fn(move |context| {
         if std::mem::take(&mut is_first) {
