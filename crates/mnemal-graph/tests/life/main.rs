@@ -228,11 +228,13 @@ fn a_life_of_six_months() {
     assert_eq!((current.0, invented, at.0), (current.1, 0, at.1));
 }
 
-/// The life that was written apart from the code: what it came to is told in the README of the crate, and its differences
-/// are not printed, so that nobody mends them one by one.
+/// The life that was written apart from the code. What it came to when the code was finished: 16 of 62 slots at the end, 27
+/// slots with a value of which nothing is known, 8 of 36 slots as of a day. The bounds leave some room below that; its
+/// differences are not printed, so that nobody mends them one by one.
 #[test]
 fn a_life_that_was_held_back() {
     let Tally { current, invented, at, wrong: _ } = lived("second");
     println!("current {current:?}, invented {invented}, as of a day {at:?}");
-    assert!(current.0 >= 1);
+    assert!(current.0 >= 14 && at.0 >= 6, "{current:?} {at:?}");
+    assert!(invented <= 30, "{invented}");
 }
