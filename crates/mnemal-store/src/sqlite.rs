@@ -2,8 +2,6 @@
 
 mod backup;
 mod budget;
-#[cfg(test)]
-mod cost;
 mod damage;
 mod driver;
 mod file;
@@ -16,6 +14,8 @@ mod ready;
 mod recover;
 mod schema;
 mod search;
+#[cfg(test)]
+mod tests;
 mod tie;
 mod trip;
 mod upkeep;
