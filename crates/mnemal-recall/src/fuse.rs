@@ -35,11 +35,10 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> Vec<Fus
     };
     let weights = weights.over(ran);
     let others = without_company(weights);
-    let scored: Vec<(Fused, Candidate)> =
-        candidates.iter().map(|one| (weigh(one, &largest, &others), *one)).collect();
-    let best = best_session(scored.iter());
-    let denial =
-        best_session(scored.iter().filter(|(_, one)| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0)));
+    let scored = |one: &Candidate| (weigh(one, &largest, &others), one.session);
+    let denies = |one: &&Candidate| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0);
+    let best = best_session(candidates.iter().map(scored));
+    let denial = best_session(candidates.iter().filter(denies).map(scored));
     for candidate in &mut candidates {
         let is_of = |session: Option<u32>| f32::from(u8::from(session == Some(candidate.session)));
         let (company, rival) = (is_of(best), is_of(denial));
@@ -66,9 +65,9 @@ fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
 }
 
 /// The conversation of the best of these candidates, if it is of one.
-fn best_session<'a>(scored: impl Iterator<Item = &'a (Fused, Candidate)>) -> Option<u32> {
+fn best_session(scored: impl Iterator<Item = (Fused, u32)>) -> Option<u32> {
     let best = scored.min_by(|(a, _), (b, _)| better_first(a, b));
-    best.map(|(_, one)| one.session).filter(|session| *session != NONE)
+    best.map(|(_, session)| session).filter(|session| *session != NONE)
 }
 
 fn better_first(a: &Fused, b: &Fused) -> Ordering {
