@@ -27,6 +27,8 @@ const Z: f64 = 1.959_964;
 pub struct Spoken {
     /// Its id.
     pub id: String,
+    /// The message before, of the assistant or of another speaker; empty where nothing is known of it.
+    pub before: String,
     /// The words.
     pub text: String,
     /// When it was said.
@@ -41,9 +43,13 @@ impl Spoken {
     /// # Errors
     /// None for ids that are no empty texts.
     pub fn event(&self, number: usize) -> Result<Event> {
+        self.said(number, EventKind::UserMessage, &self.text)
+    }
+
+    fn said(&self, number: usize, kind: EventKind, content: &str) -> Result<Event> {
         let said = NewEvent {
-            kind: EventKind::UserMessage,
-            content: self.text.clone(),
+            kind,
+            content: content.to_owned(),
             session: SessionId::new("s")?,
             channel: ChannelId::new("bench")?,
             parent: None,
@@ -70,7 +76,7 @@ impl Spoken {
     }
 }
 
-/// Reads every turn; the gazetteer is empty, and nothing is known of earlier turns.
+/// Reads every turn with the message before it; the gazetteer is empty, and nothing is known of earlier turns.
 ///
 /// # Errors
 /// A turn that cannot become an event.
@@ -79,7 +85,9 @@ pub fn read(extractor: &RuleExtractor, turns: &[Spoken]) -> Result<Vec<Extractio
     let mut all = Vec::with_capacity(turns.len());
     for (number, turn) in turns.iter().enumerate() {
         let event = turn.event(number)?;
-        all.push(extractor.extract(&Utterance { event: &event, before: &[], known: &known }));
+        let before = turn.said(number, EventKind::AssistantMessage, &turn.before)?;
+        let before = if turn.before.is_empty() { Vec::new() } else { vec![before] };
+        all.push(extractor.extract(&Utterance { event: &event, before: &before, known: &known }));
     }
     Ok(all)
 }

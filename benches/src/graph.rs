@@ -20,9 +20,9 @@ use mnemal_graph::GraphProjector;
 use mnemal_store::SqliteStore;
 
 use self::observed::{Observed, Tally};
-use crate::cpu::{Watch, quantile};
+use crate::cpu::{Watch, quantile, resident_bytes};
 use crate::figure::{Asked, Figure};
-use crate::spaces::own_history;
+use crate::spaces::{is_behind, own_history};
 
 pub use self::append::append_beside;
 pub use self::people::write_people;
@@ -32,6 +32,8 @@ pub use self::reads::{Reads, reads};
 const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 /// Most time for a part of an answer, in milliseconds; one that lacks a part costs nothing worth measuring.
 const PATIENCE: u64 = 60_000;
+/// Bytes of a megabyte.
+const MEGABYTE: f64 = 1e6;
 /// Turns a second of processor time, from the log to committed rows.
 const ASKED_TURNS: f64 = 3_000.0;
 /// The longest write transaction, in milliseconds.
@@ -62,7 +64,12 @@ impl Told {
         let lines = std::io::BufReader::new(std::fs::File::open(corpus)?);
         let report =
             memory.import(lines, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
-        ensure!(report.skipped_total == 0 && report.gaps.is_empty(), "{name} was not imported in full");
+        ensure!(
+            report.skipped_total == 0 && report.gaps.iter().all(is_behind),
+            "{name} was not imported in full"
+        );
+        let unread = engine.fold_within(Duration::from_millis(PATIENCE)).await;
+        ensure!(unread.is_empty(), "the notes of {name} did not catch up: {unread:?}");
         let turns = usize::try_from(report.taken.stored)?;
         engine.close().await?;
         Ok(Self { name: name.to_owned(), file, turns })
@@ -114,11 +121,12 @@ pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
     let observed = Arc::new(Observed::new(Arc::clone(&store)));
     let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
     projector.doubt().await?;
-    let mut steps = Vec::new();
+    let (mut steps, mut resident) = (Vec::new(), 0);
     loop {
         let watch = Watch::start()?;
         let behind = projector.renew(STEP).await?.behind;
         steps.push(watch.stop()?.cpu);
+        resident = resident.max(resident_bytes()?);
         if behind == 0 {
             break;
         }
@@ -132,6 +140,7 @@ pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
     let ms = |of: Duration| of.as_secs_f64() * 1_000.0;
     Ok(vec![
         figure("renewal, CPU", steps.iter().sum::<Duration>().as_secs_f64(), "s"),
+        figure("renewal, memory of the whole process", resident as f64 / MEGABYTE, "MB"),
         figure("renewal, step CPU p99", ms(quantile(&steps, 0.99)), "ms"),
         figure("renewal, step CPU longest", ms(quantile(&steps, 1.0)), "ms"),
         figure("renewal, write transaction CPU longest", ms(quantile(&writes, 1.0)), "ms")

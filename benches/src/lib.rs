@@ -7,6 +7,9 @@ pub mod neutral;
 
 pub mod metric;
 pub mod paired;
+pub mod plain;
+pub mod preferences;
+pub mod replay;
 pub mod score;
 pub mod shown;
 
@@ -20,6 +23,7 @@ pub mod chat;
 pub mod words;
 
 pub mod cpu;
+pub mod embedder;
 pub mod figure;
 pub mod graph;
 pub mod kept;
@@ -33,5 +37,7 @@ pub mod torture;
 pub mod planting;
 
 pub mod vectors;
+
+pub mod summaries;
 
 pub mod visible;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufReader;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use mnemal::{
@@ -50,6 +51,8 @@ pub struct Answers {
     pub degraded: usize,
     /// Tokens of the lines of all contexts, by section; empty for rankings.
     pub tokens: BTreeMap<&'static str, u64>,
+    /// Tokens of all contexts, with what stands around their lines.
+    pub whole_tokens: u64,
 }
 
 /// The spaces of one data set.
@@ -111,6 +114,19 @@ impl Spaces {
         Ok(facts)
     }
 
+    /// Returns the memory that a question is put to.
+    ///
+    /// # Errors
+    /// A question of a conversation that is not in the corpus.
+    pub fn memory(&self, question: &Question) -> Result<&Memory> {
+        Ok(&self.of(question)?.memory)
+    }
+
+    /// Returns the name of the turn that an event of a question's space came from.
+    pub fn turn(&self, question: &Question, event: EventId) -> Option<&str> {
+        self.spaces.get(&question.conv)?.sources.get(&event).map(String::as_str)
+    }
+
     /// Asks every question and ranks the turns that were found.
     ///
     /// # Errors
@@ -152,6 +168,7 @@ impl Spaces {
             // Layers that this build does not have lack in every context.
             let is_gap = |gap: &Gap| gap.cause != GapCause::NotConfigured;
             answers.degraded += usize::from(context.gaps.iter().any(is_gap));
+            answers.whole_tokens += u64::from(context.tokens.0);
             for one in &context.sections {
                 *answers.tokens.entry(one.section.as_str()).or_default() += u64::from(one.tokens.0);
             }
@@ -188,7 +205,8 @@ impl Space {
         let file = BufReader::new(File::open(&data.corpus)?);
         let options = own_history(conv);
         let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
-        if report.skipped_total > 0 || !report.taken.refused.is_empty() || !report.gaps.is_empty() {
+        if report.skipped_total > 0 || !report.taken.refused.is_empty() || !report.gaps.iter().all(is_behind)
+        {
             bail!("the corpus was not imported in full: {report:?}");
         }
         fold(&memory).await?;
@@ -207,8 +225,10 @@ impl Space {
     }
 }
 
-/// Lets the graph read everything, as upkeep would; an engine without one has nothing to read.
+/// Lets learnings and the graph read everything, as upkeep would; an engine without a graph has nothing more to read.
 async fn fold(memory: &Memory) -> Result<()> {
+    let unread = memory.engine().fold_within(Duration::from_millis(PART_DEADLINE_MS)).await;
+    ensure!(unread.is_empty(), "the learnings are not folded: {unread:?}");
     // A few unread events are no gap: they are read by the call after the one that told of none.
     let mut calls_without_gap = 0;
     while calls_without_gap < 2 {
@@ -222,7 +242,8 @@ async fn fold(memory: &Memory) -> Result<()> {
     Ok(())
 }
 
-fn is_behind(gap: &Gap) -> bool {
+/// Whether a gap only says that something is yet to be read.
+pub(crate) fn is_behind(gap: &Gap) -> bool {
     matches!(gap.cause, GapCause::Stale { .. })
 }
 

@@ -2,8 +2,10 @@
 
 pub mod asking;
 pub mod corrupt;
+pub mod dream;
 pub mod fuzz;
 pub mod history;
+pub mod inbox;
 pub mod io;
 pub mod kill;
 pub mod powercut;

@@ -21,6 +21,10 @@ const BENCHES: &[(&str, &str)] = &[
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
     ("vectors", "indexes of vectors beside a look at all rows; the graph with the feature `hnsw`"),
+    (
+        "summaries",
+        "summaries of sessions against references, beside lead, TextRank and chance; refreshes a second",
+    ),
     ("visible", "from writing an event until it can be read, here and in a second process"),
     ("signals", "what each signal of recall adds, and the weights that data sets teach"),
     ("spaces", "many small spaces asked by chance: processor time, memory, open files"),

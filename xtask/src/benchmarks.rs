@@ -68,6 +68,20 @@ const MEASUREMENTS: &[Measurement] = &[
         ],
     },
     Measurement {
+        name: "preferences",
+        title: "Contexts: the preference that a question needs",
+        about: "PrefEval, development half: statements scattered among the turns of other chats of the same space, for users with \
+            fifty preferences and for one with all; share of the questions whose context of 4,000 tokens holds the right one.",
+        commands: &["context --data DATA/prefeval --noise DATA/locomo --noise DATA/beam100k"],
+    },
+    Measurement {
+        name: "summaries",
+        title: "Summaries of sessions",
+        about: "LoCoMo, development half: 120 tokens for each session against its reference, ROUGE as F1, with the 95 % interval of \
+            what they are above lead, TextRank and chance; refreshes a second of processor time.",
+        commands: &["summaries --data DATA/locomo"],
+    },
+    Measurement {
         name: "abstain",
         title: "Questions that nothing answers",
         about: "Share of the questions without a hit above the floor of evidence, and the probability that an answerable one has more \

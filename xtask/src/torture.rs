@@ -10,8 +10,10 @@ use crate::command::Line;
 const PROGRAMMES: &[(&str, &str)] = &[
     ("asking", "random questions: no panic, finite scores that add up, the same answer from the same log"),
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
+    ("dream", "a month of cycles with a model that lies: nothing lost, everything can be taken back"),
     ("fuzz", "spoiled texts through every port that reads text: no panic, spans inside, twice alike"),
     ("history", "histories of several clients with faults agree with a plain set"),
+    ("inbox", "files come into an inbox while its reader is killed"),
     ("io", "the n-th operation on the file fails, for every n"),
     ("kill", "processes are killed while they write"),
     ("powercut", "the power is cut, with torn writes"),

@@ -11,9 +11,13 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use mnemal::{Builder, Engine, Error, ImportFormat, Layer, Memory, Scope, Settings, SpaceId, Within};
 use mnemal_benches::cpu::{Watch, quantile};
+use mnemal_benches::embedder::EmbedderArgs;
 use mnemal_benches::figure::{Asked, Figure, table};
 use mnemal_benches::neutral::DataSet;
 use mnemal_benches::paired::Difference;
+use mnemal_benches::plain::{filled, ranked};
+use mnemal_benches::preferences::{Stated, document};
+use mnemal_benches::replay::{replay, turns};
 use mnemal_benches::shown::{Shown, gains, json as groups, shown};
 use mnemal_benches::spaces::{Answers, Layout, Spaces, own_history};
 use serde_json::{Map, Value, json};
@@ -38,6 +42,15 @@ struct Args {
     /// Measure the processor time of contexts instead: all data sets in one file, with a graph and without in turn.
     #[arg(long)]
     cost: bool,
+    /// Folders of turns in which the data set's statements of preferences are scattered; then contexts are asked for the right
+    /// one instead, for users with fifty and for one with all, at the first budget.
+    #[arg(long)]
+    noise: Vec<PathBuf>,
+    /// Say so many turns of each data set again, one after the other, and tell how much of each context a prompt cache keeps.
+    #[arg(long, value_name = "TURNS")]
+    replay: Option<usize>,
+    #[command(flatten)]
+    embedder: EmbedderArgs,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -58,6 +71,8 @@ struct Compared {
     budget: u32,
     with: BTreeMap<String, Shown>,
     without: BTreeMap<String, Shown>,
+    /// What the turns hold that stemmed BM25 would put into contexts of the same size.
+    bm25: BTreeMap<String, Shown>,
     gains: BTreeMap<String, Difference>,
     /// Mean tokens of each section of a context with a graph.
     tokens: BTreeMap<&'static str, f64>,
@@ -74,18 +89,32 @@ async fn run(args: &Args) -> Result<()> {
     if args.cost {
         return cost(args).await;
     }
+    if let (Some(most), Some(budget)) = (args.replay, args.budget.first()) {
+        for folder in &args.data {
+            let seen = replay(&turns(folder, most)?, &Engine::builder(), *budget).await?;
+            println!("{:#}", seen.json());
+        }
+        return Ok(());
+    }
+    if let (false, Some(data), Some(budget)) = (args.noise.is_empty(), args.data.first(), args.budget.first())
+    {
+        return preferences(&Stated::read(data, &args.noise)?, &args.embedder.builder()?, *budget).await;
+    }
     let mut documents = Vec::new();
     for folder in &args.data {
         let data = DataSet::read(folder, &args.questions)?;
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let with = Spaces::import(&data, Layout::Apart, &Engine::builder()).await?;
+        let builder = args.embedder.builder()?;
+        let with = Spaces::import(&data, Layout::Apart, &builder).await?;
         let facts = with.fold_graphs().await?;
-        let without = Spaces::import(&data, Layout::Apart, &Engine::builder().without(Layer::Graph)).await?;
+        let without = Spaces::import(&data, Layout::Apart, &builder.without(Layer::Graph)).await?;
+        let ranked = ranked(&data, &without).await?;
         let mut compared = Vec::new();
         for budget in &args.budget {
             let on = with.contexts(&data.questions, *budget).await?;
             let off = without.contexts(&data.questions, *budget).await?;
-            compared.push(compare(&data, (&name, *budget), &on, &off, &args.by));
+            let bm25 = shown(&data, &filled(&ranked, *budget), &args.by);
+            compared.push(Compared { bm25, ..compare(&data, (&name, *budget), &on, &off, &args.by) });
         }
         if args.json {
             let budgets: Vec<Value> = compared.iter().map(Compared::json).collect();
@@ -99,6 +128,14 @@ async fn run(args: &Args) -> Result<()> {
     if args.json {
         println!("{:#}", json!({"contexts": documents}));
     }
+    Ok(())
+}
+
+/// Asks for preferences by questions that do not name them.
+async fn preferences(stated: &Stated, builder: &Builder, budget: u32) -> Result<()> {
+    let one = stated.one_user(builder, budget).await?;
+    let few = stated.users_of_few(builder, budget).await?;
+    println!("{:#}", document(&few, &one, budget));
     Ok(())
 }
 
@@ -169,6 +206,7 @@ fn compare(data: &DataSet, (name, budget): (&str, u32), on: &Answers, off: &Answ
         budget,
         with: shown(data, &on.rows, by),
         without: shown(data, &off.rows, by),
+        bm25: BTreeMap::new(),
         gains: gains(data, &off.rows, &on.rows, by),
         tokens: on.tokens.iter().map(|(section, total)| (*section, mean(total))).collect(),
         degraded: on.degraded + off.degraded,
@@ -182,21 +220,22 @@ impl Compared {
             self.gains.iter().map(|(name, of)| (name.clone(), gain(of))).collect();
         json!({
             "budget": self.budget, "with": groups(&self.with), "without": groups(&self.without),
-            "gain": gains, "tokens": self.tokens, "degraded": self.degraded,
+            "bm25": groups(&self.bm25), "gain": gains, "tokens": self.tokens, "degraded": self.degraded,
         })
     }
 
     fn table(&self) -> String {
         let mut lines = vec![format!("\n{}, {} tokens, degraded {}", self.data, self.budget, self.degraded)];
         lines.push(format!(
-            "  {:26}{:>6}{:>10}{:>10}{:>10}  interval",
-            "group", "n", "without", "with", "gain"
+            "  {:26}{:>6}{:>10}{:>10}{:>10}{:>10}  interval",
+            "group", "n", "bm25", "without", "with", "gain"
         ));
         for (name, off) in &self.without {
             let on = self.with.get(name).cloned().unwrap_or_default();
+            let bm25 = self.bm25.get(name).map_or(0.0, |bm25| bm25.share);
             let Difference { mean, low, high } = self.gains.get(name).copied().unwrap_or_default();
             lines.push(format!(
-                "  {name:26}{:6}{:10.4}{:10.4}{mean:+10.4}  {low:+.4} to {high:+.4}",
+                "  {name:26}{:6}{bm25:10.4}{:10.4}{:10.4}{mean:+10.4}  {low:+.4} to {high:+.4}",
                 off.n, off.share, on.share
             ));
         }

@@ -109,7 +109,7 @@ async fn erase(path: &Path, events: usize, lines: &mut Vec<Line>) -> Result<()> 
     lines.push(("erase_one_cpu_ms", (cpu_micros()? - start) / 1e3 / rounds as f64));
     lines.push(("file_bytes", clock as f64));
     let start = cpu_micros()?;
-    store.scrub().await?;
+    store.scrub(&[]).await?;
     lines.push(("scrub_cpu_ms", (cpu_micros()? - start) / 1e3));
     store.close().await?;
     Ok(())

@@ -3,18 +3,16 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
-use mnemal::{Builder, Engine, Layer, RecallMode};
-use mnemal_benches::kept::Kept;
+use mnemal::{Layer, RecallMode};
+use mnemal_benches::embedder::EmbedderArgs;
 use mnemal_benches::neutral::{DataSet, Row};
 use mnemal_benches::paired::{Difference, by_group};
 use mnemal_benches::score::score;
 use mnemal_benches::shown;
 use mnemal_benches::spaces::{Asking, Layout, Spaces};
-use mnemal_core::Embedder;
 
 /// Turns that are ranked for a question. Source: the deepest published depth.
 const LIMIT: usize = 50;
@@ -47,13 +45,8 @@ struct Args {
     /// Assemble contexts of this many tokens too, and say how much of the evidence they hold.
     #[arg(long, value_name = "TOKENS")]
     context: Option<u32>,
-    /// Embed with a transformer instead of the built-in table: FAMILY:FOLDER, such as `minilm:models/minilm`. Needs the
-    /// feature `onnx`.
-    #[arg(long, value_name = "FAMILY:FOLDER")]
-    embedder: Option<String>,
-    /// Keep the transformer's vectors in this file, and take from it those that are there.
-    #[arg(long, value_name = "FILE", requires = "embedder")]
-    vectors: Option<PathBuf>,
+    #[command(flatten)]
+    embedder: EmbedderArgs,
     /// Whether the graph has a part in the ranking; `both` also says what it changes, group by group.
     #[arg(long, value_enum, default_value_t = Graph::On)]
     graph: Graph,
@@ -88,7 +81,7 @@ fn main() -> Result<()> {
 async fn run(args: &Args) -> Result<()> {
     let data = DataSet::read(&args.data, &args.questions)?;
     let layout = if args.pooled { Layout::Pooled } else { Layout::Apart };
-    let builder = builder(args)?;
+    let builder = args.embedder.builder()?;
     let graphless = builder.clone().without(Layer::Graph);
     let first = if args.graph == Graph::Off { &graphless } else { &builder };
     let spaces = Spaces::import(&data, layout, first).await?;
@@ -148,29 +141,6 @@ fn gain_json((group, n, differences): &(String, usize, Vec<Difference>)) -> serd
     };
     let metrics: serde_json::Map<_, _> = COMPARED.iter().zip(differences).map(metric).collect();
     serde_json::json!({"group": group, "n": n, "metrics": metrics})
-}
-
-fn builder(args: &Args) -> Result<Builder> {
-    let Some(named) = &args.embedder else { return Ok(Engine::builder()) };
-    let embedder = transformer(named)?;
-    let embedder = match &args.vectors {
-        Some(file) => Arc::new(Kept::open(file, embedder)?),
-        None => embedder,
-    };
-    Ok(Engine::builder().with_embedder(embedder))
-}
-
-#[cfg(feature = "onnx")]
-fn transformer(named: &str) -> Result<Arc<dyn Embedder>> {
-    use mnemal_providers::{Recipe, TransformerEmbedder};
-    let (family, folder) = named.split_once(':').context("the embedder is FAMILY:FOLDER")?;
-    let recipe = Recipe::of(family).with_context(|| format!("there is no family {family}"))?;
-    Ok(Arc::new(TransformerEmbedder::open(Path::new(folder), Some(recipe))?))
-}
-
-#[cfg(not(feature = "onnx"))]
-fn transformer(_named: &str) -> Result<Arc<dyn Embedder>> {
-    anyhow::bail!("this build has no transformers: build it with `--features onnx`")
 }
 
 fn write(file: &Path, rows: &[Row]) -> Result<()> {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
-use mnemal_benches::torture::{Order, Report, asking, corrupt, fuzz, history, io, kill, powercut, processes};
+use mnemal_benches::torture::{
+    Order, Report, asking, corrupt, dream, fuzz, history, inbox, io, kill, powercut, processes,
+};
 
 /// Tries to make a space lose, double, damage or misread something.
 #[derive(Debug, Parser)]
@@ -36,8 +38,10 @@ struct Args {
 enum Name {
     Asking,
     Corrupt,
+    Dream,
     Fuzz,
     History,
+    Inbox,
     Io,
     Kill,
     Powercut,
@@ -51,7 +55,10 @@ impl Name {
             Self::Kill => 1_000,
             Self::Corrupt | Self::Io | Self::Powercut => 2_000,
             Self::History => 30,
+            // Source: issue of the inbox, 200 files and 50 kills.
+            Self::Inbox => 50,
             Self::Fuzz => 500_000,
+            Self::Dream => 900,
             Self::Processes => 10_000,
             Self::Asking => 1_000_000,
         }
@@ -61,8 +68,10 @@ impl Name {
         match self {
             Self::Asking => asking::run(order),
             Self::Corrupt => corrupt::run(order),
+            Self::Dream => dream::run(order),
             Self::Fuzz => fuzz::run(order),
             Self::History => history::run(order),
+            Self::Inbox => inbox::run(order),
             Self::Io => io::run(order),
             Self::Kill => kill::run(order),
             Self::Powercut => powercut::run(order),
@@ -78,6 +87,9 @@ fn main() -> Result<ExitCode> {
     }
     if let Some((corrupt::READ, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return corrupt::read(rest).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some((inbox::TAKE, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
+        return inbox::take(rest).map(|()| ExitCode::SUCCESS);
     }
     let args = Args::parse();
     let program = std::env::current_exe().context("this program does not know where it is")?;

@@ -19,6 +19,8 @@ struct TurnLine {
     id: String,
     tz: String,
     at: String,
+    #[serde(default)]
+    prev: String,
     text: String,
 }
 
@@ -99,6 +101,7 @@ impl Gold {
             let (at, offset_seconds) = moment(&line.at)?;
             turns.push(Spoken {
                 id: line.id,
+                before: line.prev,
                 text: line.text,
                 at,
                 zone: Zone { name: line.tz, offset_seconds },

@@ -16,6 +16,8 @@ use crate::neutral::lines;
 #[derive(Debug, Deserialize)]
 struct Line {
     id: String,
+    #[serde(default)]
+    session: String,
     ts: String,
     text: String,
 }
@@ -41,10 +43,14 @@ impl Observed {
     /// # Errors
     /// A file that is missing, or a line that is no such record.
     pub fn read(folder: &Path) -> Result<Self> {
-        let mut turns = Vec::new();
+        let mut turns: Vec<Spoken> = Vec::new();
+        let mut session = String::new();
         for line in lines::<Line>(&folder.join("corpus.jsonl"))? {
             let (at, _) = moment(&line.ts)?;
-            turns.push(Spoken { id: line.id, text: line.text, at, zone: Zone::utc() });
+            let before = turns.last().filter(|_| session == line.session);
+            let before = before.map(|turn| turn.text.clone()).unwrap_or_default();
+            session = line.session;
+            turns.push(Spoken { id: line.id, before, text: line.text, at, zone: Zone::utc() });
         }
         let places: HashMap<&str, usize> =
             turns.iter().enumerate().map(|(place, turn)| (turn.id.as_str(), place)).collect();

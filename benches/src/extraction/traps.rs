@@ -61,7 +61,8 @@ fn utterance(event: &Event) -> Utterance<'_> {
 /// Makes the event of a text; without a role it is the user's.
 fn event(line: &Line, number: usize) -> Result<Event> {
     let at = Timestamp::from_micros(SAID_AT)?;
-    let said = Spoken { id: line.id.clone(), text: line.text.clone(), at, zone: Zone::utc() };
+    let said =
+        Spoken { id: line.id.clone(), before: String::new(), text: line.text.clone(), at, zone: Zone::utc() };
     let mut event = said.event(number)?;
     let (kind, origin) = match line.role.as_str() {
         "" => return Ok(event),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    AsOf, Cursor, Entity, EntityFilter, Extraction, Extractor, Fact, FactFilter, MentionFilter, Result,
+    AsOf, Cursor, Entity, EntityFilter, EntityId, Extraction, Extractor, Fact, FactFilter, MentionFilter,
+    Result,
 };
 use mnemal_core::{
     Advance, DeadLetter, Edition, Error, GraphDelta, GraphStore, MentionRow, Producer, Projection, Utterance,
@@ -121,6 +122,10 @@ impl GraphStore for Observed {
 
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
         self.loaded(self.store.facts(filter, as_of)).await
+    }
+
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
+        self.loaded(self.store.strongest(of, most, as_of)).await
     }
 
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {

@@ -1,12 +1,13 @@
 //! Rankings with one signal switched off, and of BM25 alone, beside the ranking with all of them.
 
 use anyhow::Result;
-use mnemal::{Engine, Hit, Layer, RecallMode, RecallWeights};
+use mnemal::{Engine, Layer, RecallMode, RecallWeights};
 use serde_json::{Value, json};
 
 use super::sample::shipped;
 use crate::neutral::{DataSet, Row};
 use crate::paired::{Difference, difference};
+use crate::plain::{Ranked, ranked};
 use crate::score::{ALL, score};
 use crate::spaces::{Asking, Layout, Spaces};
 
@@ -14,8 +15,6 @@ use crate::spaces::{Asking, Layout, Spaces};
 const METRICS: [&str; 2] = ["recall@10", "ndcg@10"];
 /// Turns that are ranked.
 const LIMIT: usize = 50;
-/// Turns of which BM25 alone ranks the best. Source: no conversation of the sets has more.
-const MOST_TURNS: usize = 1_000;
 
 /// One ranking: its metrics, and how they differ from those of the ranking with all signals.
 #[derive(Clone, Debug)]
@@ -51,7 +50,11 @@ pub async fn ablate(data: &DataSet) -> Result<Vec<Line>> {
     let asking = Asking { limit: LIMIT, mode: RecallMode::Auto };
     let spaces = Spaces::import(data, Layout::Apart, &Engine::builder()).await?;
     let all = spaces.recall(&data.questions, asking).await?.rows;
-    let plain = by_bm25(data, &spaces).await?;
+    let best = |one: Ranked| Row {
+        id: one.id,
+        ranked: one.turns.into_iter().take(LIMIT).map(|(turn, _)| turn).collect(),
+    };
+    let plain: Vec<Row> = ranked(data, &spaces).await?.into_iter().map(best).collect();
     let mut lines = vec![
         Line::new("all signals".to_owned(), data, &all, &all),
         Line::new("BM25 alone".to_owned(), data, &all, &plain),
@@ -67,23 +70,4 @@ pub async fn ablate(data: &DataSet) -> Result<Vec<Line>> {
         lines.push(Line::new(format!("without {name}"), data, &all, &run));
     }
     Ok(lines)
-}
-
-/// Ranks by the BM25 of the turn itself, nothing lent by its neighbours.
-async fn by_bm25(data: &DataSet, spaces: &Spaces) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for question in &data.questions {
-        let asking = Asking { limit: MOST_TURNS, mode: RecallMode::Lexical };
-        let mut hits = spaces.hits(question, asking).await?;
-        hits.retain(|(_, hit)| own_words(hit) > 0.0);
-        hits.sort_by(|(_, a), (_, b)| own_words(b).total_cmp(&own_words(a)));
-        hits.truncate(LIMIT);
-        rows.push(Row { id: question.id.clone(), ranked: hits.into_iter().map(|(id, _)| id).collect() });
-    }
-    Ok(rows)
-}
-
-fn own_words(hit: &Hit) -> f32 {
-    let words = hit.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw);
-    words * (1.0 - hit.neighbour_share)
 }

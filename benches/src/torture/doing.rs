@@ -10,7 +10,7 @@ use mnemal::{
     LearningKind, LearningStore, Memory, Message, NoteKey, Projector, RecallMode, Result, Selector,
     SessionId, Upkeep,
 };
-use mnemal_learnings::NoteProjector;
+use mnemal_learnings::LearningProjector;
 use mnemal_store::{MemoryStore, SqliteStore};
 
 use super::names::PREFERENCE;
@@ -62,7 +62,7 @@ pub(super) async fn act(desk: &Desk, ask: Ask) -> Result<Degraded<Said>> {
         }
         Ask::Checkpoint => {
             let store = beside(desk).await?;
-            let _scrubbed = store.scrub().await?;
+            let _scrubbed = store.scrub(&[]).await?;
             store.close().await.map(|()| Said::Done)?
         }
         Ask::Close => memory.engine().close().await.map(|()| Said::Done)?,
@@ -170,7 +170,7 @@ async fn rebuilds(desk: &Desk) -> Result<bool> {
     let (file, anew) = (Arc::new(beside(desk).await?), Arc::new(MemoryStore::new()));
     let events: Arc<dyn EventStore> = Arc::<SqliteStore>::clone(&file);
     let rows: Arc<dyn LearningStore> = Arc::<MemoryStore>::clone(&anew);
-    let projector = NoteProjector::new(events, rows);
+    let projector = LearningProjector::new(events, rows);
     while projector.step(PAGE).await?.behind > 0 {}
     let every = LearningFilter::all();
     let (mut stored, mut made) =

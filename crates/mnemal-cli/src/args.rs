@@ -1,17 +1,29 @@
 //! What can be said on the command line.
 
+mod dream;
 mod events;
 mod graph;
+mod ingest;
+mod memory;
+mod model;
 mod rebuild;
+mod session;
+mod summary;
 mod working;
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, Import, ImportFormat, Log, LogAdd, LogList};
 pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
+pub(crate) use self::ingest::{Inbox, Ingest};
+pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
+pub(crate) use self::model::Model;
 pub(crate) use self::rebuild::{Rebuild, Reindex};
+pub(crate) use self::session::{Session, SessionCompress};
+pub(crate) use self::summary::Summary;
 pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
@@ -95,16 +107,40 @@ pub(crate) enum Command {
     /// Show what is talked about.
     #[command(subcommand)]
     Topic(Topic),
+    /// Show what was said, in few of its own sentences: of everything, of a channel, a conversation, a day.
+    Summary(Summary),
+    /// List, show, compress and erase conversations.
+    #[command(subcommand)]
+    Session(Session),
     /// Write the graph of entities and facts for other programs.
     #[command(subcommand)]
     Graph(Graph),
-    /// Take a decision about a fact, a name or a merge back.
+    /// List, show and decide about notes and learnings: history, archive, restore, reject, confirm, categories.
+    #[command(subcommand)]
+    Memory(MemoryVerb),
+    /// The same of what was learnt from the user's words and from results of tools.
+    #[command(subcommand, visible_alias = "learnings")]
+    Learning(MemoryCall),
+    /// The same of how the user wants things.
+    #[command(subcommand, visible_alias = "preferences")]
+    Preference(MemoryCall),
+    /// Look over the notes now: fold copies, put away what has ended, connect what belongs together; or show what was done.
+    Dream(Dream),
+    /// Take a decision about a fact, a name, a merge, a note or a learning back, or what the dream did.
     Undo(Undo),
     /// Keep scratch texts for a while: put, get, list, search, rm.
     #[command(subcommand)]
     Working(Working),
+    /// Say what the language model of the settings has cost, and whether it answers.
+    #[command(subcommand)]
+    Model(Model),
     /// Read conversations from a file, once each.
     Import(Import),
+    /// Read files: text, Markdown, JSON, CSV and, in a build for them, HTML, mail, DOCX, EPUB, PDF; each once.
+    Ingest(Ingest),
+    /// Show and read the folder that the settings name as an inbox.
+    #[command(subcommand)]
+    Inbox(Inbox),
     /// Write everything, without loss, as JSON lines.
     Export(Export),
     /// List, make, show, change and remove spaces.
@@ -142,7 +178,7 @@ pub(crate) struct Remember {
     /// A stable name: storing again with it makes a new version.
     #[arg(long)]
     pub(crate) key: Option<String>,
-    /// `knowledge` or `preference`.
+    /// `knowledge`, `preference` or `anti_pattern`.
     #[arg(long, default_value = "knowledge")]
     pub(crate) kind: String,
     /// A slash path.
@@ -273,6 +309,9 @@ pub(crate) struct Extract {
     /// A text that the user says now, in place of an event; `-` reads it from stdin. No space is opened.
     #[arg(long, conflicts_with = "event")]
     pub(crate) text: Option<String>,
+    /// Ask the language model of the settings instead of the rules. Nothing is stored but its paid answer.
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) model: bool,
     /// Say also what was dropped, and why.
     #[arg(long)]
     pub(crate) explain: bool,

@@ -5,6 +5,7 @@ mod check;
 mod context;
 mod demo;
 mod doctor;
+mod dream;
 mod entity;
 mod export;
 mod extract;
@@ -13,18 +14,24 @@ mod forget;
 mod graph;
 pub(crate) mod hook;
 mod import;
+mod inbox;
+mod ingest;
 mod init;
 mod log;
 mod mcp;
+mod memory;
+mod model;
 mod rebuild;
 mod recall;
 mod recover;
 mod reindex;
 mod remember;
 mod restore;
+mod session;
 mod setup;
 mod space;
 mod status;
+mod summary;
 mod topic;
 mod undo;
 mod working;
@@ -34,18 +41,19 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Decision, Error, EventFilter, Gap, GapCause, Memory, Role, Scope, SessionId, Settings, Spaces, Speaker,
-    UserId, Within,
+    Decision, Error, EventFilter, EventKind, FILE, Gap, GapCause, HEADING, Memory, NewEvent, PAGE, Role,
+    Scope, SessionId, Settings, Spaces, Speaker, UserId, Within,
 };
 use serde::Serialize;
 
-use crate::args::{Args, Command, Filter, Global};
+use crate::args::{Args, Command, Filter, Global, Meant, MemoryCall};
 use crate::ask::Going;
 use crate::output::Output;
 use crate::place::Place;
 use crate::{config, failure};
 
 /// Runs the command and returns the exit code.
+#[expect(clippy::too_many_lines, reason = "a table of the commands")]
 pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     let Args { global, command } = args;
     match command {
@@ -82,13 +90,32 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             let memory = open_one(&global, output).await?;
             settled(&memory, working::run(&memory, call, output).await).await
         }
+        Command::Model(call) => model::run(&open_one(&global, output).await?, &call, output).await,
         Command::Topic(call) => {
             let memory = open_one(&global, output).await?;
             settled(&memory, topic::run(&memory, &global, call, output).await).await
         }
+        Command::Summary(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, summary::run(&memory, &global, call, output).await).await
+        }
+        Command::Session(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, session::run(&memory, &global, call, output).await).await
+        }
         Command::Graph(call) => {
             let memory = open_one(&global, output).await?;
             settled(&memory, graph::run(&memory, &global, call, output).await).await
+        }
+        Command::Memory(verb) => match verb.meant() {
+            Meant::Rows(call) => memories(&global, memory::Of::Everything, call, output).await,
+            Meant::Other(command) => Box::pin(run(Args { global, command }, output)).await,
+        },
+        Command::Learning(call) => memories(&global, memory::Of::Learnings, call, output).await,
+        Command::Preference(call) => memories(&global, memory::Of::Preferences, call, output).await,
+        Command::Dream(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, dream::run(&memory, &call, output).await).await
         }
         Command::Undo(call) => {
             let memory = open_one(&global, output).await?;
@@ -96,6 +123,8 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
+        Command::Ingest(call) => ingest::run(&global, &call, output).await,
+        Command::Inbox(call) => inbox::run(&global, &call, output).await,
         Command::Export(call) => export::run(&open_one(&global, output).await?, call, output).await,
         Command::Space(call) => space::run(&global, call, output).await,
         Command::Backup(call) => backup::run(&open_one(&global, output).await?, &call, output).await,
@@ -113,6 +142,11 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         // Answered in `main`, which waits for no hook longer than its deadline.
         Command::Hook(_) => Ok(0),
     }
+}
+
+async fn memories(global: &Global, of: memory::Of, call: MemoryCall, output: &Output) -> Result<u8> {
+    let memory = open_one(global, output).await?;
+    settled(&memory, memory::run(&memory, of, call, output).await).await
 }
 
 /// Opens the space that a command reads, together with those that are read beside it: the others that are named, `global`,
@@ -170,6 +204,15 @@ async fn opened(
     let spaces = Spaces::new(data, builder)?;
     let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
     Ok((memory, Some(spaces)))
+}
+
+/// Returns where the text of a file stands: the file, the headings, the page; nothing for anything else.
+pub(crate) fn place_of(event: &NewEvent) -> Option<String> {
+    let said = |name: &str| event.metadata.get(name).map(String::as_str);
+    let file = said(FILE).filter(|_| event.kind == EventKind::Document)?;
+    let page = said(PAGE).map(|page| format!("page {page}"));
+    let parts = [Some(file.to_owned()), said(HEADING).map(str::to_owned), page];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
 }
 
 /// Moves what was written out of the write-ahead log, so that the database is one file again.

@@ -1,7 +1,7 @@
 //! Settings: the defaults, then the user's file, then variables of the environment.
 
 use anyhow::{Context as _, Result};
-use mnemal::{Builder, Engine, Error, Settings};
+use mnemal::{Builder, Engine, Error, GUARDED, Program, Settings};
 use serde::de::DeserializeOwned;
 
 use crate::args::Global;
@@ -31,22 +31,31 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Starts an engine with these settings, and with the key of the endpoint that they name: only then is the variable read
-/// that holds it.
+/// Starts an engine with these settings, and with the keys of the endpoints that they name: only then are the variables
+/// read that hold them.
 ///
 /// # Errors
 /// `Invalid` for a key that can be none.
-#[cfg_attr(
-    not(feature = "http"),
-    expect(clippy::unnecessary_wraps, reason = "the same call as with the feature")
-)]
 pub(crate) fn builder(settings: Settings) -> Result<Builder> {
+    let program = std::env::current_exe().context("this program does not know where it is")?;
+    let reader = Program { path: program, arguments: vec![GUARDED.to_owned()] };
     #[cfg(feature = "http")]
-    if let Some(key) = endpoint_key(&settings) {
-        let key = mnemal::ApiKey::new(&key)?;
-        return Ok(Engine::builder().with_settings(settings).with_endpoint_key(key));
+    let keys = (endpoint_key(&settings), model_key(&settings));
+    let builder = Engine::builder().with_settings(settings).with_guarded_reader(reader);
+    #[cfg(feature = "http")]
+    let builder = with_keys(builder, keys)?;
+    Ok(builder)
+}
+
+#[cfg(feature = "http")]
+fn with_keys(mut builder: Builder, (vectors, words): (Option<String>, Option<String>)) -> Result<Builder> {
+    if let Some(key) = vectors {
+        builder = builder.with_endpoint_key(mnemal::ApiKey::new(&key)?);
     }
-    Ok(Engine::builder().with_settings(settings))
+    if let Some(key) = words {
+        builder = builder.with_model_key(mnemal::ApiKey::new(&key)?);
+    }
+    Ok(builder)
 }
 
 /// Returns the key of the endpoint that the settings name, if they name a variable for it and it is set.
@@ -54,6 +63,13 @@ pub(crate) fn endpoint_key(settings: &Settings) -> Option<String> {
     let embedding = &settings.embedding;
     let is_asked = embedding.provider == mnemal::EmbeddingProvider::OpenaiCompatible;
     if is_asked && !embedding.api_key_env.is_empty() { place::variable(&embedding.api_key_env) } else { None }
+}
+
+/// Returns the key of the language model that the settings name, if they name a variable for it and it is set.
+pub(crate) fn model_key(settings: &Settings) -> Option<String> {
+    let llm = &settings.llm;
+    let is_asked = llm.provider == mnemal::LlmProvider::OpenaiCompatible;
+    if is_asked && !llm.api_key_env.is_empty() { place::variable(&llm.api_key_env) } else { None }
 }
 
 /// Reads the section of the settings that a command has for itself.

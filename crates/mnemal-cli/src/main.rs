@@ -20,6 +20,11 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let [_, word, kind] = arguments.as_slice()
+        && word == mnemal::GUARDED
+    {
+        return ExitCode::from(u8::from(mnemal::serve_guarded(&kind.to_string_lossy()).is_err()));
+    }
     let parsed = Args::try_parse_from(&arguments);
     if command::hook::is_called(&arguments) {
         return command::hook::answer(parsed);

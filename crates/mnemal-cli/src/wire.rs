@@ -1,7 +1,10 @@
 //! What programs read: the JSON forms of answers, written out by hand so that nothing inside can change them.
 
+use std::collections::HashMap;
+
 use mnemal::{
-    Ack, Durability, Erasure, Event, EventKind, Gap, GapCause, Receipt, ScorePart, SessionSummary, Stored,
+    Ack, Durability, Erasure, Event, EventId, EventKind, Gap, GapCause, Receipt, ScorePart, SessionSummary,
+    Span, Stored,
 };
 use serde::Serialize;
 
@@ -138,6 +141,7 @@ fn kind(of: &EventKind) -> &'static str {
         EventKind::Observation => "observation",
         EventKind::Document => "document",
         EventKind::Decision(_) => "decision",
+        EventKind::Operation(_) => "operation",
         _ => "other",
     }
 }
@@ -276,11 +280,15 @@ pub(crate) struct SourceForm {
     pub(crate) event_id: String,
     pub(crate) start: u32,
     pub(crate) end: u32,
+    /// The file, the headings and the page, where it is text of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<String>,
 }
 
 impl From<&mnemal::Source> for SourceForm {
     fn from(source: &mnemal::Source) -> Self {
-        Self { event_id: source.event.to_string(), start: source.span.start, end: source.span.end }
+        let Span { start, end } = source.span;
+        Self { event_id: source.event.to_string(), start, end, place: None }
     }
 }
 
@@ -336,8 +344,13 @@ pub(crate) struct BlockForm {
     pub(crate) hash: String,
 }
 
-impl From<&Receipt> for ReceiptForm {
-    fn from(receipt: &Receipt) -> Self {
+impl ReceiptForm {
+    /// Returns the form of a receipt; `places` says where texts of files stand.
+    pub(crate) fn with_places(receipt: &Receipt, places: &HashMap<EventId, String>) -> Self {
+        let form = |source: &mnemal::Source| SourceForm {
+            place: places.get(&source.event).cloned(),
+            ..SourceForm::from(source)
+        };
         let blocks = receipt.blocks.iter().map(|block| BlockForm {
             kind: block.kind.as_str(),
             tokens: block.tokens.0,
@@ -347,7 +360,7 @@ impl From<&Receipt> for ReceiptForm {
             block: line.block.as_str(),
             section: line.section.as_str(),
             record: line.record.to_string(),
-            sources: line.sources.iter().map(SourceForm::from).collect(),
+            sources: line.sources.iter().map(form).collect(),
             trust: line.trust.as_str(),
             level: line.level.as_str(),
             because: line.because.as_str(),

@@ -124,6 +124,63 @@ fn a_second_version_supersedes_the_first_everywhere() {
 }
 
 #[test]
+fn what_was_learnt_is_listed_shown_decided_about_and_taken_back() {
+    let home = Home::new();
+    let text = "From now on, always reply in French.";
+    let lines = format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
+    assert_eq!(home.pipe(&["log", "add", "-", "--session", "s1"], lines.as_bytes()).code, 0);
+    let listed = home.json(&["--json", "learnings", "list"]);
+    let row = &listed["memories"][0];
+    assert_eq!((&row["content"], &row["status"]), (&Value::from(text), &Value::from("active")));
+    let (id, key) = (row["id"].as_str().unwrap(), row["key"].as_str().unwrap());
+    assert!(home.run(&["preference", "show", id]).out.contains("en.directive"));
+    assert!(home.run(&["context", "hello"]).out.contains(text));
+
+    let rejected = home.json(&["--json", "learning", "reject", key]);
+    assert!(home.run(&["learning", "list"]).out.is_empty());
+    assert!(home.run(&["learning", "list", "--all"]).out.contains("rejected"));
+    assert!(!home.run(&["context", "hello", "--budget", "200"]).out.contains("Preferences"));
+    assert_eq!(home.run(&["undo", rejected["event_id"].as_str().unwrap()]).code, 0);
+    assert!(home.run(&["learning", "list", "--topic", "french"]).out.contains(text));
+
+    for (verb, listed) in [("archive", false), ("restore", true)] {
+        assert_eq!(home.run(&["memory", verb, key]).code, 0, "{verb}");
+        assert_eq!(home.run(&["memory", "list"]).out.contains(text), listed, "{verb}");
+    }
+    for (verb, same) in [
+        (vec!["memory", "search", "French"], vec!["recall", "French"]),
+        (vec!["memory", "entities"], vec!["entity", "list"]),
+        (vec!["memory", "status"], vec!["status"]),
+    ] {
+        assert_eq!(home.run(&verb).out, home.run(&same).out, "{verb:?}");
+    }
+    assert_eq!(
+        home.run(&["learning", "show", "no such"]).code,
+        home.run(&["entity", "show", "no such"]).code
+    );
+}
+
+// proves: CF-17, DF-07
+#[test]
+fn every_version_of_a_note_is_kept_and_an_archived_one_comes_back() {
+    let home = Home::new();
+    for day in ["Tuesday", "Friday"] {
+        home.run(&["remember", day, "--key", "deploy_day", "--category", "ops/deploy"]);
+    }
+    let history = home.json(&["--json", "memory", "history", "deploy_day"]);
+    let told = |row: &Value| (row["content"].clone(), row["status"].clone());
+    let versions: Vec<_> = history["memories"].as_array().unwrap().iter().map(told).collect();
+    assert_eq!(versions, [("Friday".into(), "active".into()), ("Tuesday".into(), "superseded".into())]);
+    assert_eq!(history["memories"][1]["superseded_by"], history["memories"][0]["id"]);
+    assert_eq!(home.run(&["memory", "archive", "deploy_day"]).code, 0);
+    assert!(home.run(&["memory", "list"]).out.is_empty());
+    assert_eq!(home.run(&["memory", "restore", "deploy_day"]).code, 0);
+    let counts = home.json(&["--json", "memory", "categories"]);
+    let ops = serde_json::json!([{"category": "ops", "count": 1}, {"category": "ops/deploy", "count": 1}]);
+    assert_eq!(counts["categories"], ops);
+}
+
+#[test]
 fn json_is_one_document_and_errors_are_problem_documents() {
     let home = Home::new();
     let stored = home.json(&["--json", "remember", "We use pnpm", "--kind", "preference"]);

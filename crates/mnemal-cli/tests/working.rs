@@ -31,7 +31,7 @@ fn a_text_is_put_read_listed_found_and_removed() {
     assert_eq!(ok(&home, &["get", "plan"]), "tests first\n");
     assert_eq!(ok(&home, &["get", "patrol/disk/full"]), "the disk is at 92 %\n");
     let own = ok(&home, &["list"]);
-    assert!(own.starts_with("session/default/plan  expires in 11h59m  work #todo"), "{own}");
+    assert!(own.starts_with("session/default/plan, expires in 11h59m, work #todo"), "{own}");
     assert!(!own.contains("tests first") && !own.contains("patrol"), "{own}");
     let all: Value = serde_json::from_str(&ok(&home, &["list", "--all", "--json"])).unwrap();
     let keys: Vec<&str> =

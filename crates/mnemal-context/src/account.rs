@@ -7,6 +7,7 @@ use mnemal_core::{BlockReceipt, ContextRequest, Omitted, OmittedReason, ReceiptL
 
 use crate::candidate::Candidate;
 use crate::fit::Fitted;
+use crate::inventory::Told;
 use crate::sift::{Sifted, omitted};
 
 /// Most omissions that are listed; the others are counted. Source: NX-01.4.
@@ -29,6 +30,7 @@ pub struct SectionUse {
 pub(crate) struct Account<'a> {
     pub(crate) request: &'a ContextRequest,
     pub(crate) claims: &'a [(Section, TokenCount)],
+    pub(crate) told: &'a Told,
     pub(crate) sifted: &'a Sifted,
     pub(crate) fitted: &'a Fitted,
 }
@@ -71,8 +73,9 @@ impl Account<'_> {
         let claim = self.claims.iter().find(|(claiming, _)| *claiming == section);
         let share = claim.map_or(TokenCount(0), |(_, share)| *share);
         let of_section = self.shown().filter(|line| line.fragment.section == section);
-        let (tokens, lines) =
-            of_section.fold((TokenCount(0), 0), |(sum, lines), line| (sum + line.tokens, lines + 1));
+        let is_told = section == Section::State && !self.fitted.blocks.is_empty();
+        let told = if is_told { (self.told.tokens, self.told.lines) } else { (TokenCount(0), 0) };
+        let (tokens, lines) = of_section.fold(told, |(sum, lines), line| (sum + line.tokens, lines + 1));
         SectionUse { section, share, tokens, lines }
     }
 

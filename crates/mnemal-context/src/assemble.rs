@@ -4,17 +4,18 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use futures_util::future::{join, join_all};
+use futures_util::future::{join_all, join3};
 use mnemal_core::{
     BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment, Gap,
-    GapCause, Gaps, IdSource, Injected, InstallationKey, Layer, ModelId, Receipt, ReceiptId, ReceiptStore,
-    Result, Section, Seen, Slot, TokenCount, TokenCounter,
+    GapCause, Gaps, IdSource, Injected, InstallationKey, Inventory, Layer, ModelId, Receipt, ReceiptId,
+    ReceiptStore, Result, Section, Seen, Slot, TokenCount, TokenCounter,
 };
 
 use crate::ContextSettings;
 use crate::account::{Account, SectionUse};
-use crate::block::{Block, Fence};
+use crate::block::{Bare, Block, Fence};
 use crate::fit::fit;
+use crate::inventory::told;
 use crate::line::clock;
 use crate::pack::Packer;
 use crate::rival::rivals;
@@ -100,13 +101,15 @@ impl Assembler {
     pub async fn assemble(&self, request: &ContextRequest, head: Cursor) -> Result<Degraded<Context>> {
         check(request)?;
         let mut gaps = Gaps::default();
-        let (fragments, seen) = join(self.fragments(request), self.seen(request)).await;
-        let fragments = gaps.merge(fragments);
+        let asked = join3(self.fragments(request), self.inventories(request), self.seen(request));
+        let (fragments, inventories, seen) = asked.await;
+        let (fragments, inventories) = (gaps.merge(fragments), gaps.merge(inventories));
         let seen = gaps.keep(Layer::Receipts, seen);
         for gap in self.missing_layers(request) {
             gaps.add(gap);
         }
-        let context = self.compose(request, fragments, &seen, head);
+        let offered = Offered { fragments, inventories, seen };
+        let context = self.compose(request, offered, head);
         let mut answer = gaps.attach(context);
         answer.value.receipt.gaps.clone_from(&answer.gaps);
         Ok(answer)
@@ -132,6 +135,21 @@ impl Assembler {
         gaps.attach(fragments)
     }
 
+    /// Asks what stands in working memory; a host that wants few lines asks about its question alone.
+    async fn inventories(&self, request: &ContextRequest) -> Degraded<Vec<Inventory>> {
+        let mut gaps = Gaps::default();
+        let mut inventories = Vec::new();
+        if request.lines.is_some() || !wants(request, Section::State) {
+            return gaps.attach(inventories);
+        }
+        for source in &self.parts.sources {
+            let answer = AssertUnwindSafe(source.inventories(request)).catch_unwind().await;
+            let answer = answer.unwrap_or_else(|_| Err(Error::internal("a context source panicked")));
+            inventories.extend(gaps.keep(source.layer(), answer.map_err(GapCause::from)));
+        }
+        gaps.attach(inventories)
+    }
+
     async fn seen(&self, request: &ContextRequest) -> Result<Seen, GapCause> {
         match request.injected {
             Injected::Repeat => Ok(Seen::default()),
@@ -140,44 +158,53 @@ impl Assembler {
     }
 
     fn missing_layers(&self, request: &ContextRequest) -> impl Iterator<Item = Gap> {
-        let wanted = |section: Section| request.sections.only().is_none_or(|only| only.contains(&section));
         let absent = |layer: Layer| !self.parts.sources.iter().any(|source| source.layer() == layer);
-        let missing = OWNERS.into_iter().filter(move |(section, layer)| wanted(*section) && absent(*layer));
+        let missing =
+            OWNERS.into_iter().filter(move |(section, layer)| wants(request, *section) && absent(*layer));
         missing.map(|(_, layer)| Gap { layer, cause: GapCause::NotConfigured })
     }
 
-    fn compose(
-        &self,
-        request: &ContextRequest,
-        fragments: Vec<Fragment>,
-        seen: &Seen,
-        head: Cursor,
-    ) -> Context {
+    fn compose(&self, request: &ContextRequest, offered: Offered, head: Cursor) -> Context {
+        let Offered { fragments, inventories, seen } = offered;
         let parts = &self.parts;
         let (settings, counter) = (&parts.settings, parts.counter.as_ref());
         let nonce = parts.key.nonce(request.session.as_str());
         let now = parts.clock.now();
         let id = ReceiptId(parts.ids.next(now));
-        let tells_time = request.sections.only().is_none_or(|only| only.contains(&Section::State));
-        let told = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
-        let header = format!("{told}receipt {id}");
-        let bare = tells_time.then_some(BlockKind::Volatile);
-        let fence = Fence { format: settings.format, nonce: &nonce, header: &header, bare, counter };
-        let mut sifted = Sieve { request, seen, settings, counter, nonce: &nonce }.sift(fragments);
+        let mut sifted = Sieve { request, seen: &seen, settings, counter, nonce: &nonce }.sift(fragments);
         let rivals = rivals(&sifted.candidates, settings.near_duplicate);
         let offered: Vec<Section> = Section::ALL
             .into_iter()
             .filter(|section| {
-                sifted.candidates.iter().any(|candidate| candidate.fragment.section == *section)
+                let is_stocked = *section == Section::State
+                    && inventories.iter().any(|inventory| !inventory.items.is_empty());
+                is_stocked || sifted.candidates.iter().any(|candidate| candidate.fragment.section == *section)
             })
             .collect();
         let reserve = if request.query.is_some() { settings.shares.unclaimed() } else { TokenCount(0) };
         let claims = claims(&settings.shares, request.budget, &offered, reserve);
+        let room = claims.iter().find(|(section, _)| *section == Section::State);
+        let room = room.map_or(TokenCount(0), |(_, room)| *room);
+        let told = told(&inventories, &nonce, settings, counter, room);
+        let tells_time = wants(request, Section::State);
+        let time = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
+        let header = format!("{time}receipt {id}\n{}", told.text);
+        let bare = match (tells_time, told.lines) {
+            (false, _) => Bare::Never,
+            (true, 0) => Bare::Beside(BlockKind::Volatile),
+            (true, _) => Bare::Always(BlockKind::Volatile),
+        };
+        let fence = Fence { format: settings.format, nonce: &nonce, header: &header, bare, counter };
+        let left = |(section, claim): &(Section, TokenCount)| match section {
+            Section::State => (*section, claim.minus(told.tokens)),
+            _ => (*section, *claim),
+        };
+        let lines_claim: Vec<(Section, TokenCount)> = claims.iter().map(left).collect();
         let packed = Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence)
             .at_most(request.lines)
-            .pack(&claims);
+            .pack(&lines_claim);
         let fitted = fit(&sifted.candidates, packed, request.budget, &fence);
-        let account = Account { request, claims: &claims, sifted: &sifted, fitted: &fitted };
+        let account = Account { request, claims: &claims, told: &told, sifted: &sifted, fitted: &fitted };
         let receipt = Receipt {
             id,
             session: request.session.clone(),
@@ -210,6 +237,17 @@ impl Assembler {
             receipt,
         }
     }
+}
+
+/// What the parts answered.
+struct Offered {
+    fragments: Vec<Fragment>,
+    inventories: Vec<Inventory>,
+    seen: Seen,
+}
+
+fn wants(request: &ContextRequest, section: Section) -> bool {
+    request.sections.only().is_none_or(|only| only.contains(&section))
 }
 
 fn check(request: &ContextRequest) -> Result<()> {

@@ -1,10 +1,11 @@
 //! The fenced blocks: lines between an opening and a closing marker, a notice, and in the last one clock and receipt.
 
 use mnemal_core::marker::{self, NOTICE};
-use mnemal_core::{BlockKind, TokenCount, TokenCounter};
+use mnemal_core::{BlockKind, Section, TokenCount, TokenCounter};
 
 use crate::Format;
 use crate::candidate::Candidate;
+use crate::message::Message;
 
 /// One fenced block of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,15 +25,34 @@ pub struct Block {
 pub(crate) struct Fence<'a> {
     pub(crate) format: Format,
     pub(crate) nonce: &'a str,
-    /// Clock and receipt; stands in the volatile block only.
+    /// Clock, receipt and inventories, with a line break at the end; stands in the volatile block only.
     pub(crate) header: &'a str,
-    /// The block that is rendered without lines too, if another one has some.
-    pub(crate) bare: Option<BlockKind>,
+    pub(crate) bare: Bare,
     pub(crate) counter: &'a dyn TokenCounter,
 }
 
+/// Which block is rendered without lines too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bare {
+    /// None.
+    Never,
+    /// This one, if another one has lines: it only tells the time.
+    Beside(BlockKind),
+    /// This one: its header tells more than the time.
+    Always(BlockKind),
+}
+
+impl Bare {
+    pub(crate) fn kind(self) -> Option<BlockKind> {
+        match self {
+            Self::Never => None,
+            Self::Beside(kind) | Self::Always(kind) => Some(kind),
+        }
+    }
+}
+
 impl Fence<'_> {
-    /// Renders a block; lines of level external stand at its end, in the order given.
+    /// Renders a block; what the user said of how he wants things stands first, lines of level external at its end.
     pub(crate) fn block(&self, kind: BlockKind, lines: &[&Candidate]) -> Block {
         let text = self.text(kind, lines);
         let tokens = self.counter.count(&text);
@@ -42,7 +62,8 @@ impl Fence<'_> {
 
     /// Counts what a block has around its lines.
     pub(crate) fn cost(&self, kind: BlockKind) -> TokenCount {
-        self.counter.count(&self.text(kind, &[]))
+        let [memory, insights] = self.headings();
+        self.counter.count(&format!("{}{memory}{insights}", self.text(kind, &[])))
     }
 
     /// Counts what the part for evidence of others has around its lines.
@@ -57,12 +78,28 @@ impl Fence<'_> {
         let mut text = format!("{}\n{NOTICE}\n", marker::opening(self.nonce));
         if kind == BlockKind::Volatile {
             text.push_str(self.header);
-            text.push('\n');
         }
         let (before, after) = if self.format == Format::Json { ("{\"items\":[\n", "]}\n") } else { ("", "") };
         if before.is_empty() || !lines.is_empty() {
             text.push_str(before);
-            self.push(&own, &mut text);
+            let (stated, own): (Vec<&Candidate>, Vec<&Candidate>) =
+                own.iter().partition(|line| line.is_stated());
+            let (steps, own): (Vec<&Candidate>, Vec<&Candidate>) =
+                own.iter().partition(|line| line.is_step());
+            for (heading, lines) in [(Message::Stated, &stated), (Message::Course, &steps)] {
+                text.push_str(if lines.is_empty() { "" } else { self.over(heading) });
+                self.push(lines, &mut text);
+                let is_last = own.is_empty() && (heading == Message::Course || steps.is_empty());
+                if self.format == Format::Json && !lines.is_empty() && !is_last {
+                    text.insert(text.len() - 1, ',');
+                }
+            }
+            let (learnt, known): (Vec<&Candidate>, Vec<&Candidate>) =
+                own.iter().partition(|line| self.is_headed() && line.fragment.section == Section::Learnings);
+            for (heading, lines) in self.headings().iter().zip([&known, &learnt]) {
+                text.push_str(if lines.is_empty() { "" } else { heading });
+                self.push(lines, &mut text);
+            }
             if !external.is_empty() {
                 let (before, after) = self.external();
                 text.push_str(before);
@@ -76,10 +113,37 @@ impl Fence<'_> {
         text
     }
 
+    /// Counts what stands over lines of one kind.
+    pub(crate) fn cost_over(&self, heading: Message) -> TokenCount {
+        self.counter.count(self.over(heading))
+    }
+
+    fn over(&self, heading: Message) -> &'static str {
+        match self.format {
+            Format::Markdown | Format::Headed(_) => heading.words(self.format.wording()),
+            Format::Xml | Format::Json => "",
+        }
+    }
+
+    fn is_headed(&self) -> bool {
+        matches!(self.format, Format::Headed(_))
+    }
+
+    /// What stands before the lines that are remembered, and before those that were learnt from it.
+    fn headings(&self) -> [String; 2] {
+        [Message::Memory, Message::Insights].map(|message| {
+            if self.is_headed() {
+                format!("{}\n", message.words(self.format.wording()))
+            } else {
+                String::new()
+            }
+        })
+    }
+
     /// What stands before and after the lines of level external.
     fn external(&self) -> (&'static str, &'static str) {
         match self.format {
-            Format::Markdown => ("external:\n", ""),
+            Format::Markdown | Format::Headed(_) => ("external:\n", ""),
             Format::Xml => ("<external>\n", "</external>\n"),
             Format::Json => ("],\"external\":[\n", ""),
         }

@@ -1,6 +1,6 @@
 //! A fragment that may become a line, with what is computed of it once.
 
-use mnemal_core::{BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter};
+use mnemal_core::{Because, BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter};
 use mnemal_text::{sentences, shingles};
 
 use crate::clean::clean;
@@ -9,6 +9,10 @@ use crate::{ContextSettings, content_hash};
 
 /// Neighbouring words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
 const SHINGLE: usize = 2;
+/// Longest line of what the user said of how he wants things, chosen for a question, in tokens of its text.
+///
+/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories in which one is told.
+const STATED_TOKENS: TokenCount = TokenCount(48);
 /// Stands where text was cut off.
 const CUT: &str = "…";
 
@@ -19,6 +23,8 @@ pub(crate) struct Candidate {
     pub(crate) fragment: Fragment,
     /// Hash of its text as offered.
     pub(crate) hash: [u8; 16],
+    /// Its place among all that was offered.
+    pub(crate) offered: usize,
     /// The rendered line, without a line break.
     pub(crate) line: String,
     /// Tokens of the line with its line break.
@@ -84,12 +90,13 @@ impl Candidate {
         let whole = clean(&fragment.text);
         let holds_nonce = |text: &str| text.to_ascii_lowercase().contains(nonce);
         let in_text = holds_nonce(&whole);
-        let text = cut(whole, settings.item_tokens, counter);
+        let most = if is_stated(&fragment) { STATED_TOKENS } else { TokenCount(u32::MAX) };
+        let text = cut(whole, settings.item_tokens.min(most), counter);
         let line = line(settings.format, &fragment, &text);
         let knows_nonce = in_text || holds_nonce(&line);
         let tokens = cost(&line, counter);
         let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
-        Self { fragment, hash, line, tokens, gist, knows_nonce, text }
+        Self { fragment, hash, offered: 0, line, tokens, gist, knows_nonce, text }
     }
 
     /// Cuts the line to at most `room` tokens, at the end of a sentence if half of the text remains, else on a character;
@@ -132,6 +139,21 @@ impl Candidate {
         self.fragment.label.space.is_some()
     }
 
+    /// Whether it is what the user said of how he wants things, chosen for this question.
+    pub(crate) fn is_stated(&self) -> bool {
+        is_stated(&self.fragment)
+    }
+
+    /// Whether it is a step of how something went over time.
+    pub(crate) fn is_step(&self) -> bool {
+        is_step(&self.fragment)
+    }
+
+    /// Whether it has a share of its own among what is found, and no place in what flows on before that.
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_stated() || self.is_step()
+    }
+
     /// Whether it is a learning, and not an event.
     pub(crate) fn is_learning(&self) -> bool {
         matches!(self.fragment.record, RecordRef::Learning(_))
@@ -141,6 +163,20 @@ impl Candidate {
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
+}
+
+/// Whether a fragment is what the user said of how he wants things, chosen for a question; such lines are many and short.
+pub(crate) fn is_stated(fragment: &Fragment) -> bool {
+    fragment.section == Section::Recall
+        && fragment.because == Because::ExplicitPreference
+        && fragment.label.level == Level::User
+}
+
+/// Whether a fragment tells a step of how something went over time; such lines are many and short, and stand in their order.
+pub(crate) fn is_step(fragment: &Fragment) -> bool {
+    fragment.section == Section::Recall
+        && fragment.because == Because::Time
+        && fragment.label.level > Level::External
 }
 
 /// The part of a context that a section stands in.

@@ -2,7 +2,7 @@
 
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
 
-use crate::block::{Block, Fence};
+use crate::block::{Bare, Block, Fence};
 use crate::candidate::Candidate;
 use crate::pack::Packed;
 
@@ -25,19 +25,20 @@ impl Fitted {
 
 /// Renders what was packed, within the budget by the real count of each block and of the whole text.
 ///
-/// The bare block of the fence, which tells the time, is the first to go.
+/// A block that only tells the time is the first to go, one that tells inventories the last.
 pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, fence: &Fence<'_>) -> Fitted {
     let Packed { mut taken, mut refused } = packed;
     let mut bare = fence.bare;
-    while !taken.is_empty() {
+    while !taken.is_empty() || matches!(bare, Bare::Always(_)) {
         let lines = in_order(candidates, &taken);
         let blocks = render(candidates, &lines, fence, bare);
         let over = excess(&blocks, budget, fence);
         if over == 0 {
             return Fitted { blocks, lines, refused };
         }
-        if bare.is_some_and(|kind| !lines.iter().any(|place| is_in(candidates, *place, kind))) {
-            bare = None;
+        let is_bare = |kind| !lines.iter().any(|place| is_in(candidates, *place, kind));
+        if taken.is_empty() || matches!(bare, Bare::Beside(kind) if is_bare(kind)) {
+            bare = Bare::Never;
             continue;
         }
         let mut saved = 0;
@@ -60,12 +61,7 @@ fn excess(blocks: &[Block], budget: TokenCount, fence: &Fence<'_>) -> u32 {
     sum.max(whole).minus(budget).0
 }
 
-fn render(
-    candidates: &[Candidate],
-    lines: &[usize],
-    fence: &Fence<'_>,
-    bare: Option<BlockKind>,
-) -> Vec<Block> {
+fn render(candidates: &[Candidate], lines: &[usize], fence: &Fence<'_>, bare: Bare) -> Vec<Block> {
     let mut blocks = Vec::new();
     for kind in [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile] {
         let of_kind: Vec<&Candidate> = lines
@@ -73,7 +69,7 @@ fn render(
             .filter(|place| is_in(candidates, **place, kind))
             .filter_map(|place| candidates.get(*place))
             .collect();
-        if !of_kind.is_empty() || bare == Some(kind) {
+        if !of_kind.is_empty() || bare.kind() == Some(kind) {
             blocks.push(fence.block(kind, &of_kind));
         }
     }
@@ -85,17 +81,23 @@ fn is_in(candidates: &[Candidate], place: usize, kind: BlockKind) -> bool {
 }
 
 /// Orders lines for rendering: by block and section; in the stable and the session block then by first appearance and id,
-/// in the volatile one best first, but what is recent oldest first; evidence of others at the end of its block.
+/// in the volatile one best first, but what is recent, and how something went, oldest first; evidence of others at the end of its block.
 fn in_order(candidates: &[Candidate], taken: &[usize]) -> Vec<usize> {
     let mut lines = taken.to_vec();
     lines.sort_by_key(|place| {
         candidates.get(*place).map(|candidate| {
             let fragment = &candidate.fragment;
-            let appeared =
-                (candidate.block() != BlockKind::Volatile).then_some((fragment.label.at, fragment.record));
-            // What was said just now is chosen newest first and reads oldest first.
-            let place = if fragment.section == Section::Recent { usize::MAX - *place } else { *place };
-            (candidate.block(), candidate.is_external(), fragment.section, appeared, place)
+            let at = fragment.label.at;
+            let (appeared, place) = match fragment.section {
+                _ if candidate.block() != BlockKind::Volatile => (Some((at, Some(fragment.record))), *place),
+                // What was said just now is chosen newest first and reads oldest first.
+                Section::Recent => (None, usize::MAX - *place),
+                // Steps are offered in the order in which they were said, and chosen best first.
+                _ if candidate.is_step() => (Some((at, None)), candidate.offered),
+                _ => (None, *place),
+            };
+            let heading = (!candidate.is_stated(), !candidate.is_step());
+            (candidate.block(), candidate.is_external(), heading, fragment.section, appeared, place)
         })
     });
     lines

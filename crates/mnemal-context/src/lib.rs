@@ -2,11 +2,14 @@
 
 mod settings;
 
+mod message;
+
 mod clean;
 mod escape;
 mod line;
 
 mod candidate;
+mod inventory;
 mod sift;
 
 mod rival;
@@ -18,9 +21,12 @@ mod pack;
 
 mod account;
 mod assemble;
+mod fenced;
 mod quote;
 
 pub use crate::account::SectionUse;
 pub use crate::assemble::{Assembler, AssemblerParts, Context};
 pub use crate::block::{Block, prefix_share};
+pub use crate::fenced::{Fenced, fenced};
+pub use crate::message::Wording;
 pub use crate::settings::{ContextSettings, Format, Shares, content_hash};

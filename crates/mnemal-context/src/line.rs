@@ -3,6 +3,7 @@
 use mnemal_core::{Civil, Fragment, Timestamp, Zone};
 
 use crate::Format;
+use crate::candidate::{is_stated, is_step};
 use crate::clean::clean_name;
 use crate::escape::{json_string, xml_text};
 
@@ -14,8 +15,21 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     let id = fragment.record;
     let speaker = label.speaker.as_ref().and_then(|speaker| clean_name(speaker.as_str()));
     let space = label.space.as_ref();
+    let is_list = matches!(format, Format::Markdown | Format::Headed(_));
+    if is_step(fragment) && is_list {
+        // What they are stands over all of them, level and id in the receipt; the day tells the course.
+        let speaker = speaker.unwrap_or_else(|| level.to_owned());
+        let space = space.map(|space| format!(", {space}")).unwrap_or_default();
+        return format!("- {date} {speaker}{space}: {}", json_string(text));
+    }
+    if is_stated(fragment) && is_list {
+        // Level and origin stand over all of them, day and id in the receipt.
+        let speaker = speaker.filter(|speaker| !speaker.eq_ignore_ascii_case("user"));
+        let before = speaker.map_or_else(String::new, |speaker| format!("{speaker}: "));
+        return format!("- {before}{}", json_string(text));
+    }
     match format {
-        Format::Markdown => {
+        Format::Markdown | Format::Headed(_) => {
             let space = space.map(|space| format!(", {space}")).unwrap_or_default();
             let speaker = speaker.map(|speaker| format!(", {speaker}")).unwrap_or_default();
             format!("- [{level}, {date}, {id}{space}{speaker}] {}", json_string(text))

@@ -6,13 +6,24 @@
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
 
 use crate::ContextSettings;
-use crate::block::Fence;
+use crate::block::{Bare, Fence};
 use crate::candidate::{Candidate, block_of};
+use crate::message::Message;
 use crate::share::LEAST;
 
 /// Sections that receive what nobody claimed, in order. Source: NB-70; the sections of the other blocks are left out,
 /// because their bytes must not depend on how much is recalled (NX-06.2).
 const FLOW: [Section; 2] = [Section::Recall, Section::Recent];
+
+/// Most of what is left for the question that the user's own words on how he wants things may take, 0 to 1.
+///
+/// Source: measured on the development half of `PrefEval` (ADR 56). Who offers them offers few where the question asks for something
+/// that was said, so that the share is taken only where they matter.
+const STATED_SHARE: f32 = 0.8;
+/// Most of what is left for the question that the steps of how something went may take, 0 to 1.
+///
+/// Source: ADR 56.
+const COURSE_SHARE: f32 = 0.75;
 
 /// What was chosen.
 #[derive(Debug)]
@@ -56,25 +67,28 @@ impl<'a> Packer<'a> {
         settings: &'a ContextSettings,
         fence: &'a Fence<'a>,
     ) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a u32 is one"
-        )]
-        let of_budget = |share: f32| (f64::from(budget.0) * f64::from(share.clamp(0.0, 1.0))) as u32;
-        let external_left = of_budget(settings.low_trust_share);
-        let secondary_left = of_budget(settings.secondary_share);
+        let external_left = of(budget.0, settings.low_trust_share);
+        let secondary_left = of(budget.0, settings.secondary_share);
         let external_cost = fence.external_cost().0;
-        let fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
+        let mut fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
             .map(|kind| (kind, fence.cost(kind).0));
         let budget = budget.0;
+        let mut left = budget;
+        // A block that stands in any case is paid for at once.
+        if let Bare::Always(standing) = fence.bare {
+            for (kind, cost) in &mut fence_costs {
+                if *kind == standing {
+                    left = left.saturating_sub(std::mem::take(cost));
+                }
+            }
+        }
         Self {
             candidates,
             rivals,
             settings,
             fence,
             budget,
-            left: budget,
+            left,
             lines_left: usize::MAX,
             external_left,
             secondary_left,
@@ -111,6 +125,8 @@ impl<'a> Packer<'a> {
         {
             self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
         }
+        self.fill_short(Message::Course, COURSE_SHARE, Candidate::is_step);
+        self.fill_short(Message::Stated, STATED_SHARE, Candidate::is_stated);
         for section in FLOW {
             self.save_best(section, &mut room);
             self.flow(section, &mut room);
@@ -132,6 +148,22 @@ impl<'a> Packer<'a> {
         }
     }
 
+    /// Takes lines of one kind, best first, within their share of what is left.
+    fn fill_short(&mut self, heading: Message, share: f32, is_of: fn(&Candidate) -> bool) {
+        let cost = self.fence.cost_over(heading).0;
+        let mut room = of(self.left, share).saturating_sub(cost);
+        let before = self.taken.len();
+        for place in self.places(Section::Recall) {
+            let is_of = self.candidates.get(place).is_some_and(is_of);
+            if is_of && self.is_free(place, Rivals::MayStepIn) && !self.take(place, &mut room) {
+                break;
+            }
+        }
+        if self.taken.len() > before {
+            self.left = self.left.saturating_sub(cost);
+        }
+    }
+
     /// Takes what fits of the rest, the weaker of two that say the same only if the stronger does not fit.
     fn flow(&mut self, section: Section, room: &mut u32) {
         self.fill(section, None, room, Rivals::Wait);
@@ -140,7 +172,10 @@ impl<'a> Packer<'a> {
 
     /// Takes the best candidate of a section, shortened if it must be, so that it is never lost for its length.
     fn save_best(&mut self, section: Section, room: &mut u32) {
-        let is_best = |place: &usize| self.rival(*place).is_none() && !self.is_said(*place);
+        let is_best = |place: &usize| {
+            let is_short = self.candidates.get(*place).is_some_and(Candidate::is_short);
+            !is_short && self.rival(*place).is_none() && !self.is_said(*place)
+        };
         let Some(place) = self.places(section).into_iter().find(is_best) else { return };
         if self.taken.contains(&place) || self.take(place, room) {
             return;
@@ -216,7 +251,8 @@ impl<'a> Packer<'a> {
     }
 
     fn is_free(&self, place: usize, rivals: Rivals) -> bool {
-        let waits = rivals == Rivals::Wait && self.rival(place).is_some();
+        let is_short = self.candidates.get(place).is_some_and(Candidate::is_short);
+        let waits = rivals == Rivals::Wait && (is_short || self.rival(place).is_some());
         !waits && !self.taken.contains(&place) && !self.is_said(place)
     }
 
@@ -252,4 +288,9 @@ impl<'a> Packer<'a> {
             OmittedReason::SectionFull
         }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32 is one")]
+fn of(whole: u32, share: f32) -> u32 {
+    (f64::from(whole) * f64::from(share.clamp(0.0, 1.0))) as u32
 }

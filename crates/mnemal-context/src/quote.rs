@@ -22,7 +22,7 @@ fn quote(line: &str) -> Option<(RecordRef, String)> {
 }
 
 /// Undoes the escapes of quotes, backslashes, line breaks and tabs, and no others.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(character) = characters.next() {

@@ -2,6 +2,8 @@
 
 use mnemal_core::{Section, TokenCount, Zone};
 
+use crate::Wording;
+
 /// The budget that the shares are cut for, in tokens. Source: NB-58, `context.budget_tokens`.
 const BUDGET: TokenCount = TokenCount(4_000);
 /// Share of identity, in tokens of [`BUDGET`]. Source: NB-60.
@@ -31,6 +33,8 @@ const SECONDARY_SHARE: f32 = 0.25;
 /// Jaccard index of word pairs from which two lines say the same. Source: own default; one changed word keeps two lines
 /// of up to 38 words apart.
 const NEAR_DUPLICATE: f32 = 0.9;
+/// What reads an entry of working memory. Source: SURFACES 6.4.
+const SCRATCH_TOOL: &str = "working_get";
 
 /// How the lines of a block are written. Every format stands inside the same marker.
 #[non_exhaustive]
@@ -43,21 +47,42 @@ pub enum Format {
     Xml,
     /// One JSON object a block.
     Json,
+    /// As Markdown, with a heading over what is remembered and one over what was learnt from it.
+    Headed(Wording),
 }
 
 impl Format {
+    /// All formats.
+    pub const ALL: [Self; 5] = [
+        Self::Markdown,
+        Self::Xml,
+        Self::Json,
+        Self::Headed(Wording::English),
+        Self::Headed(Wording::Chinese),
+    ];
+
+    /// The language of what a context says in words of its own.
+    pub(crate) fn wording(self) -> Wording {
+        match self {
+            Self::Headed(wording) => wording,
+            _ => Wording::English,
+        }
+    }
+
     /// Returns the name on the wire and in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "markdown",
             Self::Xml => "xml",
             Self::Json => "json",
+            Self::Headed(Wording::English) => "headed",
+            Self::Headed(Wording::Chinese) => "headed-zh",
         }
     }
 
     /// Reads the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Markdown, Self::Xml, Self::Json].into_iter().find(|format| format.as_str() == name)
+        Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 }
 
@@ -118,6 +143,8 @@ pub struct ContextSettings {
     pub near_duplicate: f32,
     /// Zone of the clock line.
     pub zone: Zone,
+    /// Name of the tool that reads an entry of working memory, as the host calls it.
+    pub scratch_tool: String,
 }
 
 impl Default for ContextSettings {
@@ -130,6 +157,7 @@ impl Default for ContextSettings {
             secondary_share: SECONDARY_SHARE,
             near_duplicate: NEAR_DUPLICATE,
             zone: Zone::utc(),
+            scratch_tool: SCRATCH_TOOL.to_owned(),
         }
     }
 }
@@ -149,7 +177,10 @@ impl ContextSettings {
             hash.update(&self.shares.get(section).0.to_le_bytes());
         }
         hash.update(&self.zone.offset_seconds.to_le_bytes());
-        hash.update(self.zone.name.as_bytes());
+        for name in [self.zone.name.as_str(), &self.scratch_tool] {
+            hash.update(name.as_bytes());
+            hash.update(&[0]);
+        }
         short(&hash)
     }
 }
@@ -188,6 +219,9 @@ mod tests {
             ContextSettings { secondary_share: 0.5, ..base.clone() },
             ContextSettings { near_duplicate: 0.5, ..base.clone() },
             ContextSettings { zone: Zone { offset_seconds: 60, ..Zone::utc() }, ..base.clone() },
+            ContextSettings { format: Format::Headed(Wording::Chinese), ..base.clone() },
+            ContextSettings { format: Format::Headed(Wording::English), ..base.clone() },
+            ContextSettings { scratch_tool: "get_from_working_memory".to_owned(), ..base.clone() },
         ];
         assert_eq!(base.hash(), ContextSettings::default().hash());
         for other in others {
@@ -197,7 +231,7 @@ mod tests {
 
     #[test]
     fn formats_read_their_own_names() {
-        for format in [Format::Markdown, Format::Xml, Format::Json] {
+        for format in Format::ALL {
             assert_eq!(Format::from_name(format.as_str()), Some(format));
         }
         assert_eq!(Format::from_name("yaml"), None);

@@ -8,7 +8,7 @@ use mnemal_core::{
 use mnemal_text::content_words;
 
 use crate::ContextSettings;
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, is_stated};
 
 /// Share of the best score that a recalled line needs where few lines are wanted.
 ///
@@ -46,13 +46,14 @@ impl Sieve<'_> {
             Section::Recent => content_words(&one.text) < RECENT_WORDS || is_question(one),
             _ => false,
         };
-        for fragment in once_each(fragments) {
+        for (offered, fragment) in once_each(fragments).into_iter().enumerate() {
             let weak = is_weak(&fragment).then_some(OmittedReason::BelowFloor);
             if let Some(reason) = self.refusal(&fragment).or(weak) {
                 sifted.omitted.push(omitted(&fragment, reason));
                 continue;
             }
-            let candidate = Candidate::new(fragment, self.nonce, self.settings, self.counter);
+            let mut candidate = Candidate::new(fragment, self.nonce, self.settings, self.counter);
+            candidate.offered = offered;
             let refusal = if candidate.knows_nonce {
                 Some(OmittedReason::Quarantined)
             } else if candidate.is_blank() {
@@ -130,10 +131,13 @@ fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
         (fragment.withheld.is_some(), section)
     };
     // A sentence about a record is not the record: what another producer made of it is another candidate.
-    let mut places: HashMap<(RecordRef, Option<Producer>), usize> = HashMap::new();
+    // What the user wants is offered twice: always, and for the question, where it may be one of very many.
+    let mut places: HashMap<(RecordRef, Option<Producer>, bool), usize> = HashMap::new();
     let mut kept: Vec<Fragment> = Vec::with_capacity(fragments.len());
     for fragment in fragments {
-        let place = *places.entry((fragment.record, fragment.producer.clone())).or_insert(kept.len());
+        let place = *places
+            .entry((fragment.record, fragment.producer.clone(), is_stated(&fragment)))
+            .or_insert(kept.len());
         match kept.get_mut(place) {
             None => kept.push(fragment),
             Some(known) => {

@@ -86,7 +86,7 @@ pub struct ContextRequest {
     pub query_vector: Option<(ModelId, Vec<f32>)>,
     /// The conversation that will be shown the context; its own events are not recalled into it.
     pub session: SessionId,
-    /// The channel of that conversation.
+    /// The channel of that conversation, of which more is told; what was said elsewhere is not left out.
     pub channel: Within<ChannelId>,
     /// One person's records.
     pub user: Within<UserId>,
@@ -147,4 +147,25 @@ pub struct Fragment {
     pub because: Because,
     /// The layer already knows that it must not be shown, and why; it is offered for the receipt.
     pub withheld: Option<OmittedReason>,
+}
+
+/// Of whose scratch an inventory tells, seen from the conversation that will be shown it.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Shelf {
+    /// Its own.
+    Own,
+    /// What patrols found.
+    Patrol,
+    /// The outlines that subagents left.
+    Outlines,
+}
+
+/// What stands in working memory: names and times, never values. It is no record, so a receipt does not name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inventory {
+    /// Whose.
+    pub shelf: Shelf,
+    /// One text an entry, unescaped, the one that matters most first; empty ones are not told.
+    pub items: Vec<String>,
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     AgentId, Category, ChannelId, EntityId, EventId, Forget, Importance, IndexEntry, LearningKind, Level,
-    NoteKey, Origin, Predicate, RuleId, SessionId, Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId,
-    Value, Within, WorldTime, Zone,
+    NoteKey, Operation, Origin, Predicate, RuleId, SessionId, Span, Speaker, Tag, Timestamp, ToolName, Trust,
+    UserId, Value, Within, WorldTime, Zone,
 };
 
 /// Position in a space's log: dense, starts at 1, in the order of commit.
@@ -57,6 +57,8 @@ pub enum EventKind {
     Document,
     /// A choice about memory that a person, or an agent for one, made.
     Decision(Decision),
+    /// What the engine did about memory, with its result; people can take it back.
+    Operation(Operation),
 }
 
 /// A choice about memory. It names its target by content and not by a derived id, so that it survives a new producer.
@@ -65,8 +67,18 @@ pub enum EventKind {
 pub enum Decision {
     /// Keep the event's text as a note.
     Remember(Remember),
-    /// Put the note of this key away; reversible by remembering it again.
+    /// Put the note or learning of this key away; reversible by restoring it or remembering it again.
     Archive {
+        /// The note.
+        key: NoteKey,
+    },
+    /// Let what was put away or called wrong under this key hold again.
+    Restore {
+        /// The note.
+        key: NoteKey,
+    },
+    /// What stands under this key is wrong: it holds no more, and nobody but the user can say it again.
+    Reject {
         /// The note.
         key: NoteKey,
     },
@@ -89,9 +101,9 @@ pub enum Decision {
         /// The other.
         from: EntityId,
     },
-    /// Take a decision about facts or a merge back; a second time changes nothing.
+    /// Take a decision about facts, a merge, a note or a learning back, or an operation; a second time changes nothing.
     Undo {
-        /// The decision.
+        /// The decision or operation.
         decision: EventId,
     },
 }
@@ -160,7 +172,7 @@ pub enum Role {
     Tool,
     /// A file, or something that the host noticed.
     Document,
-    /// A choice about memory: a note, a correction.
+    /// A choice about memory: a note, a correction, or what the engine made of notes.
     Decision,
 }
 
@@ -193,7 +205,7 @@ impl EventKind {
             Self::AssistantMessage => Role::Assistant,
             Self::ToolCall { .. } | Self::ToolResult { .. } => Role::Tool,
             Self::Observation | Self::Document => Role::Document,
-            Self::Decision(_) => Role::Decision,
+            Self::Decision(_) | Self::Operation(_) => Role::Decision,
         }
     }
 }

@@ -286,12 +286,22 @@ pub enum Grain {
 /// The names that a space knows, for finding them again in a text.
 #[derive(Clone, Debug, Default)]
 pub struct Gazetteer {
-    /// By the first word in small letters: the words that follow, the name as it is written, and its kind.
-    names: HashMap<String, Vec<Known>>,
+    /// By the first word in small letters.
+    names: HashMap<String, Begun>,
+}
+
+/// The names that begin with one word.
+#[derive(Clone, Debug, Default)]
+struct Begun {
+    /// The name that is this word alone.
+    alone: Option<Known>,
+    /// The others by the second word, the longest first: many names of a space begin alike.
+    longer: HashMap<String, Vec<Known>>,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
+    /// The words behind the second.
     rest: Vec<String>,
     name: String,
     kind: EntityKind,
@@ -313,11 +323,20 @@ impl Gazetteer {
     pub fn add(&mut self, name: &str, kind: EntityKind) {
         let mut words = name.split_whitespace().map(str::to_lowercase);
         let Some(first) = words.next() else { return };
-        let rest: Vec<String> = words.collect();
-        let of_first = self.names.entry(first).or_default();
-        of_first.retain(|known| known.rest != rest);
-        of_first.push(Known { rest, name: name.to_owned(), kind });
-        of_first.sort_by(|a, b| b.rest.len().cmp(&a.rest.len()).then_with(|| a.rest.cmp(&b.rest)));
+        let begun = self.names.entry(first).or_default();
+        let second = words.next();
+        let known = Known { rest: words.collect(), name: name.to_owned(), kind };
+        let Some(second) = second else {
+            begun.alone = Some(known);
+            return;
+        };
+        let alike = begun.longer.entry(second).or_default();
+        if let Some(of) = alike.iter_mut().find(|of| of.rest == known.rest) {
+            *of = known;
+        } else {
+            alike.push(known);
+            alike.sort_by(|a, b| b.rest.len().cmp(&a.rest.len()).then_with(|| a.rest.cmp(&b.rest)));
+        }
     }
 
     /// Says whether no name is known.
@@ -328,14 +347,17 @@ impl Gazetteer {
     /// Returns the longest known name with which `words` (in small letters) begin; whole words only.
     pub fn longest_at<W: AsRef<str>>(&self, words: &[W]) -> Option<Recognized<'_>> {
         let (first, following) = words.split_first()?;
-        self.names.get(first.as_ref())?.iter().find_map(|known| {
-            let found = following.get(..known.rest.len())?;
-            found.iter().zip(&known.rest).all(|(word, of)| word.as_ref() == of).then_some(Recognized {
-                words: known.rest.len() + 1,
-                name: &known.name,
-                kind: known.kind,
+        let begun = self.names.get(first.as_ref())?;
+        let longer = following.split_first().and_then(|(second, following)| {
+            begun.longer.get(second.as_ref())?.iter().find(|known| {
+                let found = following.get(..known.rest.len());
+                found.is_some_and(|found| found.iter().zip(&known.rest).all(|(word, of)| word.as_ref() == of))
             })
-        })
+        });
+        let (words, known) = longer
+            .map(|known| (known.rest.len() + 2, known))
+            .or_else(|| begun.alone.as_ref().map(|known| (1, known)))?;
+        Some(Recognized { words, name: &known.name, kind: known.kind })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Entities and facts, folded from what extractors read in the log.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 use crate::{
     Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Level, Predicate, Producer, RuleId,
@@ -309,6 +311,8 @@ pub struct Fact {
 
 /// What strength one support gives, and what each more adds. Source: NB-09.
 const STRENGTH: (f32, f32) = (0.5, 0.1);
+/// The rank of a fact of strength 1. Source: six events give that strength.
+const HIGHEST_RANK: u8 = 7;
 /// What a second independent support adds to a confidence. Source: EXTRACTION 8.
 const INDEPENDENT: f32 = 0.15;
 
@@ -318,12 +322,25 @@ impl Fact {
     ///
     /// It is computed from the set of events, so that reading one of them again changes nothing.
     pub fn strength(&self) -> f32 {
-        let counts = self.supports.iter().filter(|support| support.counts());
-        let events: BTreeSet<EventId> = counts.map(|support| support.source.event).collect();
-        match events.len() {
+        match self.n_events() {
             0 => 0.0,
             n => (STRENGTH.0 + STRENGTH.1 * (n - 1) as f32).min(1.0),
         }
+    }
+
+    /// Returns where it stands among others when not all are read: 0 for what is over or rejected, else 1, and 1 more for each
+    /// event that [`strength`](Self::strength) counts, up to 7, from which on nothing is stronger.
+    pub fn rank(&self) -> u8 {
+        if self.invalid_at.is_some() || self.status == FactStatus::Rejected {
+            return 0;
+        }
+        u8::try_from(self.n_events()).map_or(HIGHEST_RANK, |n| n.saturating_add(1).min(HIGHEST_RANK))
+    }
+
+    /// Returns how many events count.
+    fn n_events(&self) -> usize {
+        let counts = self.supports.iter().filter(|support| support.counts());
+        counts.map(|support| support.source.event).collect::<BTreeSet<EventId>>().len()
     }
 
     /// Returns how likely it is faithful to what was said: the most likely of its supports, .15 more where two independent
@@ -395,8 +412,8 @@ pub struct FactFilter {
     pub subjects: Within<Vec<EntityId>>,
     /// That lead to one of these.
     pub objects: Within<Vec<EntityId>>,
-    /// One predicate.
-    pub predicate: Within<Predicate>,
+    /// With one of these predicates.
+    pub predicates: Within<Vec<Predicate>>,
     /// Those that rest on one of these events.
     pub sources: Within<Vec<EventId>>,
 }
@@ -404,7 +421,7 @@ pub struct FactFilter {
 impl FactFilter {
     /// Returns the filter that every fact passes.
     pub fn all() -> Self {
-        Self { subjects: Within::All, objects: Within::All, predicate: Within::All, sources: Within::All }
+        Self { subjects: Within::All, objects: Within::All, predicates: Within::All, sources: Within::All }
     }
 
     /// Whether a fact passes; the reference that every store must agree with.
@@ -414,7 +431,7 @@ impl FactFilter {
         let leads = |ids: &Vec<EntityId>| fact.object.entity().is_some_and(|id| ids.contains(&id));
         self.subjects.only().is_none_or(|ids| ids.contains(&fact.subject))
             && self.objects.only().is_none_or(leads)
-            && self.predicate.contains(&fact.predicate)
+            && self.predicates.only().is_none_or(|predicates| predicates.contains(&fact.predicate))
             && self.sources.only().is_none_or(of_sources)
     }
 }
@@ -579,6 +596,14 @@ pub fn facts_as_of(facts: impl IntoIterator<Item = Fact>, as_of: AsOf) -> Vec<Fa
         })
         .collect();
     sort_facts(&mut facts);
+    facts
+}
+
+/// Keeps the `most` facts that stand first by [`Fact::rank`], then by id, in that order, each once.
+pub fn strongest_facts(mut facts: Vec<Fact>, most: NonZeroUsize) -> Vec<Fact> {
+    facts.sort_by_cached_key(|fact| (Reverse(fact.rank()), fact.id));
+    facts.dedup_by_key(|fact| fact.id);
+    facts.truncate(most.get());
     facts
 }
 

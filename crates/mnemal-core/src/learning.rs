@@ -1,8 +1,8 @@
 //! Notes and other learnings, folded from decisions in the log.
 
 use crate::{
-    AgentId, Category, EventId, Importance, LearningId, Level, NoteKey, Producer, SessionId, Source, Tag,
-    Timestamp, Trust, UserId, Within,
+    AgentId, Category, Confidence, EventId, Importance, LearningId, Level, NoteKey, Producer, RuleId,
+    SessionId, Source, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within,
 };
 
 /// What kind of learning it is.
@@ -11,22 +11,34 @@ use crate::{
 pub enum LearningKind {
     /// Something to know.
     Note,
-    /// How the user wants things done; only the user's own words make one.
+    /// How the user wants things done, likes them or needs them; only the user's own words make one.
     Preference,
+    /// What not to do, and what to do instead; only the user's own words make one.
+    AntiPattern,
+    /// How a tool fares, read from its results; never the user's words.
+    Tool,
+    /// What several notes say together; the engine's conclusion, never the user's words.
+    Insight,
 }
 
 impl LearningKind {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [Self; 5] = [Self::Note, Self::Preference, Self::AntiPattern, Self::Tool, Self::Insight];
+
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Note => "knowledge",
             Self::Preference => "preference",
+            Self::AntiPattern => "anti_pattern",
+            Self::Tool => "tool",
+            Self::Insight => "insight",
         }
     }
 
     /// Reads the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Note, Self::Preference].into_iter().find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -40,20 +52,106 @@ pub enum LearningStatus {
     Superseded,
     /// It was put away and can come back.
     Archived,
+    /// There is not enough evidence for it, or a word of the user stands against it; it never held.
+    Candidate,
+    /// The user said that it is wrong.
+    Rejected,
 }
 
 impl LearningStatus {
+    /// Every status, in the order of their declaration.
+    pub const ALL: [Self; 5] =
+        [Self::Active, Self::Superseded, Self::Archived, Self::Candidate, Self::Rejected];
+
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Superseded => "superseded",
             Self::Archived => "archived",
+            Self::Candidate => "candidate",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+/// How a learning came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Basis {
+    /// Concluded from what happened; its weight fades.
+    Inferred,
+    /// Said in so many words, or stored; it does not fade.
+    Told,
+}
+
+impl Basis {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inferred => "inferred",
+            Self::Told => "told",
         }
     }
 }
 
-/// One version of a note.
+/// Whether the user must be asked before anybody acts on a learning. It is decided by rule, and no model can clear it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leave {
+    /// It may be followed.
+    Given,
+    /// It touches security, credentials, money, health, law, or sending and deleting on the user's behalf: ask first.
+    Asked,
+}
+
+/// Whether what was said is to be done or left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stance {
+    /// To be done, or so.
+    Do,
+    /// To be left, or not so.
+    Leave,
+}
+
+/// What one message of the user says about how he wants things, as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    /// The rule that read it.
+    pub rule: RuleId,
+    /// Whether it is to be done or left.
+    pub stance: Stance,
+    /// How much it weighs: casual 1, mild 1.5, very irritated or told 3; a sum of 3 is enough to learn from.
+    pub weight: f32,
+    /// Messages up to this one that say the same, this one included.
+    pub supports: u32,
+}
+
+/// How often a tool was used, and how often it failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Results that it gave.
+    pub uses: u64,
+    /// Those that say that it failed.
+    pub errors: u64,
+}
+
+/// What a person decided about every version of a key up to a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They were put away at this belief time.
+    Archived(Timestamp),
+    /// They were called wrong at this belief time.
+    Rejected(Timestamp),
+}
+
+/// One version of a note, or one thing that was learnt.
+///
+/// What is learnt from a message of the user has a key of its own (`learned/…`), and each message about the same is a version:
+/// the one that holds is the newest with enough evidence, so a row rests on one message and goes with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learning {
     /// Derived from its source events.
@@ -70,10 +168,22 @@ pub struct Learning {
     pub tags: Vec<Tag>,
     /// How much it matters.
     pub importance: Importance,
-    /// Its text.
+    /// Its text; of a user's message the sentence, verbatim.
     pub content: String,
+    /// How it came to be.
+    pub basis: Basis,
+    /// The probability that it is meant so.
+    pub confidence: Confidence,
+    /// Whether the user must be asked before it is followed.
+    pub leave: Leave,
+    /// Words with content that say what it is about, in small letters, for choosing by topic.
+    pub topics: Vec<String>,
+    /// The tool that it is about.
+    pub tool: Option<ToolName>,
     /// The conversation in which it was said.
     pub session: SessionId,
+    /// Who said it, as spoken.
+    pub speaker: Option<Speaker>,
     /// The person, as a filter.
     pub user: Option<UserId>,
     /// The agent, as a filter.
@@ -86,6 +196,16 @@ pub struct Learning {
     pub level: Level,
     /// Where it stands.
     pub status: LearningStatus,
+    /// What holds in its place.
+    pub superseded_by: Option<LearningId>,
+    /// What a person decided about it.
+    pub verdict: Option<Verdict>,
+    /// What was read, if it was learnt from a message.
+    pub signal: Option<Signal>,
+    /// What was counted, if it is about a tool.
+    pub tally: Option<Tally>,
+    /// When it was said last; the age of what fades.
+    pub occurred_at: Timestamp,
     /// When it ends to hold in the world; `None` for never.
     pub expires_at: Option<Timestamp>,
     /// Belief time from which it was known; `recorded_at` of its event.
@@ -111,6 +231,8 @@ pub struct LearningFilter {
     pub agent: Within<AgentId>,
     /// Those that were read in one of these events.
     pub sources: Within<Vec<EventId>>,
+    /// Those about one of these words, in small letters.
+    pub topics: Within<Vec<String>>,
 }
 
 impl LearningFilter {
@@ -123,6 +245,7 @@ impl LearningFilter {
             user: Within::All,
             agent: Within::All,
             sources: Within::All,
+            topics: Within::All,
         }
     }
 
@@ -136,6 +259,10 @@ impl LearningFilter {
             && self.user.contains_opt(learning.user.as_ref())
             && self.agent.contains_opt(learning.agent.as_ref())
             && self.sources.only().is_none_or(of_sources)
+            && self
+                .topics
+                .only()
+                .is_none_or(|words| learning.topics.iter().any(|topic| words.contains(topic)))
     }
 }
 
@@ -155,7 +282,7 @@ mod tests {
     // proves: PB-12, PB-13, DF-105 (an unknown name is none)
     #[test]
     fn kinds_read_their_own_names_and_no_others() {
-        for kind in [LearningKind::Note, LearningKind::Preference] {
+        for kind in LearningKind::ALL {
             let name = kind.as_str();
             assert_eq!(LearningKind::from_name(name), Some(kind));
             assert!(name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'), "{name}");

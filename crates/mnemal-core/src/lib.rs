@@ -10,24 +10,32 @@ mod scope;
 mod time;
 mod unit;
 
+mod document;
 mod event;
 mod extraction;
 mod graph;
 mod index;
 mod learning;
+mod operation;
 mod receipt;
+mod summary;
 
+mod consult;
 mod context;
 mod forget;
 mod key;
 mod lease;
+mod ledger;
 pub mod marker;
 mod permit;
+mod prompt;
 mod working;
 
 mod port;
 
-pub use crate::context::{ContextRequest, Fragment, Injected, Label, Section};
+pub use crate::consult::Consultant;
+pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Section, Shelf};
+pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
     Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
@@ -42,7 +50,7 @@ pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthRepor
 pub use crate::graph::{
     Change, Counts, Difference, Edition, Entity, EntityFilter, EntityName, Example, Fact, FactFilter,
     FactStatus, GraphDelta, Joined, MentionFilter, MentionRow, Reason, Superseded, Support, Value,
-    facts_as_of, sort_facts,
+    facts_as_of, sort_facts, strongest_facts,
 };
 pub use crate::id::{EntityId, EventId, FactId, LearningId, ReceiptId, derived_id, named_id};
 pub use crate::index::{
@@ -50,25 +58,33 @@ pub use crate::index::{
     VectorColumn,
 };
 pub use crate::key::InstallationKey;
-pub use crate::learning::{Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus};
+pub use crate::learning::{
+    Basis, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, Leave, Signal, Stance,
+    Tally, Verdict,
+};
 pub use crate::lease::{Lease, Turn};
+pub use crate::ledger::{Book, LedgerLine};
 pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
+pub use crate::operation::{Deed, Filed, Operation, PromptHash};
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
-    IndexStore, Indexer, Integrity, LearningStore, LeaseStore, Projection, Projector, ReceiptStore, Reranker,
-    Scrub, TokenCounter, Upkeep, WorkingStore,
+    BackgroundEmbedder, Clock, CompletionCache, ContextSource, Embedder, EventStore, Extractor, GraphStore,
+    IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore, LeaseStore, LedgerStore,
+    Looked, ModelExtractor, Pass, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub, Summarizer,
+    SummaryStore, TokenCounter, Upkeep, WorkingStore,
 };
+pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{
     Because, BlockKind, BlockReceipt, Omitted, OmittedReason, Receipt, ReceiptLine, RecordRef, ScorePart,
     Seen, SeenItem,
 };
 pub use crate::scope::{Scope, Within};
+pub use crate::summary::{HollowNode, NodePath, SummaryDelta, SummaryLine, SummaryNode};
 pub use crate::time::{AsOf, Civil, Timestamp, Zone};
 pub use crate::unit::{Importance, Score, Scored, TokenCount};
 pub use crate::working::{Expired, KeyPrefix, WorkingEntry, WorkingKey};

@@ -58,6 +58,21 @@ name!(
     /// A conversation.
     SessionId, "a session", check
 );
+impl SessionId {
+    /// The conversation of what is asked in none: nothing is logged to it, and nobody remembers what it was shown.
+    pub const NOBODY: &str = "(none)";
+
+    /// Returns the conversation of what is asked in none.
+    pub fn nobody() -> Self {
+        Self(Self::NOBODY.to_owned())
+    }
+
+    /// Whether this is the conversation of what is asked in none.
+    pub fn is_nobody(&self) -> bool {
+        self.0 == Self::NOBODY
+    }
+}
+
 name!(
     /// Where a conversation takes place.
     ChannelId, "a channel", check

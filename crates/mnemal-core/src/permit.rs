@@ -32,6 +32,27 @@ impl BackgroundPermit {
         (self.calls, self.tokens) = (calls, TokenCount(left));
         Ok(())
     }
+
+    /// Takes out a part of at most so many calls and tokens; [`join`](Self::join) gives back what was not spent of it.
+    #[must_use]
+    pub fn part(&mut self, calls: u32, tokens: TokenCount) -> Self {
+        let part = Self { calls: self.calls.min(calls), tokens: self.tokens.min(tokens) };
+        self.calls -= part.calls;
+        self.tokens = self.tokens.minus(part.tokens);
+        part
+    }
+
+    /// Takes back what is left of a part.
+    #[expect(clippy::needless_pass_by_value, reason = "what was given back is gone")]
+    pub fn join(&mut self, part: Self) {
+        self.calls = self.calls.saturating_add(part.calls);
+        self.tokens = self.tokens + part.tokens;
+    }
+
+    /// Returns the calls and tokens that are left.
+    pub fn left(&self) -> (u32, TokenCount) {
+        (self.calls, self.tokens)
+    }
 }
 
 #[cfg(test)]
@@ -46,5 +67,15 @@ mod tests {
         assert!(permit.pay(TokenCount(4)).is_ok());
         assert!(permit.pay(TokenCount(0)).is_err(), "no call is left");
         assert!(BackgroundPermit::issue(0, TokenCount(1_000)).pay(TokenCount(1)).is_err(), "offline");
+    }
+
+    #[test]
+    fn a_part_is_taken_out_and_what_is_left_of_it_comes_back() {
+        let mut permit = BackgroundPermit::issue(5, TokenCount(10));
+        let mut part = permit.part(2, TokenCount(100));
+        assert_eq!((permit.left(), part.left()), ((3, TokenCount(0)), (2, TokenCount(10))));
+        assert!(part.pay(TokenCount(4)).is_ok());
+        permit.join(part);
+        assert_eq!(permit.left(), (4, TokenCount(6)));
     }
 }

@@ -3,20 +3,26 @@
 //! Every port is `Debug + Send + Sync + 'static`, takes `&self`, has plain data in and out, and at most ten methods.
 //! A storage port object is bound to exactly one space when it is made: no method takes a space, so none can forget it.
 
+mod dream;
 mod graph;
+mod inbox;
 mod lease;
 mod log;
 mod model;
 mod projection;
 mod reading;
 mod source;
+mod summary;
 mod working;
 
+pub use dream::{LedgerStore, Looked, Pass, Proposal};
 pub use graph::GraphStore;
+pub use inbox::Inbox;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
-pub use model::BackgroundEmbedder;
+pub use model::{BackgroundEmbedder, CompletionCache, LanguageModel, ModelExtractor, Summarizer};
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Extractor, Indexer, Reranker, TokenCounter};
 pub use source::{Clock, IdSource};
+pub use summary::SummaryStore;
 pub use working::WorkingStore;

@@ -108,6 +108,8 @@ pub enum Because {
     ExplicitPreference,
     /// It matches the query.
     Query,
+    /// It tells how something went over time.
+    Time,
     /// It happened just now.
     Recent,
     /// It matters.
@@ -123,6 +125,7 @@ impl Because {
             Self::Pinned => "pinned",
             Self::ExplicitPreference => "explicit_preference",
             Self::Query => "query",
+            Self::Time => "time",
             Self::Recent => "recent",
             Self::Importance => "importance",
             Self::Section => "section",

@@ -10,6 +10,9 @@ use crate::{Category, Error, Result, SessionId, Tag, Timestamp};
 
 /// Segments of a namespace: a kind and a name, `session/s1`. Source: RB-30.
 const NAMESPACE_SEGMENTS: usize = 2;
+/// Kinds of conversations that no person takes part in; one that is named by such a path has it as its namespace.
+/// Source: RB-30.
+const UNATTENDED: [&str; 2] = ["patrol", "subagent"];
 /// Characters of a conversation's name that its namespace shows where the name itself is no segment. Source: own choice; with
 /// the hash it stays below half of a segment.
 const SHOWN_OF_SESSION: usize = 32;
@@ -71,11 +74,18 @@ impl KeyPrefix {
         checked(path.strip_suffix('/').unwrap_or(path)).map(Self)
     }
 
-    /// Returns the namespace of a conversation, `session/` and its name.
+    /// Returns the namespace of a conversation: `session/` and its name; or its name where that is already a path of two
+    /// segments below `patrol` or `subagent`, such as `patrol/disk-check`.
     ///
     /// A name that is no segment, because it is too long or holds a `/`, is shown in part and told apart by a hash.
     pub fn of_session(session: &SessionId) -> Self {
         let name = session.as_str();
+        let is_unattended = name
+            .split_once('/')
+            .is_some_and(|(kind, task)| UNATTENDED.contains(&kind) && !task.contains('/'));
+        if is_unattended && checked(name).is_ok_and(|kept| kept == name) {
+            return Self(name.to_owned());
+        }
         let is_segment = !name.contains('/') && checked(name).is_ok_and(|kept| kept == name);
         if is_segment {
             return Self(format!("session/{name}"));
@@ -291,8 +301,20 @@ mod tests {
     fn every_conversation_has_a_namespace_of_its_own() {
         let of = |name: &str| KeyPrefix::of_session(&SessionId::new(name).unwrap());
         assert_eq!(of("cli:1").as_str(), "session/cli:1");
-        let strange =
-            ["telegram/1", "telegram-1", "telegram/2", "..", "cafe\u{301}", "caf\u{e9}", &"x".repeat(200)];
+        assert_eq!(of("patrol/disk-check").as_str(), "patrol/disk-check");
+        assert_eq!(of("subagent/review").as_str(), "subagent/review");
+        let strange = [
+            "patrol/a/b",
+            "patrol/..",
+            "patrol/",
+            "telegram/1",
+            "telegram-1",
+            "telegram/2",
+            "..",
+            "cafe\u{301}",
+            "caf\u{e9}",
+            &"x".repeat(200),
+        ];
         let spaces: std::collections::BTreeSet<KeyPrefix> = strange.iter().map(|name| of(name)).collect();
         assert_eq!(spaces.len(), strange.len());
         for space in spaces {

@@ -119,7 +119,16 @@ fn names(event: &NewEvent) -> Vec<(&'static str, &str)> {
             names.push(("category", note.category.as_str()));
             names.extend(note.tags.iter().map(|tag| ("a tag", tag.as_str())));
         }
-        EventKind::Decision(Decision::Archive { key }) => names.push(("key", key.as_str())),
+        EventKind::Operation(operation) => {
+            names.push(("a reason", operation.because.as_str()));
+            if let Some(filed) = operation.deed.filed() {
+                names.push(("category", filed.category.as_str()));
+                names.extend(filed.tags.iter().map(|tag| ("a tag", tag.as_str())));
+            }
+        }
+        EventKind::Decision(
+            Decision::Archive { key } | Decision::Restore { key } | Decision::Reject { key },
+        ) => names.push(("key", key.as_str())),
         EventKind::Decision(Decision::Fact(fact)) => {
             names.extend(fact.topic.as_deref().map(|topic| ("a topic", topic)));
             if let mnemal_core::Value::Literal { text, key } = &fact.object {

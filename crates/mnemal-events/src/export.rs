@@ -12,6 +12,7 @@ use mnemal_core::{
 use crate::clean::Cleaner;
 use crate::log::LogSettings;
 
+mod operation;
 pub(crate) mod wire;
 
 use wire::{Counts, Header, Line};

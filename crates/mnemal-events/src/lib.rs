@@ -11,10 +11,12 @@ mod log;
 mod recent;
 mod tail;
 
+mod document;
 mod export;
 mod import;
 
 pub use crate::clean::Cleaner;
+pub use crate::document::{DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE};
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter};
 pub use crate::grave::{tombstone_text, tombstones_for};
 pub use crate::import::{

@@ -1,6 +1,6 @@
 //! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
 
-use mnemal_core::{Decision, Error, EventKind, Metadata, NewEvent, Result};
+use mnemal_core::{Decision, Error, EventKind, Metadata, NewEvent, Operation, Result};
 
 /// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
 pub const LONGEST_CONTENT: usize = 256 * 1024;
@@ -16,6 +16,11 @@ pub const LONGEST_BATCH: usize = 8 * 1024 * 1024;
 pub const LONGEST_KEY: usize = 200;
 /// Most tags of a note. Source: RELIABILITY 12, 64.
 pub const MOST_TAGS: usize = 64;
+
+/// Most notes that an operation names, and that it was shown. Source: RB-55, up to 1,000 live memories.
+const MOST_SHOWN: usize = 1_000;
+/// Most bytes of the reason of an operation. Source: own default; one sentence.
+const LONGEST_BECAUSE: usize = 500;
 
 const LONGEST_ZONE: usize = 256;
 const DAY_SECONDS: i32 = 86_400;
@@ -66,8 +71,23 @@ fn check_event(event: &NewEvent) -> Result<(), String> {
         EventKind::Decision(Decision::Remember(note)) if note.tags.len() > MOST_TAGS => {
             Err(format!("a note has at most {MOST_TAGS} tags, it has {}", note.tags.len()))
         }
+        EventKind::Operation(operation) => check_operation(operation),
         _ => Ok(()),
     }
+}
+
+fn check_operation(operation: &Operation) -> Result<(), String> {
+    let tags = operation.deed.filed().map_or(0, |filed| filed.tags.len());
+    if tags > MOST_TAGS {
+        return Err(format!("a note has at most {MOST_TAGS} tags, it has {tags}"));
+    }
+    if operation.shown.len() > MOST_SHOWN || operation.deed.names().len() > MOST_SHOWN {
+        return Err(format!("an operation names at most {MOST_SHOWN} notes"));
+    }
+    if operation.because.len() > LONGEST_BECAUSE {
+        return Err(format!("an operation has at most {LONGEST_BECAUSE} bytes of reason"));
+    }
+    Ok(())
 }
 
 /// Returns the bytes of keys and values.

@@ -97,7 +97,6 @@ impl ContextSource for RecentSource {
 fn filter(request: &ContextRequest) -> EventFilter {
     let known = request.as_of.world.min(request.as_of.belief);
     EventFilter {
-        channel: request.channel.clone(),
         user: request.user.clone(),
         agent: request.agent.clone(),
         roles: Within::Only(vec![Role::User, Role::Assistant]),

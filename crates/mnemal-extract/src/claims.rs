@@ -2,6 +2,7 @@
 
 mod act;
 mod ahead;
+pub(crate) mod answer;
 mod correction;
 mod fact;
 mod habit;
@@ -26,6 +27,7 @@ use std::ops::Range;
 
 use mnemal_core::{Confidence, ExtractedFact, Subject};
 
+use crate::claims::answer::Asked;
 use crate::claims::correction::Denied;
 use crate::claims::hints::Hints;
 use crate::claims::pattern::Slots;
@@ -49,6 +51,8 @@ pub(crate) struct Claims<'d> {
     known: HashSet<(Subject, String, String)>,
     /// What the sentence before denied.
     denied: Option<Denied<'d>>,
+    /// What the message before asks, while the first sentence is read.
+    asked: Option<Asked<'d>>,
     /// What was found.
     pub(crate) facts: Vec<ExtractedFact>,
     /// What was not.
@@ -85,9 +89,15 @@ impl<'d> Claims<'d> {
             memory: Memory::default(),
             known: HashSet::new(),
             denied: None,
+            asked: None,
             facts: Vec::new(),
             dropped: Dropped::default(),
         }
+    }
+
+    /// Begins an answer.
+    pub(crate) fn answering(self, asked: Option<Asked<'d>>) -> Self {
+        Self { asked, ..self }
     }
 
     /// Leaves the scores as the rules give them.
@@ -112,6 +122,7 @@ impl<'d> Claims<'d> {
                 self.shapes(&sentence, at, &mut taken);
             }
         }
+        self.asked = None;
     }
 
     /// Looks for the cue behind a subject, passing over adverbs and auxiliary verbs.
@@ -170,11 +181,11 @@ impl<'d> Claims<'d> {
             else {
                 continue;
             };
-            if pattern.is_start && !sentence.begins(at) {
+            if pattern.is_start && !sentence.begins(at) || !self.is_asked(rule, rules) {
                 continue;
             }
             let Some(slots) = pattern.at(reading, rules, at) else { continue };
-            if pattern.is_opening && sentence.is_clause(&slots) {
+            if pattern.is_opening && sentence.is_clause(rule, &slots) {
                 continue;
             }
             let is_group = slots.subject.is_some_and(|at| rules.subjects.is_group(reading, at));

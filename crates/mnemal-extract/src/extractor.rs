@@ -10,6 +10,7 @@ use mnemal_core::{
 use mnemal_text::sentences;
 
 use crate::claims::Claims;
+use crate::claims::answer::Asked;
 use crate::claims::hints::{Hints, TimeSpan};
 use crate::clause::Reading;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
@@ -18,7 +19,7 @@ use crate::language::{Pack, language};
 use crate::names::mentions;
 
 /// Counts up with every change of packs or code that changes what is found.
-const VERSION: u32 = 3;
+const VERSION: u32 = 5;
 /// Words of the longest text that is read. Source: EXTRACTION 4.0.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that are surely more than the most words. Source: own choice, 20 a word.
@@ -66,12 +67,12 @@ impl RuleExtractor {
     }
 
     /// Reads a text that its speaker vouches for; the part of [`Extractor::extract`] that knows no event.
-    fn facts(&self, said: &NewEvent, echo: &[Span], extraction: &mut Extraction) {
+    fn facts(&self, said: &NewEvent, echo: &[Span], asked: Option<&str>, extraction: &mut Extraction) {
         let text = said.content.as_str();
         let code = language(text);
         let is_mixed = code != "en" || !text.is_ascii();
         let times = times(said, DateRules::built_in(code));
-        let mut claims = Claims::new(&self.disabled);
+        let mut claims = Claims::new(&self.disabled).answering(asked.and_then(Asked::read));
         if self.is_unweighed {
             claims = claims.unweighed();
         }
@@ -126,13 +127,21 @@ impl RuleExtractor {
         }
         let mentions = mentions(&earlier.content, utterance.known);
         let mut meant = Extraction { mentions, ..Extraction::default() };
-        self.facts(earlier, &event.echo, &mut meant);
+        self.facts(earlier, &event.echo, None, &mut meant);
         let range = first.range();
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span { start: place(range.start), end: place(range.end) };
         let asserted = meant.facts.into_iter().filter(|fact| fact.act == Act::Assert);
         asserted.map(|fact| never_so(fact, span)).collect()
     }
+}
+
+/// Returns the message right before, if somebody else said it in the same conversation.
+fn asked<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&'u str> {
+    let before = utterance.before.last().filter(|event| event.quarantined.is_none())?.kept()?;
+    let is_said = matches!(before.kind, EventKind::UserMessage | EventKind::AssistantMessage);
+    let is_own = before.kind == said.kind && before.speaker == said.speaker;
+    (is_said && !is_own && before.session == said.session).then_some(before.content.as_str())
 }
 
 /// Returns that a claim never was so, said at a place.
@@ -167,7 +176,7 @@ impl Extractor for RuleExtractor {
         if let Some(reason) = not_eligible(utterance.event, said) {
             extraction.remarks.push(format!("skipped: {reason}"));
         } else {
-            self.facts(said, &utterance.event.echo, &mut extraction);
+            self.facts(said, &utterance.event.echo, asked(said, utterance), &mut extraction);
             extraction.facts.extend(self.taken_back(said, utterance));
         }
         extraction
@@ -175,7 +184,7 @@ impl Extractor for RuleExtractor {
 }
 
 /// Returns why an event gives no claims.
-fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
+pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
     let words = || said.content.split_whitespace().take(MOST_WORDS + 1);
     if !matches!(said.kind, EventKind::UserMessage) {
         Some("not said by a person")
@@ -235,7 +244,7 @@ fn looks_copied(line: &str) -> bool {
 }
 
 /// A sentence in a fence, or one that looks like code.
-fn is_code(text: &str, range: &Range<usize>) -> bool {
+pub(crate) fn is_code(text: &str, range: &Range<usize>) -> bool {
     let fences = text.get(..range.start).map_or(0, |before| before.matches("```").count());
     let sentence = text.get(range.clone()).unwrap_or_default();
     fences % 2 == 1 || sentence.contains("```") || sentence.lines().all(looks_copied)
@@ -243,7 +252,7 @@ fn is_code(text: &str, range: &Range<usize>) -> bool {
 
 /// Bytes that somebody else wrote: quotations of several sentences, mails, and what stands below a line that ends with a
 /// colon and asks for work on it.
-fn foreign(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn foreign(text: &str) -> Vec<Range<usize>> {
     let mut foreign = quotations(text);
     let mut start = 0;
     let mut is_after_order = false;
@@ -304,7 +313,7 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-fn overlaps(range: &Range<usize>, span: Span) -> bool {
+pub(crate) fn overlaps(range: &Range<usize>, span: Span) -> bool {
     range.start < span.end as usize && (span.start as usize) < range.end
 }
 

@@ -193,14 +193,19 @@ impl<'p> Message<'p> {
         shown
     }
 
-    /// Leaves what weighs enough, and adds a match for what only the families show.
+    /// Leaves what weighs enough, in the message or in its own sentence, and adds a match for what only the families show.
     fn weigh(&mut self, pack: &'p Pack, turn: Turn<'_>) {
         let shown = self.shown(pack, turn);
         for class in Class::ALL {
             let Some(sum) = pack.score.of(class, &shown) else { continue };
             let is_of = |rule: &Rule| Class::of(rule.act) == Some(class);
             if sum < LEAST_SUM {
-                self.found.retain(|found| !is_of(found.rule));
+                // What another sentence of the message says does not speak against this one.
+                let sums = pack.score.by_sentence(class, &shown);
+                let weighs = |sentence: usize| {
+                    class.stands_alone() && sums.get(sentence).is_some_and(|sum| *sum >= LEAST_SUM)
+                };
+                self.found.retain(|found| !is_of(found.rule) || weighs(found.sentence));
             } else if !self.found.iter().any(|found| is_of(found.rule)) {
                 let sentence = pack.score.most_telling(class, &shown);
                 let is_fit = |rule: &&Rule| {

@@ -55,7 +55,8 @@ impl Forms {
     /// Leaves accents out where the language asks for it.
     fn plain<'t>(&self, mut word: Word<'t>) -> Word<'t> {
         if self.is_plain && !word.lower.is_ascii() && !self.accented.contains(word.lower.as_ref()) {
-            word.lower = Cow::Owned(word.lower.chars().map(without_accent).collect());
+            let plain = Cow::Owned(word.lower.chars().map(without_accent).collect());
+            word = Word::new(plain, word.span, word.starts_clause);
         }
         word
     }
@@ -113,8 +114,8 @@ fn cut<'t>(word: &Word<'t>, keep: usize, fits: impl Fn(&str) -> bool) -> Option<
     let at = word.span.start + bytes;
     let middle = if word.span.len() == word.lower.len() { at } else { typographic(word, &head)? };
     Some((
-        Word { lower: Cow::Owned(head), span: word.span.start..middle, starts_clause: word.starts_clause },
-        Word { lower: Cow::Owned(tail), span: middle..word.span.end, starts_clause: false },
+        Word::new(Cow::Owned(head), word.span.start..middle, word.starts_clause),
+        Word::new(Cow::Owned(tail), middle..word.span.end, false),
     ))
 }
 
@@ -139,11 +140,8 @@ fn push_whole<'t>(word: &Word<'t>, of: &[Box<str>], split: &mut Vec<Word<'t>>) {
         let letters = part.chars().filter(|c| c.is_alphanumeric()).count();
         let is_last = place + 1 == of.len();
         let end = if is_last { word.span.end } else { (start + letters).min(word.span.end) };
-        split.push(Word {
-            lower: Cow::Owned(part.to_string()),
-            span: start..end,
-            starts_clause: word.starts_clause && place == 0,
-        });
+        let starts_clause = word.starts_clause && place == 0;
+        split.push(Word::new(Cow::Owned(part.to_string()), start..end, starts_clause));
         start = end;
     }
 }

@@ -27,6 +27,8 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
         concat!(
             include_str!("../packs/en/measured.toml"),
             "\n",
+            include_str!("../packs/en/claims_free.toml"),
+            "\n",
             include_str!("../packs/en/claims_work.toml"),
             "\n",
             include_str!("../packs/en/claims_home.toml"),

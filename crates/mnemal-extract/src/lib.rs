@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admit;
 mod claims;
 mod clause;
 mod dates;
@@ -24,6 +25,7 @@ pub mod synth;
 mod turn;
 mod word;
 
+pub use admit::admit;
 pub use dates::{Anchor, DateRules, Dated, Lean, dates};
 pub use extractor::RuleExtractor;
 pub use feedback::{

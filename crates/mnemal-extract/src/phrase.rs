@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::hash::Quick;
-use crate::word::{Word, is_sign};
+use crate::word::{Word, is_sign, start};
 
 /// Phrases by their first word.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Step {
 
     /// Returns where the longest choice that stands at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
-        let start = start(&words.get(at)?.lower);
+        let start = words.get(at)?.start;
         let stands = |choice: &&Choice| {
             let here = words.get(at..at + choice.words.len());
             choice.start == start
@@ -75,11 +75,6 @@ impl Step {
         };
         self.choices.iter().filter(stands).map(|choice| at + choice.words.len()).max()
     }
-}
-
-/// The first eight bytes of a word, as a number.
-fn start(word: &str) -> u64 {
-    word.bytes().take(8).fold(0, |start, byte| start << 8 | u64::from(byte))
 }
 
 /// Splits a choice into the words that a text has for it.

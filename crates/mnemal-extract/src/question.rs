@@ -42,7 +42,7 @@ pub enum Wh {
 
 /// What was read from a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "seven independent signals, each read by its name")]
+#[expect(clippy::struct_excessive_bools, reason = "eight independent signals, each read by its name")]
 #[must_use]
 pub struct Question {
     /// Capitalised sequences as written, without possessive endings, each once, by first appearance.
@@ -70,6 +70,8 @@ pub struct Question {
     pub asks_whether: bool,
     /// It asks for the whole of something: "summarise", "an overview", "over time".
     pub asks_summary: bool,
+    /// It asks what came before what: "the order in which", "in chronological order", "a timeline".
+    pub asks_order: bool,
 }
 
 /// Reads an English question; of another language, names and quoted phrases only.
@@ -88,6 +90,7 @@ pub fn question(text: &str) -> Question {
         asks_help: asks_help(&words),
         asks_whether: asks_whether(&words),
         asks_summary: asks_summary(&words),
+        asks_order: asks_order(&words),
     }
 }
 
@@ -223,6 +226,23 @@ fn asks_summary(words: &[Word<'_>]) -> bool {
     (0..words.len()).any(|at| match (lower(words, at), lower(words, at + 1)) {
         ("overview" | "recap", _) | ("over", "time") => true,
         (word, _) => word.starts_with("summar"),
+    })
+}
+
+fn asks_order(words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| {
+        let (next, behind) = (lower(words, at + 1), lower(words, at + 2));
+        match lower(words, at) {
+            "timeline" | "chronology" => true,
+            // "In order to" names a purpose, and "an order in the shop" a purchase.
+            "order" => {
+                matches!((next, behind), ("in", "which") | ("i" | "we" | "they" | "he" | "she", _))
+                    || matches!(before(words, at, 1), "what" | "which" | "chronological")
+                    || (before(words, at, 1) == "in" && !matches!(next, "to" | "for" | "that"))
+            }
+            "sequence" => next == "of" && matches!(behind, "events" | "steps"),
+            word => word.starts_with("chronologic"),
+        }
     })
 }
 
@@ -450,6 +470,29 @@ mod tests {
         }
         for text in ["When did Ada leave?", "Whose suggestion was it?", "How does he cook?", "The overtime"] {
             assert!(!question(text).asks_help && !question(text).asks_summary, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_things_is_asked_for_by_its_words_and_a_purchase_is_no_order() {
+        for text in [
+            "Can you list the order in which I brought up the garden?",
+            "In what order did we visit the cities?",
+            "List my jobs in order.",
+            "Tell me chronologically what happened",
+            "Give me a timeline of the move",
+            "What was the sequence of events?",
+        ] {
+            assert!(question(text).asks_order, "{text}");
+        }
+        for text in [
+            "What did I order in the shop?",
+            "What must I do in order to renew it?",
+            "When does my order arrive?",
+            "Was it the first in order for us?",
+            "",
+        ] {
+            assert!(!question(text).asks_order, "{text}");
         }
     }
 

@@ -8,13 +8,20 @@ use std::ops::Range;
 pub(crate) struct Word<'t> {
     /// In small letters, with `'` for every apostrophe.
     pub(crate) lower: Cow<'t, str>,
+    /// The first eight bytes of `lower`, as a number.
+    pub(crate) start: u64,
     /// Bytes of the text.
     pub(crate) span: Range<usize>,
     /// Nothing but spaces and opening signs stands between the last full stop, comma or other sign and the word.
     pub(crate) starts_clause: bool,
 }
 
-impl Word<'_> {
+impl<'t> Word<'t> {
+    #[expect(clippy::fn_params_excessive_bools, reason = "whether nothing but spaces stands before it")]
+    pub(crate) fn new(lower: Cow<'t, str>, span: Range<usize>, starts_clause: bool) -> Self {
+        Self { start: start(&lower), lower, span, starts_clause }
+    }
+
     /// Says whether the word has a capital at its start.
     pub(crate) fn is_capitalised(&self, text: &str) -> bool {
         text.get(self.span.clone()).and_then(|word| word.chars().next()).is_some_and(char::is_uppercase)
@@ -40,14 +47,18 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
             end = at + c.len_utf8();
             chars.next();
         }
-        words.push(Word {
-            lower: lower(text.get(start..end).unwrap_or_default()),
-            span: start..end,
-            starts_clause,
-        });
+        words.push(Word::new(lower(text.get(start..end).unwrap_or_default()), start..end, starts_clause));
         starts_clause = false;
     }
     words
+}
+
+/// Returns the first eight bytes of a word, as a number.
+pub(crate) fn start(word: &str) -> u64 {
+    match word.as_bytes().first_chunk::<8>() {
+        Some(start) => u64::from_be_bytes(*start),
+        None => word.bytes().fold(0, |start, byte| start << 8 | u64::from(byte)),
+    }
 }
 
 /// A sign of a script that puts no spaces between words: Han and kana.

@@ -8,15 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
     Act, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, Joined, MentionRow, NewEvent,
-    Predicate, Producer, Role, SessionId, Span, Subject, Support, Timestamp, derived_id,
+    Predicate, Producer, Role, SessionId, Span, Support, Timestamp, derived_id,
 };
 
 use self::held::Held;
-use self::read::{role_of, said_names};
+use self::read::{said_names, said_roles};
 use crate::interval::{Version, weigh};
 use crate::names::{Names, Said};
 use crate::resolve::{self, Company};
-use crate::role;
 use crate::slot::{Claim, Slot, place, places};
 
 /// Rows that an entity is written in: itself, a name, a source. Most have one of each.
@@ -100,16 +99,13 @@ impl Fold {
             return (false, Vec::new());
         }
         let is_new = !self.sessions.contains_key(&reading.kept.session);
-        let roles = reading.extraction.facts.iter().flat_map(|fact| match &fact.subject {
-            Subject::Relation { role, .. } => [Some(role.clone()), role_of(fact)],
-            _ => [None, role_of(fact)],
-        });
-        let candidates = said_names(reading.extraction)
-            .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind).into_keys())
-            .chain(roles.flatten().flat_map(|role| self.names.holders(&role::normal(&role))))
-            .collect::<BTreeSet<EntityId>>();
-        let unknown = candidates.into_iter().filter(|id| !self.company.contains_key(id)).collect();
-        (is_new, unknown)
+        let named = said_names(reading.extraction)
+            .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind).into_keys());
+        let related = said_roles(reading.extraction)
+            .flat_map(|(role, name)| resolve::relatives(&self.names, &role, name));
+        let unknown: BTreeSet<EntityId> =
+            named.chain(related).filter(|id| !self.company.contains_key(id)).collect();
+        (is_new, unknown.into_iter().collect())
     }
 
     /// Takes in what a conversation named.

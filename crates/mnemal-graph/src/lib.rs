@@ -19,6 +19,7 @@ mod names;
 mod resolve;
 
 mod fold;
+mod model;
 mod projector;
 
 mod chain;
@@ -35,7 +36,9 @@ mod source;
 pub use crate::chain::{Chain, Fallback};
 pub use crate::company::{Sightings, Together};
 pub use crate::graph::Graph;
+pub use crate::model::ModelReader;
 pub use crate::projector::{GraphProjector, Renewal};
+pub use crate::say::said;
 pub use crate::source::GraphSource;
 pub use crate::suggest::{Likeness, Suggestion};
 pub use crate::topic::Topic;

@@ -20,13 +20,28 @@ use crate::{forms, kind, role, slip};
 pub(crate) struct Names {
     entities: BTreeMap<EntityId, Entity>,
     by_name: Index,
-    by_role: HashMap<(EntityId, String), BTreeSet<EntityId>>,
+    /// Who has a role, by the role and by whom they have it for.
+    by_role: HashMap<String, BTreeMap<EntityId, Holders>>,
     /// Who was ever taken for whom, by the one that stands for both.
     members: HashMap<EntityId, BTreeSet<EntityId>>,
     /// What the extractor recognises.
     gazetteer: Gazetteer,
     /// Entities that changed since they were taken.
     changed: BTreeSet<EntityId>,
+}
+
+/// Those who have one role for one person.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Holders {
+    all: BTreeSet<EntityId>,
+    /// Those of them without a name of their own.
+    unnamed: BTreeSet<EntityId>,
+}
+
+impl Holders {
+    pub(crate) fn all(&self) -> &BTreeSet<EntityId> {
+        &self.all
+    }
 }
 
 /// What an event says of a name.
@@ -140,16 +155,19 @@ impl Names {
         found.into_iter().filter(is_slip).map(|(id, _)| (id, How::Doubtful)).collect()
     }
 
-    /// Returns those who have a role for somebody.
-    pub(crate) fn in_role(&self, owner: EntityId, role: &str) -> BTreeSet<EntityId> {
-        let found = self.by_role.get(&(owner, role.to_owned())).into_iter().flatten();
-        found.copied().collect()
+    /// Returns those who have a role for somebody; `None` for nobody.
+    pub(crate) fn in_role(&self, owner: EntityId, role: &str) -> Option<&Holders> {
+        self.by_role.get(role)?.get(&owner)
     }
 
     /// Returns those who have a role for anybody.
-    pub(crate) fn holders(&self, role: &str) -> BTreeSet<EntityId> {
-        let found = self.by_role.iter().filter(|((_, of), _)| of == role).flat_map(|(_, ids)| ids);
-        found.copied().collect()
+    pub(crate) fn holders(&self, role: &str) -> impl Iterator<Item = EntityId> {
+        self.by_role.get(role).into_iter().flat_map(BTreeMap::values).flat_map(|of| &of.all).copied()
+    }
+
+    /// Returns the first, by id, of those who have a role and no name, neither their own nor of one who is taken for the same.
+    pub(crate) fn nameless(&self, holders: &Holders) -> Option<EntityId> {
+        holders.unnamed.iter().copied().find(|id| self.is_nameless(*id))
     }
 
     /// Whether an entity can have this name: its kind can be that, and no title says otherwise.
@@ -337,7 +355,13 @@ impl Names {
             self.gazetteer.add(&name.text, entity.kind);
         }
         for (owner, role) in &entity.roles {
-            self.by_role.entry((*owner, role.clone())).or_default().insert(id);
+            let holders = self.by_role.entry(role.clone()).or_default().entry(*owner).or_default();
+            holders.all.insert(id);
+            if entity.names.is_empty() {
+                holders.unnamed.insert(id);
+            } else {
+                holders.unnamed.remove(&id);
+            }
         }
     }
 }

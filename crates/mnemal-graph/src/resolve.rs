@@ -31,6 +31,21 @@ pub(crate) fn candidates(names: &Names, text: &str, said: EntityKind) -> Meant {
     names.meant(Called { text, key: &key, kind: said })
 }
 
+/// Returns whom a role can mean, of anybody: those who can have the name, or all who have the role where no name is said.
+pub(crate) fn relatives(names: &Names, role: &str, name: Option<&str>) -> Vec<EntityId> {
+    let role = role::normal(role);
+    let kind = kind_in(&role);
+    match name.filter(|name| !name_key(name, kind).is_empty()) {
+        Some(name) => candidates(names, name, kind).into_keys().collect(),
+        None => names.holders(&role).collect(),
+    }
+}
+
+/// Returns what somebody in a role is.
+fn kind_in(role: &str) -> EntityKind {
+    if role::is_animal(role) { EntityKind::Animal } else { EntityKind::Person }
+}
+
 /// Returns those of the candidates for whom the name is enough, or else the scene: they were named in this conversation, or with
 /// somebody who stands here.
 fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Meant {
@@ -133,15 +148,15 @@ pub(crate) fn related(
     said: Said<'_>,
 ) -> Option<(EntityId, Option<EntityId>)> {
     let role = role::normal(who.role);
-    let kind = if role::is_animal(&role) { EntityKind::Animal } else { EntityKind::Person };
+    let kind = kind_in(&role);
     let holders = names.in_role(who.owner, &role);
     let Some(name) = who.name.filter(|name| !name_key(name, kind).is_empty()) else {
-        let id = if holders.is_empty() {
+        let id = if let Some(holders) = holders {
+            let holders = holders.all().iter().map(|id| (*id, How::Whole)).collect();
+            choose(names, &holders, company, scene)?
+        } else {
             let key = format!("{} {role}", who.owner);
             names.make(&key, kind, &role, said)
-        } else {
-            let holders = holders.into_iter().map(|id| (id, How::Whole)).collect();
-            choose(names, &holders, company, scene)?
         };
         names.engage(id, who.owner, &role, said);
         return Some((id, None));
@@ -150,8 +165,8 @@ pub(crate) fn related(
     let called = Called { text: name, key: &key, kind };
     let mut known = likely(names, names.meant(called), company, scene);
     known.retain(|id, _| names.can_be(*id, who.owner, &role));
-    let nameless = holders.iter().copied().find(|id| names.is_nameless(*id));
-    let holder = holders.iter().copied().find(|id| known.contains_key(id));
+    let nameless = holders.and_then(|holders| names.nameless(holders));
+    let holder = holders.and_then(|holders| known.keys().copied().find(|id| holders.all().contains(id)));
     let (id, other) = match (holder, nameless) {
         (Some(holder), _) => (holder, None),
         (None, Some(nameless)) => match choose(names, &known, company, scene) {

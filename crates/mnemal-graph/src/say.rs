@@ -116,17 +116,9 @@ impl Names {
         }
     }
 
-    /// Returns what a fact says, and since or until when: "Ada lives in Lyon (since 2024-03-01)".
+    /// Returns what a fact says; see [`said`].
     pub(crate) fn sentence(&self, fact: &Fact) -> String {
-        let value = self.value(&fact.object);
-        let said = self.frame(fact, value);
-        let said = match fact.act {
-            Act::Negative => format!("it is not so that {said}"),
-            Act::Plan if !INTENDED.contains(&fact.predicate.as_str()) => format!("{said}, as a plan"),
-            _ => said,
-        };
-        let times = times(fact);
-        if times.is_empty() { said } else { format!("{said} ({times})") }
+        said(fact, self.of(fact.subject), self.value(&fact.object))
     }
 
     /// Returns the question which of the values of one slot holds; each with its day and whose word it is.
@@ -137,25 +129,42 @@ impl Names {
             format!("\"{}\" ({}, {at})", self.value(&fact.object), fact.trust.as_str())
         };
         let values = facts.iter().map(value).collect::<Vec<_>>().join(" or ");
-        let said = facts.first().map(|fact| self.frame(fact, &values)).unwrap_or_default();
+        let said = facts.first().map(|fact| frame(fact, self.of(fact.subject), &values)).unwrap_or_default();
         format!("disputed, ask which holds: {said}")
     }
+}
 
-    /// Puts subject, predicate, topic and these words together.
-    fn frame(&self, fact: &Fact, value: &str) -> String {
-        let subject = self.of(fact.subject);
-        let topic = fact.topic.as_deref();
-        match (form(fact.predicate.as_str()), topic) {
-            (Form::Verb(verb), None) => format!("{subject} {verb} {value}"),
-            (Form::Verb(verb), Some(topic)) => format!("{subject} {verb} {value} ({topic})"),
-            (Form::Noun(noun) | Form::Kind(noun), None) => format!("{subject}'s {noun}: {value}"),
-            (Form::Noun(noun), Some(topic)) => format!("{subject}'s {noun} of {topic}: {value}"),
-            (Form::Kind(noun), Some(topic)) => format!("{subject}'s {noun} {topic}: {value}"),
-            (Form::Role(_), Some(role)) | (Form::Role(role), None) if value == role => {
-                format!("{subject} has a {role}")
-            }
-            (Form::Role(_), Some(role)) | (Form::Role(role), None) => format!("{subject}'s {role}: {value}"),
+/// Returns what a fact says of a subject and an object by these names, and since or until when: "Ada lives in Lyon (since
+/// 2024-03-01)". A plan and a denial say so.
+pub fn said(fact: &Fact, subject: &str, object: &str) -> String {
+    let said = frame(fact, subject, object);
+    let said = match fact.act {
+        Act::Negative => format!("it is not so that {said}"),
+        Act::Plan if !INTENDED.contains(&fact.predicate.as_str()) => format!("{said}, as a plan"),
+        _ => said,
+    };
+    let times = times(fact);
+    if times.is_empty() { said } else { format!("{said} ({times})") }
+}
+
+/// Puts subject, predicate, topic and these words together.
+fn frame(fact: &Fact, subject: &str, value: &str) -> String {
+    let topic = fact.topic.as_deref();
+    let name = fact.predicate.as_str();
+    if !FORMS.iter().any(|(known, _)| *known == name) {
+        let topic = topic.map(|topic| format!(" of {topic}")).unwrap_or_default();
+        return format!("{subject}'s {}{topic}: {value}", name.replace('_', " "));
+    }
+    match (form(name), topic) {
+        (Form::Verb(verb), None) => format!("{subject} {verb} {value}"),
+        (Form::Verb(verb), Some(topic)) => format!("{subject} {verb} {value} ({topic})"),
+        (Form::Noun(noun) | Form::Kind(noun), None) => format!("{subject}'s {noun}: {value}"),
+        (Form::Noun(noun), Some(topic)) => format!("{subject}'s {noun} of {topic}: {value}"),
+        (Form::Kind(noun), Some(topic)) => format!("{subject}'s {noun} {topic}: {value}"),
+        (Form::Role(_), Some(role)) | (Form::Role(role), None) if value == role => {
+            format!("{subject} has a {role}")
         }
+        (Form::Role(_), Some(role)) | (Form::Role(role), None) => format!("{subject}'s {role}: {value}"),
     }
 }
 

@@ -95,6 +95,9 @@ impl GraphSource {
 
     /// Returns whom the last turns of the asking conversation name, the newest first.
     async fn mentioned(&self, request: &ContextRequest) -> Result<Vec<Entity>> {
+        if request.session.is_nobody() {
+            return Ok(Vec::new());
+        }
         let filter = EventFilter { session: Within::Only(request.session.clone()), ..EventFilter::live() };
         let turns: Vec<EventId> =
             self.events.latest(&filter, TURNS).await?.into_iter().map(|event| event.id).collect();
@@ -118,16 +121,18 @@ impl GraphSource {
 
     /// Returns the facts about the owner that may answer, and those that are for any question.
     async fn own(&self, request: &ContextRequest, asked: &Asked, owners: &[EntityId]) -> Result<Vec<Fact>> {
-        let mut facts = Vec::new();
         // He may have thousands of facts, of which few can answer.
-        for info in predicate::all().iter().filter(|info| choose::is_looked_up(info, asked)) {
-            for owner in owners {
-                let (subjects, predicate) = (Within::Only(vec![*owner]), Predicate::new(info.name.as_str())?);
-                let filter = FactFilter { subjects, predicate: Within::Only(predicate), ..FactFilter::all() };
-                facts.extend(self.store.facts(&filter, request.as_of).await?);
-                facts.extend(self.past(request, asked, &filter).await?);
-            }
+        let looked_up = predicate::all().iter().filter(|info| choose::is_looked_up(info, asked));
+        let predicates: Vec<Predicate> =
+            looked_up.map(|info| Predicate::new(info.name.as_str())).collect::<Result<_>>()?;
+        let mut facts = Vec::new();
+        for owner in owners {
+            let (subjects, predicates) = (Within::Only(vec![*owner]), Within::Only(predicates.clone()));
+            let filter = FactFilter { subjects, predicates, ..FactFilter::all() };
+            facts.extend(self.store.facts(&filter, request.as_of).await?);
+            facts.extend(self.past(request, asked, &filter).await?);
         }
+        facts.sort_by_key(|fact| predicates.iter().position(|predicate| *predicate == fact.predicate));
         Ok(facts)
     }
 

@@ -58,7 +58,7 @@ impl Graph {
         around.reached.extend(seen.iter().map(|id| Reached { entity: *id, hops: 0 }));
         let mut edge: Vec<EntityId> = seen.iter().copied().collect();
         for hop in 1..=hops {
-            let mut facts = self.about(&edge, as_of).await?;
+            let mut facts = self.store().strongest(&edge, limit, as_of).await?;
             facts.retain(|fact| known.insert(fact.id));
             facts.sort_by(|one, other| {
                 other.strength().total_cmp(&one.strength()).then(one.id.cmp(&other.id))

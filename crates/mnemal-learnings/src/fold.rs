@@ -1,11 +1,15 @@
-//! The fold: what a decision in the log does to the notes. Pure; the same events give the same rows.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! The fold: what an event does to the rows. Pure; the same events give the same rows.
 
 use mnemal_core::{
-    Decision, Event, EventId, Learning, LearningDelta, LearningId, LearningKind, LearningStatus, Level,
-    NewEvent, NoteKey, Producer, Remember, Result, Source, Span, derived_id,
+    Basis, Confidence, Decision, Error, Event, EventId, EventKind, Learning, LearningId, LearningKind,
+    LearningStatus, Leave, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span, Timestamp,
+    Verdict, derived_id,
 };
+
+use crate::read::{self, LEARNED};
+use crate::rows::Rows;
+use crate::settle::settle;
+use crate::tool;
 
 /// Who makes the notes, for their rows and ids.
 const PRODUCER: &str = "learnings/notes";
@@ -18,140 +22,253 @@ pub fn producer() -> Producer {
 }
 
 /// Rows under construction.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Fold {
-    rows: BTreeMap<LearningId, Learning>,
-    forgotten: BTreeSet<EventId>,
+    pub(crate) rows: Rows,
 }
 
 impl Fold {
-    /// Starts from stored rows.
-    pub(crate) fn from_rows(rows: Vec<Learning>) -> Self {
-        Self { rows: rows.into_iter().map(|row| (row.id, row)).collect(), forgotten: BTreeSet::new() }
-    }
-
-    /// Starts without rows, in a log in which these events are forgotten, even if they are not erased yet.
-    pub(crate) fn without(forgotten: BTreeSet<EventId>) -> Self {
-        Self { rows: BTreeMap::new(), forgotten }
-    }
-
-    /// Applies an event; one that is no living decision about a note changes nothing, nor does the second application.
+    /// Applies an event that is not forgotten; `before` are the events of the log just before it, oldest first. A second
+    /// application changes nothing but the tally of a tool.
     ///
     /// # Errors
-    /// `Invalid` when a note has no text.
-    pub(crate) fn apply(&mut self, event: &Event) -> Result<()> {
-        let Some(kept) =
-            event.kept().filter(|_| event.quarantined.is_none() && !self.forgotten.contains(&event.id))
-        else {
-            return Ok(());
-        };
-        match decision(event) {
-            Some(Decision::Remember(remember)) => self.remember(event, kept, remember),
-            Some(Decision::Archive { key }) => {
-                self.archive(event, key);
+    /// `Invalid` when a note has no text or a key that is not free.
+    pub(crate) fn apply(&mut self, event: &Event, before: &[&Event]) -> Result<()> {
+        let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
+        match &kept.kind {
+            EventKind::Decision(decision) => self.decide(event, kept, decision),
+            EventKind::Operation(operation) => self.operate(event, kept, operation),
+            EventKind::UserMessage => {
+                self.learn(read::read(event, before)?);
+                Ok(())
+            }
+            EventKind::ToolResult { tool, ok } => {
+                let key = tool::key(tool)?;
+                let known = self.rows.of_key(&key).next().cloned();
+                self.rows.put(tool::counted(event, kept, known, (tool, *ok))?);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    /// Returns what leads from the rows in `before` to these.
-    pub(crate) fn delta(self, before: Vec<Learning>) -> LearningDelta {
-        let before: BTreeMap<LearningId, Learning> = before.into_iter().map(|row| (row.id, row)).collect();
-        let remove = before.keys().filter(|id| !self.rows.contains_key(id)).copied().collect();
-        let put = self
-            .rows
-            .into_iter()
-            .filter(|(id, row)| before.get(id) != Some(row))
-            .map(|(_, row)| row)
-            .collect();
-        LearningDelta { put, remove }
+    /// Applies a decision.
+    pub(crate) fn decide(&mut self, event: &Event, kept: &NewEvent, decision: &Decision) -> Result<()> {
+        let (key, verdict) = match decision {
+            Decision::Remember(remember) => return self.remember(event, kept, remember),
+            Decision::Archive { key } => (key, Some(Verdict::Archived(event.recorded_at))),
+            Decision::Reject { key } => (key, Some(Verdict::Rejected(event.recorded_at))),
+            Decision::Restore { key } => (key, None),
+            _ => return Ok(()),
+        };
+        match (is_learned(key), verdict) {
+            (true, verdict) => self.judge(event, key, verdict),
+            (false, Some(verdict)) => self.put_away(event, key, verdict),
+            (false, None) => self.restore(event, key),
+        }
+        Ok(())
+    }
+
+    /// Adds what was read in a message.
+    pub(crate) fn learn(&mut self, found: Vec<Learning>) {
+        for row in found {
+            let Some(key) = row.key.clone().filter(|_| !self.rows.contains(row.id)) else { continue };
+            self.rows.put(row);
+            self.settle(&key);
+        }
+    }
+
+    /// Weighs the versions of a learned key anew.
+    pub(crate) fn settle(&mut self, key: &NoteKey) {
+        let mut group: Vec<Learning> = self.rows.of_key(key).cloned().collect();
+        if tool::is_of_tool(key) {
+            group.iter_mut().for_each(tool::settle);
+        } else {
+            settle(&mut group);
+        }
+        for row in group {
+            self.rows.put(row);
+        }
+    }
+
+    /// Sets what a person decided about everything that is known of a learned key.
+    fn judge(&mut self, event: &Event, key: &NoteKey, verdict: Option<Verdict>) {
+        let is_concerned = |row: &&Learning| row.created_at < event.recorded_at && row.level <= event.level;
+        let rows: Vec<Learning> = self.rows.of_key(key).filter(is_concerned).cloned().collect();
+        for row in rows {
+            self.rows.put(Learning { verdict, ..row });
+        }
+        self.settle(key);
     }
 
     fn remember(&mut self, event: &Event, kept: &NewEvent, remember: &Remember) -> Result<()> {
         if kept.content.trim().is_empty() {
-            return Err(mnemal_core::Error::invalid("a note must have a text"));
+            return Err(Error::invalid("a note must have a text"));
         }
         if self.knows(event.id, remember.key.as_ref()) || repeats_memory(event, kept) {
             return Ok(());
         }
         let mut row = new_row(event, kept, remember)?;
+        if let Some(key) = remember.key.as_ref().filter(|key| is_learned(key)) {
+            return self.confirm(key, row);
+        }
         row.version = self.last_version(remember.key.as_ref()) + 1;
-        if let Some(active) = self.active(remember.key.as_ref()) {
-            let same = says_the_same(active, &row);
+        if let Some(mut active) = self.active(remember.key.as_ref()) {
+            let same = says_the_same(&active, &row);
             if same && (active.level, active.trust) >= (row.level, row.trust) {
                 if (active.level, active.trust) == (row.level, row.trust) {
                     active.sources.append(&mut row.sources);
+                    self.rows.put(active);
                 }
                 return Ok(());
             }
             // What has less standing than the version that holds is kept in the history and never holds.
-            let loser = if row.level < active.level { &mut row } else { active };
-            loser.status = LearningStatus::Superseded;
-            loser.expired_at = Some(event.recorded_at);
+            if row.level < active.level {
+                supersede(&mut row, active.id, event.recorded_at);
+            } else {
+                supersede(&mut active, row.id, event.recorded_at);
+                self.rows.put(active);
+            }
+        } else if row.level < Level::User && self.is_rejected(remember.key.as_ref()) {
+            (row.status, row.expired_at) = (LearningStatus::Rejected, Some(event.recorded_at));
         }
-        self.rows.insert(row.id, row);
+        self.rows.put(row);
         Ok(())
     }
 
-    fn archive(&mut self, event: &Event, key: &NoteKey) {
-        let Some(active) = self.active(Some(key)) else { return };
+    /// Takes the user's word for something learnt, in these words.
+    fn confirm(&mut self, key: &NoteKey, row: Learning) -> Result<()> {
+        if row.level < Level::User || tool::is_of_tool(key) {
+            return Err(Error::invalid("this key is kept for what is learnt from the user's own words"));
+        }
+        let earlier = self.rows.of_key(key).filter(|other| other.created_at < row.created_at);
+        let newest = earlier.max_by_key(|row| (row.occurred_at, row.created_at, row.id));
+        let topics = newest.map(|row| row.topics.clone()).unwrap_or_default();
+        let leave = newest.map_or(row.leave, |row| row.leave);
+        self.rows.put(Learning { topics, leave, ..row });
+        self.settle(key);
+        Ok(())
+    }
+
+    fn put_away(&mut self, event: &Event, key: &NoteKey, verdict: Verdict) {
+        let Some(mut active) = self.active(Some(key)) else { return };
         if active.level <= event.level && active.created_at < event.recorded_at {
-            active.status = LearningStatus::Archived;
+            active.status = match verdict {
+                Verdict::Archived(_) => LearningStatus::Archived,
+                Verdict::Rejected(_) => LearningStatus::Rejected,
+            };
             active.expired_at = Some(event.recorded_at);
+            self.rows.put(Learning { verdict: Some(verdict), ..active });
+        }
+    }
+
+    /// Lets the note hold again that was put away last, unless another holds.
+    fn restore(&mut self, event: &Event, key: &NoteKey) {
+        if self.active(Some(key)).is_some() {
+            return;
+        }
+        let is_away = |row: &&Learning| row.verdict.is_some() && row.level <= event.level;
+        let row =
+            self.rows.of_key(key).filter(is_away).max_by_key(|row| (row.expired_at, row.version)).cloned();
+        if let Some(row) = row.filter(|row| row.created_at < event.recorded_at) {
+            self.rows.put(Learning {
+                status: LearningStatus::Active,
+                expired_at: None,
+                verdict: None,
+                ..row
+            });
         }
     }
 
     fn knows(&self, event: EventId, key: Option<&NoteKey>) -> bool {
-        self.of_key(key).any(|row| row.sources.iter().any(|source| source.event == event))
+        let rests = |row: &Learning| row.sources.iter().any(|source| source.event == event);
+        self.rows.contains(note_id(event)) || key.is_some_and(|key| self.rows.of_key(key).any(rests))
     }
 
     fn last_version(&self, key: Option<&NoteKey>) -> u32 {
-        if key.is_none() { 0 } else { self.of_key(key).map(|row| row.version).max().unwrap_or_default() }
+        key.and_then(|key| self.rows.of_key(key).map(|row| row.version).max()).unwrap_or_default()
     }
 
-    fn active(&mut self, key: Option<&NoteKey>) -> Option<&mut Learning> {
-        key?;
-        self.rows.values_mut().find(|row| row.key.as_ref() == key && row.status == LearningStatus::Active)
+    fn active(&self, key: Option<&NoteKey>) -> Option<Learning> {
+        self.rows.of_key(key?).find(|row| row.status == LearningStatus::Active).cloned()
     }
 
-    fn of_key(&self, key: Option<&NoteKey>) -> impl Iterator<Item = &Learning> {
-        self.rows.values().filter(move |row| row.key.as_ref() == key)
+    fn is_rejected(&self, key: Option<&NoteKey>) -> bool {
+        key.is_some_and(|key| self.rows.of_key(key).any(|row| row.status == LearningStatus::Rejected))
     }
+}
+
+/// Whether a key is one of what is learnt, which has its own rules of which version holds.
+#[must_use]
+pub fn is_learned(key: &NoteKey) -> bool {
+    key.as_str().starts_with(LEARNED)
+}
+
+fn supersede(row: &mut Learning, by: LearningId, at: Timestamp) {
+    row.status = LearningStatus::Superseded;
+    row.superseded_by = Some(by);
+    row.expired_at = Some(at);
 }
 
 /// Returns the decision of a living event.
 pub(crate) fn decision(event: &Event) -> Option<&Decision> {
     match &event.kept()?.kind {
-        mnemal_core::EventKind::Decision(decision) => Some(decision),
+        EventKind::Decision(decision) => Some(decision),
         _ => None,
     }
 }
 
-fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Result<Learning> {
-    let producer = producer();
+/// Returns the id of the note that an event made: one that stored it, or the operation that wrote it.
+#[must_use]
+pub fn note_id(event: EventId) -> LearningId {
+    LearningId(derived_id("learning", &producer(), &[event], 0))
+}
+
+pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Result<Learning> {
+    // Only the user's own words make a preference, and nobody's a learning about a tool or a conclusion.
+    let is_made = matches!(remember.kind, LearningKind::Tool | LearningKind::Insight);
+    let is_allowed = event.level == Level::User && !is_made;
     Ok(Learning {
-        id: LearningId(derived_id("learning", &producer, &[event.id], 0)),
-        // Only the user's own words make a preference.
-        kind: if event.level == Level::User { remember.kind } else { LearningKind::Note },
+        id: note_id(event.id),
+        kind: if is_allowed { remember.kind } else { LearningKind::Note },
         key: remember.key.clone(),
         version: 1,
         category: remember.category.clone(),
         tags: remember.tags.clone(),
         importance: remember.importance,
         content: kept.content.clone(),
+        basis: Basis::Told,
+        confidence: Confidence::new(1.0),
+        leave: leave(&kept.content, remember.kind),
+        topics: Vec::new(),
+        tool: None,
         session: kept.session.clone(),
+        speaker: kept.speaker.clone(),
         user: kept.user.clone(),
         agent: kept.agent.clone(),
         sources: vec![Source { event: event.id, span: Span::whole(&kept.content)? }],
         trust: event.trust,
         level: event.level,
         status: LearningStatus::Active,
+        superseded_by: None,
+        verdict: None,
+        signal: None,
+        tally: None,
+        occurred_at: kept.occurred_at,
         expires_at: remember.expires_at,
         created_at: event.recorded_at,
         expired_at: None,
-        producer,
+        producer: producer(),
     })
+}
+
+/// Whether the user must be asked; what is only to be known is not acted on.
+fn leave(text: &str, kind: LearningKind) -> Leave {
+    match kind {
+        LearningKind::Note | LearningKind::Insight => Leave::Given,
+        _ if mnemal_extract::requires_user_permission(text) => Leave::Asked,
+        _ => Leave::Given,
+    }
 }
 
 /// Whether a second storing adds nothing but a source.

@@ -1,12 +1,25 @@
 #![doc = include_str!("../README.md")]
 
 mod fold;
-mod projector;
+mod operate;
+mod read;
+mod settle;
+mod tool;
 
+mod projector;
+mod rows;
+
+mod decay;
 mod notes;
 mod source;
 
-pub use crate::fold::producer;
+mod preferences;
+mod topic;
+
+pub use crate::decay::Decay;
+pub use crate::fold::{is_learned, note_id, producer};
 pub use crate::notes::Notes;
-pub use crate::projector::NoteProjector;
+pub use crate::operate::timeline_key;
+pub use crate::preferences::PreferenceSource;
+pub use crate::projector::LearningProjector;
 pub use crate::source::NotesSource;

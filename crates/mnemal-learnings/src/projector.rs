@@ -1,98 +1,83 @@
 //! Steps the fold along the log and commits its rows with the cursor.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod refold;
+
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Decision, ErrorKind, Event, EventFilter, EventId, EventStore, Layer,
-    Learning, LearningDelta, LearningFilter, LearningStore, Progress, Projector, Result, Role, Within,
+    Advance, Cursor, DeadLetter, Decision, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore,
+    Layer, LearningDelta, LearningFilter, LearningStore, Progress, Projector, Result, Seq,
 };
 
 use crate::fold::{Fold, decision};
+use crate::read::{self, BEFORE};
+use crate::rows::Rows;
 
-/// Events a page when a forget makes the notes anew.
-///
-/// Source: own default; the size of a batch, RELIABILITY 12.
-const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+/// Why there are dead letters; what a panic says may be content, so it is not kept.
+const BROKEN: &str = "the fold panicked";
 
-/// Folds decisions into notes.
+/// Folds decisions into notes, what the user says of how he wants things into preferences, and results of tools into tallies.
 ///
-/// A step costs its events and the notes that they touch. A step that sees a forget reads all decisions up to its end, so
-/// that the rows are what the log would give without the forgotten events: an older version holds again, a note without a
-/// living source is gone.
-#[derive(Clone, Debug)]
-pub struct NoteProjector {
+/// A step costs its events and the rows that they touch. A step that sees a forget, or the undo of a decision or an operation, reads all decisions
+/// and results of tools up to its end, and the messages within 64 positions behind what was forgotten, so that the rows are
+/// what the log would give without it: an older version holds again, a row without a living source is gone.
+#[derive(Debug)]
+pub struct LearningProjector {
     events: Arc<dyn EventStore>,
-    notes: Arc<dyn LearningStore>,
+    store: Arc<dyn LearningStore>,
+    /// The rows of the last step, as long as nobody else has moved the cursor.
+    known: Mutex<Option<(Cursor, Rows)>>,
 }
 
-impl NoteProjector {
+impl LearningProjector {
     /// Folds this log into these rows.
-    pub fn new(events: Arc<dyn EventStore>, notes: Arc<dyn LearningStore>) -> Self {
-        Self { events, notes }
+    pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn LearningStore>) -> Self {
+        Self { events, store, known: Mutex::new(None) }
     }
 
-    async fn delta(&self, batch: &[Event], end: Cursor) -> Result<(LearningDelta, Vec<DeadLetter>)> {
-        if batch.iter().any(is_forget) {
+    fn keep(&self, known: Option<(Cursor, Rows)>) -> Option<(Cursor, Rows)> {
+        std::mem::replace(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner), known)
+    }
+
+    async fn rows(&self, cursor: Cursor) -> Result<Rows> {
+        match self.keep(None).filter(|(at, _)| *at == cursor) {
+            Some((_, rows)) => Ok(rows),
+            None if cursor == Cursor::START => Ok(Rows::default()),
+            None => Ok(Rows::from_stored(self.store.all(&LearningFilter::all()).await?)),
+        }
+    }
+
+    /// Returns the events just before a position, oldest first.
+    async fn before(&self, cursor: Cursor) -> Result<Vec<Event>> {
+        let Some(limit) = NonZeroUsize::new(BEFORE) else { return Ok(Vec::new()) };
+        let after = cursor.count().saturating_sub(BEFORE as u64);
+        let after = Cursor((after > 0).then_some(Seq(after)));
+        let mut events = self.events.scan(&EventFilter::all(), after, limit).await?;
+        events.retain(|event| Cursor(Some(event.seq)) <= cursor);
+        Ok(events)
+    }
+
+    /// Folds a page; the rows are returned with what changed, unless nothing did.
+    async fn delta(&self, batch: &[Event], expect: Cursor, end: Cursor) -> Result<Folded> {
+        if batch.iter().any(takes_back) {
             return self.refold(batch, end).await;
         }
-        let before = self.touched(batch).await?;
-        let mut fold = Fold::from_rows(before.clone());
-        let dead = apply(&mut fold, batch);
-        Ok((fold.delta(before), dead))
-    }
-
-    /// Returns the rows that the batch can change: of its keys, and those that its keyless notes made already.
-    async fn touched(&self, batch: &[Event]) -> Result<Vec<Learning>> {
-        let mut rows = BTreeMap::new();
-        let mut keys = BTreeSet::new();
-        let mut keyless = Vec::new();
-        for event in batch {
-            match decision(event) {
-                Some(Decision::Remember(remember)) => match &remember.key {
-                    Some(key) => drop(keys.insert(key)),
-                    None => keyless.push(event.id),
-                },
-                Some(Decision::Archive { key }) => drop(keys.insert(key)),
-                _ => {}
-            }
+        if !batch.iter().any(is_folded) {
+            return Ok(Folded::default());
         }
-        let by_key = keys
-            .into_iter()
-            .map(|key| LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() });
-        let by_source = (!keyless.is_empty())
-            .then(|| LearningFilter { sources: Within::Only(keyless), ..LearningFilter::all() });
-        for filter in by_key.chain(by_source) {
-            rows.extend(self.notes.all(&filter).await?.into_iter().map(|row| (row.id, row)));
+        let before = if batch.iter().any(read::is_read) { self.before(expect).await? } else { Vec::new() };
+        let mut fold = Fold { rows: self.rows(expect).await? };
+        let stretch: Vec<&Event> = before.iter().chain(batch).collect();
+        let mut dead = Vec::new();
+        for (place, event) in (before.len()..).zip(batch) {
+            dead.extend(taken_in(&mut fold, event, &scene(&stretch, place)));
         }
-        Ok(rows.into_values().collect())
-    }
-
-    async fn refold(&self, batch: &[Event], end: Cursor) -> Result<(LearningDelta, Vec<DeadLetter>)> {
-        let decisions = self.decisions(end).await?;
-        let forgotten = decisions.iter().filter_map(forgotten).flatten().copied().collect();
-        let mut fold = Fold::without(forgotten);
-        let mut dead = apply(&mut fold, &decisions);
-        dead.retain(|letter| batch.iter().any(|event| event.id == letter.event));
-        Ok((fold.delta(self.notes.all(&LearningFilter::all()).await?), dead))
-    }
-
-    /// Returns all decisions up to a position, oldest first.
-    async fn decisions(&self, end: Cursor) -> Result<Vec<Event>> {
-        let filter = decisions();
-        let mut decisions = Vec::new();
-        let mut after = Cursor::START;
-        loop {
-            let page = self.events.scan(&filter, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(decisions) };
-            after = Cursor(Some(last.seq));
-            decisions.extend(page.into_iter().filter(|event| Cursor(Some(event.seq)) <= end));
-            if after >= end {
-                return Ok(decisions);
-            }
-        }
+        let delta = fold.rows.take_delta();
+        Ok(Folded { rows: Some(fold.rows), delta, dead })
     }
 
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
@@ -101,50 +86,83 @@ impl NoteProjector {
     }
 }
 
+/// What a page came to.
+#[derive(Debug, Default)]
+struct Folded {
+    rows: Option<Rows>,
+    delta: LearningDelta,
+    dead: Vec<DeadLetter>,
+}
+
 #[async_trait]
-impl Projector for NoteProjector {
+impl Projector for LearningProjector {
     fn layer(&self) -> Layer {
         Layer::Learnings
     }
 
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
-        let (expect, head) = (self.notes.cursor().await?, self.events.head().await?);
+        let (expect, head) = (self.store.cursor().await?, self.events.head().await?);
         if expect >= head {
             return Ok(Progress { consumed: 0, cursor: expect, behind: 0 });
         }
-        // Nothing but decisions changes a row, so the cursor passes everything else at once.
-        let batch = self.events.scan(&decisions(), expect, limit).await?;
-        let last = Cursor(batch.last().map(|event| event.seq));
-        let next = if batch.len() < limit.get() { head.max(last) } else { last };
-        let (delta, dead) = self.delta(&batch, next).await?;
-        match self.notes.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
-            Ok(()) => self.progress(expect.behind(next), next).await,
+        let batch = self.events.scan(&EventFilter::all(), expect, limit).await?;
+        let next = Cursor(batch.last().map(|event| event.seq)).max(expect);
+        let Folded { rows, delta, dead } = self.delta(&batch, expect, next).await?;
+        match self.store.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
+            Ok(()) => {
+                let rows =
+                    rows.or_else(|| self.keep(None).filter(|(at, _)| *at == expect).map(|(_, rows)| rows));
+                self.keep(rows.map(|rows| (next, rows)));
+                self.progress(expect.behind(next), next).await
+            }
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                self.progress(0, self.notes.cursor().await?).await
+                self.progress(0, self.store.cursor().await?).await
             }
             Err(error) => Err(error),
         }
     }
 
     async fn reset(&self) -> Result<()> {
-        self.notes.reset().await
+        self.keep(None);
+        self.store.reset().await
     }
 }
 
-/// The filter that every decision passes, erased ones included.
-fn decisions() -> EventFilter {
-    EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() }
+/// Folds one event; what cannot be folded is a dead letter.
+fn taken_in(fold: &mut Fold, event: &Event, before: &[&Event]) -> Option<DeadLetter> {
+    let letter = |why: &str| DeadLetter { event: event.id, why: why.to_owned() };
+    match catch_unwind(AssertUnwindSafe(|| fold.apply(event, before))) {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(letter(error.what())),
+        Err(_) => Some(letter(BROKEN)),
+    }
 }
 
-fn apply(fold: &mut Fold, events: &[Event]) -> Vec<DeadLetter> {
-    let letter = |event: &Event| {
-        fold.apply(event).err().map(|error| DeadLetter { event: event.id, why: error.what().to_owned() })
+/// Returns the living events just before a place, without those that one of them forgets.
+fn scene<'a>(stretch: &[&'a Event], place: usize) -> Vec<&'a Event> {
+    let before = stretch.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
+    let gone: BTreeSet<EventId> =
+        before.iter().filter_map(|event| forgotten(event)).flatten().copied().collect();
+    before.iter().copied().filter(|event| event.kept().is_some() && !gone.contains(&event.id)).collect()
+}
+
+/// Whether an event may change a row.
+fn is_folded(event: &Event) -> bool {
+    let is_folded = |kind: &EventKind| {
+        matches!(
+            kind,
+            EventKind::UserMessage
+                | EventKind::ToolResult { .. }
+                | EventKind::Decision(_)
+                | EventKind::Operation(_)
+        )
     };
-    events.iter().filter_map(letter).collect()
+    event.kept().is_some_and(|kept| is_folded(&kept.kind))
 }
 
-fn is_forget(event: &Event) -> bool {
-    forgotten(event).is_some()
+/// Whether an event takes others back.
+fn takes_back(event: &Event) -> bool {
+    matches!(decision(event), Some(Decision::Forget(_) | Decision::Undo { .. }))
 }
 
 fn forgotten(event: &Event) -> Option<&Vec<EventId>> {

@@ -5,29 +5,50 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, Category, ContextRequest, ContextSource, Degraded, Fragment, Label, Layer, Learning,
-    LearningFilter, LearningKind, LearningStore, Level, RecordRef, Result, Score, ScorePart, Section, Zone,
+    Basis, Because, Category, ContextRequest, ContextSource, Degraded, Fragment, Label, Layer, Learning,
+    LearningFilter, LearningKind, LearningStore, Leave, Level, RecordRef, Result, Score, ScorePart, Section,
+    Timestamp, Zone,
 };
+
+use crate::decay::Decay;
 
 /// Importance from which a note stands in knowledge without being asked for. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
+/// Most notes that are offered without being asked for because they matter. Source: RB-12.
+const UNASKED: usize = 5;
 /// Most notes offered for one section. Source: NB-54, at most 200 active learnings.
 const OFFERED: usize = 200;
 /// Categories whose notes say who somebody is. Source: RB-04, the conventional categories.
 const IDENTITY: [&str; 2] = ["identity", "user-preferences/identity"];
 
-/// Offers notes that need no question; the others are found by recall, through their events.
+/// How long what a conversation taught stands apart in its own contexts: until the next full hour, in microseconds. Source: own
+/// choice; `LoCoMo`, 500 turns, whose users tell something lasting in every 24th turn.
+const FRESH: i64 = 3_600_000_000;
+
+/// Offers notes and learnings that need no question; the others are found by recall, through their events.
 ///
-/// Evidence of others is never offered here. Within a section the notes stand by importance, the newest first among equals.
+/// What only matters is offered where a conversation begins, without a question, and not to a host that wants few lines.
+///
+/// Evidence of others is never offered here. Within a section they stand by importance and confidence, the newest first among
+/// equals; what fades loses its place when there are too many, and never moves within the section, so that a text that is kept in
+/// a cache stays as it is. For the same reason what a conversation itself taught within this hour is offered to it with the
+/// learnings, in the part that changes anyway; other conversations have it in its place at once.
 #[derive(Clone, Debug)]
 pub struct NotesSource {
     store: Arc<dyn LearningStore>,
+    decay: Decay,
 }
 
 impl NotesSource {
     /// Offers these rows.
     pub fn new(store: Arc<dyn LearningStore>) -> Self {
-        Self { store }
+        Self { store, decay: Decay::default() }
+    }
+
+    /// Says how they fade, and how many hold.
+    #[must_use]
+    pub fn with_decay(self, decay: Decay) -> Self {
+        Self { decay, ..self }
     }
 }
 
@@ -44,23 +65,41 @@ impl ContextSource for NotesSource {
             ..LearningFilter::all()
         };
         let notes = self.store.active(&filter, request.as_of).await?;
-        let mut placed: Vec<(Section, Learning)> = notes
+        let holding = self.decay.holding(notes, request.as_of);
+        let mut placed: Vec<(Section, Learning)> = holding
             .into_iter()
+            .map(|row| row.item)
             .filter(|note| note.level > Level::External)
-            .filter_map(|note| Some((section(&note)?, note)))
+            .filter_map(|note| Some((place(&note, request)?, note)))
             .filter(|(section, _)| request.sections.only().is_none_or(|wanted| wanted.contains(section)))
+            .filter(|(section, _)| *section != Section::Knowledge || begins(request))
             .collect();
         placed.sort_by(|(section_a, a), (section_b, b)| {
-            let by_importance = b.importance.get().total_cmp(&a.importance.get());
+            let by_importance = standing(b).total_cmp(&standing(a));
             let by_age = (Reverse(a.created_at), a.id).cmp(&(Reverse(b.created_at), b.id));
             section_a.cmp(section_b).then(by_importance).then(by_age)
         });
         let mut fragments: Vec<Fragment> = Vec::with_capacity(placed.len());
         for of_section in placed.chunk_by(|(a, _), (b, _)| a == b) {
-            fragments.extend(of_section.iter().take(OFFERED).map(|(section, note)| fragment(*section, note)));
+            let is_unasked = of_section.first().is_some_and(|(section, _)| *section == Section::Knowledge);
+            let most = if is_unasked { UNASKED } else { OFFERED };
+            fragments.extend(of_section.iter().take(most).map(|(section, note)| fragment(*section, note)));
         }
         Ok(Degraded::whole(fragments))
     }
+}
+
+/// Whether a conversation begins whose host has room for what nobody asked for.
+fn begins(request: &ContextRequest) -> bool {
+    request.query.is_none() && request.lines.is_none()
+}
+
+/// Returns where a note stands in a context of a conversation.
+fn place(note: &Learning, request: &ContextRequest) -> Option<Section> {
+    let hour = |at: Timestamp| at.as_micros().div_euclid(FRESH);
+    let is_own = note.signal.is_some() && note.session == request.session;
+    let is_fresh = is_own && hour(note.occurred_at) == hour(request.as_of.world);
+    section(note).map(|section| if is_fresh { Section::Learnings } else { section })
 }
 
 /// Returns where a note stands without being asked for.
@@ -69,9 +108,23 @@ fn section(note: &Learning) -> Option<Section> {
         |parent| Category::new(parent).is_ok_and(|parent: Category| note.category.is_within(&parent));
     match note.kind {
         _ if IDENTITY.into_iter().any(is_identity) => Some(Section::Identity),
-        LearningKind::Preference => Some(Section::Preferences),
+        LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
+        LearningKind::Tool => Some(Section::Learnings),
         _ if note.importance.get() >= WORTHY => Some(Section::Knowledge),
         _ => None,
+    }
+}
+
+/// Importance × confidence, which do not change with time.
+fn standing(note: &Learning) -> f32 {
+    note.importance.get() * note.confidence.get()
+}
+
+/// Returns the line; what needs the user's leave is a question.
+fn text(note: &Learning) -> String {
+    match note.leave {
+        Leave::Given => note.content.clone(),
+        Leave::Asked => format!("{} (Ask the user first: may this be done?)", note.content),
     }
 }
 
@@ -81,28 +134,28 @@ fn fragment(section: Section, note: &Learning) -> Fragment {
         name: "importance",
         raw: importance,
         normalised: importance,
-        weight: 1.0,
-        value: importance,
+        weight: note.confidence.get(),
+        value: standing(note),
     };
     Fragment {
         section,
         record: RecordRef::Learning(note.id),
         producer: Some(note.producer.clone()),
         sources: note.sources.clone(),
-        text: note.content.clone(),
+        text: text(note),
         label: Label {
             level: note.level,
-            at: note.created_at,
+            at: if note.signal.is_some() { note.occurred_at } else { note.created_at },
             zone: Zone::utc(),
-            speaker: None,
+            speaker: note.speaker.clone(),
             space: None,
         },
         trust: note.trust,
         importance: note.importance,
-        score: Score::new(importance),
+        score: Score::new(standing(note)),
         parts: vec![part],
         because: match section {
-            Section::Preferences => Because::ExplicitPreference,
+            Section::Preferences if note.basis == Basis::Told => Because::ExplicitPreference,
             Section::Knowledge => Because::Importance,
             _ => Because::Section,
         },

@@ -1,51 +1,27 @@
-//! Embeddings of any endpoint that speaks `POST /v1/embeddings` as OpenAI does, in the background only.
+//! What any endpoint that speaks as OpenAI does is asked for, in the background only: vectors, and answers in words.
 
 mod address;
 mod answer;
+mod chat;
+mod client;
 mod connection;
 mod retry;
 
-use std::fmt;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{BackgroundEmbedder, BackgroundPermit, Error, ErrorKind, ModelId, Result, TokenCount};
+use mnemal_core::{BackgroundEmbedder, BackgroundPermit, Error, ModelId, Result};
 use serde::Serialize;
 
 use self::address::Address;
-use self::connection::{Connector, Reply, Request};
-use self::retry::Pauses;
+pub use self::chat::{ChatSettings, EndpointModel};
+pub use self::client::ApiKey;
+use self::client::{Client, Nonsense, Question};
+use crate::model::tokens_of;
 
 /// What stands before the model's name in the name of its vectors, so that no endpoint can pass for a model in process.
 const PREFIX: &str = "endpoint:";
-/// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.
-const BYTES_A_TOKEN: usize = 4;
-
-/// A key that is sent to an endpoint and shown to nobody.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// Takes a key, without the white space around it.
-    ///
-    /// # Errors
-    /// `Invalid` when it is empty or holds what no HTTP header may hold.
-    pub fn new(key: &str) -> Result<Self> {
-        let key = key.trim();
-        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Error::invalid("the key of an endpoint must be visible ASCII characters"));
-        }
-        Ok(Self(key.to_owned()))
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ApiKey(…)")
-    }
-}
 
 /// Where an endpoint is and how it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,18 +50,14 @@ pub struct EndpointSettings {
 pub struct EndpointEmbedder {
     model: ModelId,
     settings: EndpointSettings,
-    address: Address,
-    connector: Connector,
-    pauses: Pauses,
+    client: Client,
     /// Values a vector, as the first answer had.
     dimensions: OnceLock<usize>,
-    /// The endpoint refused the key.
-    denied: AtomicBool,
 }
 
-/// What is asked of an endpoint.
+/// A request for vectors.
 #[derive(Serialize)]
-struct Question<'a> {
+struct Texts<'a> {
     model: &'a str,
     input: &'a [&'a str],
 }
@@ -103,64 +75,10 @@ impl EndpointEmbedder {
         if settings.model.trim().is_empty() {
             return Err(Error::invalid("an endpoint needs the name of a model"));
         }
-        Ok(Self {
-            model: ModelId::new(format!("{PREFIX}{}", settings.model.trim()))?,
-            address: Address::read(&settings.base_url)?,
-            connector: Connector::default(),
-            pauses: Pauses::new(settings.seed),
-            dimensions: OnceLock::new(),
-            denied: AtomicBool::new(false),
-            settings,
-        })
-    }
-
-    /// Asks until there is an answer, or no use in asking.
-    async fn ask(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let question = Question { model: self.settings.model.trim(), input: texts };
-        let body = serde_json::to_vec(&question)
-            .map_err(|cause| Error::internal("cannot write a request").because(cause))?;
-        let tokens = TokenCount(u32::try_from(body.len().div_ceil(BYTES_A_TOKEN)).unwrap_or(u32::MAX));
-        let mut attempts = self.pauses.attempts();
-        let mut last = None;
-        loop {
-            if let Err(spent) = permit.pay(tokens) {
-                return Err(last.unwrap_or(spent));
-            }
-            let (failure, wait) = match self.send(&body, texts.len()).await {
-                Ok(reply) if reply.status == 200 => match self.read(&reply.body, texts.len()) {
-                    Ok(vectors) => return Ok(vectors),
-                    Err(failure) => (failure, attempts.after_nonsense()),
-                },
-                Ok(reply) => {
-                    let wait = attempts.after_status(reply.status, reply.retry_after);
-                    (self.refusal(reply.status), wait)
-                }
-                Err(failure) if failure.kind() == ErrorKind::Unavailable => {
-                    (failure, attempts.after_failure())
-                }
-                Err(failure) => (failure, None),
-            };
-            let Some(wait) = wait else { return Err(failure) };
-            pause(wait).await;
-            last = Some(failure);
-        }
-    }
-
-    async fn send(&self, body: &[u8], texts: usize) -> Result<Reply> {
-        let request = Request {
-            address: &self.address,
-            key: self.settings.api_key.as_ref(),
-            body,
-            largest_answer: answer::largest(texts),
-        };
-        match tokio::time::timeout(self.settings.timeout, self.connector.post(&request)).await {
-            Ok(reply) => reply,
-            Err(_late) => {
-                let what = format!("the endpoint at {} is late", self.address);
-                Err(Error::new(ErrorKind::Unavailable, what)
-                    .because(mnemal_core::Elapsed(self.settings.timeout)))
-            }
-        }
+        let address = Address::read(&settings.base_url, "embeddings")?;
+        let client = Client::new(address, settings.api_key.clone(), settings.timeout, settings.seed);
+        let model = ModelId::new(format!("{PREFIX}{}", settings.model.trim()))?;
+        Ok(Self { model, settings, client, dimensions: OnceLock::new() })
     }
 
     fn read(&self, body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>> {
@@ -171,20 +89,6 @@ impl EndpointEmbedder {
             return Ok(vectors);
         }
         Err(answer::wrong(format!("vectors of {found} values, those before had {known}")))
-    }
-
-    /// The error of a status that is no success; one that refuses the key is remembered.
-    fn refusal(&self, status: u16) -> Error {
-        let kind = match status {
-            401 | 403 => {
-                self.denied.store(true, Ordering::Relaxed);
-                ErrorKind::Invalid
-            }
-            _ if retry::is_passing(status) => ErrorKind::Unavailable,
-            400..=499 => ErrorKind::Invalid,
-            _ => ErrorKind::Unsupported,
-        };
-        Error::new(kind, format!("the endpoint at {} answers with status {status}", self.address))
     }
 }
 
@@ -198,12 +102,16 @@ impl BackgroundEmbedder for EndpointEmbedder {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        if self.denied.load(Ordering::Relaxed) {
-            let what = format!("the endpoint at {} has refused the key", self.address);
-            return Err(Error::invalid(what));
-        }
         let cut: Vec<&str> = texts.iter().map(|text| cut(text, self.settings.max_input_chars)).collect();
-        self.ask(permit, &cut).await
+        let body = serde_json::to_vec(&Texts { model: self.settings.model.trim(), input: &cut })
+            .map_err(|cause| Error::internal("cannot write a request").because(cause))?;
+        let question = Question {
+            body: &body,
+            tokens: tokens_of(body.len()),
+            largest_answer: answer::largest(cut.len()),
+            nonsense: Nonsense::AskAgain,
+        };
+        self.client.ask(permit, &question, |body| self.read(body, cut.len())).await
     }
 }
 
@@ -213,13 +121,10 @@ fn cut(text: &str, chars: usize) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the pause before a repetition; tests pause tokio's time")]
-async fn pause(wait: Duration) {
-    tokio::time::sleep(wait).await;
-}
-
 #[cfg(test)]
 mod tests {
+    use mnemal_core::ErrorKind;
+
     use super::*;
 
     fn settings() -> EndpointSettings {

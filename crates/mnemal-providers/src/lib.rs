@@ -6,8 +6,15 @@ mod unit;
 mod vocabulary;
 mod wordpiece;
 
+#[cfg(feature = "inbox")]
+mod document;
+#[cfg(feature = "models")]
+mod model;
+
 #[cfg(feature = "http")]
 mod endpoint;
+#[cfg(all(feature = "inbox", unix))]
+mod folder;
 
 #[cfg(feature = "tokens-exact")]
 mod bpe;
@@ -16,8 +23,16 @@ mod transformer;
 
 #[cfg(feature = "tokens-exact")]
 pub use crate::bpe::{BpeEncoding, BpeTokenCounter};
+#[cfg(feature = "inbox")]
+pub use crate::document::{
+    DocumentReader, GUARDED, Kind, MOST_BYTES, Medium, Program, serve as serve_guarded,
+};
 #[cfg(feature = "http")]
-pub use crate::endpoint::{ApiKey, EndpointEmbedder, EndpointSettings};
+pub use crate::endpoint::{ApiKey, ChatSettings, EndpointEmbedder, EndpointModel, EndpointSettings};
+#[cfg(all(feature = "inbox", unix))]
+pub use crate::folder::{FolderInbox, FolderOptions, QUIET};
+#[cfg(feature = "models")]
+pub use crate::model::{CappedModel, Instructions, ModelCaps, ModelClaims, ModelSummarizer, Spent};
 pub use crate::static_embedder::{STATIC_FLOOR, STATIC_MODEL, StaticEmbedder};
 #[cfg(feature = "onnx")]
 pub use crate::transformer::{Recipe, TransformerEmbedder};

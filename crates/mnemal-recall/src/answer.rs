@@ -117,7 +117,7 @@ fn hit(
         evidence,
         grounds,
         reranked: None,
-        parts: fused.parts.to_vec(),
+        parts: search.parts(fused),
         neighbour_share,
         found_by,
         before,

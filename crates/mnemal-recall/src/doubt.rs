@@ -17,7 +17,8 @@ const IMPERSONAL: f32 = 0.5;
 ///
 /// `rows` are the candidates: a turn that is none holds no word of the question that counts.
 pub(crate) fn shared(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> Grounds {
-    let is_unknown = |name: &Vec<TermHash>| name.iter().all(|term| index.frequency(*term) == 0);
+    let frequency = |term: TermHash| words.frequency(term).unwrap_or_else(|| index.frequency(term));
+    let is_unknown = |name: &Vec<TermHash>| name.iter().all(|term| frequency(*term) == 0);
     let (named, others) = voices(index, words, query, rows);
     Grounds { named, others, has_unknown_name: query.names.iter().any(is_unknown), ..Grounds::default() }
 }

@@ -62,12 +62,18 @@ impl Grounds {
             return 1.0;
         }
         let support = 1.0 - (1.0 - self.coverage.clamp(0.0, 1.0)) * (1.0 - self.nearness.clamp(0.0, 1.0));
-        let voice =
-            if self.others > 0.0 { ((self.named + rule.head_start) / self.others).min(1.0) } else { 1.0 };
         let unknown = if self.has_unknown_name { rule.unknown_name } else { 0.0 };
-        let kept = voice * voice * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown);
+        let kept = self.voice(rule) * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown);
         // The sum makes a negative zero a zero.
         (support * kept).clamp(0.0, 1.0) + 0.0
+    }
+
+    /// Returns how much speaks for the words being those of a person whom the question names, 0 to 1: the factor of the first
+    /// doubt, 1 where nobody is named.
+    pub(crate) fn voice(&self, rule: &EvidenceRule) -> f32 {
+        let share =
+            if self.others > 0.0 { ((self.named + rule.head_start) / self.others).min(1.0) } else { 1.0 };
+        share * share
     }
 }
 

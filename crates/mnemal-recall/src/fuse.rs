@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use mnemal_core::ScorePart;
 
 use crate::memory::NONE;
-use crate::signal::{Arm, COMPANY, DENIAL, RIVAL, SIGNALS, Scale, TABLE, Weights};
+use crate::signal::{
+    Arm, COMPANY, DENIAL, FORM, NEARNESS, RIVAL, SIGNALS, Scale, Signal, TABLE, WORDS, Weights,
+};
 
 /// A row with what was measured for it, in the order of the table of signals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,29 +18,90 @@ pub(crate) struct Candidate {
     pub(crate) raw: [f32; SIGNALS],
 }
 
-/// A row with its score and the summands of it.
+/// A row with its score, and what was measured for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fused {
     pub(crate) row: u32,
     pub(crate) score: f32,
-    pub(crate) parts: [ScorePart; SIGNALS],
+    /// In the order of the table of signals, all finite.
+    raw: [f32; SIGNALS],
+}
+
+/// What makes a score of what was measured; one for all candidates of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rule {
+    /// The largest value of each signal among the candidates.
+    largest: [f32; SIGNALS],
+    weights: [f32; SIGNALS],
+}
+
+impl Rule {
+    /// Returns the summands of a score.
+    pub(crate) fn parts(&self, fused: &Fused) -> Vec<ScorePart> {
+        let measured = fused.raw.into_iter().zip(self.normalised(&fused.raw)).zip(self.weights);
+        let part = |(signal, ((raw, normalised), weight)): (&Signal, ((f32, f32), f32))| ScorePart {
+            name: signal.name,
+            raw,
+            normalised,
+            weight,
+            value: weight * normalised,
+        };
+        TABLE.iter().zip(measured).map(part).collect()
+    }
+
+    fn score(&self, raw: &[f32; SIGNALS]) -> f32 {
+        self.normalised(raw).iter().zip(&self.weights).map(|(value, weight)| weight * value).sum()
+    }
+
+    /// What counts of what was measured, each 0 to 1.
+    fn normalised(&self, raw: &[f32; SIGNALS]) -> [f32; SIGNALS] {
+        let mut values = *raw;
+        for ((value, signal), largest) in values.iter_mut().zip(&TABLE).zip(&self.largest) {
+            *value = match signal.scale {
+                Scale::Largest if *largest > 0.0 => (value.max(0.0) / largest).min(1.0),
+                Scale::Largest => 0.0,
+                Scale::Bounded => value.clamp(0.0, 1.0),
+            };
+        }
+        let of_question = self.of_question(&values);
+        if let Some(form) = values.get_mut(FORM) {
+            *form *= of_question;
+        }
+        values
+    }
+
+    /// How far a turn is about what is asked, 0 to 1: the mean of its words and its nearness, of those that count.
+    fn of_question(&self, values: &[f32; SIGNALS]) -> f32 {
+        let (sum, count) =
+            [WORDS, NEARNESS].iter().fold((0.0, 0.0), |(sum, count): (f32, f32), place| {
+                match (values.get(*place), self.weights.get(*place)) {
+                    (Some(value), Some(weight)) if *weight > 0.0 => (sum + value, count + 1.0),
+                    _ => (sum, count),
+                }
+            });
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    fn fused(&self, candidate: &Candidate) -> Fused {
+        let raw = candidate.raw.map(finite);
+        Fused { row: candidate.row, score: self.score(&raw), raw }
+    }
 }
 
 /// Ranks candidates, best first; of equal scores the better words, then the newer row.
 ///
 /// Whether an arm ran is seen from the candidates: one whose largest value is 0 did not, and its weights fall to the others.
 /// The result does not depend on the order of the candidates. Every score lies in 0 to 1 and is the sum of its parts.
-pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> Vec<Fused> {
+pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fused>, Rule) {
     let largest = largest(&candidates);
     let ran = |arm: Arm| {
         arm == Arm::Turn || TABLE.iter().zip(largest).any(|(signal, max)| signal.arm == arm && max > 0.0)
     };
-    let weights = weights.over(ran);
-    let others = without_company(weights);
-    let scored = |one: &Candidate| (weigh(one, &largest, &others), one.session);
+    let rule = Rule { largest, weights: weights.over(ran) };
+    let alone = Rule { weights: without_company(rule.weights), ..rule };
     let denies = |one: &&Candidate| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0);
-    let best = best_session(candidates.iter().map(scored));
-    let denial = best_session(candidates.iter().filter(denies).map(scored));
+    let best = best_session(candidates.iter(), &alone);
+    let denial = best_session(candidates.iter().filter(denies), &alone);
     for candidate in &mut candidates {
         let is_of = |session: Option<u32>| f32::from(u8::from(session == Some(candidate.session)));
         let (company, rival) = (is_of(best), is_of(denial));
@@ -49,9 +112,9 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> Vec<Fus
             *own *= rival;
         }
     }
-    let mut fused: Vec<Fused> = candidates.iter().map(|one| weigh(one, &largest, &weights)).collect();
-    fused.sort_by(better_first);
-    fused
+    let mut fused: Vec<Fused> = candidates.iter().map(|one| rule.fused(one)).collect();
+    fused.sort_unstable_by(better_first);
+    (fused, rule)
 }
 
 /// The weights of the signals that are measured of a turn alone.
@@ -65,13 +128,14 @@ fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
 }
 
 /// The conversation of the best of these candidates, if it is of one.
-fn best_session(scored: impl Iterator<Item = (Fused, u32)>) -> Option<u32> {
+fn best_session<'a>(candidates: impl Iterator<Item = &'a Candidate>, rule: &Rule) -> Option<u32> {
+    let scored = candidates.map(|one| (rule.fused(one), one.session));
     let best = scored.min_by(|(a, _), (b, _)| better_first(a, b));
     best.map(|(_, session)| session).filter(|session| *session != NONE)
 }
 
 fn better_first(a: &Fused, b: &Fused) -> Ordering {
-    let words = |fused: &Fused| fused.parts.first().map_or(0.0, |part| part.raw);
+    let words = |fused: &Fused| fused.raw.first().copied().unwrap_or_default();
     b.score.total_cmp(&a.score).then(words(b).total_cmp(&words(a))).then(b.row.cmp(&a.row))
 }
 
@@ -83,29 +147,6 @@ fn largest(candidates: &[Candidate]) -> [f32; SIGNALS] {
         }
     }
     largest
-}
-
-fn weigh(candidate: &Candidate, largest: &[f32; SIGNALS], weights: &[f32; SIGNALS]) -> Fused {
-    let mut parts = TABLE.map(|signal| ScorePart {
-        name: signal.name,
-        raw: 0.0,
-        normalised: 0.0,
-        weight: 0.0,
-        value: 0.0,
-    });
-    let measured = TABLE.iter().zip(candidate.raw).zip(largest).zip(weights);
-    for (part, (((signal, raw), largest), weight)) in parts.iter_mut().zip(measured) {
-        part.raw = finite(raw);
-        part.normalised = match signal.scale {
-            Scale::Largest if *largest > 0.0 => (part.raw.max(0.0) / largest).min(1.0),
-            Scale::Largest => 0.0,
-            Scale::Bounded => part.raw.clamp(0.0, 1.0),
-        };
-        part.weight = *weight;
-        part.value = part.weight * part.normalised;
-    }
-    let score = parts.iter().map(|part| part.value).sum();
-    Fused { row: candidate.row, score, parts }
 }
 
 fn finite(value: f32) -> f32 {
@@ -138,11 +179,13 @@ mod tests {
         // proves: AD-66
         #[test]
         fn a_score_is_the_sum_of_its_parts_and_lies_between_0_and_1(candidates in candidates()) {
-            for fused in fuse(candidates, &Weights::default()) {
-                let sum: f64 = fused.parts.iter().map(|part| f64::from(part.value)).sum();
+            let (ranked, rule) = fuse(candidates, &Weights::default());
+            for fused in ranked {
+                let parts = rule.parts(&fused);
+                let sum: f64 = parts.iter().map(|part| f64::from(part.value)).sum();
                 prop_assert!((sum - f64::from(fused.score)).abs() < 1e-6);
                 prop_assert!((0.0..=1.000_001).contains(&fused.score));
-                let weights: f32 = fused.parts.iter().map(|part| part.weight).sum();
+                let weights: f32 = parts.iter().map(|part| part.weight).sum();
                 prop_assert!((weights - 1.0).abs() < 1e-5);
             }
         }
@@ -154,15 +197,21 @@ mod tests {
         Candidate { row, session: NONE, raw }
     }
 
-    fn part(fused: &Fused, name: &str) -> ScorePart {
-        *fused.parts.iter().find(|part| part.name == name).unwrap()
+    /// The rows in their order, each with the parts of its score.
+    fn ranked(candidates: Vec<Candidate>, weights: &Weights) -> Vec<(u32, Vec<ScorePart>)> {
+        let (fused, rule) = fuse(candidates, weights);
+        fused.iter().map(|fused| (fused.row, rule.parts(fused))).collect()
+    }
+
+    fn part((_, parts): &(u32, Vec<ScorePart>), name: &str) -> ScorePart {
+        *parts.iter().find(|part| part.name == name).unwrap()
     }
 
     #[test]
     fn the_weights_of_an_arm_that_did_not_run_fall_to_the_others() {
         let one = |near: f32| {
             let values = [("words", 2.0), ("coverage", 0.5), ("nearness", near), ("brevity", 1.0)];
-            fuse(vec![candidate(0, &values)], &Weights::default()).remove(0)
+            ranked(vec![candidate(0, &values)], &Weights::default()).remove(0)
         };
         let (both, lexical) = (one(0.5), one(0.0));
         assert!(part(&both, "nearness").weight > 0.0);
@@ -173,7 +222,8 @@ mod tests {
     #[test]
     fn of_equal_scores_the_newer_row_comes_first() {
         let rows = [3, 9].map(|row| candidate(row, &[("words", 1.0)]));
-        let order: Vec<u32> = fuse(rows.to_vec(), &Weights::default()).iter().map(|f| f.row).collect();
+        let order: Vec<u32> =
+            ranked(rows.to_vec(), &Weights::default()).iter().map(|(row, _)| *row).collect();
         assert_eq!(order, [9, 3]);
     }
 
@@ -181,11 +231,11 @@ mod tests {
     fn a_turn_of_the_best_ones_conversation_passes_one_that_is_as_good() {
         let of = |row, session, words| Candidate { session, ..candidate(row, &[("words", words)]) };
         let rows = vec![of(1, 7, 3.0), of(2, 7, 1.0), of(3, 8, 1.0)];
-        let fused = fuse(rows.clone(), &Weights::default());
-        assert_eq!(fused.iter().map(|f| f.row).collect::<Vec<_>>(), [1, 2, 3]);
+        let fused = ranked(rows.clone(), &Weights::default());
+        assert_eq!(fused.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(part(&fused[1], "company").value > 0.0 && part(&fused[2], "company").value == 0.0);
-        let without = fuse(rows, &Weights::default().with("company", 0.0).unwrap());
-        assert_eq!(without.iter().map(|f| f.row).collect::<Vec<_>>(), [1, 3, 2]);
+        let without = ranked(rows, &Weights::default().with("company", 0.0).unwrap());
+        assert_eq!(without.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 3, 2]);
     }
 
     #[test]
@@ -199,12 +249,9 @@ mod tests {
             of(5, 9, &[("words", 5.0), ("rival", 1.0)]),
         ];
         let rivals = |rows: &[Candidate]| -> Vec<u32> {
-            let fused = fuse(rows.to_vec(), &Weights::default());
-            let mut rivals: Vec<u32> = fused
-                .iter()
-                .filter(|fused| part(fused, "rival").value > 0.0)
-                .map(|fused| fused.row)
-                .collect();
+            let fused = ranked(rows.to_vec(), &Weights::default());
+            let mut rivals: Vec<u32> =
+                fused.iter().filter(|one| part(one, "rival").value > 0.0).map(|(row, _)| *row).collect();
             rivals.sort_unstable();
             rivals
         };
@@ -213,9 +260,23 @@ mod tests {
     }
 
     #[test]
+    fn a_form_counts_as_far_as_what_it_stands_in_is_about_the_question() {
+        let form = |rows: Vec<Candidate>| -> Vec<f32> {
+            let mut ranked = ranked(rows, &Weights::default());
+            ranked.sort_by_key(|(row, _)| *row);
+            ranked.iter().map(|one| part(one, "form").normalised).collect()
+        };
+        let row = |row, words, near| candidate(row, &[("words", words), ("nearness", near), ("form", 1.0)]);
+        let plain = candidate(4, &[("words", 2.0), ("nearness", 0.5)]);
+        let both = form(vec![row(1, 2.0, 0.5), row(2, 1.0, 0.5), row(3, 0.0, 0.0), plain]);
+        assert_eq!(both, [1.0, 0.75, 0.0, 0.0], "the mean of both, and nothing without the form");
+        assert_eq!(form(vec![row(1, 2.0, 0.0), row(2, 1.0, 0.0)]), [1.0, 0.5], "of the arm that ran");
+    }
+
+    #[test]
     fn a_row_without_a_conversation_keeps_no_company() {
         let rows = [1, 2].map(|row| candidate(row, &[("words", 1.0)]));
-        let fused = fuse(rows.to_vec(), &Weights::default());
-        assert!(fused.iter().all(|fused| part(fused, "company").value == 0.0));
+        let fused = ranked(rows.to_vec(), &Weights::default());
+        assert!(fused.iter().all(|one| part(one, "company").value == 0.0));
     }
 }

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::{
-    EntityFilter, EntityId, EntityKind, EventId, FactFilter, GraphStore, MentionFilter, Result, Role,
-    TermHash, Within,
+    EntityFilter, EntityId, EntityKind, EventId, FactFilter, GraphStore, MentionFilter, Result, TermHash,
+    Within,
 };
 use mnemal_text::{Analyzer, term_hash};
 
@@ -199,12 +199,8 @@ async fn turns(store: &dyn GraphStore, unread: &[Unread]) -> Result<HashMap<Even
 impl Kept {
     fn hint(&self, index: &MemoryIndex, row: u32, query: &Query) -> Option<Hint> {
         let turn = self.turns.get(&index.event(row)?)?;
-        let is_askers =
-            query.about_self && index.role(row) == Some(Role::User) && index.speaker(row).is_empty();
         let is_about = |told: &Told| {
-            is_askers
-                || self.is_named(told.subject, query)
-                || told.object.is_some_and(|id| self.is_named(id, query))
+            self.is_named(told.subject, query) || told.object.is_some_and(|id| self.is_named(id, query))
         };
         let told = turn.facts.iter().any(|told| query.wanted.has_fact(told.predicate) && is_about(told));
         let kind = index.is_spoken_by(row, &query.terms.0)

@@ -1,6 +1,10 @@
 //! The inner loops of the arm of vectors, compiled for what most processors have and again for what newer ones can do.
 //!
 //! Which of the two runs is chosen once a process. Each call does the work of some rows, because the choice costs a jump.
+//!
+//! The loops are written out: `Iterator::sum` ends in functions of the standard library that the compiler may put into
+//! another unit than the wide loop, and then they are neither wide nor inlined unless the program is optimised when it is
+//! linked.
 
 use multiversion::multiversion;
 
@@ -8,7 +12,7 @@ use multiversion::multiversion;
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
 pub(crate) fn products(query: &[i16], codes: &[i8], sums: &mut [i32]) {
     for (codes, sum) in codes.chunks_exact(query.len().max(1)).zip(sums) {
-        *sum = query.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(i16::from(*b))).sum();
+        *sum = product(query, codes);
     }
 }
 
@@ -17,9 +21,19 @@ pub(crate) fn products(query: &[i16], codes: &[i8], sums: &mut [i32]) {
 pub(crate) fn products_at(query: &[i16], codes: &[i8], places: &[u32], sums: &mut [i32]) {
     for (place, sum) in places.iter().zip(sums) {
         let start = *place as usize * query.len();
-        let codes = codes.get(start..start + query.len()).unwrap_or_default();
-        *sum = query.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(i16::from(*b))).sum();
+        *sum = product(query, codes.get(start..start + query.len()).unwrap_or_default());
     }
+}
+
+/// The product of two rows; wide where it is called from a loop that is.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the instructions of its caller are what makes it fast")]
+fn product(query: &[i16], codes: &[i8]) -> i32 {
+    let mut sum = 0;
+    for (a, b) in query.iter().zip(codes) {
+        sum += i32::from(*a) * i32::from(i16::from(*b));
+    }
+    sum
 }
 
 /// Writes in how many signs each row differs: rows × `signs.len()` words, row-major, one distance a row.
@@ -27,8 +41,6 @@ pub(crate) fn products_at(query: &[i16], codes: &[i8], places: &[u32], sums: &mu
 /// The case of two words is spelt out, so that it compiles to wide instructions.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
 pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 64 signs a word")]
-    let differ = |a: u64, b: u64| (a ^ b).count_ones() as u16;
     if let [first, second] = *signs {
         let (rows, _) = bits.as_chunks::<2>();
         for ([a, b], distance) in rows.iter().zip(distances) {
@@ -37,8 +49,19 @@ pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
         return;
     }
     for (bits, distance) in bits.chunks_exact(signs.len().max(1)).zip(distances) {
-        *distance = bits.iter().zip(signs).map(|(a, b)| differ(*a, *b)).sum();
+        *distance = 0;
+        for (a, b) in bits.iter().zip(signs) {
+            *distance += differ(*a, *b);
+        }
     }
+}
+
+/// In how many signs two words differ.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as of `product`")]
+#[expect(clippy::cast_possible_truncation, reason = "at most 64 signs a word")]
+fn differ(a: u64, b: u64) -> u16 {
+    (a ^ b).count_ones() as u16
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ const COMMON_FROM: u32 = 4_000;
 /// Where terms occur. Rows are numbered from 0 in the order of the log.
 ///
 /// Guarantees that an implementation must give: `visit` shows each row at most once, ascending over all runs and within
-/// each; runs that begin at different rows, of whatever terms, have no row in common; every count is at least 1;
+/// each; of two runs that begin at different rows, of whatever terms, one ends before the other begins; every count is at
+/// least 1;
 /// `frequency` is the number of rows shown.
 pub trait LexicalIndex: Debug + Send + Sync {
     /// Returns the number of rows, those without terms included.
@@ -63,6 +64,8 @@ pub struct LexicalScores {
     terms: Vec<TermHash>,
     /// Weight of each term that speakers' names do not explain; 0 for a name.
     weights: Vec<f32>,
+    /// How many rows hold each term.
+    frequencies: Vec<u32>,
     best: Vec<Ranked>,
     /// Terms that brought no candidates and are not in the scores yet.
     common: Vec<Common>,
@@ -90,6 +93,7 @@ impl LexicalScores {
             wanted.extend(rows.iter().flat_map(|row| around(*row, columns)).filter(|row| *row != NONE));
             wanted.sort_unstable();
             wanted.dedup();
+            self.rows.admit(&wanted);
         }
         let norm = Norm::of(columns, index.rows());
         for term in std::mem::take(&mut self.common) {
@@ -140,6 +144,12 @@ impl LexicalScores {
         meant.fold(0, |bits, (bit, _)| bits | 1 << bit)
     }
 
+    /// Returns in how many rows a term occurs, if it is one of those that are used.
+    pub(crate) fn frequency(&self, term: TermHash) -> Option<u32> {
+        let place = self.terms.iter().position(|used| *used == term)?;
+        self.frequencies.get(place).copied()
+    }
+
     /// Returns which of the used terms the row holds, one bit each.
     pub(crate) fn held(&self, row: u32) -> u16 {
         self.rows.get(row).held
@@ -162,16 +172,18 @@ impl LexicalScores {
 }
 
 /// A row and the two messages on either side of it, the nearer ones first; [`NONE`] for those that are not there.
+#[inline]
 fn around(row: u32, columns: &Columns) -> [u32; 5] {
-    let step = |column: &[u32], row: u32| column.get(row as usize).copied().unwrap_or(NONE);
-    let (before, after) = (step(&columns.previous, row), step(&columns.next, row));
-    [row, before, after, step(&columns.previous, before), step(&columns.next, after)]
+    let (before, after) = columns.beside(row);
+    let beyond = |near: u32| if near == NONE { (NONE, NONE) } else { columns.beside(near) };
+    [row, before, after, beyond(before).0, beyond(after).1]
 }
 
 /// The score of a row with what its neighbours lend.
 fn smooth(rows: &Table, row: u32, columns: &Columns) -> f32 {
-    let [own, before, after, second, fourth] = around(row, columns).map(|near| rows.get(near).raw);
-    own + NEAR * (before + after) + FAR * (second + fourth)
+    let [_, before, after, second, fourth] = around(row, columns);
+    let raw = |near: u32| rows.get(near).raw;
+    raw(row) + NEAR * (raw(before) + raw(after)) + FAR * (raw(second) + raw(fourth))
 }
 
 /// Scores all rows and keeps the best `candidates` that the filter lets through.
@@ -193,6 +205,7 @@ pub fn score(
         weights = terms.iter().map(|term| idf(rows, term.frequency)).collect();
     }
     let used = terms.iter().map(|term| term.hash).collect();
+    let frequencies = terms.iter().map(|term| term.frequency).collect();
     let (common, rare) = parted(terms, rows);
     let (found, best) = best(add_up(&rare, columns, Words::of(rows, candidates), filter), columns, filter);
     let common = common.iter().map(|term| {
@@ -200,7 +213,7 @@ pub fn score(
         Common { hash, bit, weight: idf(rows, frequency) }
     });
     let (sessions, common) = (sessions(&rare, columns), common.collect());
-    LexicalScores { rows: found, sessions, terms: used, weights, best, common }
+    LexicalScores { rows: found, sessions, terms: used, weights, frequencies, best, common }
 }
 
 /// Parts the common words from those that bring candidates; where there are only common ones, they do.

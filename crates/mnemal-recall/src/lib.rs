@@ -28,6 +28,7 @@ mod wanted;
 mod when;
 
 mod answer;
+mod course;
 mod coverage;
 mod filter;
 mod recall;

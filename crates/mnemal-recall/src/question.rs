@@ -36,8 +36,6 @@ pub(crate) struct Query {
     pub(crate) asks_whether: bool,
     /// It asks for the whole of something.
     pub(crate) asks_summary: bool,
-    /// It asks about the one who asks.
-    pub(crate) about_self: bool,
     /// What its words ask for.
     pub(crate) wanted: Wanted,
     /// What stands in quotation marks, folded.
@@ -77,7 +75,6 @@ impl Query {
             asks_help: asked.asks_help,
             asks_whether: asked.asks_whether,
             asks_summary: asked.asks_summary,
-            about_self: asked.about_self,
             wanted,
             phrases: phrases.map(|phrase| fold(phrase.trim())).filter(|phrase| !phrase.is_empty()).collect(),
             asks_something: content_words(text, analyzer).any(|word| !FILLERS.contains(&fold(word).as_str())),

@@ -94,6 +94,11 @@ impl Recall {
         Self { parts, settings, analyzer, shared: Shared::new(analyzer), graph: GraphArm::default() }
     }
 
+    /// Returns what texts and questions are analysed with.
+    pub(crate) fn analyzer(&self) -> Analyzer {
+        self.analyzer
+    }
+
     /// Answers a request.
     ///
     /// The ladder: words and vectors; words alone where vectors are missing; the newest events where a large space is not
@@ -241,12 +246,13 @@ impl Recall {
         Search::rank(snapshot, query, arms, &rows, &self.settings.weights)
     }
 
-    /// Asks the graph about the best candidates, where a question asks for what it can hold.
+    /// Asks the graph about the best candidates, where a question asks for what it can hold, and not where the words of the
+    /// question seem to be another person's: of the one who is named, the graph would then tell something else (ADR 45).
     ///
     /// A graph that is not there, or fails, is a gap, and its weights fall to the other signals; one that has not read the
     /// newest events says nothing of them.
     async fn with_graph(&self, query: &Query, search: Search, gaps: &mut Gaps) -> Search {
-        if !query.asks_graph() || search.ranked.is_empty() {
+        if !query.asks_graph() || search.ranked.is_empty() || search.is_of_another() {
             return search;
         }
         let rows: Vec<u32> = search.ranked.iter().take(LOOKED_AT).map(|fused| fused.row).collect();

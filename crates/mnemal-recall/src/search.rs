@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use mnemal_core::ScorePart;
+
 use crate::doubt;
-use crate::evidence::{Grounds, nearness};
-use crate::fuse::{Candidate, Fused, fuse};
+use crate::evidence::{EvidenceRule, Grounds, nearness};
+use crate::fuse::{Candidate, Fused, Rule, fuse};
 use crate::graph::Hint;
 use crate::lexical::LexicalIndex as _;
 use crate::lexical::LexicalScores;
@@ -12,8 +14,9 @@ use crate::measure::Measure;
 use crate::question::Query;
 use crate::recall::AskedVector;
 use crate::request::{FoundBy, UsedMode};
+use crate::sign_bits::Vectors;
 use crate::signal::{KIND, TOLD, Weights};
-use crate::state::{Snapshot, Vectors};
+use crate::state::Snapshot;
 use crate::vector::VectorIndex as _;
 
 /// The arms that ran.
@@ -28,6 +31,7 @@ pub(crate) struct Arms {
 pub(crate) struct Search {
     pub(crate) snapshot: Snapshot,
     pub(crate) ranked: Vec<Fused>,
+    rule: Rule,
     measured: Vec<Candidate>,
     arms: Arms,
     /// What speaks for or against all hits alike.
@@ -47,12 +51,19 @@ impl Search {
         let heard = arms.words.as_ref().filter(|_| snapshot.lacks == 0);
         let shared = heard.map(|words| doubt::shared(&snapshot.index, words, query, rows));
         let shared = shared.unwrap_or_default();
-        let search = Self { snapshot, ranked: Vec::new(), measured: Vec::new(), arms, shared };
+        let (ranked, rule) = (Vec::new(), Rule::default());
+        let search = Self { snapshot, ranked, rule, measured: Vec::new(), arms, shared };
         let words = search.arms.words.as_ref();
         let measure = Measure::new(&search.snapshot.index, query, words);
         let measured: Vec<Candidate> =
             rows.iter().map(|row| measure.candidate(*row, search.cosine(*row))).collect();
-        Self { ranked: fuse(measured.clone(), weights), measured, ..search }
+        let (ranked, rule) = fuse(measured.clone(), weights);
+        Self { ranked, rule, measured, ..search }
+    }
+
+    /// Whether what is asked of a person seems to be another one's: the first doubt of the evidence.
+    pub(crate) fn is_of_another(&self) -> bool {
+        self.shared.voice(&EvidenceRule::LEARNT) < 1.0
     }
 
     /// Ranks anew with what the graph says of some rows.
@@ -66,7 +77,13 @@ impl Search {
                 }
             }
         }
-        Self { ranked: fuse(std::mem::take(&mut self.measured), weights), ..self }
+        let (ranked, rule) = fuse(std::mem::take(&mut self.measured), weights);
+        Self { ranked, rule, ..self }
+    }
+
+    /// The summands of the score of a ranked row.
+    pub(crate) fn parts(&self, fused: &Fused) -> Vec<ScorePart> {
+        self.rule.parts(fused)
     }
 
     fn cosine(&self, row: u32) -> Option<f32> {

@@ -2,6 +2,9 @@
 
 mod estimate;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use mnemal_core::VectorColumn;
 
 use crate::best::Best;
@@ -57,6 +60,10 @@ pub struct SignBits {
     /// `words` words a row; rows without a vector have none of their bits set and are left out when they are rescored.
     bits: Vec<u64>,
     vectors: usize,
+    /// The bits of the rows that tell where the thresholds lie, which stand one behind the other.
+    sample: Vec<u64>,
+    /// Rows from one of the sample to the next.
+    step: usize,
 }
 
 impl SignBits {
@@ -66,7 +73,7 @@ impl SignBits {
         flat.columns().for_each(|(_, column)| mean.add(column));
         let mut signs = Self::empty(mean);
         flat.columns().for_each(|(first, column)| signs.add(first, column));
-        Self { flat, ..signs }
+        signs.over(flat)
     }
 
     /// The same, giving way to other tasks after every few blocks.
@@ -85,13 +92,29 @@ impl SignBits {
                 pause().await;
             }
         }
-        Self { flat, ..signs }
+        signs.over(flat)
+    }
+
+    /// Ends the taking of signs.
+    fn over(mut self, flat: FlatIndex) -> Self {
+        let words = self.words.max(1);
+        self.step = (self.bits.len() / words / SAMPLED).max(1);
+        self.sample = self.bits.chunks_exact(words).step_by(self.step).flatten().copied().collect();
+        Self { flat, ..self }
     }
 
     fn empty(mean: Mean) -> Self {
         let words = mean.sum.len().div_ceil(64);
         let vectors = mean.vectors;
-        Self { flat: FlatIndex::default(), mean: mean.values(), words, bits: Vec::new(), vectors }
+        Self {
+            flat: FlatIndex::default(),
+            mean: mean.values(),
+            words,
+            bits: Vec::new(),
+            vectors,
+            sample: Vec::new(),
+            step: 1,
+        }
     }
 
     fn add(&mut self, first: u32, column: &VectorColumn) {
@@ -155,25 +178,43 @@ impl SignBits {
         filter: &RowSet,
         (first, second): (usize, usize),
     ) -> (u16, i32) {
-        let words = self.words.max(1);
-        let rows = self.bits.len() / words;
-        let step = (rows / SAMPLED).max(1);
-        let mut bits: Vec<u64> = Vec::with_capacity((rows / step + 1) * words);
-        for row in (0..rows).step_by(step) {
-            if u32::try_from(row).is_ok_and(|row| filter.has(row)) {
-                bits.extend_from_slice(self.bits.get(row * words..(row + 1) * words).unwrap_or_default());
-            }
-        }
-        let mut distances = vec![0_u16; bits.len() / words];
-        kernel::distances(signs, &bits, &mut distances);
-        let mut sorted = distances.clone();
-        let is_there = first / step < sorted.len();
-        let farthest = if is_there { *sorted.select_nth_unstable(first / step).1 } else { u16::MAX };
-        let near = bits.chunks_exact(words).zip(&distances).filter(|(_, distance)| **distance <= farthest);
+        let (words, step) = (self.words.max(1), self.step);
+        let sample = self.sampled(filter);
+        let mut distances = vec![0_u16; sample.len() / words];
+        kernel::distances(signs, &sample, &mut distances);
+        let farthest = nth(&distances, first / step);
+        let near = sample.chunks_exact(words).zip(&distances).filter(|(_, distance)| **distance <= farthest);
         let mut products: Vec<i32> = near.map(|(bits, _)| estimate.product(bits)).collect();
         let place = products.len().checked_sub(second / step + 1);
         (farthest, place.map_or(i32::MIN, |place| *products.select_nth_unstable(place).1))
     }
+
+    /// The bits of the rows of the sample that the filter lets through.
+    fn sampled(&self, filter: &RowSet) -> Cow<'_, [u64]> {
+        if filter.is_all() {
+            return Cow::Borrowed(&self.sample);
+        }
+        let rows = self.sample.chunks_exact(self.words.max(1)).zip((0_usize..).step_by(self.step));
+        let passes = |row: usize| u32::try_from(row).is_ok_and(|row| filter.has(row));
+        Cow::Owned(rows.filter(|(_, row)| passes(*row)).flat_map(|(bits, _)| bits).copied().collect())
+    }
+}
+
+/// The distance at this place, from 0, of all in ascending order; the largest number where there are fewer.
+fn nth(distances: &[u16], place: usize) -> u16 {
+    let largest = distances.iter().max().copied().unwrap_or_default();
+    let mut counts = vec![0_usize; usize::from(largest) + 1];
+    for distance in distances {
+        if let Some(count) = counts.get_mut(usize::from(*distance)) {
+            *count += 1;
+        }
+    }
+    let mut left = place;
+    for (distance, count) in (0..).zip(counts) {
+        let Some(behind) = left.checked_sub(count) else { return distance };
+        left = behind;
+    }
+    u16::MAX
 }
 
 impl VectorIndex for SignBits {
@@ -191,6 +232,39 @@ impl VectorIndex for SignBits {
             return self.flat.nearest(query, filter, limit);
         }
         near.into_iter().map(Near::from).collect()
+    }
+
+    fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
+        self.flat.cosine(query, row)
+    }
+}
+
+/// The vectors of one model: sign bits for the older rows where there are many, the codes themselves for the rest.
+#[derive(Debug)]
+pub(crate) struct Vectors {
+    pub(crate) flat: FlatIndex,
+    /// The bits, and of how many rows.
+    pub(crate) signs: Option<(u32, Arc<SignBits>)>,
+}
+
+impl Vectors {
+    /// The cosine of two rows; `None` where one has no vector.
+    pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
+        self.flat.between(one, other)
+    }
+}
+
+impl VectorIndex for Vectors {
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
+        let Some((rows, bits)) = &self.signs else { return self.flat.nearest(query, filter, limit) };
+        let mut best = Best::new(limit);
+        for near in bits.nearest(query, filter, limit).into_iter().filter(|near| near.row < *rows) {
+            best.offer(near.cosine, near.row);
+        }
+        for near in self.flat.nearest_from(*rows, query, filter, limit) {
+            best.offer(near.cosine, near.row);
+        }
+        best.into_sorted().into_iter().map(Near::from).collect()
     }
 
     fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
@@ -239,8 +313,6 @@ fn set_signs(bits: &mut [u64], signs: impl Iterator<Item = bool>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use mnemal_core::{EventId, IndexBlock, ModelId, Seq};
 
     use super::*;

@@ -9,6 +9,7 @@ use mnemal_core::{
     NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
 
+use crate::course::{Course, Line};
 use crate::evidence::EVIDENCE_FLOOR;
 use crate::recall::Recall;
 use crate::request::{Hit, RecallRequest, Recalled};
@@ -31,6 +32,9 @@ const FEW_FLOOR: f32 = 0.45;
 /// Turns of the asking conversation are never offered: they stand in its window already, which its notes need not. What has too
 /// little evidence, or is no longer true, is offered as withheld, so that the receipt names it.
 /// A context may hold several spaces, so each score is weighed with the evidence of the best hit of its space.
+///
+/// Where a question asks how something went over time, the best hits do not answer it: there a sentence of each of many more
+/// is offered too, and the assembler puts them in the order in which they were said.
 #[derive(Clone, Debug)]
 pub struct RecallSource {
     recall: Arc<Recall>,
@@ -62,30 +66,50 @@ impl ContextSource for RecallSource {
         let Some(query) = request.query.as_ref().filter(|_| is_wanted) else {
             return Ok(Degraded::whole(Vec::new()));
         };
+        // A host that wants few lines asks on every prompt, and has no room for a course.
+        let course = Course::read(query).filter(|_| request.lines.is_none());
         let known = request.as_of.world.min(request.as_of.belief).plus_micros(1);
         let asked = RecallRequest {
             query_vector: request.query_vector.clone(),
             filter: EventFilter {
-                channel: request.channel.clone(),
                 user: request.user.clone(),
                 agent: request.agent.clone(),
                 until: (!request.as_of.is_present()).then_some(known),
                 ..EventFilter::live()
             },
             except_session: Some(request.session.clone()),
-            limit: self.most,
+            limit: course.map_or(self.most, |_| Course::most().max(self.most)),
             as_of: Some(request.as_of),
             ..RecallRequest::new(query.clone())
         };
         let recalled = self.recall.recall(&asked).await?;
-        Ok(recalled.map(|recalled| {
-            let floors = Floors::of(&recalled, request);
-            let hits = recalled.hits.iter().map(|hit| (hit, floors.refuse(hit)));
-            let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
-            let offered = hits.chain(ended).filter(|(hit, _)| is_known(hit, request));
-            let weighed = offered.map(|(hit, withheld)| (hit.weighed(recalled.evidence), withheld));
-            weighed.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(&hit)? })).collect()
-        }))
+        Ok(recalled.map(|recalled| self.offered(&recalled, request, course, query)))
+    }
+}
+
+impl RecallSource {
+    fn offered(
+        &self,
+        recalled: &Recalled,
+        request: &ContextRequest,
+        course: Option<Course>,
+        query: &str,
+    ) -> Vec<Fragment> {
+        let floors = Floors::of(recalled, request);
+        let best = recalled.hits.iter().take(self.most.get()).map(|hit| (hit, floors.refuse(hit)));
+        let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
+        let offered = best.chain(ended).filter(|(hit, _)| is_known(hit, request));
+        let weighed = offered.map(|(hit, withheld)| (hit.weighed(recalled.evidence), withheld));
+        let mut offered: Vec<Fragment> =
+            weighed.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(&hit)? })).collect();
+        // Where the best hit is no evidence, nothing was said of what is asked.
+        if let Some(course) = course.filter(|_| recalled.evidence >= EVIDENCE_FLOOR) {
+            let known = recalled.hits.iter().filter(|hit| is_known(hit, request));
+            let lines = course.lines(known, query, self.recall.analyzer());
+            let step = |(hit, line): (&Hit, Line)| Some(line.fragment(&fragment(hit)?, recalled.evidence));
+            offered.extend(lines.into_iter().filter_map(step));
+        }
+        offered
     }
 }
 

@@ -1,8 +1,8 @@
 //! Notes among the hits: only the version that holds is an answer.
 
 use mnemal_core::{
-    AsOf, EventId, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus, OmittedReason, Role,
-    Within,
+    AsOf, Event, EventId, EventKind, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus,
+    OmittedReason, Role, Within,
 };
 
 use crate::recall::Recall;
@@ -30,7 +30,7 @@ pub(crate) async fn part(
     let known = gaps.keep(Layer::Learnings, known);
     let (mut shown, mut withheld) = (Vec::with_capacity(hits.len()), Vec::new());
     for hit in hits {
-        match reason(&known, hit.event.id, as_of) {
+        match reason(&known, &hit.event, as_of) {
             Some(reason) => withheld.push(Withheld { hit, reason }),
             None => shown.push(hit),
         }
@@ -38,10 +38,19 @@ pub(crate) async fn part(
     (shown, withheld)
 }
 
-fn reason(known: &[Learning], event: EventId, as_of: Option<AsOf>) -> Option<OmittedReason> {
-    let mut versions =
-        known.iter().filter(|note| note.sources.iter().any(|source| source.event == event)).peekable();
-    versions.peek()?;
+/// Why a hit is no answer. What the engine put away in favour of another note is none, though that note rests on it; and what the
+/// engine wrote is one only as long as there is a note of it.
+fn reason(known: &[Learning], event: &Event, as_of: Option<AsOf>) -> Option<OmittedReason> {
+    let rests = |note: &&Learning| note.sources.iter().any(|source| source.event == event.id);
+    let versions: Vec<&Learning> = known.iter().filter(rests).collect();
+    let is_made = event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Operation(_)));
+    let folded = |note: &&&Learning| {
+        let into = versions.iter().any(|other| note.superseded_by == Some(other.id));
+        into && note.status == LearningStatus::Archived && standing(note, as_of).is_some()
+    };
+    if versions.iter().any(|note| folded(&note)) || (is_made && versions.is_empty()) {
+        return Some(OmittedReason::Archived);
+    }
     let mut reason = None;
     for note in versions {
         match standing(note, as_of) {

@@ -4,18 +4,16 @@
 //! first and answer meanwhile; each call goes on with the rest, oldest first, until both meet.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mnemal_core::{Cursor, IndexBlock, IndexMark, IndexStore, ModelId, Result, Seq};
 use mnemal_text::Analyzer;
 
-use crate::best::Best;
 use crate::lexical::LexicalIndex as _;
 use crate::memory::{MemoryIndex, Placed};
 use crate::pause::pause;
-use crate::rows::RowSet;
-use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
-use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
+use crate::sign_bits::{SIGN_BITS_FROM, SignBits, Vectors};
+use crate::vector::FlatIndex;
 
 /// Rows that one step of catching up asks for. Source: own choice; eight blocks are taken over in less than 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(8_192).expect("it is not zero");
@@ -50,8 +48,17 @@ struct State {
     whole: Stretch,
     /// The newest rows, as long as a space that was opened is not loaded whole.
     newest: Option<Stretch>,
+    columns: Option<Columns>,
     signs: Option<Signs>,
     searches: u64,
+}
+
+/// The vectors of an index, as long as it is the one that answers.
+#[derive(Clone, Debug)]
+struct Columns {
+    model: ModelId,
+    of: Weak<MemoryIndex>,
+    found: FlatIndex,
 }
 
 /// An index of the rows behind a position.
@@ -249,7 +256,7 @@ impl Shared {
     /// Many vectors get sign bits at the second search of a process, because a process that asks once is done sooner without;
     /// those of an index that is not whole yet get none.
     pub(crate) async fn vectors(&self, snapshot: &Snapshot, model: &ModelId, dimensions: usize) -> Vectors {
-        let flat = FlatIndex::over(&snapshot.index, model);
+        let flat = self.flat(snapshot, model);
         if snapshot.index.vectors_of(model) < SIGN_BITS_FROM || snapshot.lacks > 0 {
             return Vectors { flat, signs: None };
         }
@@ -267,6 +274,18 @@ impl Shared {
         Vectors { flat, signs: Some((signs.rows, signs.bits)) }
     }
 
+    /// Finds the columns of a model, once for each state of the index.
+    fn flat(&self, snapshot: &Snapshot, model: &ModelId) -> FlatIndex {
+        let of = Arc::downgrade(&snapshot.index);
+        let fits = |columns: &&Columns| columns.model == *model && columns.of.ptr_eq(&of);
+        if let Some(known) = self.state().columns.as_ref().filter(fits) {
+            return known.found.clone();
+        }
+        let found = FlatIndex::over(&snapshot.index, model);
+        self.state().columns = Some(Columns { model: model.clone(), of, found: found.clone() });
+        found
+    }
+
     fn signs(&self, snapshot: &Snapshot, model: &ModelId) -> (Option<(u32, Arc<SignBits>)>, bool) {
         let mut state = self.state();
         state.searches += 1;
@@ -280,38 +299,6 @@ impl Shared {
     }
 }
 
-/// The vectors of one model: sign bits for the older rows where there are many, the codes themselves for the rest.
-#[derive(Debug)]
-pub(crate) struct Vectors {
-    flat: FlatIndex,
-    signs: Option<(u32, Arc<SignBits>)>,
-}
-
-impl Vectors {
-    /// The cosine of two rows; `None` where one has no vector.
-    pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
-        self.flat.between(one, other)
-    }
-}
-
-impl VectorIndex for Vectors {
-    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
-        let Some((rows, bits)) = &self.signs else { return self.flat.nearest(query, filter, limit) };
-        let mut best = Best::new(limit);
-        for near in bits.nearest(query, filter, limit).into_iter().filter(|near| near.row < *rows) {
-            best.offer(near.cosine, near.row);
-        }
-        for near in self.flat.nearest_from(*rows, query, filter, limit) {
-            best.offer(near.cosine, near.row);
-        }
-        best.into_sorted().into_iter().map(Near::from).collect()
-    }
-
-    fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
-        self.flat.cosine(query, row)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -321,6 +308,8 @@ mod tests {
 
     use super::*;
     use crate::fixture::{block, chat, ready};
+    use crate::rows::RowSet;
+    use crate::vector::{QueryVector, VectorIndex as _};
 
     /// A store whose forget generation can be raised, and which counts its loads.
     #[derive(Debug, Default)]
@@ -467,5 +456,28 @@ mod tests {
             let vectors = Vectors { flat: flat.clone(), signs: Some((rows, Arc::clone(&bits))) };
             assert_eq!(vectors.nearest(&query, &filter, 20), expected, "{rows} rows have sign bits");
         }
+    }
+
+    #[test]
+    fn columns_are_found_once_and_again_when_the_index_has_grown() {
+        let (turns, model) = (chat(), ModelId::new("m").unwrap());
+        let with_vector = |turn: usize| {
+            let mut block = block(&turns[turn..=turn], turn as u64 + 1);
+            let (model, codes) = (model.clone(), vec![i8::try_from(turn).unwrap() + 1; 4]);
+            block.vectors =
+                vec![mnemal_core::VectorColumn { model, dimensions: 4, scales: vec![0.1], codes }];
+            block
+        };
+        let store = Counting { blocks: Mutex::new(vec![with_vector(0)]), ..Counting::default() };
+        let shared = Shared::default();
+        let query = QueryVector::new(&[1.0; 4]).unwrap();
+        let found = || {
+            let snapshot = ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap();
+            let vectors = ready(shared.vectors(&snapshot, &model, 4));
+            (0..3).filter(|row| vectors.cosine(&query, *row).is_some()).count()
+        };
+        assert_eq!((found(), found()), (1, 1));
+        store.blocks.lock().unwrap().push(with_vector(1));
+        assert_eq!((found(), found()), (2, 2));
     }
 }

@@ -22,8 +22,9 @@ const JOINTS: [char; 5] = ['/', '-', '_', '.', ':'];
 
 /// Returns the text under which an event is indexed and embedded: `[YYYY-MM-DD] Speaker: text [shares a photo of caption]`.
 ///
-/// The day is that of the event's zone. An event without a speaker has no name in front of it; `caption` is a field of the
-/// metadata. The stored content stays as it is.
+/// The day is that of the event's zone. An event without a speaker has no name in front of it; text of a file has its
+/// headings there, else its title. `caption`, `heading` and `title` are fields of the metadata. The stored content stays as
+/// it is.
 pub fn indexed_text(event: &NewEvent) -> String {
     let day = event.occurred_at.civil(&event.zone).day_text();
     let caption = event.metadata.get("caption").map_or("", String::as_str);
@@ -33,6 +34,12 @@ pub fn indexed_text(event: &NewEvent) -> String {
     text.push_str("] ");
     if let Some(speaker) = &event.speaker {
         text.push_str(speaker.as_str());
+        text.push_str(": ");
+    }
+    if event.kind == EventKind::Document
+        && let Some(heading) = event.metadata.get("heading").or_else(|| event.metadata.get("title"))
+    {
+        text.push_str(heading);
         text.push_str(": ");
     }
     text.push_str(&event.content);
@@ -56,9 +63,14 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
         // A note is found by what it is called and filed under, too.
         let tags = note.tags.iter().map(Tag::as_str);
         for name in note.key.iter().map(NoteKey::as_str).chain([note.category.as_str()]).chain(tags) {
-            text.push('\n');
-            text.extend(name.chars().map(|letter| if JOINTS.contains(&letter) { ' ' } else { letter }));
+            add_name(&mut text, name);
         }
+    }
+    if let EventKind::Operation(operation) = &event.kind
+        && let Some(filed) = operation.deed.filed()
+    {
+        let names = [filed.category.as_str()].into_iter().chain(filed.tags.iter().map(Tag::as_str));
+        names.for_each(|name| add_name(&mut text, name));
     }
     let mut hashes = Vec::with_capacity(text.len() / 4);
     analyzer.for_each_term(&text, &mut |term, _| hashes.push(term_hash(term)));
@@ -66,6 +78,12 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
     // The day itself stands in the text; its month and weekday do not.
     hashes.extend(date_terms(day.year, day.month, day.day).iter().take(2).map(|term| term_hash(term)));
     counted(hashes)
+}
+
+/// Adds what a note is called or filed under as a line of its words.
+fn add_name(text: &mut String, name: &str) {
+    text.push('\n');
+    text.extend(name.chars().map(|letter| if JOINTS.contains(&letter) { ' ' } else { letter }));
 }
 
 /// Returns what a turn is like: whether it asks, names a time, a number or a name, speaks of its speaker, states a wish

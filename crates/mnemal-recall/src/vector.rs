@@ -1,6 +1,7 @@
 //! The arm of vectors: nearness by cosine over int8 codes.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use mnemal_core::{IndexBlock, ModelId, VectorColumn};
 
@@ -9,7 +10,8 @@ use crate::kernel::{products, products_at};
 use crate::memory::{MemoryIndex, Placed};
 use crate::rows::RowSet;
 
-/// Rows that are fetched from memory at once. Source: measured, 100,000 rows of 128 dimensions; 8 and 32 are no better.
+/// Rows, and parts of an index, that are fetched from memory at once. Source: measured, 100,000 rows of 128 dimensions; 8 and
+/// 32 are no better.
 const TOGETHER: usize = 16;
 /// Bytes of a cache line. Source: what x86-64 and most ARM have; a longer line only makes some reads needless.
 const CACHE_LINE: usize = 64;
@@ -78,58 +80,79 @@ impl QueryVector {
 }
 
 /// Looks at every row: exact, and fast enough for some 30,000 vectors.
+///
+/// Cheap to clone: what it searches is shared.
 #[derive(Clone, Debug, Default)]
 pub struct FlatIndex {
-    blocks: Vec<Placed>,
-    model: Option<ModelId>,
+    parts: Arc<[Part]>,
+}
+
+/// The vectors of one block.
+#[derive(Clone, Debug)]
+struct Part {
+    /// The number of its first row.
+    first: u32,
+    block: Arc<IndexBlock>,
+    /// Which of the block's columns is meant.
+    column: usize,
+}
+
+impl Part {
+    /// `None` for a block that has no vector of the model.
+    fn of(first: u32, block: Arc<IndexBlock>, model: &ModelId) -> Option<Self> {
+        let is_meant = |column: &VectorColumn| column.model == *model && column.dimensions > 0;
+        let column = block.vectors.iter().position(is_meant)?;
+        Some(Self { first, block, column })
+    }
+
+    fn column(&self) -> Option<&VectorColumn> {
+        self.block.vectors.get(self.column)
+    }
 }
 
 impl FlatIndex {
     /// Numbers the rows of these blocks from 0 and searches the vectors of one model.
-    pub fn new(blocks: impl IntoIterator<Item = std::sync::Arc<IndexBlock>>, model: ModelId) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "as the cases of `conformance` hand it over")]
+    pub fn new(blocks: impl IntoIterator<Item = Arc<IndexBlock>>, model: ModelId) -> Self {
         let mut first = 0_u32;
-        let placed = blocks.into_iter().map(|block| {
+        let parts = blocks.into_iter().filter_map(|block| {
             let start = first;
             first = first.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
-            Placed { first: start, block }
+            Part::of(start, block, &model)
         });
-        Self { blocks: placed.collect(), model: Some(model) }
+        Self { parts: parts.collect() }
     }
 
-    /// Searches the index in memory. Cheap: blocks are shared.
+    /// Searches the index in memory. Costs a look at each block.
     pub(crate) fn over(index: &MemoryIndex, model: &ModelId) -> Self {
-        Self { blocks: index.blocks.clone(), model: Some(model.clone()) }
+        let part = |placed: &Placed| Part::of(placed.first, Arc::clone(&placed.block), model);
+        Self { parts: index.blocks.iter().filter_map(part).collect() }
     }
 
     /// Shows the cosine of each of these rows, ascending, that has a vector.
     ///
-    /// The rows lie far apart, so a few of them are fetched from memory at once before they are computed.
+    /// The rows lie far apart, so a few of them, and before them what says where they lie, are fetched from memory at once.
     pub(crate) fn for_each_cosine(
         &self,
         query: &QueryVector,
         mut rows: &[u32],
         mut show: impl FnMut(u32, f32),
     ) {
-        for (first, column) in self.columns().filter(|(_, column)| column.dimensions == query.dimensions()) {
-            let end = u32::try_from(column.scales.len()).map_or(u32::MAX, |len| first.saturating_add(len));
-            let before = rows.partition_point(|row| *row < first);
-            let behind = rows.partition_point(|row| *row < end);
-            for some in rows.get(before..behind).unwrap_or_default().chunks(TOGETHER) {
-                let (mut places, mut sums) = ([0; TOGETHER], [0; TOGETHER]);
-                for (place, row) in places.iter_mut().zip(some) {
-                    *place = *row - first;
+        for parts in self.parts.chunks(TOGETHER) {
+            let lengths = parts.iter().filter_map(Part::column).map(|column| column.scales.len());
+            std::hint::black_box(lengths.sum::<usize>());
+            for (first, column) in
+                columns(parts).filter(|(_, column)| column.dimensions == query.dimensions())
+            {
+                let end =
+                    u32::try_from(column.scales.len()).map_or(u32::MAX, |len| first.saturating_add(len));
+                let before = rows.partition_point(|row| *row < first);
+                let behind = rows.partition_point(|row| *row < end);
+                for some in rows.get(before..behind).unwrap_or_default().chunks(TOGETHER) {
+                    cosines(query, (first, column), some, &mut show);
                 }
-                let places = places.get(..some.len()).unwrap_or_default();
-                fetch(column, places);
-                products_at(&query.codes, &column.codes, places, &mut sums);
-                for ((row, place), sum) in some.iter().zip(places).zip(sums) {
-                    let scale = column.scales.get(*place as usize).copied().unwrap_or_default();
-                    if scale > 0.0 {
-                        show(*row, query.cosine(sum, scale));
-                    }
-                }
+                rows = rows.get(behind..).unwrap_or_default();
             }
-            rows = rows.get(behind..).unwrap_or_default();
         }
     }
 
@@ -141,15 +164,20 @@ impl FlatIndex {
     }
 
     fn codes(&self, row: u32) -> Option<(&[i8], f32)> {
-        let at = self.blocks.partition_point(|placed| placed.first <= row).checked_sub(1)?;
-        let placed = self.blocks.get(at)?;
-        let (column, place) = (self.column(placed)?, (row - placed.first) as usize);
+        let (column, place) = self.place(row)?;
         let scale = *column.scales.get(place).filter(|scale| **scale > 0.0)?;
         Some((column.codes.get(place * column.dimensions..(place + 1) * column.dimensions)?, scale))
     }
 
+    /// The column that may hold the vector of a row, and the row's place in it.
+    fn place(&self, row: u32) -> Option<(&VectorColumn, usize)> {
+        let at = self.parts.partition_point(|part| part.first <= row).checked_sub(1)?;
+        let part = self.parts.get(at)?;
+        Some((part.column()?, (row - part.first) as usize))
+    }
+
     pub(crate) fn columns(&self) -> impl Iterator<Item = (u32, &VectorColumn)> {
-        self.blocks.iter().filter_map(|placed| Some((placed.first, self.column(placed)?)))
+        columns(&self.parts)
     }
 
     /// The nearest of the rows from `start` on.
@@ -162,7 +190,9 @@ impl FlatIndex {
     ) -> Vec<Near> {
         let mut best = Best::new(limit);
         let mut sums: Vec<i32> = Vec::new();
-        for (first, column) in self.columns().filter(|(_, column)| column.dimensions == query.dimensions()) {
+        let older = self.parts.partition_point(|part| part.first <= start).saturating_sub(1);
+        let parts = self.parts.get(older..).unwrap_or_default();
+        for (first, column) in columns(parts).filter(|(_, column)| column.dimensions == query.dimensions()) {
             let skipped = start.saturating_sub(first) as usize;
             let (Some(codes), Some(scales)) =
                 (column.codes.get(skipped * column.dimensions..), column.scales.get(skipped..))
@@ -179,14 +209,6 @@ impl FlatIndex {
         }
         best.into_sorted().into_iter().map(Near::from).collect()
     }
-
-    fn column<'a>(&self, placed: &'a Placed) -> Option<&'a VectorColumn> {
-        placed
-            .block
-            .vectors
-            .iter()
-            .find(|column| Some(&column.model) == self.model.as_ref() && column.dimensions > 0)
-    }
 }
 
 impl VectorIndex for FlatIndex {
@@ -195,23 +217,50 @@ impl VectorIndex for FlatIndex {
     }
 
     fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
-        let at = self.blocks.partition_point(|placed| placed.first <= row).checked_sub(1)?;
-        let placed = self.blocks.get(at)?;
-        let column = self.column(placed).filter(|column| column.dimensions == query.dimensions())?;
-        cosine_in(column, (row - placed.first) as usize, query)
+        let (column, place) = self.place(row)?;
+        if column.dimensions == query.dimensions() { cosine_in(column, place, query) } else { None }
+    }
+}
+
+fn columns(parts: &[Part]) -> impl Iterator<Item = (u32, &VectorColumn)> {
+    parts.iter().filter_map(|part| Some((part.first, part.column()?)))
+}
+
+/// Shows the cosines of at most [`TOGETHER`] rows of a column, of those that have a vector.
+fn cosines(
+    query: &QueryVector,
+    (first, column): (u32, &VectorColumn),
+    rows: &[u32],
+    mut show: impl FnMut(u32, f32),
+) {
+    let (mut places, mut scales, mut sums) = ([0; TOGETHER], [0.0; TOGETHER], [0; TOGETHER]);
+    for ((place, scale), row) in places.iter_mut().zip(&mut scales).zip(rows) {
+        *place = *row - first;
+        *scale = column.scales.get(*place as usize).copied().unwrap_or_default();
+    }
+    let places = places.get(..rows.len()).unwrap_or_default();
+    fetch(column, places);
+    products_at(&query.codes, &column.codes, places, &mut sums);
+    for ((row, scale), sum) in rows.iter().zip(scales).zip(sums) {
+        if scale > 0.0 {
+            show(*row, query.cosine(sum, scale));
+        }
     }
 }
 
 /// Reads one byte of each cache line of these rows, so that the memory answers all of them at the same time.
 fn fetch(column: &VectorColumn, places: &[u32]) {
-    let codes = |place: &u32| {
+    let mut met = 0;
+    for place in places {
         let start = *place as usize * column.dimensions;
-        column.codes.get(start..start + column.dimensions).unwrap_or_default()
-    };
-    let met = places
-        .iter()
-        .flat_map(|place| codes(place).iter().step_by(CACHE_LINE))
-        .fold(0, |met, code| met ^ code);
+        let codes = column.codes.get(start..start + column.dimensions).unwrap_or_default();
+        let mut at = 0;
+        while let Some(code) = codes.get(at) {
+            met ^= code;
+            at += CACHE_LINE;
+        }
+        met ^= codes.last().copied().unwrap_or_default();
+    }
     std::hint::black_box(met);
 }
 

@@ -23,6 +23,7 @@ mod tell;
 mod token;
 mod tool;
 mod upkeep;
+mod working;
 
 use mnemal::Memory;
 use mnemal_core::{Error, ErrorKind, Result};

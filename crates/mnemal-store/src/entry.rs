@@ -1,13 +1,12 @@
 //! An event as columns, on its way into the log and out of it.
 
 use mnemal_core::{
-    AgentId, Body, ChannelId, Decision, Error, ErrorKind, Event, EventId, EventKind, LogEntry, Metadata,
-    NewEvent, Origin, Result, RuleId, Seq, SessionId, Span, Speaker, Timestamp, ToolName, Trust, UserId,
-    Zone,
+    AgentId, Body, ChannelId, Error, ErrorKind, Event, EventId, EventKind, LogEntry, Metadata, NewEvent,
+    Origin, Result, RuleId, Seq, SessionId, Span, Speaker, Timestamp, ToolName, Trust, UserId, Zone,
 };
 
 use crate::codec::{self, corrupt};
-use crate::row::decision;
+use crate::row::{decision, operation};
 use crate::sql::{Row, Value};
 
 /// Columns that a checksum covers.
@@ -33,6 +32,7 @@ impl Prepared {
             (!free.is_empty()).then(|| serde_json::to_string(free)).transpose().map_err(unwritable)?;
         let decision = match &entry.event.kind {
             EventKind::Decision(decision) => Some(decision::write(decision)?),
+            EventKind::Operation(operation) => Some(operation::write(operation)?),
             _ => None,
         };
         kind_code(&entry.event.kind)?;
@@ -218,13 +218,18 @@ impl Columns {
             4 => EventKind::ToolResult { tool: tool()?, ok: false },
             5 => EventKind::Observation,
             6 => EventKind::Document,
-            7 => EventKind::Decision(self.decision()?),
+            7 => self.choice()?,
             _ => return Err(corrupt("an unknown kind of event")),
         })
     }
 
-    fn decision(&self) -> Result<Decision> {
-        decision::read(self.decision.as_deref().ok_or_else(|| corrupt("a decision is missing"))?)
+    /// Reads a choice about memory: of a person, or of the engine.
+    fn choice(&self) -> Result<EventKind> {
+        let json = self.decision.as_deref().ok_or_else(|| corrupt("a decision is missing"))?;
+        if operation::is_one(json) {
+            return operation::read(json).map(EventKind::Operation);
+        }
+        decision::read(json).map(EventKind::Decision)
     }
 }
 
@@ -237,7 +242,7 @@ fn kind_code(kind: &EventKind) -> Result<u8> {
         EventKind::ToolResult { ok: false, .. } => 4,
         EventKind::Observation => 5,
         EventKind::Document => 6,
-        EventKind::Decision(_) => 7,
+        EventKind::Decision(_) | EventKind::Operation(_) => 7,
         _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of event")),
     })
 }

@@ -69,6 +69,7 @@ impl Work for Erase {
         clear_index(&indexed, transaction).await?;
         clear_learnings(fresh.keys().copied(), transaction).await?;
         clear_graph(fresh.keys().copied().collect(), transaction).await?;
+        hollow_summaries(fresh.keys().copied(), transaction).await?;
         let rows = fresh.values().map(|(stone, _)| tombstone_row(stone)).collect();
         for step in statement::INSERT_TOMBSTONES.steps(rows) {
             transaction.run(step).await?;
@@ -160,6 +161,27 @@ async fn clear_graph(events: Vec<EventId>, transaction: &mut dyn Transaction) ->
     }
     let touched: Vec<Value> = touched.into_iter().map(Value::from).collect();
     for step in graph::removal_of(&touched, events) {
+        transaction.run(step).await?;
+    }
+    Ok(())
+}
+
+/// Takes the text from every summary that rests on one of these events; the projector makes it anew.
+async fn hollow_summaries(
+    events: impl Iterator<Item = EventId>,
+    transaction: &mut dyn Transaction,
+) -> Result<()> {
+    let mut touched = BTreeSet::new();
+    for (sql, args) in statement::SUMMARIES_OF.lookups(events.map(Value::from).collect()) {
+        for mut row in transaction.rows(sql, args).await? {
+            touched.insert(row.text()?);
+        }
+    }
+    let paths: Vec<Value> = touched.iter().map(|path| path.as_str().into()).collect();
+    for step in removal::HOLLOW_SUMMARIES.removals(paths.clone()) {
+        transaction.run(step).await?;
+    }
+    for step in removal::DELETE_SUMMARY_SOURCES.removals(paths) {
         transaction.run(step).await?;
     }
     Ok(())

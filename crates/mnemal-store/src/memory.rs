@@ -4,8 +4,11 @@ mod graph;
 mod index;
 mod learning;
 mod lease;
+mod ledger;
 mod log;
+mod model;
 mod receipt;
+mod summary;
 mod upkeep;
 mod working;
 
@@ -13,8 +16,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::{
-    Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, LeaseName, Receipt, ReceiptId,
-    SeenItem, Seq, SessionId, Timestamp, Tombstone, WorkingEntry, WorkingKey,
+    Book, Completion, Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, LeaseName,
+    LedgerLine, PromptHash, Receipt, ReceiptId, SeenItem, Seq, SessionId, Timestamp, Tombstone, WorkingEntry,
+    WorkingKey,
 };
 
 use crate::Stores;
@@ -69,13 +73,17 @@ struct State {
     forgets: u64,
     vectors: u64,
     graph: graph::GraphRows,
+    summaries: summary::SummaryRows,
     learnings: BTreeMap<LearningId, Learning>,
     cursor: Cursor,
     dead: BTreeMap<EventId, DeadLetter>,
     receipts: BTreeMap<ReceiptId, Receipt>,
-    seen: BTreeMap<SessionId, BTreeMap<mnemal_core::RecordRef, Shown>>,
+    seen: BTreeMap<SessionId, BTreeMap<(mnemal_core::RecordRef, [u8; 16]), Shown>>,
     leases: BTreeMap<LeaseName, lease::Slip>,
+    ledger: BTreeMap<(Book, String), LedgerLine>,
     working: BTreeMap<WorkingKey, WorkingEntry>,
+    /// Answers of models, with the events that they rest on.
+    completions: BTreeMap<PromptHash, (Completion, Vec<EventId>)>,
     /// Decisions to forget that are not finished, oldest first.
     forgetting: Vec<EventId>,
 }

@@ -16,6 +16,26 @@ delete from graph_source where not exists (select 1 from entity e where e.id = g
 }
 pub(crate) use clear_erased_graph;
 
+/// What a session was shown is known by the record and by what was shown of it, because one record can stand in two lines that
+/// say different things; a step of the schema, which writes the table anew.
+pub(crate) const SHOWN: &str = "
+create table shown (
+  session text not null,
+  record blob not null,
+  content_hash blob not null,
+  sources blob not null,
+  at bigint not null,
+  primary key (session, record, content_hash)
+) without rowid;
+insert into shown (session, record, content_hash, sources, at)
+  select session, record, content_hash, sources, at from seen;
+drop table seen;
+alter table shown rename to seen;
+create index seen_at on seen (at);
+
+pragma user_version = 11;
+";
+
 /// Erases the body of an event; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
 /// without the hash of its body.
 pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel = null, parent = null, speaker = null, \
@@ -58,7 +78,7 @@ pub(crate) static DELETE_ENTITIES: Many = many!("delete from entity where id in 
 pub(crate) static DELETE_ENTITY_NAMES: Many = many!("delete from entity_name where entity in (", "?", ")");
 /// Removes facts: those without a living source, and those that rest on an erased event.
 pub(crate) static DELETE_FACTS: Many = many!("delete from fact where id in (", "?", ")");
-/// Removes what records of the graph rest on, before they are written anew or with them.
+/// Removes what records of the graph rest on, with them.
 pub(crate) static DELETE_GRAPH_SOURCES: Many = many!("delete from graph_source where record in (", "?", ")");
 /// Removes mentions, by event and entity.
 pub(crate) static DELETE_MENTIONS: Many =
@@ -73,6 +93,22 @@ pub(crate) const RESET_GRAPH: [&str; 5] = [
     "delete from fact",
     "delete from mention",
 ];
+/// Removes nodes of the summary tree under which nothing is left.
+pub(crate) static DELETE_SUMMARIES: Many = many!("delete from summary where path in (", "?", ")");
+/// Takes nodes from below their parents, before they are written anew or with them.
+pub(crate) static DELETE_SUMMARY_PARENTS: Many =
+    many!("delete from summary_parent where path in (", "?", ")");
+/// Forgets what nodes rest on, before they are written anew or with them.
+pub(crate) static DELETE_SUMMARY_SOURCES: Many =
+    many!("delete from summary_source where path in (", "?", ")");
+/// Takes the text from nodes that rest on an erased event.
+pub(crate) static HOLLOW_SUMMARIES: Many = many!("update summary set body = null where path in (", "?", ")");
+/// The same for one that is written while the event is erased.
+pub(crate) const HOLLOW_IF_ERASED: &str = "update summary set body = null where path = $1 and exists \
+     (select 1 from summary_source s join event e on e.id = s.event where s.path = $1 and e.erased_at is not null)";
+/// Empties the summary tree.
+pub(crate) const RESET_SUMMARIES: [&str; 3] =
+    ["delete from summary_source", "delete from summary_parent", "delete from summary"];
 /// Removes a layer's dead letters.
 pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";
 /// Removes the dead letters of events that were digested after all.
@@ -96,8 +132,9 @@ pub(crate) const SWEEP_SEEN: &str = "delete from seen where at < $1";
 /// Removes the sources of what was last shown long ago.
 pub(crate) const SWEEP_SEEN_SOURCES: &str = "delete from seen_source where not exists \
      (select 1 from seen s where s.session = seen_source.session and s.record = seen_source.record)";
-/// Forgets that a session was shown a record.
-pub(crate) const DELETE_SEEN: &str = "delete from seen where session = $1 and record = $2";
+/// Forgets that a session was shown this of a record.
+pub(crate) const DELETE_SEEN: &str =
+    "delete from seen where session = $1 and record = $2 and content_hash = $3";
 /// Forgets that a session was shown anything.
 pub(crate) const CLEAR_SEEN: &str = "delete from seen where session = $1";
 /// Forgets what all that rests on.
@@ -114,6 +151,13 @@ pub(crate) const DELETE_WORKING_BELOW: &str =
 pub(crate) const DELETE_WORKING_ALL: &str = "delete from working";
 /// Removes the entries that have expired.
 pub(crate) const SWEEP_WORKING: &str = "delete from working where expires_at <= $1";
+
+/// Removes old lines of a book of the ledger.
+pub(crate) const SWEEP_LEDGER: &str = "delete from ledger where book = $1 and at < $2";
+/// Removes an answer of a language model.
+pub(crate) const DELETE_COMPLETION: &str = "delete from completion where prompt = $1";
+/// Forgets what an answer rests on, before it is written anew or with it.
+pub(crate) const DELETE_COMPLETION_SOURCES: &str = "delete from completion_source where prompt = $1";
 
 /// Notes that a decision to forget is done.
 pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decision = $1";
@@ -154,9 +198,14 @@ pub(crate) fn all() -> Vec<&'static str> {
         DELETE_WORKING_BELOW,
         DELETE_WORKING_ALL,
         SWEEP_WORKING,
+        SWEEP_LEDGER,
+        DELETE_COMPLETION,
+        DELETE_COMPLETION_SOURCES,
         FINISH_FORGETTING,
     ];
     all.extend(RESET_GRAPH);
+    all.extend(RESET_SUMMARIES);
+    all.push(HOLLOW_IF_ERASED);
     let many = [
         &DELETE_ENTITIES,
         &DELETE_ENTITY_NAMES,
@@ -164,6 +213,10 @@ pub(crate) fn all() -> Vec<&'static str> {
         &DELETE_GRAPH_SOURCES,
         &DELETE_MENTIONS,
         &DELETE_MENTIONS_IN,
+        &DELETE_SUMMARIES,
+        &DELETE_SUMMARY_PARENTS,
+        &DELETE_SUMMARY_SOURCES,
+        &HOLLOW_SUMMARIES,
     ];
     all.extend(many.into_iter().flat_map(Many::texts));
     all

@@ -3,7 +3,11 @@
 pub(crate) mod decision;
 pub(crate) mod graph;
 pub(crate) mod learning;
+pub(crate) mod ledger;
+pub(crate) mod model;
+pub(crate) mod operation;
 pub(crate) mod receipt;
+pub(crate) mod summary;
 pub(crate) mod working;
 
 use mnemal_core::{Error, Result};

@@ -185,6 +185,12 @@ pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) f
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where not exists (select 1 from learning_source s \
      join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
+/// The same of those that are known at a moment; $1 is that moment.
+pub(crate) const KNOWN_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
+     (select count(distinct learning) from learning_source) union all \
+     select id, body, null, null from learning l where created_at <= $1 and (expired_at is null or expired_at > $1) \
+     and not exists (select 1 from learning_source s \
+     join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
 
 pub(crate) static INSERT_ENTITIES: Many = many!(
     "insert into entity (id, joined, body) values ",
@@ -197,10 +203,11 @@ pub(crate) static INSERT_ENTITY_NAMES: Many = many!(
     " on conflict (name_key, entity) do nothing"
 );
 pub(crate) static INSERT_FACTS: Many = many!(
-    "insert into fact (id, subject, predicate, object, created_at, expired_at, body) values ",
-    "(?,?,?,?,?,?,?)",
+    "insert into fact (id, subject, predicate, object, created_at, expired_at, rank, body) values ",
+    "(?,?,?,?,?,?,?,?)",
     " on conflict (id) do update set subject = excluded.subject, predicate = excluded.predicate, \
-     object = excluded.object, created_at = excluded.created_at, expired_at = excluded.expired_at, body = excluded.body"
+     object = excluded.object, created_at = excluded.created_at, expired_at = excluded.expired_at, \
+     rank = excluded.rank, body = excluded.body"
 );
 pub(crate) static INSERT_GRAPH_SOURCES: Many = many!(
     "insert into graph_source (record, event) values ",
@@ -215,6 +222,33 @@ pub(crate) static INSERT_MENTIONS: Many = many!(
 );
 pub(crate) static GRAPH_OF: Many =
     many!("select distinct record from graph_source where event in (", "?", ")");
+
+pub(crate) static INSERT_SUMMARIES: Many = many!(
+    "insert into summary (path, body) values ",
+    "(?,?)",
+    " on conflict (path) do update set body = excluded.body"
+);
+pub(crate) static INSERT_SUMMARY_PARENTS: Many = many!(
+    "insert into summary_parent (parent, path, last_at) values ",
+    "(?,?,?)",
+    " on conflict (parent, path) do update set last_at = excluded.last_at"
+);
+pub(crate) static INSERT_SUMMARY_SOURCES: Many = many!(
+    "insert into summary_source (path, event) values ",
+    "(?,?)",
+    " on conflict (path, event) do nothing"
+);
+pub(crate) static SUMMARIES_OF: Many =
+    many!("select distinct path from summary_source where event in (", "?", ")");
+pub(crate) static SUMMARIES_AT: Many =
+    many!("select path, body from summary where body is not null and path in (", "?", ")");
+pub(crate) const SUMMARIES: &str = "select path, body from summary where body is not null order by path";
+pub(crate) const HOLLOW_SUMMARIES: &str =
+    "select path from summary where body is null order by path limit $1";
+pub(crate) const SUMMARY_PARENTS: &str = "select parent from summary_parent where path = $1 order by parent";
+pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_parent p \
+     join summary s on s.path = p.path where p.parent = $1 and s.body is not null \
+     order by p.last_at desc, p.path limit $2";
 
 /// Those of these events that are erased.
 pub(crate) static ERASED_OF: Many =
@@ -236,14 +270,14 @@ macro_rules! facts {
     };
 }
 pub(crate) const FACTS: &str = facts!("");
-pub(crate) const FACTS_OF_SLOT: &str = facts!(" where subject = $1 and predicate = $2");
+pub(crate) static FACTS_OF_SLOTS: Many = many!(facts!(" where predicate in ("), "?", ") and subject = ?");
 pub(crate) static FACTS_OF_SUBJECTS: Many = many!(facts!(" where subject in ("), "?", ")");
 pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" where object in ("), "?", ")");
 pub(crate) static FACTS_OF_SOURCES: Many =
     many!(facts!(" where id in (select record from graph_source where event in ("), "?", "))");
 pub(crate) const BELIEVED: &str = facts!(" where expired_at is null");
-pub(crate) const BELIEVED_OF_SLOT: &str =
-    facts!(" where subject = $1 and predicate = $2 and expired_at is null");
+pub(crate) static BELIEVED_OF_SLOTS: Many =
+    many!(facts!(" where expired_at is null and predicate in ("), "?", ") and subject = ?");
 pub(crate) static BELIEVED_OF_SUBJECTS: Many =
     many!(facts!(" where expired_at is null and subject in ("), "?", ")");
 pub(crate) static BELIEVED_OF_OBJECTS: Many =
@@ -253,6 +287,12 @@ pub(crate) static BELIEVED_OF_SOURCES: Many = many!(
     "?",
     "))"
 );
+/// The believed facts of these that stand first; their number comes last. Where a row of one entity does not come into question
+/// any more, none behind it does, so that the database goes on with the next entity.
+pub(crate) static STRONGEST_OF_SUBJECTS: Many =
+    many!(facts!(" where expired_at is null and subject in ("), "?", ") order by rank desc, id limit ?");
+pub(crate) static STRONGEST_OF_OBJECTS: Many =
+    many!(facts!(" where expired_at is null and object in ("), "?", ") order by rank desc, id limit ?");
 
 pub(crate) const MENTIONS: &str =
     "select event, entity, span_start, span_end, session, occurred_at from mention order by event, entity";
@@ -269,23 +309,14 @@ pub(crate) static MENTIONS_OF_ENTITIES: Many = many!(
     ")"
 );
 
-pub(crate) const INSERT_RECEIPT: &str =
-    "insert into receipt (id, session, at, body) values ($1, $2, $3, $4) on conflict (id) do nothing";
-pub(crate) static INSERT_RECEIPT_SOURCES: Many = many!(
-    "insert into receipt_source (event, receipt) values ",
-    "(?,?)",
-    " on conflict (event, receipt) do nothing"
-);
+pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, body) values ($1, $2, $3, $4)";
 pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
-pub(crate) const RECEIPT_ERASED: &str = "select r.event from receipt_source r join event e on e.id = r.event \
-     where r.receipt = $1 and e.erased_at is not null";
-pub(crate) static RECEIPTS_OF: Many =
-    many!("select distinct receipt from receipt_source where event in (", "?", ")");
+/// The next receipts behind an id.
+pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2";
 pub(crate) static INSERT_SEEN: Many = many!(
     "insert into seen (session, record, content_hash, sources, at) values ",
     "(?,?,?,?,?)",
-    " on conflict (session, record) do update set content_hash = excluded.content_hash, sources = excluded.sources, \
-     at = excluded.at"
+    " on conflict (session, record, content_hash) do update set sources = excluded.sources, at = excluded.at"
 );
 pub(crate) static INSERT_SEEN_SOURCES: Many = many!(
     "insert into seen_source (event, session, record) values ",
@@ -295,9 +326,9 @@ pub(crate) static INSERT_SEEN_SOURCES: Many = many!(
 /// What a session was shown; then, with 1 in the first column, the erased events among what that rests on.
 pub(crate) const SEEN: &str = "select 0, record, content_hash, sources from seen where session = $1 \
      union all select 1, event, null, null from seen_source where session = $1 \
-     and exists (select 1 from event e where e.id = seen_source.event and e.erased_at is not null) order by 1, 2";
+     and exists (select 1 from event e where e.id = seen_source.event and e.erased_at is not null) order by 1, 2, 3";
 pub(crate) static SEEN_OF: Many = many!(
-    "select distinct s.session, s.record, s.sources from seen s \
+    "select distinct s.session, s.record, s.content_hash, s.sources from seen s \
      join seen_source o on o.session = s.session and o.record = s.record where o.event in (",
     "?",
     ")"
@@ -317,6 +348,15 @@ pub(crate) const LEASE_HELD: &str =
     "select name, owner from lease where released = 0 order by until desc limit 1";
 pub(crate) const LEASE: &str = "select owner, turn, until from lease where name = $1 and released = 0";
 
+/// Lines of the ledger; the newest under its key stands.
+pub(crate) static PUT_LEDGER: Many = many!(
+    "insert into ledger (book, name, at, body) values ",
+    "(?,?,?,?)",
+    " on conflict (book, name) do update set at = excluded.at, body = excluded.body"
+);
+pub(crate) const LEDGER: &str =
+    "select name, at, body from ledger where book = $1 order by at desc, name limit $2";
+
 /// Working memory. The keys below a path lie between it with a `/` and it with the character behind `/`.
 pub(crate) const PUT_WORKING: &str = "insert into working (key, namespace, expires_at, body) values ($1, $2, $3, $4) \
      on conflict (key) do update set expires_at = excluded.expires_at, body = excluded.body";
@@ -327,6 +367,16 @@ pub(crate) const WORKING_BELOW: &str =
 /// What a namespace has beyond the room that it has, the entry of this key apart: first what expires first.
 pub(crate) const WORKING_BEYOND: &str = "select key, expires_at from working where namespace = $1 and key <> $2 \
      order by expires_at, key limit max(0, (select count(*) from working where namespace = $1) - $3)";
+
+/// Answers of language models, and the events that they rest on.
+pub(crate) const PUT_COMPLETION: &str = "insert into completion (prompt, body) values ($1, $2) on conflict (prompt) do update set body = excluded.body";
+pub(crate) static INSERT_COMPLETION_SOURCES: Many =
+    many!("insert into completion_source (event, prompt) values ", "(?,?)", "");
+pub(crate) const COMPLETION: &str = "select body from completion c where prompt = $1 and not exists \
+     (select 1 from completion_source s join event e on e.id = s.event where s.prompt = c.prompt \
+     and e.erased_at is not null)";
+pub(crate) static COMPLETIONS_OF: Many =
+    many!("select distinct prompt from completion_source where event in (", "?", ")");
 
 /// Marks a decision to forget as not finished; whoever finishes it removes the mark.
 pub(crate) const START_FORGETTING: &str =
@@ -357,23 +407,33 @@ pub(crate) fn all() -> Vec<&'static str> {
         &INSERT_GRAPH_SOURCES,
         &INSERT_MENTIONS,
         &GRAPH_OF,
+        &INSERT_SUMMARIES,
+        &INSERT_SUMMARY_PARENTS,
+        &INSERT_SUMMARY_SOURCES,
+        &SUMMARIES_OF,
+        &SUMMARIES_AT,
         &ERASED_OF,
         &ENTITIES_BY_ID,
         &ENTITIES_NAMED,
+        &FACTS_OF_SLOTS,
+        &BELIEVED_OF_SLOTS,
         &FACTS_OF_SUBJECTS,
         &FACTS_OF_OBJECTS,
         &FACTS_OF_SOURCES,
         &BELIEVED_OF_SUBJECTS,
         &BELIEVED_OF_OBJECTS,
         &BELIEVED_OF_SOURCES,
+        &STRONGEST_OF_SUBJECTS,
+        &STRONGEST_OF_OBJECTS,
         &MENTIONS_OF_EVENTS,
         &MENTIONS_OF_ENTITIES,
-        &INSERT_RECEIPT_SOURCES,
-        &RECEIPTS_OF,
         &INSERT_SEEN,
         &INSERT_SEEN_SOURCES,
         &SEEN_OF,
         &ADD_TO_TALLIES,
+        &PUT_LEDGER,
+        &INSERT_COMPLETION_SOURCES,
+        &COMPLETIONS_OF,
     ];
     let single = [
         MARK,
@@ -410,28 +470,34 @@ pub(crate) fn all() -> Vec<&'static str> {
         PUT_EDITION,
         LEARNINGS,
         LIVING_LEARNINGS,
+        KNOWN_LEARNINGS,
         ENTITIES,
         ENTITIES_JOINED,
         FACTS,
-        FACTS_OF_SLOT,
         BELIEVED,
-        BELIEVED_OF_SLOT,
+        SUMMARIES,
+        HOLLOW_SUMMARIES,
+        SUMMARY_PARENTS,
+        SUMMARY_CHILDREN,
         MENTIONS,
         MENTIONS_IN_SESSION,
         INSERT_RECEIPT,
         RECEIPT,
-        RECEIPT_ERASED,
+        RECEIPTS_AFTER,
         SEEN,
         TAKE_LEASE,
         RENEW_LEASE,
         RELEASE_LEASE,
         LEASE,
         LEASE_HELD,
+        LEDGER,
         PUT_WORKING,
         WORKING,
         WORKING_ALL,
         WORKING_BELOW,
         WORKING_BEYOND,
+        PUT_COMPLETION,
+        COMPLETION,
         START_FORGETTING,
         FORGETTING,
     ];

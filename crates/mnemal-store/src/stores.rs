@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Slot, Upkeep, WorkingStore,
+    CompletionCache, EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, LedgerStore,
+    ReceiptStore, Slot, SummaryStore, Upkeep, WorkingStore,
 };
 
 /// One slot a storage port; a store fills what it has.
@@ -17,12 +18,18 @@ pub struct Stores {
     pub learnings: Slot<dyn LearningStore>,
     /// Entities and facts.
     pub graph: Slot<dyn GraphStore>,
+    /// The summary tree.
+    pub summaries: Slot<dyn SummaryStore>,
     /// What was shown to whom.
     pub receipts: Slot<dyn ReceiptStore>,
     /// Scratch entries until their time.
     pub working: Slot<dyn WorkingStore>,
+    /// Answers of language models.
+    pub completions: Slot<dyn CompletionCache>,
     /// Whose turn background work is.
     pub leases: Slot<dyn LeaseStore>,
+    /// What background work did.
+    pub ledger: Slot<dyn LedgerStore>,
     /// Checks, scrubbing, backup.
     pub upkeep: Slot<dyn Upkeep>,
 }
@@ -35,9 +42,12 @@ impl Stores {
             index: Slot::Empty,
             learnings: Slot::Empty,
             graph: Slot::Empty,
+            summaries: Slot::Empty,
             receipts: Slot::Empty,
             working: Slot::Empty,
+            completions: Slot::Empty,
             leases: Slot::Empty,
+            ledger: Slot::Empty,
             upkeep: Slot::Empty,
         }
     }
@@ -49,9 +59,12 @@ impl Stores {
             + IndexStore
             + LearningStore
             + GraphStore
+            + SummaryStore
             + ReceiptStore
             + WorkingStore
+            + CompletionCache
             + LeaseStore
+            + LedgerStore
             + Upkeep,
     {
         Self {
@@ -59,9 +72,12 @@ impl Stores {
             index: Slot::Filled(Arc::<S>::clone(&store)),
             learnings: Slot::Filled(Arc::<S>::clone(&store)),
             graph: Slot::Filled(Arc::<S>::clone(&store)),
+            summaries: Slot::Filled(Arc::<S>::clone(&store)),
             receipts: Slot::Filled(Arc::<S>::clone(&store)),
             working: Slot::Filled(Arc::<S>::clone(&store)),
+            completions: Slot::Filled(Arc::<S>::clone(&store)),
             leases: Slot::Filled(Arc::<S>::clone(&store)),
+            ledger: Slot::Filled(Arc::<S>::clone(&store)),
             upkeep: Slot::Filled(store),
         }
     }

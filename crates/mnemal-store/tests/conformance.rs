@@ -23,9 +23,12 @@ mod memory {
             index: Arc::<MemoryStore>::clone(&store),
             learnings: Arc::<MemoryStore>::clone(&store),
             graph: Arc::<MemoryStore>::clone(&store),
+            summaries: Arc::<MemoryStore>::clone(&store),
             receipts: Arc::<MemoryStore>::clone(&store),
             working: Arc::<MemoryStore>::clone(&store),
+            completions: Arc::<MemoryStore>::clone(&store),
             leases: Arc::<MemoryStore>::clone(&store),
+            ledger: Arc::<MemoryStore>::clone(&store),
             upkeep: store,
             keep: Box::new(()),
         }
@@ -35,9 +38,12 @@ mod memory {
     mnemal_testkit::index_store_conformance!(fixture);
     mnemal_testkit::learning_store_conformance!(fixture);
     mnemal_testkit::graph_store_conformance!(fixture);
+    mnemal_testkit::summary_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
     mnemal_testkit::working_store_conformance!(fixture);
+    mnemal_testkit::completion_cache_conformance!(fixture);
     mnemal_testkit::lease_store_conformance!(fixture);
+    mnemal_testkit::ledger_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
 }
 
@@ -57,9 +63,12 @@ mod sqlite {
             index: Arc::<SqliteStore>::clone(&store),
             learnings: Arc::<SqliteStore>::clone(&store),
             graph: Arc::<SqliteStore>::clone(&store),
+            summaries: Arc::<SqliteStore>::clone(&store),
             receipts: Arc::<SqliteStore>::clone(&store),
             working: Arc::<SqliteStore>::clone(&store),
+            completions: Arc::<SqliteStore>::clone(&store),
             leases: Arc::<SqliteStore>::clone(&store),
+            ledger: Arc::<SqliteStore>::clone(&store),
             upkeep: store,
             keep: Box::new(folder),
         }
@@ -69,8 +78,11 @@ mod sqlite {
     mnemal_testkit::index_store_conformance!(fixture);
     mnemal_testkit::learning_store_conformance!(fixture);
     mnemal_testkit::graph_store_conformance!(fixture);
+    mnemal_testkit::summary_store_conformance!(fixture);
     mnemal_testkit::receipt_store_conformance!(fixture);
     mnemal_testkit::working_store_conformance!(fixture);
+    mnemal_testkit::completion_cache_conformance!(fixture);
     mnemal_testkit::lease_store_conformance!(fixture);
+    mnemal_testkit::ledger_store_conformance!(fixture);
     mnemal_testkit::upkeep_conformance!(fixture);
 }

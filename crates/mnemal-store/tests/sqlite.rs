@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the parts that tests share are tests too")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use mnemal_core::{
     Category, Cursor, Decision, ErrorKind, Event, EventFilter, EventKind, EventStore, Forget, Importance,
     IndexEntry, IndexStore, LearningKind, LogEntry, ModelId, NoteKey, Remember, Result, Role, Selector, Seq,
-    SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Within,
+    SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Within, WorkingEntry, WorkingKey,
 };
 use mnemal_store::{Durability, Options, SqliteStore, Stores};
 use mnemal_testkit::{Records, TermIndexer, tombstone};
@@ -40,6 +40,59 @@ fn raw(store: &SqliteStore) -> Vec<u8> {
 
 fn holds(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
+}
+
+/// Puts texts of many lengths at sixty places, one over the other; returns those that stand nowhere in the end.
+async fn put_over_and_over(store: &SqliteStore, seed: u64) -> Result<Vec<String>> {
+    let mut number = seed;
+    let mut random = |below: u64| {
+        // Knuth's linear congruential generator.
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (number >> 33) % below
+    };
+    let mut texts: BTreeMap<u64, String> = BTreeMap::new();
+    let mut gone = Vec::new();
+    for round in 0..400 {
+        let (place, times) = (random(60), random(119) + 1);
+        let text = format!("<{seed}-{round:03}>");
+        let value = text.repeat(usize::try_from(times).unwrap());
+        let entry = WorkingEntry {
+            value,
+            stored_at: Timestamp::EPOCH,
+            expires_at: Timestamp::MAX,
+            category: None,
+            tags: Vec::new(),
+        };
+        mnemal_core::WorkingStore::put(store, &WorkingKey::new(&format!("p/{place}"))?, &entry, ALL).await?;
+        gone.extend(texts.insert(place, text));
+    }
+    Ok(gone)
+}
+
+#[tokio::test]
+async fn copies_that_moved_rows_left_in_pages_are_gone_after_a_scrub_that_is_told_of_them() -> Result<()> {
+    let mut left = 0;
+    for seed in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { durability: Durability::Process, ..Options::default() };
+        let store = SqliteStore::open_with(folder.path().join("space.db"), options).await?;
+        let gone = put_over_and_over(&store, seed).await?;
+        let found = |bytes: &[u8]| {
+            let start = |piece: &[u8]| piece.iter().rposition(|byte| *byte == b'<').unwrap_or_default();
+            let pieces = bytes.split_inclusive(|byte| *byte == b'>');
+            let words: BTreeSet<&[u8]> = pieces.map(|piece| &piece[start(piece)..]).collect();
+            gone.iter().filter(|text| words.contains(text.as_bytes())).cloned().collect::<Vec<String>>()
+        };
+        assert!(store.scrub(&[]).await?.truncated);
+        let copies = found(&raw(&store));
+        left += copies.len();
+        let scrub = store.scrub(&copies).await?;
+        assert!(scrub.truncated, "{:?}", scrub.residual);
+        assert_eq!(found(&raw(&store)), Vec::<String>::new(), "seed {seed}");
+        assert_eq!(store.check().await?.findings, Vec::<String>::new());
+    }
+    assert!(left > 0, "the database leaves no copies: nothing was tried");
+    Ok(())
 }
 
 #[tokio::test]
@@ -167,7 +220,7 @@ async fn nothing_of_an_erased_event_stays_in_the_bytes() -> Result<()> {
     assert!(!store.search_bytes(canary).await?.is_empty());
 
     assert_eq!(store.erase(&[tombstone(secret.id, secret.recorded_at)]).await?, 1);
-    assert!(store.scrub().await?.truncated);
+    assert!(store.scrub(&[]).await?.truncated);
 
     let after = raw(&store);
     for text in texts {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder,
-    Entity, EntityFilter, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, Fact,
-    FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, Layer, Learning,
-    LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey,
-    Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
-    Timestamp, Tombstone, Vector,
+    Entity, EntityFilter, EntityId, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore,
+    Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore,
+    Inventory, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter,
+    MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result,
+    Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector,
 };
 
 /// How a part misbehaves.
@@ -49,6 +49,55 @@ impl<P: ?Sized> Faulty<P> {
             Fault::Panicking => panic!("injected panic"),
             Fault::Stale => Ok(()),
         }
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projection<SummaryDelta> for Faulty<dyn SummaryStore> {
+    async fn cursor(&self) -> Result<Cursor> {
+        self.misbehave().await?;
+        if self.fault == Fault::Stale { Ok(Cursor::START) } else { self.part.cursor().await }
+    }
+
+    async fn apply(&self, delta: &SummaryDelta, advance: &Advance) -> Result<()> {
+        if self.fault == Fault::Stale {
+            return Err(Error::new(ErrorKind::Conflict, "injected: another process is folding"));
+        }
+        self.part.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.misbehave().await?;
+        self.part.dead_letters(limit).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl SummaryStore for Faulty<dyn SummaryStore> {
+    async fn nodes(&self, paths: &[NodePath]) -> Result<Vec<SummaryNode>> {
+        self.misbehave().await?;
+        self.part.nodes(paths).await
+    }
+
+    async fn children(&self, path: &NodePath, limit: NonZeroUsize) -> Result<Vec<SummaryNode>> {
+        self.misbehave().await?;
+        self.part.children(path, limit).await
+    }
+
+    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
+        self.misbehave().await?;
+        self.part.hollow(limit).await
+    }
+
+    async fn all(&self) -> Result<Vec<SummaryNode>> {
+        self.misbehave().await?;
+        self.part.all().await
     }
 }
 
@@ -245,6 +294,11 @@ impl GraphStore for Faulty<dyn GraphStore> {
         self.part.facts(filter, as_of).await
     }
 
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
+        self.misbehave().await?;
+        self.part.strongest(of, most, as_of).await
+    }
+
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
         self.misbehave().await?;
         self.part.history(filter).await
@@ -303,5 +357,10 @@ impl ContextSource for Faulty<dyn ContextSource> {
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
         self.misbehave().await?;
         self.part.fragments(request).await
+    }
+
+    async fn inventories(&self, request: &ContextRequest) -> Result<Vec<Inventory>> {
+        self.misbehave().await?;
+        self.part.inventories(request).await
     }
 }

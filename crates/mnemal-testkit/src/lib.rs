@@ -12,9 +12,10 @@ pub mod vfs;
 pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter, WordReranker, permit};
 pub use crate::fault::{Fault, Faulty};
 pub use crate::loopback::{Heard, Loopback, Told};
-pub use crate::record::{Records, entity, fact, learning, receipt, tombstone};
+pub use crate::record::{Records, entity, fact, learning, receipt, summary, tombstone};
 pub use crate::suite::{
     Storage, block_on, context_source, counter, embedder, event, extractor, graph as graph_suite, index,
-    learning as learning_suite, lease, receipt as receipt_suite, reranker, source, upkeep, working,
+    learning as learning_suite, lease, ledger, model, receipt as receipt_suite, reranker, source,
+    summary as summary_suite, upkeep, working,
 };
 pub use crate::transformer::{TINY_DIMENSIONS, tiny_row, tiny_transformer, tiny_vocabulary};

@@ -44,6 +44,34 @@ impl Told {
     }
 }
 
+impl Told {
+    /// An answer of `/v1/chat/completions` with this text, as a model would give it that has finished.
+    pub fn words(text: &str) -> Self {
+        Self::completion(&format!("{{\"content\":{}}}", quoted(text)), "stop")
+    }
+
+    /// An answer of `/v1/chat/completions` with this message, a JSON object, and why the model ended.
+    pub fn completion(message: &str, finish_reason: &str) -> Self {
+        let choice = format!("{{\"index\":0,\"message\":{message},\"finish_reason\":\"{finish_reason}\"}}");
+        let usage = "{\"prompt_tokens\":30,\"completion_tokens\":5}";
+        Self::status(
+            200,
+            "Content-Type: application/json\r\n",
+            &format!("{{\"choices\":[{choice}],\"usage\":{usage}}}"),
+        )
+    }
+}
+
+/// A text as a string of JSON.
+fn quoted(text: &str) -> String {
+    let sign = |sign: char| match sign {
+        '"' | '\\' => format!("\\{sign}"),
+        sign if sign.is_control() => format!("\\u{:04x}", u32::from(sign)),
+        sign => sign.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(sign).collect::<Vec<_>>().concat())
+}
+
 type Answer = dyn Fn(usize, &Heard) -> Told + Send + Sync;
 
 /// The server; it runs in the test's own runtime until it is dropped.

@@ -1,12 +1,12 @@
 //! Makes valid records, so that a case says only what it is about.
 
 use mnemal_core::{
-    Act, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,
+    Act, Basis, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,
     EntityKind, EntityName, EventId, EventKind, Fact, FactId, FactStatus, Importance, InstallationKey,
-    Learning, LearningId, LearningKind, LearningStatus, Level, LogEntry, Metadata, ModelId, NewEvent,
-    NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, RuleId,
-    Section, SessionId, Source, Span, Speaker, Support, Timestamp, TokenCount, Tombstone, TombstoneHash,
-    Trust, Value, Zone,
+    Learning, LearningId, LearningKind, LearningStatus, Leave, Level, LogEntry, Metadata, ModelId, NewEvent,
+    NodePath, NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result,
+    RuleId, Section, Seq, SessionId, Source, Span, Speaker, SummaryLine, SummaryNode, Support, Timestamp,
+    TokenCount, Tombstone, TombstoneHash, Trust, Value, Zone,
 };
 
 use crate::fake::{TermIndexer, mix, with_vector};
@@ -105,6 +105,17 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: format!("note {key}"),
+        basis: Basis::Told,
+        confidence: Confidence::new(1.0),
+        leave: Leave::Given,
+        topics: Vec::new(),
+        tool: None,
+        speaker: None,
+        superseded_by: None,
+        verdict: None,
+        signal: None,
+        tally: None,
+        occurred_at: created_at,
         session: SessionId::new("s")?,
         user: None,
         agent: None,
@@ -180,6 +191,36 @@ pub fn fact(
         supports: vec![support],
         trust: Trust::User,
         level: Level::User,
+        producer: Producer { id: "test".to_owned(), version: 1 },
+    })
+}
+
+/// Makes a node of the summary tree with one line, whose event is also its last.
+///
+/// # Errors
+/// `Invalid` never; names are checked.
+pub fn summary(path: NodePath, parent: NodePath, source: EventId, last_at: Timestamp) -> Result<SummaryNode> {
+    let line = SummaryLine {
+        source: Source { event: source, span: Span { start: 0, end: 17 } },
+        text: "Ada lives in Oslo".to_owned(),
+        session: SessionId::new("s")?,
+        speaker: Some(Speaker::new("Ada")?),
+        occurred_at: last_at,
+        zone: Zone::utc(),
+        trust: Trust::User,
+        level: Level::User,
+    };
+    Ok(SummaryNode {
+        path,
+        parents: vec![parent],
+        lines: vec![line],
+        sources: vec![source],
+        events: 1,
+        channel: Some(ChannelId::new("test")?),
+        first_at: last_at,
+        last_at,
+        through: Seq(1),
+        updated_at: last_at,
         producer: Producer { id: "test".to_owned(), version: 1 },
     })
 }

@@ -12,9 +12,12 @@ pub mod graph;
 pub mod index;
 pub mod learning;
 pub mod lease;
+pub mod ledger;
+pub mod model;
 pub mod receipt;
 pub mod reranker;
 pub mod source;
+pub mod summary;
 pub mod upkeep;
 pub mod working;
 
@@ -23,8 +26,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Error, EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, ReceiptStore, Result, Upkeep,
-    WorkingStore,
+    CompletionCache, Error, EventStore, GraphStore, IndexStore, LearningStore, LeaseStore, LedgerStore,
+    ReceiptStore, Result, SummaryStore, Upkeep, WorkingStore,
 };
 
 /// A fresh, empty space as its ports.
@@ -40,12 +43,18 @@ pub struct Storage {
     pub learnings: Arc<dyn LearningStore>,
     /// The graph.
     pub graph: Arc<dyn GraphStore>,
+    /// The summary tree.
+    pub summaries: Arc<dyn SummaryStore>,
     /// The receipts.
     pub receipts: Arc<dyn ReceiptStore>,
     /// The working memory.
     pub working: Arc<dyn WorkingStore>,
+    /// The answers of language models.
+    pub completions: Arc<dyn CompletionCache>,
     /// The leases.
     pub leases: Arc<dyn LeaseStore>,
+    /// The ledger.
+    pub ledger: Arc<dyn LedgerStore>,
     /// The upkeep.
     pub upkeep: Arc<dyn Upkeep>,
     /// What must live as long as the space, such as its folder.
@@ -94,6 +103,7 @@ macro_rules! event_store_conformance {
                 get_keeps_the_order_asked_and_names_what_is_missing,
                 every_field_comes_back,
                 decisions_come_back,
+                operations_come_back,
                 a_scan_has_no_holes_while_two_handles_append,
                 filters_agree_with_the_reference,
                 latest_is_newest_first,
@@ -166,8 +176,29 @@ macro_rules! graph_store_conformance {
                 reset_drops_rows_and_cursor,
                 filters_agree_with_the_reference,
                 as_of_hides_what_was_not_known_or_no_longer_holds,
+                the_strongest_facts_around_somebody_come_first,
                 an_erase_takes_what_rests_on_nothing_else,
                 dead_letters_come_with_the_cursor,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `SummaryStore` and its projection over `fixture: async fn() -> Storage`.
+#[macro_export]
+macro_rules! summary_store_conformance {
+    ($fixture:expr) => {
+        mod summary_store {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                summary_suite: rows_and_cursor_move_together,
+                an_old_cursor_is_a_conflict_and_writes_nothing,
+                applying_the_same_rows_again_changes_nothing,
+                reset_drops_rows_and_cursor,
+                children_are_the_newest_first,
+                dead_letters_come_with_the_cursor,
+                a_node_of_a_forgotten_source_is_hollow_until_it_is_made_anew,
             );
         }
     };
@@ -184,6 +215,7 @@ macro_rules! receipt_store_conformance {
                 receipt_suite: a_receipt_comes_back_whole,
                 a_known_id_is_a_conflict,
                 a_session_remembers_what_it_was_shown,
+                nobody_remembers_what_was_shown,
                 clearing_a_session_leaves_the_others,
                 a_sweep_drops_only_what_is_older,
                 erasing_removes_every_mention_of_a_source,
@@ -206,6 +238,38 @@ macro_rules! lease_store_conformance {
                 a_stale_lease_cannot_be_renewed,
                 a_clock_that_went_back_holds_no_lease_for_ever,
                 a_time_to_live_has_bounds,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `LedgerStore` over `fixture: async fn() -> Storage`.
+#[macro_export]
+macro_rules! ledger_store_conformance {
+    ($fixture:expr) => {
+        mod ledger_store {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                ledger: the_newest_line_under_a_key_stands,
+                lines_come_newest_first,
+                a_sweep_drops_old_lines_of_one_book,
+            );
+        }
+    };
+}
+
+/// Runs the cases of `CompletionCache` over `fixture: async fn() -> Storage`.
+#[macro_export]
+macro_rules! completion_cache_conformance {
+    ($fixture:expr) => {
+        mod completion_cache {
+            use super::*;
+            $crate::__cases!(
+                $fixture,
+                model: an_answer_comes_back_for_its_question_only,
+                answers_go_with_the_events_that_they_rest_on,
+                an_answer_of_a_forgotten_event_is_neither_given_nor_kept,
             );
         }
     };

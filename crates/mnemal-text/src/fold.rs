@@ -129,9 +129,7 @@ fn plain_letter(letter: char) -> Option<&'static str> {
 
 fn straighten(letter: char) -> char {
     match letter {
-        '\u{2018}' | '\u{2019}' | '\u{201B}' | '\u{02BC}' | '\u{02B9}' | '\u{00B4}' | '\u{FF07}' | '`' => {
-            '\''
-        }
+        '\u{2018}' | '\u{2019}' | '\u{201B}' | '\u{02BC}' | '\u{02B9}' | '\u{00B4}' | '\u{FF07}' => '\'',
         other => other,
     }
 }
@@ -156,7 +154,7 @@ mod tests {
             ("ﬁne", "fine"),
             ("ＡＢＣ１２", "abc12"),
             ("don’t", "don't"),
-            ("rock´n`roll", "rock'n'roll"),
+            ("rock´n‛roll", "rock'n'roll"),
             ("Søren Łódź Æsir", "soren lodz aesir"),
             ("ΣΊΣΥΦΟΣ", "σισυφοσ"),
             ("Ёлка йод", "елка йод"),
@@ -167,6 +165,8 @@ mod tests {
             ("हिन्दी ไทย", "हिन्दी ไทย"),
             ("co\u{AD}operate", "cooperate"),
             ("한글", "한글"),
+            ("`größe`", "`grosse`"),
+            ("`𐬀", "`𐬀"),
         ] {
             assert_eq!(fold(text), expect, "{text}");
         }
@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_cuts_change_nothing(text in "[ -_a-~À-ʯЀ-ԯぁ-ヿ一-丏가-걀\u{300}\u{308}\u{306}\u{1161}\u{3099}]{0,12}") {
+        fn the_short_cuts_change_nothing(text in "[ -~À-ʯЀ-ԯぁ-ヿ一-丏가-걀\u{300}\u{308}\u{306}\u{1161}\u{3099}]{0,12}") {
             let mut long_way = lower(&format!("{text}\u{FEFF}"));
             prop_assert_eq!(lower(&text), long_way.clone());
             strip_accents(&mut long_way);

@@ -114,9 +114,11 @@ impl Language {
         for word in text.unicode_words().take(VOTING_WORDS) {
             letters.add(word);
             let folded = crate::fold::lower(word);
-            for (vote, language) in votes.iter_mut().zip(stop::LISTED) {
-                *vote += u32::from(stop::is_listed(language, &folded));
-                *vote += u32::from(own_letters(language).is_some_and(|own| folded.contains(own)));
+            let (listing, is_plain) = (stop::listing(&folded), folded.is_ascii());
+            for (place, (vote, language)) in votes.iter_mut().zip(stop::LISTED).enumerate() {
+                *vote += u32::from(listing >> place & 1);
+                let is_own = || own_letters(language).is_some_and(|own| folded.contains(own));
+                *vote += u32::from(!is_plain && is_own());
             }
         }
         letters.language().unwrap_or_else(|| winner(&votes))

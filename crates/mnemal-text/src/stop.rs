@@ -1,5 +1,8 @@
 //! Stop words: the words that a query does without.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::Language;
 
 /// The languages with a stop list, in the order of preference when a vote ties.
@@ -26,6 +29,20 @@ pub fn is_stop_word(language: Language, word: &str) -> bool {
 /// The same for a word that is in lower case already; accents count.
 pub(crate) fn is_listed(language: Language, word: &str) -> bool {
     list(language).binary_search(&word).is_ok()
+}
+
+/// Returns which of [`LISTED`] have a word, which is in lower case already: a bit for each, by its place.
+pub(crate) fn listing(word: &str) -> u8 {
+    static LISTING: LazyLock<HashMap<&'static str, u8>> = LazyLock::new(|| {
+        let mut listing = HashMap::new();
+        for (place, language) in LISTED.into_iter().enumerate() {
+            for word in list(language) {
+                *listing.entry(*word).or_default() |= 1 << place;
+            }
+        }
+        listing
+    });
+    LISTING.get(word).copied().unwrap_or_default()
 }
 
 /// The stop words of a language, sorted by bytes.

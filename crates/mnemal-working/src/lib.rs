@@ -2,8 +2,10 @@
 
 mod memory;
 mod search;
+mod source;
 mod steady;
 
 pub use crate::memory::{Keep, Kept, WorkingItem, WorkingMemory, WorkingSettings};
 pub use crate::search::WorkingQuery;
+pub use crate::source::WorkingSource;
 pub use crate::steady::SteadyClock;

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use mnemal_core::{Category, Clock as _, ErrorKind, Expired, KeyPrefix, Tag, WorkingStore};
+use mnemal_core::{
+    AsOf, Category, Clock as _, ContextRequest, ContextSource as _, ErrorKind, Expired, Injected, Inventory,
+    KeyPrefix, Section, SessionId, Shelf, Tag, Timestamp, TokenCount, Within, WorkingStore,
+};
 use mnemal_store::MemoryStore;
 use mnemal_testkit::ManualClock;
-use mnemal_working::{Keep, SteadyClock, WorkingMemory, WorkingQuery, WorkingSettings};
+use mnemal_working::{Keep, SteadyClock, WorkingMemory, WorkingQuery, WorkingSettings, WorkingSource};
 use proptest::prelude::*;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -306,5 +309,70 @@ proptest! {
         for hit in done(caller.search(&query(&text))).unwrap() {
             prop_assert!(hit.score.get().is_finite());
         }
+    }
+}
+
+/// A request of this conversation.
+fn asking(session: &str) -> ContextRequest {
+    ContextRequest {
+        query: None,
+        query_vector: None,
+        session: SessionId::new(session).unwrap(),
+        channel: Within::All,
+        user: Within::All,
+        agent: Within::All,
+        budget: TokenCount(4_000),
+        sections: Within::All,
+        as_of: AsOf::present(Timestamp::EPOCH),
+        injected: Injected::Repeat,
+        lines: None,
+    }
+}
+
+// proves: RB-44, RB-45, RB-46, RB-42, RB-70 (steps 5 to 7)
+#[test]
+fn a_conversation_is_told_what_concerns_its_kind_and_never_a_value() {
+    let desk = Desk::new();
+    for (own, name) in [
+        ("session/cli:1", "plan"),
+        ("session/cli:2", "other"),
+        ("patrol/disk", "full"),
+        ("subagent/review", "outline-index"),
+        ("subagent/review", "draft"),
+    ] {
+        put(&desk.caller(own), name, "an unmistakable value");
+    }
+    let store: Arc<dyn WorkingStore> = Arc::<MemoryStore>::clone(&desk.store);
+    let none = SessionId::new("(none)").unwrap();
+    let source =
+        WorkingSource::new(store, Arc::clone(&desk.steady)).with_unnamed(none, prefix("session/cli:2"));
+    let told = |request: &ContextRequest| {
+        let inventories = done(source.inventories(request)).unwrap();
+        let one = |inventory: Inventory| (inventory.shelf, inventory.items.join("; "));
+        inventories.into_iter().map(one).collect::<Vec<_>>()
+    };
+    let patrol = (Shelf::Patrol, "patrol/disk/full, expires in 5m0s".to_owned());
+    let outlines = (Shelf::Outlines, "subagent/review/outline-index, expires in 5m0s".to_owned());
+    let own = |items: &str| (Shelf::Own, items.to_owned());
+    let user = told(&asking("cli:1"));
+    assert_eq!(user, [own("plan, expires in 5m0s"), patrol.clone(), outlines.clone()]);
+    assert_eq!(told(&asking("(none)")), [own("other, expires in 5m0s"), patrol, outlines]);
+    assert_eq!(told(&asking("patrol/disk")), [own("full, expires in 5m0s")]);
+    let subagent = told(&asking("subagent/review"));
+    assert_eq!(subagent, [own("draft, expires in 5m0s; outline-index, expires in 5m0s")]);
+    desk.clock.advance(5 * MINUTE);
+    assert!(told(&asking("cli:1")).iter().all(|(_, items)| items.is_empty()));
+}
+
+#[test]
+fn nothing_is_told_of_the_past_or_without_the_state() {
+    let desk = Desk::new();
+    put(&desk.caller("session/cli:1"), "plan", "x");
+    let source = WorkingSource::new(Arc::<MemoryStore>::clone(&desk.store), Arc::clone(&desk.steady));
+    let (mut past, mut other) = (asking("cli:1"), asking("cli:1"));
+    past.as_of = AsOf::at(Timestamp::EPOCH);
+    other.sections = Within::Only(vec![Section::Recall]);
+    for request in [past, other] {
+        assert_eq!(done(source.inventories(&request)).unwrap(), []);
     }
 }

@@ -218,9 +218,6 @@ fn at_least_one(limit: usize) -> NonZeroUsize {
     NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// The conversation of a context that names none; nothing is ever logged to it, so nothing counts as its own.
-pub(crate) const NO_SESSION: &str = "(none)";
-
 /// A context on its way; awaiting it assembles.
 #[derive(Debug)]
 #[must_use = "nothing is assembled until it is awaited"]
@@ -274,7 +271,7 @@ impl ContextCall {
         self
     }
 
-    /// Sets the place.
+    /// Sets the place, of which more is told; what was said elsewhere is not left out.
     pub fn channel(mut self, channel: ChannelId) -> Self {
         self.channel = Within::Only(channel);
         self
@@ -329,12 +326,12 @@ impl ContextCall {
         self
     }
 
-    fn request(&self) -> Result<ContextRequest> {
+    fn request(&self) -> ContextRequest {
         let query = Some(self.query.trim()).filter(|query| !query.is_empty());
-        Ok(ContextRequest {
+        ContextRequest {
             query: query.map(str::to_owned),
             query_vector: self.query_vector.clone(),
-            session: self.session.clone().map_or_else(|| SessionId::new(NO_SESSION), Ok)?,
+            session: self.session.clone().unwrap_or_else(SessionId::nobody),
             channel: self.channel.clone(),
             user: self.memory.scope.user.clone(),
             agent: self.memory.scope.agent.clone(),
@@ -343,19 +340,20 @@ impl ContextCall {
             as_of: self.as_of.unwrap_or_else(|| AsOf::present(self.memory.engine.now())),
             injected: self.injected,
             lines: self.lines,
-        })
+        }
     }
 
     /// Assembles, then stores the receipt: the answer never depends on that write.
     async fn run(self) -> Result<Degraded<Context>> {
         let engine = &self.memory.engine;
-        let request = self.request()?;
+        let request = self.request();
         let mut gaps = self.asked;
         let head = match engine.guarded().events.part() {
             Ok(events) => events.head().await.map_err(GapCause::from),
             Err(cause) => Err(cause),
         };
         let head: Cursor = gaps.keep(Layer::Events, head);
+        let notes = engine.fold_soon(head).await;
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
         parts.sources.extend(self.memory.secondary.sources());
@@ -364,7 +362,8 @@ impl ContextCall {
         }
         parts.settings.item_tokens = self.line_tokens.unwrap_or(parts.settings.item_tokens);
         let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
-        let stale = engine.stale_notes(head).await.into_iter().chain(engine.stale_graph(head).await);
+        let stale =
+            engine.stale_notes_at(notes, head).await.into_iter().chain(engine.stale_graph(head).await);
         for gap in stale.chain(engine.damage()) {
             gaps.add(gap);
         }

@@ -239,7 +239,7 @@ async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
     let all: Vec<Tombstone> = present.tombstones.values().cloned().collect();
     engine.log()?.adopt(&all).await?;
     let _gaps = engine.fold().await;
-    engine.upkeep()?.scrub().await?;
+    engine.upkeep()?.scrub(&[]).await?;
     for body in bodies.iter().filter(|body| body.len() >= crate::forget::TELLING) {
         if let Some(place) = engine.search_bytes(body).await?.first() {
             return Err(Error::internal(format!("a forgotten text would come back: {place}")));

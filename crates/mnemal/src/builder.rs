@@ -1,5 +1,8 @@
 //! Puts an engine together: components, settings, and the wiring in the order of the picture.
 
+mod files;
+mod model;
+
 use std::num::NonZeroUsize;
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
@@ -9,16 +12,17 @@ use std::time::Duration;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
 use mnemal_core::{
-    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource,
-    IndexStore, Indexer, InstallationKey, Layer, LearningStore, Projector, ReceiptStore, Reranker, Result,
-    Slot, TokenCounter, WorkingStore,
+    BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource, Inbox,
+    IndexStore, Indexer, InstallationKey, LanguageModel, Layer, LearningStore, Projector, ReceiptStore,
+    Reranker, Result, Slot, SummaryStore, TokenCounter, WorkingStore,
 };
 use mnemal_events::{Cleaner, EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_graph::{GraphProjector, GraphSource};
-use mnemal_learnings::{NoteProjector, NotesSource};
+use mnemal_learnings::{LearningProjector, NotesSource, PreferenceSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
+use mnemal_summaries::{SummaryProjector, SummarySource};
 use mnemal_text::Language;
 use mnemal_working::SteadyClock;
 
@@ -28,10 +32,13 @@ use crate::embedding::{Local, Tried};
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, Tokenizer};
-use crate::working::Cleaned;
+use crate::working::{self, Cleaned};
 
 /// Most time for a second look at the best hits. Source: own choice; a small cross-encoder reads twenty turns in 350 ms.
 const RERANK_DEADLINE: Duration = Duration::from_millis(500);
+
+/// Preferences of which a transformer makes vectors during one read. Source: own choice; a short text takes it some 3 ms.
+const EMBEDDED_AT_ONCE: usize = 32;
 
 /// Collects what an engine is made of; every part that is not given has a default that works offline.
 #[derive(Clone, Debug)]
@@ -42,10 +49,16 @@ pub struct Builder {
     local: Local,
     reranker: Slot<dyn Reranker>,
     background: Option<Arc<dyn BackgroundEmbedder>>,
+    model: Option<Arc<dyn LanguageModel>>,
     #[cfg(feature = "http")]
     endpoint_key: Option<mnemal_providers::ApiKey>,
+    #[cfg(feature = "http")]
+    model_key: Option<mnemal_providers::ApiKey>,
     counter: Option<Arc<dyn TokenCounter>>,
     extractor: Option<Arc<dyn Extractor>>,
+    inbox: Slot<dyn Inbox>,
+    #[cfg(feature = "inbox")]
+    guarded: Option<mnemal_providers::Program>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     key: Option<InstallationKey>,
@@ -66,10 +79,16 @@ impl Default for Builder {
             local: Local::default(),
             reranker: Slot::Empty,
             background: None,
+            model: None,
             #[cfg(feature = "http")]
             endpoint_key: None,
+            #[cfg(feature = "http")]
+            model_key: None,
             counter: None,
             extractor: None,
+            inbox: Slot::Empty,
+            #[cfg(feature = "inbox")]
+            guarded: None,
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(RandomIds::default()),
             key: None,
@@ -169,7 +188,7 @@ impl Builder {
         self
     }
 
-    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph`, `Receipts` or `Working`; answers then have its gap. Other layers stay.
+    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph`, `Summaries`, `Receipts` or `Working`; answers then have its gap. Other layers stay.
     pub fn without(mut self, layer: Layer) -> Self {
         self.without.push(layer);
         self
@@ -192,6 +211,8 @@ impl Builder {
         let store = SqliteStore::open_with(path, Options { durability, ..Options::default() }).await?;
         self.file = Some(store.clone());
         self.key = Some(self.installation_key(path)?);
+        #[cfg(feature = "inbox")]
+        self.fill_inbox(path);
         let engine = self.with_stores(store).build()?;
         match engine.finish_forgets().await {
             // A damaged space can only be read; `recover` finishes what was to be forgotten.
@@ -230,12 +251,14 @@ impl Builder {
         let indexer = self.indexer(language, &embedder);
         let log = self.log(&stores, &indexer, &key);
         let recall = self.recall(&guarded, language);
-        let context = self.context(&guarded, recall.as_ref(), key.clone());
+        let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
+        let context = self.context(&guarded, recall.as_ref(), &steady, key.clone());
         let extractor = self.extractor.clone().unwrap_or_else(|| Arc::new(RuleExtractor::new()));
         let projectors = projectors(&stores);
         let background = self.background()?;
+        let model = self.model(&stores, &key)?;
         let graph_projector = graph_projector(&stores, &extractor);
-        let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
+        let summary_projector = summary_projector(&stores, language);
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
@@ -248,12 +271,16 @@ impl Builder {
             indexer,
             projectors,
             embedder,
+            model,
             background,
             tried: Tried::default(),
+            compressions_failed: crate::compress::Failures::default(),
             graph_projector,
+            summary_projector,
             recall,
             context,
             extractor,
+            inbox: self.inbox,
             steady,
             swept: Mutex::new(None),
             unfolded: AtomicU64::new(0),
@@ -311,6 +338,9 @@ impl Builder {
         if !self.has(Layer::Graph) {
             stores.graph = Slot::Empty;
         }
+        if !self.has(Layer::Summaries) {
+            stores.summaries = Slot::Empty;
+        }
         if !self.has(Layer::Receipts) {
             stores.receipts = Slot::Empty;
         }
@@ -350,16 +380,22 @@ impl Builder {
         if settings.provider != EmbeddingProvider::OpenaiCompatible {
             return Ok(None);
         }
-        let bits = self.ids.next(self.clock.now());
         let embedder = EndpointEmbedder::new(EndpointSettings {
             base_url: settings.base_url.clone(),
             model: settings.model.clone(),
             api_key: self.endpoint_key.clone(),
             timeout: settings.timeout(),
             max_input_chars: settings.max_input_chars,
-            seed: u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default(),
+            seed: self.seed(),
         })?;
         Ok(Some(Arc::new(embedder)))
+    }
+
+    /// What the lengths of pauses are drawn with.
+    #[cfg(feature = "http")]
+    fn seed(&self) -> u64 {
+        let bits = self.ids.next(self.clock.now());
+        u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default()
     }
 
     #[cfg(not(feature = "http"))]
@@ -385,6 +421,9 @@ impl Builder {
             }),
             graph: guard(&stores.graph, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn GraphStore>
+            }),
+            summaries: guard(&stores.summaries, |part| {
+                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn SummaryStore>
             }),
             receipts: guard(&stores.receipts, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn ReceiptStore>
@@ -445,10 +484,24 @@ impl Builder {
         Some(Arc::new(Recall::new(parts, settings)))
     }
 
-    fn context(&self, guarded: &Parts, recall: Option<&Arc<Recall>>, key: InstallationKey) -> AssemblerParts {
+    fn context(
+        &self,
+        guarded: &Parts,
+        recall: Option<&Arc<Recall>>,
+        steady: &Arc<SteadyClock>,
+        key: InstallationKey,
+    ) -> AssemblerParts {
         let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
         if let Slot::Filled(notes) = &guarded.learnings {
-            sources.push(Arc::new(NotesSource::new(Arc::clone(notes))));
+            sources.push(Arc::new(
+                NotesSource::new(Arc::clone(notes)).with_decay(self.settings.learning.decay()),
+            ));
+        }
+        if let Slot::Filled(notes) = &guarded.learnings {
+            let is_table = self.settings.embedding.model.is_empty();
+            let at_once = if is_table { usize::MAX } else { EMBEDDED_AT_ONCE };
+            let embedder = guarded.embedder.clone();
+            sources.push(Arc::new(PreferenceSource::new(Arc::clone(notes), embedder, at_once)));
         }
         if let Slot::Filled(events) = &guarded.events {
             sources.push(Arc::new(RecentSource::new(Arc::clone(events))));
@@ -456,8 +509,14 @@ impl Builder {
         if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
             sources.push(Arc::new(GraphSource::new(Arc::clone(graph), Arc::clone(events))));
         }
+        if let Slot::Filled(summaries) = &guarded.summaries {
+            sources.push(Arc::new(SummarySource::new(Arc::clone(summaries))));
+        }
         if let Some(recall) = recall {
             sources.push(Arc::new(RecallSource::new(Arc::clone(recall))));
+        }
+        if let Slot::Filled(store) = &guarded.working {
+            sources.push(Arc::new(working::source(store, steady)));
         }
         // A source may wait for two guarded parts, one after the other.
         let deadline = self.settings.recall.part_deadline() * 3;
@@ -490,7 +549,7 @@ fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot
 fn projectors(stores: &Stores) -> Vec<Arc<dyn Projector>> {
     match (&stores.events, &stores.learnings) {
         (Slot::Filled(events), Slot::Filled(notes)) => {
-            vec![Arc::new(NoteProjector::new(Arc::clone(events), Arc::clone(notes)))]
+            vec![Arc::new(LearningProjector::new(Arc::clone(events), Arc::clone(notes)))]
         }
         _ => Vec::new(),
     }
@@ -501,6 +560,16 @@ fn graph_projector(stores: &Stores, extractor: &Arc<dyn Extractor>) -> Slot<Grap
         (Slot::Filled(events), Slot::Filled(graph)) => {
             let (events, graph) = (Arc::clone(events), Arc::clone(graph));
             Slot::Filled(Arc::new(GraphProjector::new(events, graph, Arc::clone(extractor))))
+        }
+        _ => Slot::Empty,
+    }
+}
+
+fn summary_projector(stores: &Stores, language: Language) -> Slot<SummaryProjector> {
+    match (&stores.events, &stores.summaries) {
+        (Slot::Filled(events), Slot::Filled(summaries)) => {
+            let (events, summaries) = (Arc::clone(events), Arc::clone(summaries));
+            Slot::Filled(Arc::new(SummaryProjector::new(events, summaries, language)))
         }
         _ => Slot::Empty,
     }

@@ -43,29 +43,54 @@ pub fn value_key(words: &str) -> String {
 }
 
 impl Memory {
-    /// Logs what the user decided about a fact, or that two entities are one, or two; readers of the graph see it next.
+    /// Logs what the user decided about a fact, a note or a learning, or that two entities are one, or two; readers see it
+    /// next.
     ///
     /// # Errors
     /// `Invalid` for a decision of another sort; as [`log`](Self::log).
     pub async fn decide(&self, decision: Decision) -> Result<Degraded<Ack>> {
         match decision {
-            Decision::Fact(_) | Decision::Merge { .. } | Decision::Split { .. } | Decision::Undo { .. } => {
+            Decision::Fact(_)
+            | Decision::Merge { .. }
+            | Decision::Split { .. }
+            | Decision::Archive { .. }
+            | Decision::Restore { .. }
+            | Decision::Reject { .. }
+            | Decision::Undo { .. } => {
                 self.log(Message::of(EventKind::Decision(decision), Origin::UserDirect, "")).await
             }
-            _ => Err(Error::invalid("only facts and entities are decided about here")),
+            _ => Err(Error::invalid("only facts, entities, notes and learnings are decided about here")),
         }
     }
 
-    /// Returns the decision that takes a decision about a fact, a name or a merge back.
+    /// Returns the decision that takes a decision about a fact, a name, a merge, a note or a learning back, or an operation.
     ///
     /// # Errors
     /// `NotFound` when there is no such event, `Invalid` when it is no such decision: a split is taken back by a merge, and
-    /// what was forgotten stays so.
+    /// what was forgotten stays so; `Conflict`, with their ids, when later operations build on this one: take them back first.
     pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
         let event = self.get(decision).await?;
         match event.kept().map(|kept| &kept.kind) {
-            Some(EventKind::Decision(Decision::Fact(_) | Decision::Merge { .. })) => {
-                Ok(Decision::Undo { decision })
+            Some(EventKind::Decision(
+                Decision::Fact(_)
+                | Decision::Merge { .. }
+                | Decision::Remember(_)
+                | Decision::Archive { .. }
+                | Decision::Restore { .. }
+                | Decision::Reject { .. },
+            )) => Ok(Decision::Undo { decision }),
+            Some(EventKind::Operation(operation)) => {
+                let built = crate::dream::built_on(self, &event, operation).await?;
+                if built.is_empty() {
+                    return Ok(Decision::Undo { decision });
+                }
+                Err(Error::new(
+                    mnemal_core::ErrorKind::Conflict,
+                    format!(
+                        "{} build on {decision}; take them back first",
+                        built.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+                    ),
+                ))
             }
             Some(EventKind::Decision(Decision::Split { .. })) => {
                 Err(Error::invalid(format!("{decision} is a split; it is taken back by a merge")))
@@ -73,7 +98,7 @@ impl Memory {
             Some(EventKind::Decision(Decision::Forget(_))) => {
                 Err(Error::invalid(format!("{decision} is a forget, and there is no undo")))
             }
-            _ => Err(Error::invalid(format!("{decision} is no decision about a fact or a merge"))),
+            _ => Err(Error::invalid(format!("{decision} is no decision that can be taken back"))),
         }
     }
 
@@ -123,7 +148,7 @@ impl Memory {
         }
     }
 
-    async fn each_event(&self, mut with: impl FnMut(&Event)) -> Result<()> {
+    pub(crate) async fn each_event(&self, mut with: impl FnMut(&Event)) -> Result<()> {
         let mut after = Cursor::START;
         loop {
             let page = self.scan(&EventFilter::all(), after, PAGE).await?;

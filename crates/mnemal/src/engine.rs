@@ -8,20 +8,22 @@ use std::time::Duration;
 use mnemal_context::AssemblerParts;
 use mnemal_core::{
     AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
-    Gap, GapCause, GraphStore, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter,
+    Gap, GapCause, GraphStore, Inbox, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter,
     LearningStore, NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope,
-    Slot, Timestamp, Upkeep, WorkingStore,
+    Slot, SummaryStore, Timestamp, Upkeep, WorkingStore,
 };
 use mnemal_events::{Ack, EventLog, LeftOut};
 use mnemal_graph::GraphProjector;
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
+use mnemal_summaries::SummaryProjector;
 use mnemal_working::SteadyClock;
 
 use crate::builder::Builder;
 use crate::embedding::Tried;
 use crate::guard::Guarded;
 use crate::memory::Memory;
+use crate::model::Model;
 use crate::secondary::Secondary;
 use crate::settings::Settings;
 
@@ -29,7 +31,7 @@ use crate::settings::Settings;
 pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 /// Events after which an append folds though none of them is a decision, which only moves the cursor. Source: own default;
 /// a fold is a transaction with a flush of its own, and what stands behind the cursor is looked through by every answer.
-const FOLD_EVERY: u64 = 256;
+pub(crate) const FOLD_EVERY: u64 = 256;
 /// How long a call that stores a decision may wait for the fold. Source: ARCHITECTURE 6.
 const FOLD_WAIT: Duration = Duration::from_millis(200);
 
@@ -52,13 +54,19 @@ pub(crate) struct Wired {
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
     /// The embedder in process without its guard: upkeep has more time than an answer.
     pub(crate) embedder: Slot<dyn Embedder>,
+    /// The language model, if there is one.
+    pub(crate) model: Option<Model>,
     /// What makes vectors outside the process.
     pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
     pub(crate) tried: Tried,
+    pub(crate) compressions_failed: crate::compress::Failures,
     pub(crate) graph_projector: Slot<GraphProjector>,
+    pub(crate) summary_projector: Slot<SummaryProjector>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,
+    /// Files that wait to be read.
+    pub(crate) inbox: Slot<dyn Inbox>,
     /// By which working memory expires.
     pub(crate) steady: Arc<SteadyClock>,
     /// When working memory was swept last, by the monotonic clock.
@@ -74,6 +82,7 @@ pub(crate) struct Parts {
     pub(crate) index: Slot<dyn IndexStore>,
     pub(crate) learnings: Slot<dyn LearningStore>,
     pub(crate) graph: Slot<dyn GraphStore>,
+    pub(crate) summaries: Slot<dyn SummaryStore>,
     pub(crate) receipts: Slot<dyn ReceiptStore>,
     pub(crate) working: Slot<dyn WorkingStore>,
     pub(crate) embedder: Slot<dyn Embedder>,
@@ -153,30 +162,45 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Steps the notes until they have caught up or time is over; what is left is a gap.
+    /// Steps the notes until they have caught up or 200 ms are over; what is left is a gap.
     pub(crate) async fn fold(&self) -> Vec<Gap> {
+        self.fold_within(FOLD_WAIT).await
+    }
+
+    /// Reads what waits into notes and learnings until they have caught up or time is over; what is left is a gap.
+    ///
+    /// A program that lives long leaves this to [`tend`](Self::tend).
+    pub async fn fold_within(&self, budget: Duration) -> Vec<Gap> {
         self.0.unfolded.store(0, Ordering::Relaxed);
         let Ok(events) = self.events() else { return Vec::new() };
         let head = match events.head().await {
             Ok(head) => head,
             Err(error) => return vec![Gap { layer: Layer::Learnings, cause: error.into() }],
         };
-        mnemal_events::catch_up(&self.0.projectors, head, FOLD_WAIT, self.0.clock.as_ref()).await
+        mnemal_events::catch_up(&self.0.projectors, head, budget, self.0.clock.as_ref()).await
     }
 
     /// Steps the graph until it has caught up or time is over; what is left is a gap.
     ///
     /// Reading events costs more than a note, so nobody who writes waits for it: upkeep does it, and whoever wants to know.
     pub(crate) async fn fold_graph(&self) -> Vec<Gap> {
-        let (Ok(events), Slot::Filled(projector)) = (self.events(), &self.0.graph_projector) else {
-            return Vec::new();
-        };
+        let Slot::Filled(projector) = &self.0.graph_projector else { return Vec::new() };
+        self.stepped(Arc::<GraphProjector>::clone(projector)).await
+    }
+
+    /// Steps the summaries until they have caught up or time is over, as [`fold_graph`](Self::fold_graph).
+    pub(crate) async fn fold_summaries(&self) -> Vec<Gap> {
+        let Slot::Filled(projector) = &self.0.summary_projector else { return Vec::new() };
+        self.stepped(Arc::<SummaryProjector>::clone(projector)).await
+    }
+
+    async fn stepped(&self, projector: Arc<dyn Projector>) -> Vec<Gap> {
+        let Ok(events) = self.events() else { return Vec::new() };
         let head = match events.head().await {
             Ok(head) => head,
-            Err(error) => return vec![Gap { layer: Layer::Graph, cause: error.into() }],
+            Err(error) => return vec![Gap { layer: projector.layer(), cause: error.into() }],
         };
-        let projectors: [Arc<dyn Projector>; 1] = [Arc::<GraphProjector>::clone(projector)];
-        mnemal_events::catch_up(&projectors, head, FOLD_WAIT, self.0.clock.as_ref()).await
+        mnemal_events::catch_up(&[projector], head, FOLD_WAIT, self.0.clock.as_ref()).await
     }
 
     /// Returns every version of the notes that were read in these events.

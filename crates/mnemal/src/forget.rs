@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mnemal_core::{
     Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, GapCause, Layer, Origin, Result, Selector,
+    Upkeep,
 };
 
 use crate::engine::Engine;
@@ -51,6 +52,15 @@ pub enum ErasureStatus {
     Erased,
     /// Nothing serves it any more; a reader still holds the write-ahead log, and the bytes go with its next checkpoint.
     ErasedPendingCheckpoint,
+}
+
+/// Returns where the bytes of the space still hold one of some texts.
+async fn places_of(upkeep: &dyn Upkeep, texts: &[String]) -> Result<Vec<String>> {
+    let mut places = Vec::new();
+    for text in texts {
+        places.extend(upkeep.search_bytes(text).await?);
+    }
+    Ok(places)
 }
 
 impl ErasureStatus {
@@ -155,23 +165,25 @@ impl Engine {
         // What rests on other sources too comes back with it; upkeep finishes what is left.
         self.fold_graph().await;
         drop(self.renew_graph(RENEWAL).await);
+        self.fold_summaries().await;
         let receipts = match self.stores().receipts.part() {
             Ok(receipts) => receipts.erase(ids).await?,
             Err(_) => 0,
         };
+        self.erase_completions(ids).await?;
         let mut residual = Vec::new();
         // Without upkeep nobody looked, so nothing is claimed.
         let (mut truncated, mut verified) = (false, false);
         if let Ok(upkeep) = self.stores().upkeep.part() {
-            verified = true;
-            let scrub = upkeep.scrub().await?;
-            truncated = scrub.truncated;
-            residual = scrub.residual;
-            for text in &bodies {
-                let places = upkeep.search_bytes(text).await?;
-                verified &= places.is_empty();
-                residual.extend(places);
+            let mut scrub = upkeep.scrub(&[]).await?;
+            let mut places = places_of(upkeep, &bodies).await?;
+            if !places.is_empty() {
+                scrub = upkeep.scrub(&bodies).await?;
+                places = places_of(upkeep, &bodies).await?;
             }
+            (truncated, verified) = (scrub.truncated, places.is_empty());
+            residual = scrub.residual;
+            residual.extend(places);
         }
         let status = if truncated { ErasureStatus::Erased } else { ErasureStatus::ErasedPendingCheckpoint };
         let (event, ids, learnings) = (None, ids.to_vec(), 0);

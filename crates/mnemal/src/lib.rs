@@ -5,8 +5,10 @@ mod answer;
 mod backup;
 mod builder;
 mod clock;
+mod compress;
 mod counter;
 mod decide;
+mod dream;
 mod embedding;
 mod engine;
 mod extract;
@@ -14,10 +16,13 @@ mod forget;
 mod gate;
 mod graph;
 mod guard;
+mod ingest;
 #[cfg(feature = "sqlite")]
 mod key_file;
+mod learnings;
 mod memory;
 mod message;
+mod model;
 mod portrait;
 mod quote;
 mod rebuild;
@@ -30,23 +35,35 @@ mod settings;
 #[cfg(feature = "sqlite")]
 mod spaces;
 mod status;
-mod timeline;
+mod summaries;
 mod transfer;
 mod upkeep;
 mod working;
 
-pub use mnemal_context::{Block, Context, Format, SectionUse};
+pub use mnemal_context::{Block, Context, Fenced, Format, SectionUse, Wording, prefix_share};
 pub use mnemal_core::*;
-pub use mnemal_events::{
-    Ack, Durability, Exported, Format as ImportFormat, ImportOptions, Lenient, OwnHistory, Position, Refused,
-    Skipped, Taken,
+pub use mnemal_dream::{
+    Cycle as DreamCycle, Dreamer, Finding, Judged as DreamJudged, Refusal, Run as DreamRun, Severity,
 };
-pub use mnemal_graph::{Graph, Neighbourhood, Path, Reached, Sightings, Together, Topic};
+pub use mnemal_events::{
+    Ack, Durability, Exported, FILE, Format as ImportFormat, HEADING, ImportOptions, Lenient, OwnHistory,
+    PAGE, Position, Refused, Skipped, Taken,
+};
+pub use mnemal_graph::{
+    Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic,
+};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
+#[cfg(feature = "inbox")]
+pub use mnemal_providers::{DocumentReader, GUARDED, Kind as DocumentKind, Medium, Program, serve_guarded};
+#[cfg(all(feature = "inbox", unix))]
+pub use mnemal_providers::{FolderInbox, FolderOptions, QUIET};
+pub use mnemal_providers::{ModelCaps, Spent};
 pub use mnemal_recall::{
     Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode, Weights as RecallWeights,
 };
+pub use mnemal_summaries::compress::Due;
+pub use mnemal_summaries::{Standing, Summaries, render as render_summary};
 pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
 pub use crate::answer::{ContextCall, RecallCall};
@@ -54,6 +71,7 @@ pub use crate::answer::{ContextCall, RecallCall};
 pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
+pub use crate::compress::{CompressCall, Compressed, Draft, Method, Spoken, TimelineEntry};
 pub use crate::counter::EstimateCounter;
 pub use crate::decide::{renaming, value_key};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
@@ -61,17 +79,22 @@ pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
 pub use crate::forget::{Erasure, ErasureStatus, ForgetCall};
 pub use crate::gate::asks_something;
+pub use crate::ingest::InboxTaken;
+pub use crate::learnings::key_of;
 pub use crate::memory::Memory;
 pub use crate::message::Message;
+pub use crate::model::{ModelCalls, ModelStatus};
 pub use crate::portrait::{Portrait, Recited, Sentence, Told};
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
 pub use crate::rebuild::{GraphState, Rebuild, Rebuilt};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::Recovered;
-pub use crate::remember::{RememberCall, Stored};
+pub use crate::remember::{Alike, Overlap, RememberCall, Stored};
 pub use crate::settings::{
-    ContextShape, DurabilityMode, EmbeddingProvider, EmbeddingSettings, PrivacySettings, RecallSettings,
-    RetentionSettings, SecretMode, Settings, SpacesSettings, StorageSettings, Tokenizer, WorkingSettings,
+    CompressSettings, ContextShape, DreamSchedule, DreamSettings, DurabilityMode, EmbeddingProvider,
+    EmbeddingSettings, IngestSettings, LearningSettings, LlmProvider, LlmSettings, PrivacySettings,
+    RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings, StorageSettings, Tokenizer,
+    WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

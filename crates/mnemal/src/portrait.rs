@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Act, AsOf, Because, Degraded, Entity, EntityId, Event, EventId, Fact, FactStatus, Fragment, Gaps,
-    Importance, Label, Level, Producer, ReceiptId, RecordRef, Result, Score, Section, Source, Span, Speaker,
-    Timestamp, TokenCount, Trust, Value, WorldTime, Zone,
+    AsOf, Because, Degraded, Entity, EntityId, Event, EventId, Fact, FactStatus, Fragment, Gaps, Importance,
+    Label, Level, Producer, ReceiptId, RecordRef, Result, Score, Section, Source, Span, Speaker, Timestamp,
+    TokenCount, Trust, Value, Zone,
 };
-use mnemal_graph::{Graph, Sightings, Together};
+use mnemal_graph::{Graph, Sightings, Together, said};
 
 use crate::memory::Memory;
 use crate::quote;
@@ -74,19 +74,9 @@ impl Sentence {
 }
 
 impl Told {
-    /// Returns the fact as a line: who, what, since when, until when; a plan and a denial say so.
+    /// Returns the fact as a sentence: who, what, since when, until when; a plan and a denial say so.
     pub fn line(&self) -> String {
-        let fact = &self.fact;
-        let act = match fact.act {
-            Act::Plan => "plans: ",
-            Act::Negative => "not: ",
-            _ => "",
-        };
-        let what = fact.predicate.as_str().replace('_', " ");
-        let topic = fact.topic.as_ref().map(|topic| format!(" ({topic})")).unwrap_or_default();
-        let since = fact.valid_at.map(|at| format!(", since {}", day(at))).unwrap_or_default();
-        let until = fact.invalid_at.map(|at| format!(", until {}", day(at))).unwrap_or_default();
-        format!("{} – {act}{what}{topic}: {}{since}{until}", self.subject, self.object)
+        said(&self.fact, &self.subject, &self.object)
     }
 
     /// Returns how sure it is: the confidence, and where it stands if that is more than that it holds or held.
@@ -104,11 +94,6 @@ impl Told {
         let events = self.fact.supports.iter().map(|support| support.source.event);
         events.filter(|event| seen.insert(*event)).collect()
     }
-}
-
-/// Returns the day of a moment of world time.
-fn day(at: WorldTime) -> String {
-    at.civil(&Zone::utc()).day_text()
 }
 
 /// What is known as a block that a model may read.
@@ -238,7 +223,7 @@ impl Memory {
             fragment.score = Score::new(1.0 / (1.0 + f32::from(place)));
         }
         let session = self.scope.session.only().cloned();
-        let request = quote::request(self, query.to_owned(), session, TokenCount(budget))?;
+        let request = quote::request(self, query.to_owned(), session, TokenCount(budget));
         let mut gaps = Gaps::default();
         let context = gaps.merge(quote::block(self, &request, offered).await?);
         let (lines, left_out) = (context.quotes(), quote::left_out(&context));

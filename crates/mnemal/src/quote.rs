@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_context::{Assembler, Context, Format};
+use mnemal_context::{Assembler, Context, Fenced, Format, fenced};
 use mnemal_core::{
     AsOf, Because, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, GapCause, Gaps,
     Importance, Injected, Label, Layer, Learning, LearningStatus, OmittedReason, ReceiptId, RecordRef,
@@ -14,7 +14,6 @@ use mnemal_core::{
 };
 use mnemal_recall::Hit;
 
-use crate::answer::NO_SESSION;
 use crate::memory::Memory;
 
 /// Hits as text for a model, with the account of what was shown.
@@ -65,6 +64,15 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Renders texts that are no records, such as entries of working memory, as a fenced block within a budget of tokens.
+    pub fn fence(&self, texts: &[String], budget: u32) -> Fenced {
+        let parts = &self.engine.parts().context;
+        let session = self.scope.session.only().map_or(SessionId::NOBODY, SessionId::as_str);
+        fenced(texts, &parts.key.nonce(session), TokenCount(budget), parts.counter.as_ref())
+    }
+}
+
 impl QuoteCall {
     /// Sets the hard limit, in tokens.
     pub fn budget(mut self, tokens: u32) -> Self {
@@ -82,7 +90,7 @@ impl QuoteCall {
         let mut gaps = Gaps::default();
         let notes = self.notes(&mut gaps).await;
         let offered: Vec<Fragment> = self.hits.iter().filter_map(|hit| fragment(hit, &notes)).collect();
-        let request = request(&self.memory, self.query, self.session, self.budget)?;
+        let request = request(&self.memory, self.query, self.session, self.budget);
         let context = gaps.merge(block(&self.memory, &request, offered).await?);
         Ok(gaps.attach(quoted(context, self.hits, notes)))
     }
@@ -112,11 +120,11 @@ pub(crate) fn request(
     query: String,
     session: Option<SessionId>,
     budget: TokenCount,
-) -> Result<ContextRequest> {
-    Ok(ContextRequest {
+) -> ContextRequest {
+    ContextRequest {
         query: Some(query),
         query_vector: None,
-        session: session.map_or_else(|| SessionId::new(NO_SESSION), Ok)?,
+        session: session.unwrap_or_else(SessionId::nobody),
         channel: Within::All,
         user: memory.scope.user.clone(),
         agent: memory.scope.agent.clone(),
@@ -125,7 +133,7 @@ pub(crate) fn request(
         as_of: AsOf::present(memory.engine.now()),
         injected: Injected::Repeat,
         lines: None,
-    })
+    }
 }
 
 /// Renders what is offered as one block by the rules of a context, and stores its receipt.

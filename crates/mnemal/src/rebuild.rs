@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use mnemal_core::{
     DeadLetter, Difference, Edition, Layer, LearningFilter, LearningStore, Projector as _, Result, Slot,
+    SummaryNode, SummaryStore,
 };
 use mnemal_graph::GraphProjector;
-use mnemal_learnings::NoteProjector;
+use mnemal_learnings::LearningProjector;
 use mnemal_store::MemoryStore;
 
 use crate::engine::{Engine, MANY, missing};
@@ -57,6 +58,7 @@ impl Engine {
             (Layer::Graph, Rebuild::Check) => self.graph_compared().await,
             (Layer::Graph, Rebuild::Anew) => self.graph_anew().await,
             (Layer::Learnings, _) => self.notes_rebuilt(what).await,
+            (Layer::Summaries, _) => self.summaries_rebuilt(what).await,
             (Layer::Lexical, Rebuild::Check) => {
                 let damaged = self.upkeep()?.damaged_index().await?;
                 let rows = damaged.iter().map(|(first, last)| last.0 - first.0 + 1).sum();
@@ -129,11 +131,41 @@ impl Engine {
             return Err(missing("notes"));
         };
         let beside = Arc::new(MemoryStore::new());
-        let shadow = NoteProjector::new(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
+        let shadow = LearningProjector::new(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
         while shadow.step(STEP).await?.behind > 0 {}
-        let rows = differing(beside.as_ref(), notes.as_ref()).await?;
+        let all = LearningFilter::all();
+        let by_id = |rows: Vec<mnemal_core::Learning>| rows.into_iter().map(|row| (row.id, row)).collect();
+        let rows = differing(
+            &by_id(LearningStore::all(beside.as_ref(), &all).await?),
+            &by_id(notes.all(&all).await?),
+        );
         if what == Rebuild::Anew && rows > 0 {
-            let projector = NoteProjector::new(Arc::clone(events), Arc::clone(notes));
+            let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
+            projector.reset().await?;
+            while projector.step(STEP).await?.behind > 0 {}
+        }
+        Ok(Rebuilt { rows, difference: None })
+    }
+
+    async fn summaries_rebuilt(&self, what: Rebuild) -> Result<Rebuilt> {
+        let stores = self.stores();
+        let Slot::Filled(projector) = &self.parts().summary_projector else {
+            return Err(missing("summaries"));
+        };
+        let (events, summaries) = (&stores.events, &stores.summaries);
+        let (Slot::Filled(events), Slot::Filled(summaries)) = (events, summaries) else {
+            return Err(missing("summaries"));
+        };
+        // What is behind is not wrong.
+        while projector.step(STEP).await?.behind > 0 {}
+        let beside = Arc::new(MemoryStore::new());
+        let shadow = projector.beside(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
+        while shadow.step(STEP).await?.behind > 0 {}
+        let by_path =
+            |nodes: Vec<SummaryNode>| nodes.into_iter().map(|node| (node.path.clone(), node)).collect();
+        let rows =
+            differing(&by_path(SummaryStore::all(beside.as_ref()).await?), &by_path(summaries.all().await?));
+        if what == Rebuild::Anew && rows > 0 {
             projector.reset().await?;
             while projector.step(STEP).await?.behind > 0 {}
         }
@@ -141,12 +173,8 @@ impl Engine {
     }
 }
 
-/// Returns how many learnings are in one store and not, bit by bit, in the other.
-async fn differing(one: &dyn LearningStore, other: &dyn LearningStore) -> Result<u64> {
-    let all = LearningFilter::all();
-    let by_id = |rows: Vec<mnemal_core::Learning>| rows.into_iter().map(|row| (row.id, row)).collect();
-    let (one, other): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        (by_id(one.all(&all).await?), by_id(other.all(&all).await?));
+/// Returns how many rows are in one store and not, bit by bit, in the other.
+fn differing<K: Ord, R: PartialEq>(one: &BTreeMap<K, R>, other: &BTreeMap<K, R>) -> u64 {
     let changed = one.iter().filter(|(id, row)| other.get(id) != Some(row)).count();
-    Ok((changed + other.keys().filter(|id| !one.contains_key(id)).count()) as u64)
+    (changed + other.keys().filter(|id| !one.contains_key(id)).count()) as u64
 }

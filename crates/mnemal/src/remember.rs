@@ -32,6 +32,26 @@ pub struct Stored {
     pub durability: Durability,
     /// Secrets that were replaced by placeholders.
     pub redactions: u32,
+    /// A note that holds and says nearly the same; only [`once`](RememberCall::once) looks for one.
+    pub alike: Option<Alike>,
+}
+
+/// A note that holds and says nearly the same as a new one; both are kept, and nothing is written over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// The note that holds.
+    pub id: LearningId,
+    /// What the new one does to it.
+    pub how: Overlap,
+}
+
+/// What a note does to one that says nearly the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// It says nothing that the other does not.
+    Reinforces,
+    /// It says more, or otherwise.
+    Extends,
 }
 
 /// A note on its way; awaiting it stores it.
@@ -116,6 +136,7 @@ impl RememberCall {
     }
 
     async fn run(self) -> Result<Degraded<Stored>> {
+        crate::learnings::check_free(self.key.as_ref())?;
         let category = self.category.map_or_else(|| Category::new(DEFAULT_CATEGORY), Ok)?;
         let remember = Remember {
             key: self.key,
@@ -138,6 +159,7 @@ impl RememberCall {
             created: !ack.duplicate,
             durability: ack.durability,
             redactions: ack.redactions,
+            alike: None,
         }))
     }
 }

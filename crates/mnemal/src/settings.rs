@@ -1,6 +1,11 @@
 //! Values that shape the engine; components are trait objects and never stand here.
 
+mod compress;
+mod dream;
 mod embedding;
+mod ingest;
+mod learning;
+mod llm;
 mod working;
 
 use std::time::Duration;
@@ -8,7 +13,12 @@ use std::time::Duration;
 use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+pub use self::compress::CompressSettings;
+pub use self::dream::{DreamSchedule, DreamSettings};
 pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
+pub use self::ingest::IngestSettings;
+pub use self::learning::LearningSettings;
+pub use self::llm::{LlmProvider, LlmSettings};
 pub use self::working::WorkingSettings;
 
 /// All settings; every one has a default that most users never touch.
@@ -25,10 +35,20 @@ pub struct Settings {
     pub recall: RecallSettings,
     /// What makes vectors.
     pub embedding: EmbeddingSettings,
+    /// The language model, if there is one.
+    pub llm: LlmSettings,
     /// Assembly of contexts.
     pub context: ContextShape,
     /// Working memory.
     pub working: WorkingSettings,
+    /// What is learnt.
+    pub learning: LearningSettings,
+    /// What runs in the background.
+    pub dream: DreamSettings,
+    /// Files that are read.
+    pub ingest: IngestSettings,
+    /// When conversations are compressed.
+    pub compress: CompressSettings,
     /// What is never stored.
     pub privacy: PrivacySettings,
     /// How long things are kept.
@@ -173,8 +193,13 @@ impl Default for Settings {
             spaces: SpacesSettings::default(),
             recall: RecallSettings::default(),
             embedding: EmbeddingSettings::default(),
+            llm: LlmSettings::default(),
             context: ContextShape::default(),
             working: WorkingSettings::default(),
+            learning: LearningSettings::default(),
+            dream: DreamSettings::default(),
+            ingest: IngestSettings::default(),
+            compress: CompressSettings::default(),
             privacy: PrivacySettings::default(),
             retention: RetentionSettings::default(),
         }
@@ -248,6 +273,11 @@ impl Settings {
             return Err(Error::invalid("spaces.max_open must be at least 1"));
         }
         self.working.check()?;
+        self.learning.check()?;
+        self.dream.check()?;
+        self.ingest.check()?;
+        self.llm.check()?;
+        self.compress.check()?;
         self.embedding.check()
     }
 }
@@ -265,7 +295,12 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 10] = [
+        let rows: [(Change, &str); 20] = [
+            (|settings| settings.llm.provider = LlmProvider::OpenaiCompatible, "llm.base_url"),
+            (|settings| settings.compress.window_fraction = f64::NAN, "compress.window_fraction"),
+            (|settings| settings.compress.idle_minutes = 0, "compress.idle_minutes"),
+            (|settings| settings.learning.half_life_days = 0.0, "learning.half_life_days"),
+            (|settings| settings.learning.floor = 1.5, "learning.floor"),
             (|settings| settings.working.ttl_minutes = 10_081, "working.ttl_minutes"),
             (|settings| settings.working.max_entries_per_namespace = 0, "working.max_entries"),
             (|settings| settings.working.sweep_minutes = 0, "working.sweep_minutes"),
@@ -290,6 +325,11 @@ mod tests {
                 "embedding.batch",
             ),
             (|settings| settings.recall.load_at_once = 0, "recall.load_at_once"),
+            (|settings| settings.ingest.max_file_mb = 0, "ingest.max_file_mb"),
+            (|settings| settings.ingest.chunk_chars = 10, "ingest.chunk_chars"),
+            (|settings| settings.ingest.max_chunks = 0, "ingest.max_chunks"),
+            (|settings| settings.ingest.types = vec![".md".to_owned()], "ingest.types"),
+            (|settings| settings.ingest.describe = vec![String::new()], "ingest.describe"),
         ];
         for (change, key) in rows {
             assert!(refused(change).contains(key), "{key}");

@@ -99,11 +99,18 @@ impl Engine {
             Err(cause) => Err(cause),
         };
         let notes = match self.guarded().learnings.part() {
-            Ok(_) => self.folded(at).await.map_err(GapCause::from),
+            Ok(notes) => match notes.cursor().await {
+                Ok(cursor) => self.folded(cursor, at).await.map_err(GapCause::from),
+                Err(error) => Err(error.into()),
+            },
             Err(cause) => Err(cause),
         };
         let graph = match self.guarded().graph.part() {
             Ok(graph) => graph.cursor().await.map_err(GapCause::from),
+            Err(cause) => Err(cause),
+        };
+        let summaries = match self.guarded().summaries.part() {
+            Ok(summaries) => summaries.cursor().await.map_err(GapCause::from),
             Err(cause) => Err(cause),
         };
         let slot = |filled: bool| if filled { Ok(at) } else { Err(GapCause::NotConfigured) };
@@ -114,7 +121,7 @@ impl Engine {
             (Layer::Vector, slot(self.guarded().embedder.is_filled())),
             (Layer::Receipts, slot(self.guarded().receipts.is_filled())),
             (Layer::Graph, graph),
-            (Layer::Summaries, slot(false)),
+            (Layer::Summaries, summaries),
             (Layer::Working, slot(self.guarded().working.is_filled())),
         ];
         let mut parts: Vec<Health> =
@@ -169,11 +176,17 @@ impl Engine {
 
     /// Returns the gap of notes that are too far behind `head` to be silent about.
     pub(crate) async fn stale_notes(&self, head: Cursor) -> Vec<Gap> {
-        let notes = match self.guarded().learnings.part() {
-            Ok(_) => self.folded(head).await.ok(),
+        let cursor = match self.guarded().learnings.part() {
+            Ok(notes) => notes.cursor().await.ok(),
             Err(_) => None,
         };
-        stale(Layer::Learnings, notes, head).into_iter().collect()
+        self.stale_notes_at(cursor, head).await.into_iter().collect()
+    }
+
+    /// The same where it is known up to where the log is folded.
+    pub(crate) async fn stale_notes_at(&self, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
+        let notes = self.folded(cursor?, head).await.ok();
+        stale(Layer::Learnings, notes, head)
     }
 
     /// Returns the gap of a graph that is too far behind `head` to be silent about.
@@ -183,15 +196,13 @@ impl Engine {
     }
 
     /// Returns the position up to which the notes are what the log makes of them: that of their cursor, or `head` where no
-    /// decision waits behind the cursor, because nothing else changes a note. Looks only where the cursor is far behind.
-    async fn folded(&self, head: Cursor) -> Result<Cursor> {
-        let parts = self.guarded();
-        let notes = parts.learnings.part().map_err(|_| crate::engine::missing("notes"))?;
-        let cursor = notes.cursor().await?;
+    /// decision waits behind the cursor, because nothing else changes a note; what the user says is folded before it is read.
+    /// Looks only where the cursor is far behind.
+    async fn folded(&self, cursor: Cursor, head: Cursor) -> Result<Cursor> {
         if cursor.behind(head) <= STALE_EVENTS {
             return Ok(cursor);
         }
-        let events = parts.events.part().map_err(|_| crate::engine::missing("a log"))?;
+        let events = self.guarded().events.part().map_err(|_| crate::engine::missing("a log"))?;
         let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
         let waiting = events.scan(&decisions, cursor, NonZeroUsize::MIN).await?;
         Ok(if waiting.is_empty() { cursor.max(head) } else { cursor })
@@ -233,7 +244,7 @@ mod tests {
         }
         assert_eq!(memory.engine().staleness(None).await, []);
         let health = memory.engine().health().await.unwrap();
-        let parts = health.parts.iter().filter(|part| part.layer != Layer::Graph);
+        let parts = health.parts.iter().filter(|part| !matches!(part.layer, Layer::Graph | Layer::Summaries));
         assert!(parts.clone().all(|part| part.behind == 0), "{health:?}");
     }
 }

@@ -12,17 +12,20 @@ use crate::embedding::EmbeddedBy;
 use crate::engine::{Engine, missing};
 
 /// The lease of background work. Source: ARCHITECTURE 8.
-const BACKGROUND: &str = "background";
+pub(crate) const BACKGROUND: &str = "background";
 /// How long the lease lasts without being renewed. Source: own default, ADR 17.
-const TTL: Duration = Duration::from_secs(30);
+pub(crate) const TTL: Duration = Duration::from_secs(30);
 /// Events that are indexed anew at once. Source: a full block.
 const PAGE: NonZeroUsize = NonZeroUsize::new(BLOCK_ROWS).expect("a block has rows");
 
 /// Most time for the vectors of one embedder. Source: own default; both fit into the lease.
 const VECTORS: Duration = Duration::from_secs(12);
 
-/// Most time for making the graph's rows anew; the next step goes on. Source: own default, which fits into the lease.
-const RENEWAL: Duration = Duration::from_secs(5);
+/// Most time for files of the inbox before the other parts have their turn; the next step goes on. Source: own default.
+const INBOX: Duration = Duration::from_secs(5);
+
+/// Most time for notes and learnings, and for making the graph's rows anew; the next step goes on. Source: own default, which fits into the lease.
+pub(crate) const RENEWAL: Duration = Duration::from_secs(5);
 
 /// What one step of upkeep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,19 +42,24 @@ pub struct Tended {
     pub sealed: u64,
     /// Index rows that were made anew, because their block was damaged.
     pub reindexed: u64,
+    /// Events that were written of files of the inbox.
+    pub ingested: u64,
     /// Vectors that were made for events without one of the model.
     pub embedded: u64,
     /// Events that must still be read before the graph's rows are what the log gives, after a forget or with another version
     /// of what reads them.
     pub unrenewed: u64,
+    /// Operations that a cycle carried out, when it was time for one.
+    pub dreamt: u64,
     /// What the check found; only after an unclean end.
     pub check: Option<Integrity>,
 }
 
 impl Engine {
-    /// Does one step of upkeep if it is nobody else's turn, then gives the turn back: folds the projections, finishes
+    /// Does one step of upkeep if it is nobody else's turn, then gives the turn back: reads files of the inbox, folds the projections, finishes
     /// interrupted forgets, drops old receipts and expired entries of working memory, checks the space where a process before came to an unclean end, makes
-    /// damaged index blocks anew, merges small ones, and makes vectors for events that have none of a configured model.
+    /// damaged index blocks anew, merges small ones, makes vectors for events that have none of a configured model, and runs a cycle of the passes
+    /// over the notes when it is time and nobody talks.
     ///
     /// Starts nothing: a process that lives long calls it every now and then, under a name that it made for itself. A
     /// dropped future leaves the turn to run out after 30 s, which counts as an unclean end.
@@ -81,8 +89,18 @@ impl Engine {
 
     /// Does the parts of a step one after the other as long as the lease holds; returns it unless it was lost.
     async fn step(&self, mut lease: Option<Lease>, tended: &mut Tended, gaps: &mut Gaps) -> Option<Lease> {
-        let parts =
-            [Part::Fold, Part::Forgets, Part::Sweep, Part::Check, Part::Seal, Part::Graph, Part::Vectors];
+        let parts = [
+            Part::Inbox,
+            Part::Fold,
+            Part::Forgets,
+            Part::Sweep,
+            Part::Check,
+            Part::Seal,
+            Part::Graph,
+            Part::Summaries,
+            Part::Vectors,
+            Part::Dream,
+        ];
         for part in parts {
             if let Some(held) = lease.take() {
                 lease = Some(self.renewed(held, gaps).await?);
@@ -108,7 +126,8 @@ impl Engine {
 
     async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
         match part {
-            Part::Fold => self.fold().await.into_iter().for_each(|gap| gaps.add(gap)),
+            Part::Inbox => tended.ingested = self.tend_inbox(INBOX, gaps).await,
+            Part::Fold => self.fold_within(RENEWAL).await.into_iter().for_each(|gap| gaps.add(gap)),
             // The next step goes on where time was over; a graph that is behind says so in what it answers.
             Part::Graph => {
                 let failed = self.fold_graph().await.into_iter();
@@ -116,6 +135,11 @@ impl Engine {
                 failed.for_each(|gap| gaps.add(gap));
                 let renewed = self.renew_graph(RENEWAL).await.map_err(GapCause::from);
                 tended.unrenewed = gaps.keep(Layer::Graph, renewed);
+            }
+            Part::Summaries => {
+                let failed = self.fold_summaries().await.into_iter();
+                let failed = failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. }));
+                failed.for_each(|gap| gaps.add(gap));
             }
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => {
@@ -145,6 +169,7 @@ impl Engine {
                     tended.reindexed = gaps.keep(Layer::Lexical, made);
                 }
             }
+            Part::Dream => tended.dreamt = gaps.keep(Layer::Learnings, self.dream_if_due().await),
             Part::Check => {}
         }
     }
@@ -215,13 +240,16 @@ impl Engine {
 /// What a step consists of.
 #[derive(Clone, Copy, Debug)]
 enum Part {
+    Inbox,
     Fold,
     Graph,
+    Summaries,
     Forgets,
     Sweep,
     Check,
     Seal,
     Vectors,
+    Dream,
 }
 
 /// Copies an event as far as its text is indexed.

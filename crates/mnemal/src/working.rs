@@ -9,7 +9,7 @@ use mnemal_core::{
     WorkingStore,
 };
 use mnemal_events::Cleaner;
-use mnemal_working::WorkingMemory;
+use mnemal_working::{SteadyClock, WorkingMemory, WorkingSource};
 
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
@@ -57,6 +57,15 @@ impl Engine {
             *swept = Some(now);
         }
         is_time
+    }
+}
+
+/// Tells contexts what stands in working memory; one without a session is told what [`Memory::working`] keeps without one.
+pub(crate) fn source(store: &Arc<dyn WorkingStore>, clock: &Arc<SteadyClock>) -> WorkingSource {
+    let source = WorkingSource::new(Arc::clone(store), Arc::clone(clock));
+    match SessionId::new(UNNAMED) {
+        Ok(unnamed) => source.with_unnamed(SessionId::nobody(), KeyPrefix::of_session(&unnamed)),
+        Err(_) => source,
     }
 }
 

@@ -117,15 +117,13 @@ async fn told(turns: &[&str]) -> Memory {
     memory
 }
 
-/// Returns the lines of the stable and the session block, with what differs by installation left out.
+/// Returns the facts of the stable and the session block, with what differs by installation left out.
 fn facts(context: &Context) -> Vec<String> {
     let blocks = context.blocks.iter().filter(|block| block.kind != BlockKind::Volatile);
     let lines = blocks.flat_map(|block| block.text.lines()).filter(|line| line.starts_with("- ["));
     lines
-        .map(|line| {
-            line.split_once("fct_")
-                .map_or_else(|| line.to_owned(), |(a, b)| format!("{a}…{}", b.get(26..).unwrap_or_default()))
-        })
+        .filter_map(|line| line.split_once("fct_"))
+        .map(|(before, behind)| format!("{before}…{}", behind.get(26..).unwrap_or_default()))
         .collect()
 }
 

@@ -2,13 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
+use std::future::IntoFuture as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    Engine, ErrorKind, InstallationKey, Keep, KeyPrefix, Layer, Memory, OwnerId, Scope, SessionId, SpaceId,
-    Status, Upkeep as _,
+    Engine, ErrorKind, InstallationKey, Keep, KeyPrefix, Layer, Memory, Message, OwnerId, Scope, SessionId,
+    SpaceId, Status, Upkeep as _,
 };
 use mnemal_store::{SqliteStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -88,4 +89,54 @@ async fn an_engine_without_it_says_so() {
     let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
     assert_eq!(state(&memory).await, Some(Status::Degraded));
     assert_eq!(memory.working().unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+// proves: RB-70, RB-71
+#[tokio::test]
+async fn a_turn_takes_one_call_that_is_told_what_its_kind_of_conversation_wants() {
+    let memory = Memory::in_memory().await.unwrap();
+    let session = |name: &str| SessionId::new(name).unwrap();
+    let (user, patrol) = (session("chat"), session("patrol/disk"));
+    for number in 0..12 {
+        let text = format!("the deploy of service {number} waits for the disk to be cleaned");
+        let turn = Message::user(text).session(session("older"));
+        assert!(!memory.log(turn).await.unwrap().duplicate);
+    }
+    for (name, key) in [
+        ("chat", "plan"),
+        ("patrol/disk", "full"),
+        ("subagent/review", "notes-index"),
+        ("subagent/review", "draft"),
+    ] {
+        put(&memory.for_session(session(name)), key, "never shown").await.unwrap();
+    }
+    let ask = |session: &SessionId| {
+        let call = memory.context("which deploy waits for the disk?").session(session.clone());
+        call.budget(2_000).skip_injected().into_future()
+    };
+    let first = ask(&user).await.unwrap();
+    assert!(first.tokens.0 <= 2_000 && !first.text.contains("never shown"));
+    let volatile = &first.blocks.last().unwrap().text;
+    for told in
+        ["\"plan, expires in", "\"patrol/disk/full, expires in", "\"subagent/review/notes-index, expires in"]
+    {
+        assert!(volatile.contains(told), "{volatile}");
+    }
+    assert!(!volatile.contains("draft"), "{volatile}");
+    assert!(volatile.find("expires in").unwrap() < volatile.find("- [user").unwrap(), "{volatile}");
+    let hashes = |context: &mnemal::Context| -> Vec<[u8; 16]> {
+        context.receipt.lines.iter().map(|line| line.content_hash).collect()
+    };
+    let shown = hashes(&first);
+    assert!(!shown.is_empty());
+    let second = ask(&user).await.unwrap();
+    assert!(hashes(&second).iter().all(|text| !shown.contains(text)), "the delta repeats nothing");
+    assert!(second.text.contains("\"plan, expires in"), "an inventory is told every time");
+    let guard = ask(&patrol).await.unwrap();
+    assert!(
+        guard.text.contains("\"full, expires in") && !guard.text.contains("notes-index"),
+        "{}",
+        guard.text
+    );
+    assert!(!guard.text.contains("\"plan"), "{}", guard.text);
 }

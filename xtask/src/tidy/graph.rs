@@ -34,15 +34,20 @@ const FENCES: &[(&str, &[&str])] = &[
     ("axum", &["mnemal-server"]),
     ("bpe-openai", &["mnemal-providers"]),
     ("clap", &["mnemal-cli", "xtask", "mnemal-benches"]),
+    ("csv", &["mnemal-providers"]),
     ("etcetera", &["mnemal-cli"]),
     ("hnsw_rs", &["mnemal-recall"]),
+    ("html5gum", &["mnemal-providers"]),
     ("http-body-util", &["mnemal-providers"]),
     ("hyper", &["mnemal-providers"]),
     ("hyper-util", &["mnemal-providers"]),
     ("indicatif", &["mnemal-cli"]),
     ("jiff", &["mnemal-extract", "mnemal-events", "mnemal-server", "mnemal-cli"]),
     ("libsqlite3-sys", &["mnemal-store", "mnemal-testkit"]),
+    ("mail-parser", &["mnemal-providers"]),
     ("ort", &["mnemal-providers"]),
+    ("pdf-extract", &["mnemal-providers"]),
+    ("pulldown-cmark", &["mnemal-providers"]),
     ("regex", &["mnemal-extract"]),
     ("reqwest", &["mnemal-providers"]),
     ("rmcp", &["mnemal-server"]),
@@ -70,6 +75,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("tower-http", &["mnemal-server"]),
     ("unicode-segmentation", &["mnemal-text"]),
     ("utoipa", &["mnemal-server"]),
+    ("zip", &["mnemal-providers"]),
 ];
 
 /// Members that may derive or call serialisation: each has a boundary with an outside format.

@@ -10,7 +10,7 @@ use mnemal::{
     Result, SystemClock,
 };
 use mnemal_core::Upkeep as _;
-use mnemal_learnings::NoteProjector;
+use mnemal_learnings::LearningProjector;
 use mnemal_testkit::vfs::Dice;
 
 use super::super::Report;
@@ -174,7 +174,7 @@ fn strangers(found: &Found, book: &Book, report: &mut Report) {
 /// The notes are what the log makes of them.
 async fn projections(space: &Space, report: &mut Report) -> Result<()> {
     let (events, notes) = space.ports();
-    let projector: Arc<dyn Projector> = Arc::new(NoteProjector::new(events, Arc::clone(&notes)));
+    let projector: Arc<dyn Projector> = Arc::new(LearningProjector::new(events, Arc::clone(&notes)));
     let clock = SystemClock::default();
     let head = space.store.head().await?;
     let projectors = [projector];

@@ -116,7 +116,7 @@ impl<'d> Player<'d> {
             }
             Step::Checkpoint => {
                 let Some(space) = &self.space else { return };
-                let scrubbed = space.store.scrub().await.map(drop);
+                let scrubbed = space.store.scrub(&[]).await.map(drop);
                 self.note("checkpoint", scrubbed);
             }
             Step::Reopen => {

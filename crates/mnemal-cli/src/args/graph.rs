@@ -45,6 +45,12 @@ pub(crate) enum Entity {
         #[command(flatten)]
         when: When,
     },
+    /// List pairs that may be one, the likeliest first; `merge` says that two are, `split` that they are not.
+    Suggestions {
+        /// Most of them.
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+    },
     /// Say that two are one; `undo` takes it back.
     Merge {
         /// The one that is taken for the other: a name, or `ent_…`.
@@ -186,6 +192,6 @@ pub(crate) enum Graph {
 /// `undo`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Undo {
-    /// `evt_…` of a decision: a fact that was added or invalidated, a merge, a new name.
+    /// `evt_…` of a decision: a fact that was added or invalidated, a merge, a new name; or of an operation of the dream.
     pub(crate) event: String,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Reindex {
 /// `rebuild`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Rebuild {
-    /// learnings, lexical or graph; without it all three.
+    /// learnings, lexical, graph or summaries; without it all four.
     #[arg(long, value_name = "LAYER")]
     pub(crate) layer: Option<String>,
     /// Compare only, bit by bit; exits with 1 where a row differs. Nothing changes.

@@ -1,10 +1,12 @@
 //! `mnemal context`.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use anyhow::Result;
 use mnemal::{
-    Context, Degraded, Error, Format, Memory, OmittedReason, ReceiptLine, SessionId, TokenCount, UserId,
+    BlockKind, Context, Degraded, Error, EventId, Format, Memory, OmittedReason, ReceiptLine, SessionId,
+    TokenCount, UserId,
 };
 use serde::Serialize;
 
@@ -18,6 +20,9 @@ struct Answer<'a> {
     text: &'a str,
     tokens: u32,
     budget: u32,
+    /// Share of the tokens that a prompt cache keeps while nothing is learnt, corrected or named for the first time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_prefix: Option<f64>,
     sections: Vec<SectionForm>,
     receipt: ReceiptForm,
     gaps: Vec<wire::GapForm>,
@@ -44,7 +49,8 @@ pub(super) async fn run(
     };
     let format = Format::from_name(&call.format);
     let format = format.ok_or_else(|| {
-        Error::invalid(format!("no format {:?}; there are markdown, xml and json", call.format))
+        let names = Format::ALL.map(Format::as_str).join(", ");
+        Error::invalid(format!("no format {:?}; there are {names}", call.format))
     })?;
     let mut request = memory.context(call.query.clone().unwrap_or_default());
     request = request.format(format);
@@ -61,14 +67,33 @@ pub(super) async fn run(
         request = request.embedded(memory.embed_query(query, super::ENDPOINT_DEADLINE).await);
     }
     let context = request.await?;
-    output.answer(&answer(&context), || human(&context, call))?;
+    let places = places(&memory, &context).await;
+    output.answer(&answer(&context, &places), || human(&context, call, &places))?;
     if context.text.is_empty() {
         output.say("nothing relevant");
     }
     Ok(super::gaps(&context.gaps, global, output))
 }
 
-fn answer(context: &Degraded<Context>) -> Answer<'_> {
+/// Where texts of files stand that a context rests on.
+pub(super) type Places = HashMap<EventId, String>;
+
+/// Looks up which of the sources are files, and where in them their text stands.
+async fn places(memory: &Memory, context: &Context) -> Places {
+    let sources = context.receipt.lines.iter().flat_map(|line| &line.sources);
+    let events: HashSet<EventId> = sources.map(|source| source.event).collect();
+    let mut places = Places::new();
+    for id in events {
+        // A source of another space, or one that was forgotten meanwhile, has none here.
+        let Ok(event) = memory.get(id).await else { continue };
+        if let Some(place) = event.kept().and_then(super::place_of) {
+            places.insert(id, place);
+        }
+    }
+    places
+}
+
+fn answer<'c>(context: &'c Degraded<Context>, places: &Places) -> Answer<'c> {
     let sections = context.sections.iter().map(|one| SectionForm {
         section: one.section.as_str(),
         share: one.share.0,
@@ -80,15 +105,16 @@ fn answer(context: &Degraded<Context>) -> Answer<'_> {
         text: &context.text,
         tokens: context.tokens.0,
         budget: context.budget.0,
+        expected_prefix: expected_reuse(context),
         sections: sections.collect(),
-        receipt: ReceiptForm::from(&context.receipt),
+        receipt: ReceiptForm::with_places(&context.receipt, places),
         gaps: wire::gaps(&context.gaps),
     }
 }
 
-fn human(context: &Context, call: &args::Context) -> String {
+fn human(context: &Context, call: &args::Context, places: &Places) -> String {
     if call.explain {
-        format!("{}\n{}\n{}", context.text, bars(context), account(context))
+        format!("{}\n{}{}\n{}", context.text, bars(context), kept(context), account(context, places))
     } else {
         context.text.clone()
     }
@@ -109,12 +135,28 @@ pub(super) fn bars(context: &Context) -> String {
     text
 }
 
+/// How much of the next context a prompt cache keeps, while nothing is learnt, corrected or named for the first time.
+fn kept(context: &Context) -> String {
+    let Some(share) = expected_reuse(context) else { return String::new() };
+    format!(
+        "  {:.0} % stands before what changes with the question: a prompt cache keeps that\n",
+        share * 100.0
+    )
+}
+
+/// Returns the share of the tokens that stand before the volatile block, 0 to 1; `None` without any.
+fn expected_reuse(context: &Context) -> Option<f64> {
+    let front = context.blocks.iter().filter(|block| block.kind != BlockKind::Volatile);
+    let front: u32 = front.map(|block| block.tokens.0).sum();
+    (context.tokens.0 > 0).then(|| f64::from(front) / f64::from(context.tokens.0))
+}
+
 /// The receipt for people: where each line comes from, and what was left out.
-pub(super) fn account(context: &Context) -> String {
+pub(super) fn account(context: &Context, places: &Places) -> String {
     let receipt = &context.receipt;
     let mut text = format!("receipt {}\n", receipt.id);
     for line in &receipt.lines {
-        let _written = writeln!(text, "  {}", source(line));
+        let _written = writeln!(text, "  {}", source(line, places));
     }
     if !receipt.omitted_counts.is_empty() {
         let counts: Vec<String> = receipt.omitted_counts.iter().copied().map(reason).collect();
@@ -123,11 +165,14 @@ pub(super) fn account(context: &Context) -> String {
     text
 }
 
-fn source(line: &ReceiptLine) -> String {
+fn source(line: &ReceiptLine, places: &Places) -> String {
     let spans: Vec<String> = line
         .sources
         .iter()
-        .map(|one| format!("{}[{}..{}]", one.event, one.span.start, one.span.end))
+        .map(|one| {
+            let place = places.get(&one.event).map(|place| format!(" ({place})")).unwrap_or_default();
+            format!("{}[{}..{}]{place}", one.event, one.span.start, one.span.end)
+        })
         .collect();
     format!(
         "{:<12} {:.3}  {}  ← {}",

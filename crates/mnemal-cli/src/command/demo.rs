@@ -95,7 +95,7 @@ async fn assemble(memory: &Memory, output: &Output) -> Result<()> {
     let context = memory.context(TURN).session(session).budget(BUDGET).await?;
     output.print(&format!("> {TURN}\n\n{}", context.text))?;
     output.print(&format!("\n{}", context::bars(&context)))?;
-    output.print(&context::account(&context))?;
+    output.print(&context::account(&context, &context::Places::new()))?;
     debug_assert!(context.tokens <= TokenCount(BUDGET));
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod embedding;
 mod machine;
+mod model;
 
 use anyhow::Result;
 use mnemal::{Gap, GapCause, Memory, RecallMode, Status};
@@ -45,6 +46,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
             findings.push(layers(&memory).await);
             findings.push(graph(&memory).await);
             findings.push(embedding::vectors(&memory, global).await);
+            findings.push(model::model(&memory, global).await);
             findings.push(probe(&memory).await);
             if let Some(text) = &call.prove_erased {
                 findings.push(erased(&memory, text).await);

@@ -1,6 +1,7 @@
 //! `mnemal entity`: whom and what the memory knows.
 
 mod show;
+mod suggestions;
 
 use std::collections::BTreeMap;
 
@@ -56,6 +57,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
         Entity::Path { from, to, when } => {
             path(memory, &graph, (&from, &to), moment(memory, &when)?, output).await?;
         }
+        Entity::Suggestions { limit } => suggestions::list(&graph, limit, output).await?,
         _ => {}
     }
     Ok(super::gaps(&graph.gaps, global, output))

@@ -61,8 +61,8 @@ async fn list(
         let entity = graph.whom(&who, as_of).await?;
         graph.about(&[entity.id], as_of).await?
     } else {
-        let predicate = predicate.clone().map_or(Within::All, Within::Only);
-        graph.facts(&FactFilter { predicate, ..FactFilter::all() }, as_of).await?
+        let predicates = predicate.clone().map_or(Within::All, |one| Within::Only(vec![one]));
+        graph.facts(&FactFilter { predicates, ..FactFilter::all() }, as_of).await?
     };
     facts.retain(|fact| predicate.as_ref().is_none_or(|wanted| fact.predicate == *wanted));
     let told = memory.tell(&graph, facts, as_of).await?;
@@ -141,7 +141,7 @@ async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> 
             let subject = graph.whom(subject, as_of).await?;
             let filter = FactFilter {
                 subjects: Within::Only(vec![subject.id]),
-                predicate: Within::Only(Predicate::new(predicate.as_str())?),
+                predicates: Within::Only(vec![Predicate::new(predicate.as_str())?]),
                 ..FactFilter::all()
             };
             let mut facts = graph.facts(&filter, as_of).await?;

@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemal::{
-    Engine, ImportFormat, ImportOptions, ImportReport, Lenient, Memory, OwnHistory, Scope, SessionId, Within,
+    Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Scope, SessionId,
+    Within,
 };
 use serde::Serialize;
 
@@ -14,6 +16,9 @@ use crate::args::{self, Global, Import, LogAdd};
 use crate::output::Output;
 use crate::place::Place;
 use crate::{config, wire};
+
+/// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
+const READING: Duration = Duration::from_mins(10);
 
 /// Reads a file into the space, or with `--dry-run` into a space that is thrown away.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
@@ -36,7 +41,9 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
         .import(reader, format(call.format), options, &mut |report| bar.set_position(report.bytes))
         .await;
     bar.finish_and_clear();
-    let report = report?;
+    let mut report = report?;
+    report.gaps.retain(|gap| gap.layer != Layer::Learnings);
+    report.gaps.extend(memory.engine().fold_within(READING).await);
     tell(&report, call.dry_run.then_some("would have "), output)?;
     super::settled(&memory, Ok(super::gaps(&report.gaps, global, output))).await
 }

@@ -16,7 +16,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Log, output: &Ou
     match call {
         Log::Add(call) if call.text == "-" => super::import::messages(memory, global, &call, output).await,
         Log::Add(call) => add(memory, global, call, output).await,
-        Log::List(call) if call.sessions => sessions(memory, &call, output).await,
+        Log::List(call) if call.sessions => sessions(memory, call.limit, output).await,
         Log::List(call) => list(memory, &call, output).await,
         Log::Show { id } => show(memory, &id, output).await,
     }
@@ -66,7 +66,8 @@ struct Items<'a, T> {
     items: &'a [T],
 }
 
-async fn list(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
+/// Lists events, the newest last.
+pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
     let mut filter = super::filter(&call.filter)?;
     if call.quarantined {
         filter = EventFilter { quarantined: Within::All, ..filter };
@@ -79,8 +80,9 @@ async fn list(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
     Ok(0)
 }
 
-async fn sessions(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
-    let sessions = memory.sessions(at_least_one(call.limit)).await?;
+/// Lists conversations, the newest first.
+pub(super) async fn sessions(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
+    let sessions = memory.sessions(at_least_one(limit)).await?;
     let forms: Vec<SessionForm> = sessions.iter().map(SessionForm::from).collect();
     output.list(&forms, &Items { items: &forms }, || {
         let line = |one: &SessionForm| {

@@ -8,7 +8,7 @@ use crate::args::Rebuild;
 use crate::output::Output;
 
 /// The layers that are made from the log.
-const LAYERS: [Layer; 3] = [Layer::Lexical, Layer::Learnings, Layer::Graph];
+const LAYERS: [Layer; 4] = [Layer::Lexical, Layer::Learnings, Layer::Graph, Layer::Summaries];
 
 #[derive(Serialize)]
 struct Report {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Depth, Error, EventKind, Hit, Memory, RecallMode, Recalled, Speaker, Spread};
+use mnemal::{Depth, Error, EventKind, Hit, Memory, RecallMode, Recalled, Spread};
 use serde::Serialize;
 
 use crate::args::{Global, Recall};
@@ -109,8 +109,9 @@ fn human(found: &Recalled, call: &Recall) -> String {
 pub(super) fn line(hit: &Hit) -> String {
     let Some(event) = hit.event.kept() else { return String::new() };
     let day = event.occurred_at.civil(&event.zone).day_text();
+    let speaker = event.speaker.as_ref().map(|name| name.as_str().to_owned());
     let speaker =
-        event.speaker.as_ref().map(Speaker::as_str).map(|name| format!(" {name}:")).unwrap_or_default();
+        speaker.or_else(|| super::place_of(event)).map(|name| format!(" {name}:")).unwrap_or_default();
     let words: String = event
         .content
         .chars()

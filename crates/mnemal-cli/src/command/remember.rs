@@ -1,7 +1,7 @@
 //! `mnemal remember`.
 
 use anyhow::Result;
-use mnemal::{Category, ChannelId, Error, Importance, LearningKind, Memory, NoteKey, SessionId, Tag, UserId};
+use mnemal::{Category, ChannelId, Importance, Memory, NoteKey, SessionId, Tag, UserId};
 
 use crate::args::{Global, Remember};
 use crate::output::Output;
@@ -12,7 +12,7 @@ use crate::wire::StoredForm;
 pub(super) async fn run(memory: &Memory, global: &Global, call: Remember, output: &Output) -> Result<u8> {
     let text = super::text_or_stdin(call.text)?;
     let mut request = memory.remember(text.trim_end_matches('\n')).by_user();
-    request = request.kind(kind(&call.kind)?);
+    request = request.kind(super::memory::kind(&call.kind)?);
     if let Some(key) = &call.key {
         request = request.key(NoteKey::new(key)?);
     }
@@ -48,9 +48,4 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Remember, output
         output.say(&format!("{} secret(s) were replaced before anything was stored", stored.redactions));
     }
     Ok(super::gaps(&stored.gaps, global, output))
-}
-
-fn kind(name: &str) -> Result<LearningKind> {
-    LearningKind::from_name(name)
-        .ok_or_else(|| Error::invalid(format!("no kind {name:?}; there are knowledge and preference")).into())
 }

@@ -131,42 +131,8 @@ async fn get(working: &WorkingMemory, key: &str, output: &Output) -> Result<u8> 
 
 fn show(items: &[WorkingItem], output: &Output) -> Result<u8> {
     let forms: Vec<EntryForm> = items.iter().map(EntryForm::from).collect();
-    output
-        .list(&forms, &Items { items: &forms }, || items.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+    output.list(&forms, &Items { items: &forms }, || {
+        items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    })?;
     Ok(0)
-}
-
-/// One entry on one line: key, time left, category, tags.
-fn line(item: &WorkingItem) -> String {
-    let category = item.category.iter().map(|category| format!("  {category}"));
-    let tags = item.tags.iter().map(|tag| format!(" #{tag}"));
-    let head = format!("{}  expires in {}", item.key, left(item.expires_in));
-    std::iter::once(head).chain(category).chain(tags).collect()
-}
-
-/// The two largest units of a time: `4m32s`, `6d23h`.
-fn left(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds}s"),
-        (0, 0, _) => format!("{minutes}m{}s", seconds % 60),
-        (0, _, _) => format!("{hours}h{minutes}m"),
-        _ => format!("{days}d{hours}h"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // The form of RB-42: "expires in 4m32s".
-    #[test]
-    fn the_time_left_has_two_units() {
-        let rows =
-            [(0, "0s"), (59, "59s"), (272, "4m32s"), (3_600, "1h0m"), (90_000, "1d1h"), (604_799, "6d23h")];
-        for (seconds, text) in rows {
-            assert_eq!(left(Duration::from_secs(seconds)), text);
-        }
-    }
 }

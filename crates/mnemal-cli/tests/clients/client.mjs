@@ -20,6 +20,7 @@ const [{ Client: FirstClient }, { StdioClientTransport: FirstTransport }] = awai
 
 const TOOLS = [
   'memory_context', 'memory_recall', 'memory_store', 'memory_forget', 'memory_entity', 'memory_relationships',
+  'working_put', 'working_get', 'working_find',
 ];
 const program = process.argv[2];
 const data = mkdtempSync(join(tmpdir(), 'mnemal-clients-'));

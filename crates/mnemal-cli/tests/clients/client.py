@@ -12,6 +12,7 @@ from mcp_types import ElicitResult
 
 TOOLS = [
     "memory_context", "memory_recall", "memory_store", "memory_forget", "memory_entity", "memory_relationships",
+    "working_put", "working_get", "working_find",
 ]
 checks = 0
 

@@ -1,6 +1,7 @@
 //! Which candidate becomes a line, and the reason of each that does not.
 
-use mnemal_core::{OmittedReason, Section, Trust, Within};
+use mnemal_context::{ContextSettings, Format};
+use mnemal_core::{Because, Fragment, OmittedReason, RecordRef, Score, Section, Trust, Within};
 
 use crate::fakes::{assemble, context, external, fragment, left_out, note, offering, request, shown};
 
@@ -10,7 +11,7 @@ fn where_few_lines_are_wanted_the_best_ones_are_taken_and_weak_ones_are_none() {
         (1..=9).map(|number| fragment(Section::Recall, number, &format!("line number {number}"))).collect();
     let mut offered = offered;
     for (place, one) in offered.iter_mut().enumerate() {
-        one.score = mnemal_core::Score::new(if place < 6 { 0.9 - 0.01 * place as f32 } else { 0.5 });
+        one.score = Score::new(if place < 6 { 0.9 - 0.01 * place as f32 } else { 0.5 });
     }
     offered.push(note(Section::Preferences, 10, "Answers are short."));
     let few = mnemal_core::ContextRequest { lines: Some(4), ..request(Some("which line?"), 4_000) };
@@ -133,4 +134,136 @@ fn what_matches_the_question_is_a_line_with_its_reason() {
     let context = context(vec![fragment(Section::Recall, 1, "we deploy on Tuesdays")]);
     assert_eq!(context.receipt.lines[0].because.as_str(), "query");
     assert!(context.text.contains("\"we deploy on Tuesdays\""));
+}
+
+/// What the user said of how he wants things, chosen for the question.
+fn stated(number: u64, text: &str) -> Fragment {
+    Fragment {
+        because: Because::ExplicitPreference,
+        score: Score::new(1.0 / (2.0 + number as f32)),
+        ..note(Section::Recall, number, text)
+    }
+}
+
+#[test]
+fn what_the_user_wants_is_short_stands_first_and_leaves_room_for_what_was_found() {
+    let wish = |number: u64| format!("I prefer the seat number {number} by the window");
+    let mut offered: Vec<Fragment> = (0..400).map(|n| stated(n, &wish(n))).collect();
+    offered.extend((0..200).map(|n| note(Section::Preferences, n, &wish(n))));
+    let hits =
+        (1_000..1_080).map(|n| fragment(Section::Recall, n, &format!("hit {n} {}", "said ".repeat(20))));
+    offered.extend(hits);
+    let context = context(offered);
+    let short: Vec<&str> = context.text.lines().filter(|line| line.starts_with("- \"")).collect();
+    assert!(short.len() > 60, "{}", short.len());
+    assert!(context.text.contains("concern the question:\n- \"I prefer the seat"), "{}", context.text);
+    let lines = &context.receipt.lines;
+    let hits = lines.iter().filter(|line| matches!(line.record, RecordRef::Event(_))).count();
+    assert!(hits > 10, "{hits}");
+    let mut records: Vec<RecordRef> = lines.iter().map(|line| line.record).collect();
+    records.sort_unstable();
+    records.dedup();
+    assert_eq!(records.len(), lines.len(), "what stands in the stable block is not said again");
+    let of_recall = lines.iter().filter(|line| line.section == Section::Recall);
+    let kinds: Vec<bool> = of_recall.map(|line| matches!(line.record, RecordRef::Event(_))).collect();
+    assert!(kinds.is_sorted(), "the order of the receipt is that of the text");
+}
+
+#[test]
+fn what_the_user_wants_takes_the_room_that_the_others_leave() {
+    let wish = |number: u64| stated(number, &format!("I prefer the seat number {number} by the window"));
+    let shown_of = |offered: Vec<Fragment>| {
+        let lines = context(offered).receipt.lines;
+        let of_wishes = lines.iter().filter(|line| line.because == Because::ExplicitPreference);
+        of_wishes.map(|line| line.tokens.0).sum::<u32>()
+    };
+    let alone = shown_of((0..400).map(wish).collect());
+    assert!((3_000..=4_000).contains(&alone), "{alone}");
+    let hits =
+        (1_000..1_200).map(|n| fragment(Section::Recall, n, &format!("hit {n} {}", "said ".repeat(20))));
+    let beside = shown_of((0..400).map(wish).chain(hits).collect());
+    assert!((2_500..3_400).contains(&beside), "a fifth is left for what was found: {beside}");
+}
+
+#[test]
+fn a_story_in_which_a_wish_is_told_is_cut_and_a_hit_of_the_same_length_is_not() {
+    let story = "I prefer the window since the year when we all went to the sea by train. ".repeat(8);
+    let context = context(vec![stated(1, &story), fragment(Section::Recall, 2, &format!("hit: {story}"))]);
+    let tokens: Vec<u32> = context.receipt.lines.iter().map(|line| line.tokens.0).collect();
+    assert!(tokens[0] < 60 && tokens[1] > 100, "{tokens:?}");
+    assert!(context.text.contains("- \"I prefer the window since"), "{}", context.text);
+}
+
+/// A step of how something went over time, on a day of January 2026.
+fn step(number: u64, at: mnemal_core::Timestamp, score: f32) -> Fragment {
+    let mut step = fragment(Section::Recall, number, &format!("Step number {number} of the move."));
+    (step.because, step.score, step.label.at) = (Because::Time, Score::new(score), at);
+    step.producer = Some(mnemal_core::Producer { id: "recall/course".to_owned(), version: 1 });
+    step
+}
+
+#[test]
+fn the_steps_of_a_course_stand_in_their_order_before_what_was_found_and_are_chosen_best_first() {
+    let base = fragment(Section::Recall, 0, "x").label.at;
+    let day = |day: i64| base.plus_micros(day * 86_400_000_000);
+    // Offered oldest first; two at one moment, of which the second is better.
+    let offered = vec![
+        step(1, day(0), 0.2),
+        step(2, day(0), 0.9),
+        step(3, day(2), 0.5),
+        fragment(Section::Recall, 3, "Step number 3 of the move. It took the whole of a day."),
+    ];
+    let whole = context(offered.clone());
+    assert_eq!(shown(&whole), [1, 2, 3, 3], "{}", whole.text);
+    let heading = "one sentence each, oldest first:\n- 2026-01-0";
+    assert!(whole.text.contains(heading), "{}", whole.text);
+    let many = |n: u64| step(n, day(i64::try_from(n).unwrap()), 1.0 - n as f32 / 500.0);
+    let hits =
+        (1_000..1_200).map(|n| fragment(Section::Recall, n, &format!("hit {n} {}", "said ".repeat(20))));
+    let long = context((0..400).map(many).chain(hits).collect());
+    let steps: Vec<u128> = shown(&long).into_iter().take_while(|number| *number < 1_000).collect();
+    assert!(steps.len() > 60 && steps.is_sorted() && steps == (0..steps.len() as u128).collect::<Vec<_>>());
+    assert!(shown(&long).len() > steps.len() + 5, "a quarter is left for what was found");
+    assert_eq!(whole.receipt.lines[0].because.as_str(), "time");
+}
+
+#[test]
+fn a_step_that_others_told_stands_with_the_evidence_of_others() {
+    let base = fragment(Section::Recall, 0, "x").label.at;
+    let context = context(vec![external(step(1, base, 0.9)), step(2, base, 0.8)]);
+    let place = |what: &str| context.text.find(what).unwrap();
+    assert!(
+        place("external:") < place("number 1") && place("number 2") < place("external:"),
+        "{}",
+        context.text
+    );
+}
+
+#[test]
+fn what_the_user_wants_is_whole_in_the_other_formats() {
+    for (format, form) in [(Format::Xml, "<item level=\"user\""), (Format::Json, "{\"level\":\"user\"")] {
+        let at = fragment(Section::Recall, 2, "a hit").label.at;
+        let all = [stated(1, "I prefer tea"), step(3, at, 0.5), fragment(Section::Recall, 2, "a hit")];
+        for leave_out in 0..=all.len() {
+            let mut offered = all.to_vec();
+            if leave_out < all.len() {
+                offered.remove(leave_out);
+            }
+            let expected = offered.len();
+            let mut parts = offering(offered);
+            parts.settings = ContextSettings { format, ..ContextSettings::default() };
+            let context = assemble(parts, &request(Some("q"), 4_000)).value;
+            assert_eq!(
+                context.text.matches("level=\"user\"").count(),
+                if format == Format::Xml { expected } else { 0 }
+            );
+            assert!(context.text.contains(form), "{}", context.text);
+            if format == Format::Json {
+                let document = context.text.lines().skip(3).take_while(|line| !line.starts_with("</"));
+                let document: String = document.collect();
+                assert_eq!(document.matches("},{").count() + 1, expected, "{document}");
+                assert!(!document.contains("},]") && !document.contains("}{"), "{document}");
+            }
+        }
+    }
 }

@@ -9,15 +9,16 @@ use futures_util::FutureExt as _;
 use mnemal_context::{Assembler, AssemblerParts, Context, ContextSettings};
 use mnemal_core::{
     AsOf, Because, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, EventId,
-    Fragment, IdSource, Importance, Injected, InstallationKey, Label, Layer, LearningId, Level, Receipt,
-    ReceiptId, ReceiptStore, RecordRef, Result, Score, Section, Seen, SeenItem, Seq, SessionId, Slot, Source,
-    SpaceId, Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
+    Fragment, IdSource, Importance, Injected, InstallationKey, Inventory, Label, Layer, LearningId, Level,
+    Receipt, ReceiptId, ReceiptStore, RecordRef, Result, Score, Section, Seen, SeenItem, Seq, SessionId,
+    Slot, Source, SpaceId, Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
 };
 
 /// What a source does when it is asked.
 #[derive(Clone, Debug)]
 pub(crate) enum Script {
     Offer(Vec<Fragment>),
+    Stock(Vec<Inventory>),
     Fail,
     Panic,
 }
@@ -34,6 +35,16 @@ impl ContextSource for Scripted {
     async fn fragments(&self, _: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
         match &self.1 {
             Script::Offer(fragments) => Ok(Degraded::whole(fragments.clone())),
+            Script::Stock(_) => Ok(Degraded::whole(Vec::new())),
+            Script::Fail => Err(Error::new(ErrorKind::Unavailable, "the source is down")),
+            Script::Panic => panic!("a bug of the source"),
+        }
+    }
+
+    async fn inventories(&self, _: &ContextRequest) -> Result<Vec<Inventory>> {
+        match &self.1 {
+            Script::Offer(_) => Ok(Vec::new()),
+            Script::Stock(inventories) => Ok(inventories.clone()),
             Script::Fail => Err(Error::new(ErrorKind::Unavailable, "the source is down")),
             Script::Panic => panic!("a bug of the source"),
         }

@@ -22,6 +22,55 @@ fn a_source_that_fails_or_panics_is_a_gap_of_its_layer_and_the_others_answer() {
     }
 }
 
+/// How a layer fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Answers,
+    Absent,
+    Fails,
+    Panics,
+}
+
+/// Each layer with the section that it speaks for, and whether its absence is told: one that nobody configured is no gap where
+/// no section is its own.
+const LAYERS: [(Layer, Section, bool); 6] = [
+    (Layer::Learnings, Section::Preferences, true),
+    (Layer::Summaries, Section::Channel, true),
+    (Layer::Graph, Section::Entity, true),
+    (Layer::Events, Section::Recent, false),
+    (Layer::Lexical, Section::Recall, false),
+    (Layer::Working, Section::State, true),
+];
+
+#[test]
+fn every_combination_of_absent_and_failing_layers_costs_their_lines_and_nothing_else() {
+    const FATES: [Fate; 4] = [Fate::Answers, Fate::Absent, Fate::Fails, Fate::Panics];
+    for case in 0..FATES.len().pow(6) {
+        let fates = (0..6).map(|place| FATES[case / FATES.len().pow(place) % FATES.len()]);
+        let fates: Vec<Fate> = fates.collect();
+        let (mut scripts, mut lines, mut expect) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, ((layer, section, is_told), fate)) in (0_u64..).zip(LAYERS.iter().zip(&fates)) {
+            let offer = Script::Offer(vec![fragment(*section, number, &format!("line {number}"))]);
+            let (script, gap) = match fate {
+                Fate::Answers => (Some(offer), None),
+                Fate::Absent => (None, is_told.then_some("not configured")),
+                Fate::Fails => (Some(Script::Fail), Some("failed (unavailable)")),
+                Fate::Panics => (Some(Script::Panic), Some("failed (internal)")),
+            };
+            scripts.extend(script.map(|script| (*layer, script)));
+            expect.extend(gap.map(|gap| format!("{}: {gap}", layer.as_str())));
+            lines.extend((*fate == Fate::Answers).then_some(u128::from(number)));
+        }
+        let answer = assemble(parts(scripts), &request(Some("q"), 4_000));
+        let (mut found, mut gaps) =
+            (shown(&answer), answer.gaps.iter().map(ToString::to_string).collect::<Vec<_>>());
+        found.sort_unstable();
+        gaps.sort();
+        expect.sort();
+        assert_eq!((found, gaps), (lines, expect), "{fates:?}");
+    }
+}
+
 #[test]
 fn layers_that_are_not_there_are_told_once_and_only_for_wanted_sections() {
     let notes = Script::Offer(vec![note(Section::Preferences, 1, "tabs")]);

@@ -14,3 +14,5 @@ mod fakes;
 mod gaps;
 #[cfg(test)]
 mod rendering;
+#[cfg(test)]
+mod state;

@@ -1,6 +1,6 @@
 //! No text can end its line, its block or its role.
 
-use mnemal_context::{ContextSettings, Format};
+use mnemal_context::{ContextSettings, Format, Wording};
 use mnemal_core::{InstallationKey, Section, Speaker, Zone, marker};
 use proptest::prelude::*;
 
@@ -169,4 +169,31 @@ proptest! {
             }
         }
     }
+}
+
+// proves: PB-36, PB-37, PB-38, GB-42
+#[test]
+fn a_headed_block_has_a_heading_over_memories_and_one_over_what_was_learnt() {
+    let nonce = InstallationKey::new([7; 32]).nonce("cli:1");
+    let rendered = |format, offered| {
+        let mut parts = offering(offered);
+        parts.settings = ContextSettings { format, ..ContextSettings::default() };
+        assemble(parts, &request(Some("deploy"), 4_000)).value.text
+    };
+    let known = || note(Section::Recall, 1, "Deploys happen on Tuesdays");
+    let learnt = || note(Section::Learnings, 2, "Ask before a deploy");
+    let expect = |memory: &str, insights: &str| {
+        format!(
+            "<mnemal-context nonce=\"{nonce}\">\n{}\nnow 2026-11-21 22:30 UTC, receipt rcl_00000000000000000000000007\n{memory}\n- [user, 2026-01-02, mem_00000000000000000000000001] \"Deploys happen on Tuesdays\"\n{insights}\n- [user, 2026-01-03, mem_00000000000000000000000002] \"Ask before a deploy\"\n</mnemal-context nonce=\"{nonce}\">\n",
+            marker::NOTICE
+        )
+    };
+    let both = || vec![learnt(), known()];
+    let english = rendered(Format::Headed(Wording::English), both());
+    assert_eq!(english, expect("## Memory Context", "## Insights"));
+    let chinese = rendered(Format::Headed(Wording::Chinese), both());
+    assert_eq!(chinese, expect("## 记忆上下文", "## 洞察"));
+    let memories = rendered(Format::Headed(Wording::English), vec![known()]);
+    assert!(memories.contains("## Memory Context") && !memories.contains("## Insights"), "{memories}");
+    assert_eq!(rendered(Format::Headed(Wording::Chinese), vec![]), "");
 }

@@ -1,10 +1,12 @@
 //! The port of structured knowledge.
 
+use std::num::NonZeroUsize;
+
 use async_trait::async_trait;
 
 use crate::{
-    AsOf, Edition, Entity, EntityFilter, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow, Projection,
-    Result,
+    AsOf, Edition, Entity, EntityFilter, EntityId, Fact, FactFilter, GraphDelta, MentionFilter, MentionRow,
+    Projection, Result,
 };
 
 /// Entities, facts and mentions.
@@ -33,6 +35,17 @@ pub trait GraphStore: Projection<GraphDelta> {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>>;
+
+    /// Returns those of the facts about these entities, or leading to them, that hold and are believed as of a moment, ordered
+    /// as by [`facts`](Self::facts). Looked at are the `most` that stand first, as [`strongest_facts`](crate::strongest_facts)
+    /// says, among those believed.
+    ///
+    /// For a moment whose belief is [the present](AsOf::is_present) it costs as much as `of` and `most`, however much is known
+    /// of one of them.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>>;
 
     /// Returns every version of the facts that pass the filter, whatever its status and its times, by belief time and id.
     ///

@@ -141,9 +141,12 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
 
     /// Makes erased bytes unreadable.
     ///
+    /// Where a database moved rows within its pages, copies of them can stay behind: if the bytes of the space still hold one
+    /// of these texts, everything is written anew, which costs as much as the space is long.
+    ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn scrub(&self) -> Result<Scrub>;
+    async fn scrub(&self, texts: &[String]) -> Result<Scrub>;
 
     /// Copies the space into a new file.
     ///

@@ -4,7 +4,10 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use crate::{BackgroundPermit, ModelId, Result};
+use crate::{
+    BackgroundPermit, Completion, EventId, Extraction, ModelId, Producer, Prompt, PromptHash, Result,
+    TokenCount, Utterance,
+};
 
 /// Turns text into vectors, outside the process. Reading cannot call it: it has no permit.
 ///
@@ -23,4 +26,85 @@ pub trait BackgroundEmbedder: Debug + Send + Sync + 'static {
     /// `Unavailable` when the model cannot answer now, or the permit is spent; `Invalid` when it refuses the texts, the key
     /// or the name of the model; `Unsupported` when what it answers is no vectors for these texts.
     async fn embed(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
+}
+
+/// Answers questions in words, outside the process. Reading cannot call it: it has no permit.
+///
+/// Guarantees: no text and no key in an error; an answer that was cut off, or is no text, is an error.
+/// Not guaranteed: an answer in any time, the form that was asked for, or a true word; whoever asks checks what comes. A
+/// dropped future ends the request and leaves nothing behind but what was paid.
+#[async_trait]
+pub trait LanguageModel: Debug + Send + Sync + 'static {
+    /// Returns the model.
+    fn model(&self) -> &ModelId;
+
+    /// Returns the answer to one question.
+    ///
+    /// # Errors
+    /// `Unavailable` when the model cannot answer now, the permit is spent or a cap is reached; `Invalid` when it refuses the
+    /// key, the question or the name of the model; `Unsupported` when what it answers cannot be used.
+    async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion>;
+}
+
+/// Keeps answers that were paid for, so that the same question is not paid twice. Truth never rests on it: what was accepted
+/// stands in the log.
+///
+/// Guarantees: an answer that rests on an erased event is neither kept nor given, from the moment of the erase on.
+#[async_trait]
+pub trait CompletionCache: Debug + Send + Sync + 'static {
+    /// Returns the answer to a question.
+    ///
+    /// # Errors
+    /// `NotFound` when none is kept; `Unavailable` when the database does not answer.
+    async fn get(&self, prompt: PromptHash) -> Result<Completion>;
+
+    /// Keeps the answer to a question that shows these events, in place of an earlier one.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn put(&self, prompt: PromptHash, completion: &Completion, sources: &[EventId]) -> Result<()>;
+
+    /// Removes the answers that rest on one of these events, and returns how many.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn erase(&self, sources: &[EventId]) -> Result<u64>;
+}
+
+/// Reads claims with a model's help. Pure on both sides of the model, so that a kept answer can be read again, unpaid.
+pub trait ModelExtractor: Debug + Send + Sync + 'static {
+    /// Names what asks and reads, and the version of its instructions.
+    fn producer(&self) -> Producer;
+
+    /// Asks about several events at once; they are numbered, no id is shown.
+    fn prompt(&self, utterances: &[Utterance<'_>]) -> Prompt;
+
+    /// Reads one extraction an event, in the order of the question. What cannot be true by its form (an event that was not
+    /// shown, words that the event does not say, a number or date that it does not name) is dropped with a remark.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is no answer, or more than half of what it claims was dropped.
+    fn parse(&self, utterances: &[Utterance<'_>], completion: &Completion) -> Result<Vec<Extraction>>;
+}
+
+/// Writes a summary with a model's help. Pure on both sides of the model.
+pub trait Summarizer: Debug + Send + Sync + 'static {
+    /// Names what asks and reads, and the version of its instructions.
+    fn producer(&self) -> Producer;
+
+    /// Asks for a summary of `parts` that goes on from `previous`, of at most so many tokens.
+    fn prompt(&self, previous: Option<&str>, parts: &[&str], budget: TokenCount) -> Prompt;
+
+    /// Reads the summary of what was asked about.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is none: a name, number or date in it stands in none of the texts that were shown, or it does
+    /// not fit into the budget.
+    fn parse(
+        &self,
+        previous: Option<&str>,
+        parts: &[&str],
+        budget: TokenCount,
+        completion: &Completion,
+    ) -> Result<String>;
 }

@@ -89,7 +89,7 @@ pub trait LearningStore: Projection<LearningDelta> {
 /// What was shown to whom; kept for a bounded time.
 #[async_trait]
 pub trait ReceiptStore: Debug + Send + Sync + 'static {
-    /// Stores a receipt, and its lines as seen by the session, in one transaction.
+    /// Stores a receipt, and its lines as seen by the session unless that is [nobody's](SessionId::nobody), in one transaction.
     ///
     /// # Errors
     /// `Conflict` when the id is known.

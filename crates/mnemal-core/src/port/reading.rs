@@ -6,8 +6,8 @@ use std::ops::Range;
 use async_trait::async_trait;
 
 use crate::{
-    ContextRequest, Degraded, Extraction, Fragment, IndexEntry, Layer, ModelId, NewEvent, Producer, Result,
-    TokenCount, Utterance,
+    ContextRequest, Degraded, Extraction, Fragment, IndexEntry, Inventory, Layer, ModelId, NewEvent,
+    Producer, Result, TokenCount, Utterance,
 };
 
 /// Counts tokens. Pure; errs on the high side where it estimates, because Σ tokens ≤ budget is a guarantee.
@@ -98,4 +98,12 @@ pub trait ContextSource: Debug + Send + Sync + 'static {
     /// # Errors
     /// Whatever the layer's store answers; the assembler makes a gap of it.
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>>;
+
+    /// Returns what stands in working memory for the conversation of the request; most layers keep nothing there.
+    ///
+    /// # Errors
+    /// Whatever the layer's store answers; the assembler makes a gap of it.
+    async fn inventories(&self, _request: &ContextRequest) -> Result<Vec<Inventory>> {
+        Ok(Vec::new())
+    }
 }

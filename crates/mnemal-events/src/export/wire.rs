@@ -8,6 +8,7 @@ use mnemal_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::operation::OperationLine;
 use crate::import::moment;
 use crate::log::ExactRecord;
 
@@ -103,6 +104,12 @@ pub(crate) enum Kind {
     Archive {
         key: String,
     },
+    Restore {
+        key: String,
+    },
+    Reject {
+        key: String,
+    },
     ForgetEvents {
         selected: Vec<String>,
         events: Vec<String>,
@@ -127,6 +134,7 @@ pub(crate) enum Kind {
     Undo {
         decision: String,
     },
+    Operation(OperationLine),
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
 }
@@ -237,6 +245,7 @@ impl From<&EventKind> for Kind {
             EventKind::Observation => Self::Observation,
             EventKind::Document => Self::Document,
             EventKind::Decision(decision) => Self::decision(decision),
+            EventKind::Operation(operation) => Self::Operation(OperationLine::from(operation)),
             _ => Self::Unknown,
         }
     }
@@ -254,6 +263,8 @@ impl Kind {
                 expires_at: note.expires_at.map(|at| at.to_string()),
             }),
             Decision::Archive { key } => Self::Archive { key: key.to_string() },
+            Decision::Restore { key } => Self::Restore { key: key.to_string() },
+            Decision::Reject { key } => Self::Reject { key: key.to_string() },
             Decision::Forget(forget) => {
                 let events = texts(&forget.events);
                 match &forget.selector {
@@ -286,6 +297,8 @@ impl Kind {
             Self::Document => Ok(EventKind::Document),
             Self::Remember(note) => Ok(EventKind::Decision(Decision::Remember(note.read()?))),
             Self::Archive { key } => Ok(EventKind::Decision(Decision::Archive { key: NoteKey::new(key)? })),
+            Self::Restore { key } => Ok(EventKind::Decision(Decision::Restore { key: NoteKey::new(key)? })),
+            Self::Reject { key } => Ok(EventKind::Decision(Decision::Reject { key: NoteKey::new(key)? })),
             Self::ForgetEvents { selected, events } => forget(Selector::Events(ids(&selected)?), &events),
             Self::ForgetKey { key, events } => forget(Selector::Key(NoteKey::new(key)?), &events),
             Self::ForgetSession { session, events } => {
@@ -301,6 +314,7 @@ impl Kind {
             Self::Undo { decision } => {
                 Ok(EventKind::Decision(Decision::Undo { decision: decision.parse()? }))
             }
+            Self::Operation(line) => Ok(EventKind::Operation(line.read()?)),
             Self::Unknown => Err(Error::invalid("an event of an unknown kind")),
         }
     }
@@ -388,11 +402,11 @@ impl Note {
     }
 }
 
-fn texts(ids: &[EventId]) -> Vec<String> {
+pub(super) fn texts(ids: &[EventId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-fn ids(texts: &[String]) -> Result<Vec<EventId>> {
+pub(super) fn ids(texts: &[String]) -> Result<Vec<EventId>> {
     texts.iter().map(|id| id.parse()).collect()
 }
 

@@ -110,6 +110,7 @@ fn is_empty(event: &NewEvent) -> bool {
     let speaks = match event.kind {
         EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => false,
         EventKind::Decision(ref decision) => matches!(decision, mnemal_core::Decision::Remember(_)),
+        EventKind::Operation(ref operation) => operation.deed.has_text(),
         _ => true,
     };
     let blank = |text: &str| text.trim().is_empty();

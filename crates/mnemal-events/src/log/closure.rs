@@ -1,9 +1,11 @@
 //! What a forget reaches in the log.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Error, Event, EventFilter, EventId, EventKind, NoteKey, Result, Role, Selector, Within,
+    Cursor, Decision, Error, Event, EventFilter, EventId, EventKind, NoteKey, Operation, Result, Role,
+    Selector, Within,
 };
 
 use super::EventLog;
@@ -13,6 +15,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 impl EventLog {
     /// Returns the living events that a forget erases, ascending by id.
     ///
+    /// Operations whose text was made of what goes, go with it.
     /// For a key these are all versions of the note and the choices to put it away; for a conversation everything in it,
     /// quarantined events included. Records of earlier forgets hold no content and stay.
     /// Derived rows that rest on these events are not listed: their layers follow.
@@ -29,16 +32,9 @@ impl EventLog {
             }
             Selector::Session(session) => {
                 let filter = EventFilter { session: Within::Only(session.clone()), ..EventFilter::all() };
-                self.every(&filter, &|_| true).await?
+                self.every(&filter).await?
             }
-            Selector::Key(key) => {
-                let filter = EventFilter {
-                    roles: Within::Only(vec![Role::Decision]),
-                    erased: Within::Only(false),
-                    ..EventFilter::all()
-                };
-                self.every(&filter, &|event| is_about(event, key)).await?
-            }
+            Selector::Key(key) => erasable(&self.decided(&|event| is_about(event, key)).await?),
             _ => {
                 return Err(Error::new(
                     mnemal_core::ErrorKind::Unsupported,
@@ -49,23 +45,51 @@ impl EventLog {
         if ids.is_empty() {
             return Err(Error::not_found("nothing to forget: the selection holds no living event"));
         }
+        self.add_operations(&mut ids).await?;
         ids.sort_unstable();
         Ok(ids)
     }
 
-    async fn every(
-        &self,
-        filter: &EventFilter,
-        wanted: &(dyn Fn(&Event) -> bool + Sync),
-    ) -> Result<Vec<EventId>> {
+    /// Adds the operations whose text was made of notes that are to be erased, and those that were made of these.
+    async fn add_operations(&self, ids: &mut Vec<EventId>) -> Result<()> {
+        let mut gone: BTreeSet<EventId> = ids.iter().copied().collect();
+        // An operation names only what was there before it, so one way along the log finds all.
+        let operations = self.decided(&|event| operation(event).is_some()).await?;
+        for event in &operations {
+            let rests = |deed: &mnemal_core::Deed| {
+                deed.has_text() && deed.names().iter().any(|name| gone.contains(name))
+            };
+            if operation(event).is_some_and(|one| rests(&one.deed)) && gone.insert(event.id) {
+                ids.push(event.id);
+            }
+        }
+        Ok(())
+    }
+
+    async fn every(&self, filter: &EventFilter) -> Result<Vec<EventId>> {
         let mut ids = Vec::new();
         let mut after = Cursor::START;
         loop {
-            let mut page = self.parts.store.scan(filter, after, PAGE).await?;
+            let page = self.parts.store.scan(filter, after, PAGE).await?;
             let Some(last) = page.last().map(|event| event.seq) else { return Ok(ids) };
             after = Cursor(Some(last));
-            page.retain(|event| wanted(event));
             ids.extend(erasable(&page));
+        }
+    }
+
+    /// Returns the living choices about memory that are wanted, oldest first.
+    async fn decided(&self, wanted: &(dyn Fn(&Event) -> bool + Sync)) -> Result<Vec<Event>> {
+        let filter = EventFilter {
+            roles: Within::Only(vec![Role::Decision]),
+            erased: Within::Only(false),
+            ..EventFilter::all()
+        };
+        let (mut found, mut after) = (Vec::new(), Cursor::START);
+        loop {
+            let page = self.parts.store.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last().map(|event| event.seq) else { return Ok(found) };
+            after = Cursor(Some(last));
+            found.extend(page.into_iter().filter(|event| wanted(event)));
         }
     }
 }
@@ -77,10 +101,21 @@ fn erasable(events: &[Event]) -> Vec<EventId> {
     events.iter().filter(erasable).map(|event| event.id).collect()
 }
 
+fn operation(event: &Event) -> Option<&Operation> {
+    match &event.kept()?.kind {
+        EventKind::Operation(operation) => Some(operation),
+        _ => None,
+    }
+}
+
 fn is_about(event: &Event, key: &NoteKey) -> bool {
     match event.kept().map(|kept| &kept.kind) {
         Some(EventKind::Decision(Decision::Remember(note))) => note.key.as_ref() == Some(key),
-        Some(EventKind::Decision(Decision::Archive { key: archived })) => archived == key,
+        Some(EventKind::Decision(
+            Decision::Archive { key: decided }
+            | Decision::Restore { key: decided }
+            | Decision::Reject { key: decided },
+        )) => decided == key,
         _ => false,
     }
 }

@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
-use mnemal_core::{Degraded, Error, ErrorKind, EventId, EventStore, Gaps, InstallationKey, NewEvent, Result};
+use mnemal_core::{
+    Degraded, Document, Error, ErrorKind, EventId, EventStore, Gaps, InstallationKey, NewEvent, Result,
+};
 
 use super::{Ack, EventLog, LeftOut};
+use crate::document::{self, DocumentOptions};
 use crate::import::ImportBatch;
 use crate::limit;
 
@@ -97,6 +100,67 @@ impl EventLog {
             }
         }
         Ok(gaps.attach(taken))
+    }
+
+    /// Stores a document, cut into chunks, through the same pipeline as [`append`](Self::append); doing it again, or a file
+    /// with the same bytes and another name, changes nothing, and neither does the end of the process in between.
+    ///
+    /// The chunks are stored in their order, up to 1,000 at once, each batch all or none.
+    ///
+    /// # Errors
+    /// `Invalid` for a secret whose rule blocks, a name that holds a secret, or more chunks than the options allow, before
+    /// anything is stored; `Unavailable` when the store does not answer: call again.
+    pub async fn take_document(
+        &self,
+        document: &Document,
+        options: &DocumentOptions,
+    ) -> Result<Degraded<Taken>> {
+        let mut gaps = Gaps::default();
+        let mut taken = Taken::default();
+        let (passages, redactions) = document::cleaned(document, &self.cleaner)?;
+        let events = document::events(document, &passages, options, &self.parts.key)?;
+        self.cleaner.check_names(events.get(..1).unwrap_or_default())?;
+        let mut rest = self.unknown(events, &mut taken).await?;
+        while !rest.is_empty() {
+            let most = self.room(&rest);
+            let later = rest.split_off(most);
+            self.take_new(rest, &mut taken, &mut gaps).await?;
+            rest = later;
+        }
+        if taken.stored > 0 {
+            taken.redactions += u64::from(redactions);
+        }
+        Ok(gaps.attach(taken))
+    }
+
+    /// Returns the events whose keys are not known; the others are counted.
+    async fn unknown(&self, events: Vec<NewEvent>, taken: &mut Taken) -> Result<Vec<NewEvent>> {
+        let id_of = |event: &NewEvent| {
+            let key = event.idempotency_key.as_deref().unwrap_or_default();
+            imported_id(&self.parts.key, key)
+        };
+        let store = self.parts.store.as_ref();
+        // Chunks are stored in their order: without the first there is none, and one question is enough.
+        let first: Vec<EventId> = events.first().map(id_of).into_iter().collect();
+        if known(store, first).await?.is_empty() {
+            return Ok(events);
+        }
+        let known = known(store, events.iter().map(id_of).collect()).await?;
+        let (old, new): (Vec<_>, Vec<_>) =
+            events.into_iter().partition(|event| known.contains(&id_of(event)));
+        taken.duplicates += old.len() as u64;
+        Ok(new)
+    }
+
+    /// Returns how many of some events fit into one batch, at least one.
+    fn room(&self, events: &[NewEvent]) -> usize {
+        let most = limit::LARGEST_BATCH.min(self.parts.store.capabilities().largest_batch).min(events.len());
+        let mut bytes = 0;
+        let fit = events.iter().take(most).take_while(|event| {
+            bytes += event.content.len() + limit::metadata_bytes(&event.metadata);
+            bytes <= limit::LONGEST_BATCH
+        });
+        fit.count().max(1)
     }
 
     async fn take_new(&self, events: Vec<NewEvent>, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {

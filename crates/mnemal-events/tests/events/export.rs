@@ -59,6 +59,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             }
         ),
         Just(EventKind::Decision(Decision::Archive { key: NoteKey::new("k").unwrap() })),
+        Just(EventKind::Decision(Decision::Restore { key: NoteKey::new("k").unwrap() })),
+        Just(EventKind::Decision(Decision::Reject { key: NoteKey::new("k").unwrap() })),
         Just(EventKind::Decision(Decision::Forget(Forget {
             selector: Selector::Session(SessionId::new("s 1").unwrap()),
             events: vec![EventId(3)],

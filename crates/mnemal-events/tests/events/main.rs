@@ -5,6 +5,8 @@ mod append;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]
+mod document;
+#[cfg(test)]
 mod echo;
 #[cfg(test)]
 mod export;

@@ -6,6 +6,7 @@ use mnemal_core::Gazetteer;
 use mnemal_text::sentences;
 
 use super::Claims;
+use super::answer::Asked;
 use super::hints::Hints;
 use crate::clause::Reading;
 use crate::language::Pack;
@@ -77,7 +78,8 @@ fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
     let rules = pack.rules().unwrap();
     let disabled: HashSet<String> =
         rules.all.iter().map(|other| other.id.as_str().to_owned()).filter(|id| id != rule).collect();
-    let mut claims = Claims::new(&disabled).unweighed();
+    let (asked, text) = text.split_once(" >> ").unwrap_or(("", text));
+    let mut claims = Claims::new(&disabled).unweighed().answering(Asked::read(asked));
     let mentions = crate::names::mentions(text, &Gazetteer::default());
     for (number, sentence) in sentences(text).into_iter().enumerate() {
         let reading = Reading::new(sentence.of(text), pack.gates());
@@ -91,6 +93,7 @@ fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
 fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_counter_examples() {
     let pack = Pack::english();
     let mine = concat!(
+        include_str!("../../packs/en/claims_free.toml"),
         include_str!("../../packs/en/claims_life.toml"),
         include_str!("../../packs/en/claims_home.toml"),
         include_str!("../../packs/en/claims_doing.toml")

@@ -10,6 +10,7 @@ use crate::claims::pattern::Slots;
 use crate::claims::remark::Reason;
 use crate::claims::rule::{Kind, Rule, TopicOf, Whom};
 use crate::claims::score;
+use crate::claims::subjects::How;
 use crate::clause::Break;
 use crate::gates::pack::Words;
 
@@ -22,6 +23,10 @@ impl<'t> Sentence<'_, 't> {
         let rule = found.rule;
         let is_other = !matches!(found.subject, Subject::Speaker);
         if rule.whom == Whom::Me && is_other || rule.whom == Whom::Others && !is_other {
+            return Err(Reason::WrongSubject);
+        }
+        // "We can build a community": what a group can do is no skill of the speaker.
+        if found.how == How::Group && rule.predicate.as_str() == "skill" {
             return Err(Reason::WrongSubject);
         }
         let between = self.reading.words.get(found.said.end..found.slots.own.start).unwrap_or_default();
@@ -73,8 +78,12 @@ impl<'t> Sentence<'_, 't> {
     /// Returns the time behind the object, else the nearest before it in its clause, else the next.
     ///
     /// Of the days that a date can mean it is the last one that was, of plans and deadlines the first one to come.
+    /// A name in passing has none: in "My sister Ida moved in March" it is the move that has a date.
     pub(super) fn time(&self, rule: &Rule, words: Range<usize>, act: Act) -> Option<When> {
         let Range { start, end } = words;
+        if rule.names_in_passing() {
+            return None;
+        }
         let is_ahead = act == Act::Plan || rule.predicate.as_str() == "deadline";
         let of = |at: usize| {
             let time = self.hints.time_at(self.reading, at)?;

@@ -63,11 +63,12 @@ pub(crate) enum Whom {
 }
 
 /// The keys of a rule; the README of the packs says what each means.
-const KEYS: [&str; 44] = [
+const KEYS: [&str; 45] = [
     "id",
     "predicate",
     "shape",
     "cue",
+    "asks",
     "object",
     "prior",
     "examples",
@@ -125,6 +126,8 @@ pub(crate) struct Rule {
     pub(crate) cues: Vec<Pattern>,
     /// Wherever they stand, or at the start of a clause.
     pub(crate) shapes: Vec<Pattern>,
+    /// What the message before must ask; empty where nothing need be asked.
+    pub(crate) asks: Vec<Pattern>,
     /// The object begins with the first word of the pattern.
     pub(crate) with_verb: bool,
     /// The object ends with the last word of the pattern.
@@ -213,6 +216,11 @@ pub(crate) enum TopicOf {
 }
 
 impl Rule {
+    /// Says whether it reads who somebody is out of a clause that says something else: "My sister Ida moved".
+    pub(crate) fn names_in_passing(&self) -> bool {
+        self.is_presupposed && self.cues.is_empty() && self.kind == Kind::Name
+    }
+
     /// Reads a table `rule`.
     ///
     /// # Errors
@@ -255,6 +263,7 @@ impl Rule {
             prior: section.number("prior")?.unwrap_or(PRIOR),
             cues: patterns("cue")?,
             shapes: patterns("shape")?,
+            asks: patterns("asks")?,
             with_verb: section.flag("with_verb")?,
             with_tail: section.flag("with_tail")?,
             is_swapped: section.flag("swap")?,

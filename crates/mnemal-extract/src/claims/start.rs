@@ -4,6 +4,7 @@ use mnemal_core::Subject;
 
 use super::Sentence;
 use crate::claims::pattern::Slots;
+use crate::claims::rule::Rule;
 use crate::claims::subjects::{Found, How};
 use crate::clause::Break;
 
@@ -71,12 +72,18 @@ impl Sentence<'_, '_> {
     }
 
     /// Says whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
-    pub(super) fn is_clause(&self, slots: &Slots) -> bool {
+    /// An answer is read up to its first sign: "Porto, I moved in May."
+    pub(super) fn is_clause(&self, rule: &Rule, slots: &Slots) -> bool {
         let own = &slots.own;
         let opening = match &slots.object {
             Some(object) if object.start == own.start => object.clone(),
             Some(object) => own.start..object.start,
             None => own.clone(),
+        };
+        let opening = if rule.asks.is_empty() {
+            opening
+        } else {
+            opening.start..opening.end.min(self.reading.next_break(opening.start + 1, Break::Comma))
         };
         let words = self.reading.words.get(opening).unwrap_or_default();
         words.iter().any(|word| self.rules.is_of("clausal", &word.lower))

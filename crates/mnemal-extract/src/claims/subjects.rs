@@ -54,6 +54,12 @@ impl Gender {
 }
 
 impl SubjectWords {
+    /// "My sister's a nurse" and "dad's diabetic" against "my sister's car": a word that shows a verb, or an "-ing", follows.
+    fn is_verb_after(&self, reading: &Reading<'_>, at: usize) -> bool {
+        reading.has(at + 1, &self.shows_verb)
+            || reading.words.get(at + 1).is_some_and(|word| word.lower.ends_with("ing"))
+    }
+
     /// Says whether the sign of an owner stands at a word: "my cousin's wedding".
     pub(crate) fn is_owner(&self, reading: &Reading<'_>, at: usize) -> bool {
         let word = |at: usize| reading.words.get(at).map_or("", |word| &*word.lower);
@@ -62,7 +68,7 @@ impl SubjectWords {
         self.genitive.contains(word(at))
             && reading.words.get(at + 1).is_some()
             && reading.break_at(at + 1) == Break::None
-            && !is_verb_after(reading, at)
+            && !self.is_verb_after(reading, at)
             && !is_adverb(word(at + 1))
             && !self.own.contains(word(at + 1))
     }
@@ -81,27 +87,6 @@ pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>>
     }
     let end = (at + 1..at + 3).find(|at| is_name(*at).is_none() || reading.break_at(*at) > Break::None);
     Some(at..end.unwrap_or(at + 3))
-}
-
-/// "My sister's a nurse" against "my sister's car": an article or an "-ing" follows the verb.
-fn is_verb_after(reading: &Reading<'_>, at: usize) -> bool {
-    reading.words.get(at + 1).is_some_and(|word| {
-        matches!(
-            word.lower.as_ref(),
-            "a" | "an"
-                | "the"
-                | "in"
-                | "on"
-                | "off"
-                | "into"
-                | "at"
-                | "from"
-                | "allergic"
-                | "called"
-                | "been"
-                | "got"
-        ) || word.lower.ends_with("ing")
-    })
 }
 
 /// Says whether nothing but words that lead in stand between the start of the clause and a word.

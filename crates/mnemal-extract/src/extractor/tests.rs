@@ -41,6 +41,14 @@ fn event(text: &str) -> Event {
     }
 }
 
+fn assistant(text: &str) -> Event {
+    let mut event = event(text);
+    if let Body::Kept(said) = &mut event.body {
+        said.kind = EventKind::AssistantMessage;
+    }
+    event
+}
+
 fn of_event(event: &Event) -> Extraction {
     let known = Gazetteer::default();
     RuleExtractor::new().extract(&Utterance { event, before: &[], known: &known })
@@ -89,8 +97,9 @@ fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
             let others = rules.all.iter().map(|other| other.id.as_str()).filter(|other| *other != id);
             let alone = RuleExtractor::new().unweighed().without(others);
             let extract = |text: &str| {
-                let event = event(text);
-                alone.extract(&Utterance { event: &event, before: &[], known: &known })
+                let (asked, text) = text.split_once(" >> ").unwrap_or(("", text));
+                let (event, before) = (event(text), [assistant(asked)]);
+                alone.extract(&Utterance { event: &event, before: &before, known: &known })
             };
             if rule.examples.len() < 2 || rule.counter.len() < 2 {
                 wrong.push(format!("{id} needs two examples and two counter-examples"));
@@ -446,6 +455,17 @@ fn a_setting_is_known_by_its_noun() {
 }
 
 #[test]
+fn a_name_in_passing_does_not_begin_on_the_day_of_what_is_told_of_it() {
+    for text in ["My sister Ida moved to Oslo in March.", "Our dog Pixel was ill last week."] {
+        let found = extract(text);
+        let named = found.facts.iter().find(|fact| matches!(fact.predicate.as_str(), "relative" | "pet"));
+        assert_eq!(named.map(|fact| fact.time), Some(None), "{text}: {found:?}");
+    }
+    let moved = extract("My sister Ida moved to Oslo in March.");
+    assert!(moved.facts.iter().any(|fact| fact.predicate.as_str() == "lives_in" && fact.time.is_some()));
+}
+
+#[test]
 fn a_deadline_lies_ahead() {
     let found = extract("The migration is due on 1 March.");
     let start = found.facts[0].time.and_then(|time| time.start).unwrap();
@@ -458,4 +478,34 @@ fn the_end_of_a_state_is_read_behind_the_verb() {
     check("My brother isn't a nurse anymore.", &["brother role end nurse"]);
     check("I'm not vegan.", &[]);
     check("Jorge and I broke up on 3 May.", &["me partner end Jorge"]);
+}
+
+/// What is claimed of a text that follows what the assistant said.
+fn answered(asked: &str, text: &str, change: impl FnOnce(&mut NewEvent)) -> Vec<String> {
+    let mut before = assistant(asked);
+    if let Body::Kept(said) = &mut before.body {
+        change(said);
+    }
+    let (event, before, known) = (event(text), [before], Gazetteer::default());
+    let found = RuleExtractor::new().extract(&Utterance { event: &event, before: &before, known: &known });
+    found.facts.iter().map(|fact| format!("{} {}", fact.predicate.as_str(), fact.object.text)).collect()
+}
+
+#[test]
+fn a_few_words_answer_the_question_right_before_them() {
+    let plain = |asked: &str, text: &str| answered(asked, text, |_| {});
+    assert_eq!(plain("Nice! Where do you live now?", "Porto, since May."), ["lives_in Porto"]);
+    assert_eq!(plain("How old are you?", "34."), ["age 34"]);
+    assert_eq!(plain("Do you have any pets?", "A dog and a cat."), ["pet dog", "pet cat"]);
+    let nothing = [
+        ("Where does she live now?", "Porto, since May."),
+        ("Where do you live now? Never mind.", "Porto, since May."),
+        ("Where do you live now?", "Somewhere quiet. Porto is loud."),
+    ];
+    for (asked, text) in nothing {
+        assert_eq!(plain(asked, text), Vec::<String>::new(), "{asked} {text}");
+    }
+    let other = answered("Where do you live?", "Porto.", |of| of.session = SessionId::new("other").unwrap());
+    let own = answered("Where do you live?", "Porto.", |said| said.kind = EventKind::UserMessage);
+    assert!(other.is_empty() && own.is_empty());
 }

@@ -34,6 +34,17 @@ fn mistake(example: &FeedbackExample) -> Option<String> {
 }
 
 #[test]
+fn a_sentence_is_not_weighed_down_by_its_neighbours() {
+    let answer = "Here is the plan for the week, with every step explained at length.";
+    for user in ["No, shorter please. I prefer short answers.", "I prefer short answers. No, shorter please."]
+    {
+        let found = feedback(Turn { user, assistant: Some(answer), earlier: &[] });
+        let acts: Vec<FeedbackAct> = found.iter().map(|feedback| feedback.act).collect();
+        assert!(acts.contains(&FeedbackAct::Preference), "{user}: {found:?}");
+    }
+}
+
+#[test]
 fn signals_are_families_rules_and_form_and_dictated_text_has_none() {
     let signals = |assistant, user| feedback_signals(Turn { user, assistant: Some(assistant), earlier: &[] });
     let shown = signals("I've replaced the loop with a map.", "That's wrong, it crashes now!");

@@ -40,8 +40,8 @@ struct Shelf {
 #[derive(Debug, Default)]
 struct Table {
     words: HashMap<Cow<'static, str>, Known, Quick>,
-    /// By the first word, the longest first.
-    phrases: HashMap<String, Vec<Phrase>, Quick>,
+    /// By the first word and the second, the longest first.
+    phrases: HashMap<String, HashMap<String, Vec<Phrase>, Quick>, Quick>,
 }
 
 /// The words of everyday language, and the lists that hold in every language.
@@ -113,9 +113,10 @@ impl Lexicon {
         }
     }
 
-    /// Returns the names of several words that begin with `first`, the longest first.
-    pub(crate) fn phrases(&self, first: &str) -> &[Phrase] {
-        self.table(first).and_then(|table| table.phrases.get(first)).map_or(&[], Vec::as_slice)
+    /// Returns the names of several words that begin with these two, the longest first.
+    pub(crate) fn phrases(&self, first: &str, second: &str) -> &[Phrase] {
+        let begun = self.table(first).and_then(|table| table.phrases.get(first));
+        begun.and_then(|begun| begun.get(second)).map_or(&[], Vec::as_slice)
     }
 
     /// Says whether one of the words is no word of everyday language, so that their name may stand in small letters.
@@ -185,7 +186,7 @@ impl Table {
                 table.add(line, *known);
             }
         }
-        for phrases in table.phrases.values_mut() {
+        for phrases in table.phrases.values_mut().flat_map(HashMap::values_mut) {
             phrases.sort_by(|a, b| b.rest.len().cmp(&a.rest.len()).then_with(|| a.rest.cmp(&b.rest)));
         }
         table
@@ -222,7 +223,8 @@ impl Table {
     fn add_phrase(&mut self, first: &Token<'_>, rest: &[Token<'_>], known: Known) {
         let keeps_ending = rest.last().is_some_and(|last| last.is_possessive);
         let rest: Vec<String> = rest.iter().map(|token| token.key().to_owned()).collect();
-        let phrases = self.phrases.entry(first.key().to_owned()).or_default();
+        let second = rest.first().cloned().unwrap_or_default();
+        let phrases = self.phrases.entry(first.key().to_owned()).or_default().entry(second).or_default();
         if let Some(phrase) = phrases.iter_mut().find(|phrase| phrase.rest == rest) {
             phrase.known = phrase.known.with(known);
         } else {
@@ -273,7 +275,7 @@ mod tests {
         }
         assert!(lexicon.of("ljubljana").has(Known::PLACE));
         assert!(lexicon.of("us").has(Known::SHOUTED) && !lexicon.of("nvidia").has(Known::SHOUTED));
-        assert!(lexicon.phrases("new").iter().any(|phrase| phrase.rest == ["york"]));
+        assert!(lexicon.phrases("new", "york").iter().any(|phrase| phrase.rest == ["york"]));
         assert!(lexicon.is_rare("new", &["york".into()]) && !lexicon.is_rare("new", &["house".into()]));
     }
 

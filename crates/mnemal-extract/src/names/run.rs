@@ -56,9 +56,9 @@ impl Reading<'_> {
 
     /// Returns the longest listed name of several words that begins here.
     pub(crate) fn phrase_at(&self, at: usize) -> Option<Run> {
-        let first = self.token(at)?;
+        let (first, second) = (self.token(at)?, self.token(at + 1)?);
         let lexicon = Lexicon::built_in();
-        let phrases = lexicon.phrases(first.key());
+        let phrases = lexicon.phrases(first.key(), second.key());
         phrases.iter().find_map(|phrase| {
             let end = at + 1 + phrase.rest.len();
             let rest = self.tokens.get(at + 1..end)?;

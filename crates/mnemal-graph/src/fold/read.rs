@@ -74,11 +74,8 @@ impl Fold {
         let subject = match &fact.subject {
             Subject::Speaker => speaker?,
             Subject::Relation { role, name } => {
-                // A person of this role who has another name is another person; a pet is renamed.
-                let is_named = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
-                let called = Some(fact.object.text.as_str())
-                    .filter(|_| is_named && !role::is_animal(&role::normal(role)));
-                let who = Related { owner: speaker?, role, name: name.as_deref().or(called) };
+                let name = name.as_deref().or_else(|| new_name(fact, role));
+                let who = Related { owner: speaker?, role, name };
                 self.related(who, said, so_far)?
             }
             Subject::Named(name) => self.named(name, kind_of(reading.extraction, name), said, so_far)?,
@@ -172,7 +169,7 @@ impl Fold {
             return Some(words());
         }
         if let Some(role) = role_of(fact) {
-            let name = object.kind.filter(|kind| kind::is_entity(*kind)).map(|_| object.text.as_str());
+            let name = name_of_role(fact);
             if name.is_none() && role::normal(&object.text) != role::normal(&role) {
                 return Some(words());
             }
@@ -263,6 +260,37 @@ pub(super) fn said_names(extraction: &Extraction) -> impl Iterator<Item = (&str,
     let objects =
         extraction.facts.iter().filter_map(|fact| Some((fact.object.text.as_str(), fact.object.kind?)));
     mentions.filter(|(_, kind)| kind::is_entity(*kind)).chain(subjects).chain(objects)
+}
+
+/// Returns the roles of which an event speaks, each with the name of the one who has it, if it is said.
+pub(super) fn said_roles(extraction: &Extraction) -> impl Iterator<Item = (String, Option<&str>)> {
+    extraction.facts.iter().flat_map(|fact| {
+        let subject = match &fact.subject {
+            Subject::Relation { role, name } => {
+                let name = name.as_deref().or_else(|| new_name(fact, role));
+                Some((role.clone(), name))
+            }
+            _ => None,
+        };
+        let object = role_of(fact).and_then(|role| {
+            let name = name_of_role(fact);
+            let is_bare = role::normal(&fact.object.text) == role::normal(&role);
+            (name.is_some() || is_bare).then_some((role, name))
+        });
+        [subject, object].into_iter().flatten()
+    })
+}
+
+/// Returns the name that a claim gives to somebody in a role. A person of this role who has another name is another person; a
+/// pet is renamed.
+fn new_name<'f>(fact: &'f ExtractedFact, role: &str) -> Option<&'f str> {
+    let is_named = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
+    (is_named && !role::is_animal(&role::normal(role))).then_some(fact.object.text.as_str())
+}
+
+/// Returns the name in the object of a claim of somebody's role; `None` for one without a name.
+fn name_of_role(fact: &ExtractedFact) -> Option<&str> {
+    fact.object.kind.filter(|kind| kind::is_entity(*kind)).map(|_| fact.object.text.as_str())
 }
 
 /// Returns the kind of a subject's name: somebody, unless the text says otherwise.

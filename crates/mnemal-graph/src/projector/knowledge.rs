@@ -12,7 +12,9 @@ pub(super) const BEFORE: usize = 8;
 /// Bytes, about, that are kept between steps of what can be loaded; of more only the names stay, and the rest is loaded as it is
 /// needed. Source: own choice.
 const MOST: usize = 64 << 20;
-/// Conversations whose last events are kept in memory. Source: own choice.
+/// Transactions between two looks at how much is kept; each adds some 64 rows, so a hundred add 10 MB. Source: own choice.
+const WEIGHED_EVERY: u64 = 100;
+/// Conversations whose last events are kept in memory; half of them stay when there are more. Source: own choice.
 const MOST_SESSIONS: usize = 256;
 /// Events after which what could not be read is tried again, and how many times as many after each further failure.
 /// Source: own choice; with [`TRIES`] the last try comes 4,096 events later.
@@ -25,8 +27,12 @@ const TRIES: u32 = 5;
 #[derive(Debug)]
 pub(super) struct Knowledge {
     pub(super) fold: Fold,
-    /// The last events of each conversation that may be read, oldest first.
-    recent: HashMap<SessionId, VecDeque<Event>>,
+    /// The last events of each conversation that may be read, oldest first, and at which event it was needed last.
+    recent: HashMap<SessionId, (u64, VecDeque<Event>)>,
+    /// How many times it was asked to let go of something.
+    trims: u64,
+    /// How many times a conversation was needed.
+    needed: u64,
     /// Whether the recent events of a conversation that is not here are known to be none.
     is_from_start: bool,
     /// Events that could not be read.
@@ -36,12 +42,26 @@ pub(super) struct Knowledge {
 impl Knowledge {
     /// Knows that there is nothing.
     pub(super) fn whole() -> Self {
-        Self { fold: Fold::whole(), recent: HashMap::new(), is_from_start: true, unread: Vec::new() }
+        Self {
+            fold: Fold::whole(),
+            recent: HashMap::new(),
+            trims: 0,
+            needed: 0,
+            is_from_start: true,
+            unread: Vec::new(),
+        }
     }
 
     /// Knows the names; everything else is loaded as it is needed.
     pub(super) fn from_names(names: Names, unread: Vec<(EventId, Seq)>) -> Self {
-        Self { fold: Fold::from_names(names), recent: HashMap::new(), is_from_start: false, unread }
+        Self {
+            fold: Fold::from_names(names),
+            recent: HashMap::new(),
+            trims: 0,
+            needed: 0,
+            is_from_start: false,
+            unread,
+        }
     }
 
     /// Whether the last events of a conversation must be loaded.
@@ -49,37 +69,50 @@ impl Knowledge {
         !self.is_from_start && !self.recent.contains_key(session)
     }
 
-    pub(super) fn know_recent(&mut self, session: SessionId, events: VecDeque<Event>) {
-        self.recent.insert(session, events);
+    pub(super) fn know_recent(&mut self, session: &SessionId, events: VecDeque<Event>) {
+        *self.of_session(session) = events;
+    }
+
+    fn of_session(&mut self, session: &SessionId) -> &mut VecDeque<Event> {
+        self.needed += 1;
+        let (needed, events) = self.recent.entry(session.clone()).or_default();
+        *needed = self.needed;
+        events
     }
 
     /// Returns the events of the conversation before the next one, oldest first, with the names that are known.
     pub(super) fn scene(&mut self, session: &SessionId) -> (&[Event], &Names) {
-        let recent = self.recent.entry(session.clone()).or_default();
-        (recent.make_contiguous(), &self.fold.names)
+        self.of_session(session).make_contiguous();
+        let recent = self.recent.get(session).map_or(&[][..], |(_, events)| events.as_slices().0);
+        (recent, &self.fold.names)
     }
 
     /// Takes in that an event was said.
     pub(super) fn hear(&mut self, event: &Event, session: &SessionId) {
-        let recent = self.recent.entry(session.clone()).or_default();
+        let recent = self.of_session(session);
         recent.push_back(event.clone());
         if recent.len() > BEFORE {
             recent.pop_front();
         }
     }
 
-    /// Lets go of recent events, if there are many.
+    /// Lets go of the recent events of conversations, if there are many: of those that were not needed for longest.
     pub(super) fn trim_recent(&mut self) {
-        if self.recent.len() > MOST_SESSIONS {
-            self.recent.clear();
-            self.is_from_start = false;
+        if self.recent.len() <= MOST_SESSIONS {
+            return;
         }
+        let mut needed: Vec<u64> = self.recent.values().map(|(needed, _)| *needed).collect();
+        needed.sort_unstable_by(|one, other| other.cmp(one));
+        let least = needed.get(MOST_SESSIONS / 2).copied().unwrap_or_default();
+        self.recent.retain(|_, (needed, _)| *needed > least);
+        self.is_from_start = false;
     }
 
-    /// Lets go of what can be loaded, if it is much.
+    /// Lets go of what can be loaded, if it is much; weighs it at every hundredth call, because that costs as much as is held.
     pub(super) fn trim(&mut self) {
         self.trim_recent();
-        if self.fold.weight() > MOST {
+        self.trims += 1;
+        if self.trims.is_multiple_of(WEIGHED_EVERY) && self.fold.weight() > MOST {
             self.fold = Fold::from_names(std::mem::take(&mut self.fold.names));
         }
     }

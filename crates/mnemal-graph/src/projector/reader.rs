@@ -54,7 +54,7 @@ impl Reader {
         let Some(kept) = readable(event) else { return Ok(()) };
         if known.lacks(&kept.session) {
             let recent = self.before(event, kept).await?;
-            known.know_recent(kept.session.clone(), recent);
+            known.know_recent(&kept.session, recent);
         }
         let read = if is_broken { Some(Extraction::default()) } else { self.read(known, event, kept) };
         known.hear(event, &kept.session);

@@ -10,7 +10,7 @@ use mnemal_core::{
     LearningFilter, LearningKind, LearningStore as _, LogEntry, NewEvent, NoteKey, Origin, Progress,
     Projector as _, Remember, Selector, SessionId, Timestamp, Tombstone, TombstoneHash, Zone,
 };
-use mnemal_learnings::{NoteProjector, Notes};
+use mnemal_learnings::{LearningProjector, Notes};
 use mnemal_store::MemoryStore;
 
 /// Runs what never waits.
@@ -21,7 +21,7 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) store: Arc<MemoryStore>,
-    pub(crate) projector: NoteProjector,
+    pub(crate) projector: LearningProjector,
     pub(crate) notes: Notes,
     next: u32,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Space {
 impl Space {
     pub(crate) fn new() -> Self {
         let store = Arc::new(MemoryStore::new());
-        let projector = NoteProjector::new(store.clone(), store.clone());
+        let projector = LearningProjector::new(store.clone(), store.clone());
         Self { notes: Notes::new(store.clone()), store, projector, next: 0 }
     }
 

@@ -1,9 +1,15 @@
 //! What the notes promise, on the in-memory reference store.
 
 #[cfg(test)]
+mod choosing;
+#[cfg(test)]
+mod learned;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod offering;
+#[cfg(test)]
+mod operations;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]

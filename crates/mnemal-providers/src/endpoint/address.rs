@@ -13,7 +13,7 @@ pub(super) enum Scheme {
     Https,
 }
 
-/// Host, port and path of an endpoint's embeddings.
+/// Host, port and path of one thing that an endpoint does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) scheme: Scheme,
@@ -22,13 +22,13 @@ pub(super) struct Address {
     /// Host and port as they stand in the header `Host`.
     pub(super) authority: String,
     pub(super) port: u16,
-    /// `/v1/embeddings`, perhaps behind something else.
+    /// `/v1/embeddings` or `/v1/chat/completions`, perhaps behind something else.
     pub(super) path: String,
 }
 
 impl Address {
-    /// Reads a base URL, with or without `/v1`.
-    pub(super) fn read(base_url: &str) -> Result<Self> {
+    /// Reads a base URL, with or without `/v1`, and adds what is asked there.
+    pub(super) fn read(base_url: &str, what: &str) -> Result<Self> {
         let wrong = || Error::invalid("the base URL of an endpoint must be like https://host:port/v1");
         let base = base_url.trim().trim_end_matches('/');
         let uri: Uri = base.parse().map_err(|_| wrong())?;
@@ -52,7 +52,7 @@ impl Address {
             host: host.to_owned(),
             authority: authority.as_str().to_owned(),
             port: authority.port_u16().unwrap_or(usual),
-            path: path(uri.path()),
+            path: path(uri.path(), what),
         })
     }
 
@@ -83,13 +83,13 @@ impl fmt::Display for Address {
 }
 
 /// Appends what is missing: a path that names a version anywhere names it itself.
-fn path(given: &str) -> String {
+fn path(given: &str, what: &str) -> String {
     let given = given.trim_end_matches('/');
     let is_version = |part: &str| {
         part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
     };
     let version = if given.split('/').any(is_version) { "" } else { "/v1" };
-    format!("{given}{version}/embeddings")
+    format!("{given}{version}/{what}")
 }
 
 /// The address of a cloud's metadata over IPv6; that over IPv4 is link-local.
@@ -125,14 +125,14 @@ mod tests {
             ("https://host/v1beta/openai", "/v1beta/openai/embeddings", 443),
             ("http://[::1]:8080/v2", "/v2/embeddings", 8_080),
         ] {
-            let address = Address::read(base).unwrap();
+            let address = Address::read(base, "embeddings").unwrap();
             assert_eq!((address.path.as_str(), address.port), (path, port), "{base}");
         }
-        assert_eq!(Address::read("http://[::1]:8080").unwrap().host, "::1");
+        assert_eq!(Address::read("http://[::1]:8080", "embeddings").unwrap().host, "::1");
         for wrong in
             ["", "host", "ftp://host", "http://", "https://host/?key=1", "https://a:b@host", "file:///etc"]
         {
-            assert_eq!(Address::read(wrong).unwrap_err().kind(), ErrorKind::Invalid, "{wrong}");
+            assert_eq!(Address::read(wrong, "embeddings").unwrap_err().kind(), ErrorKind::Invalid, "{wrong}");
         }
     }
 

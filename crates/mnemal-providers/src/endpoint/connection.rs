@@ -19,9 +19,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-use super::ApiKey;
 use super::address::{Address, Scheme};
 use super::answer;
+use super::client::ApiKey;
 
 /// Most time until there is a connection. Source: RELIABILITY 11, row 3.
 const CONNECT: Duration = Duration::from_secs(5);

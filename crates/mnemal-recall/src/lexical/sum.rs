@@ -7,7 +7,7 @@ use crate::best::{Best, Ranked};
 use crate::memory::Columns;
 use crate::rows::RowSet;
 
-use super::table::Table;
+use super::table::{Run, Table};
 use super::{FAR, Found, NEAR, around, smooth};
 
 /// How many times its highest part a smoothed score can be, with room for rounding.
@@ -40,7 +40,7 @@ pub(super) struct Words {
     /// The best rows of the filter by their own scores.
     own: Best,
     /// Rows whose own score is high enough to make one of the best, as far as was known when they were met.
-    strong: Vec<u32>,
+    strong: Vec<Ranked>,
     candidates: usize,
 }
 
@@ -57,8 +57,8 @@ pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, f
     let norm = Norm::of(columns, rows);
     let weights: Vec<f32> = terms.iter().map(|term| idf(rows, term.frequency)).collect();
     let mut left: Vec<&[(u32, &[Posting])]> = terms.iter().map(|term| term.runs.as_slice()).collect();
+    let mut run = Run::empty();
     while let Some(first) = left.iter().filter_map(|runs| runs.first().map(|(first, _)| *first)).min() {
-        let mut run = words.table.run(first);
         let lengths = columns.lengths.get(first as usize..).unwrap_or_default();
         for ((term, weight), runs) in terms.iter().zip(&weights).zip(&mut left) {
             let Some(((_, postings), behind)) = runs.split_first().filter(|((of, _), _)| *of == first) else {
@@ -71,11 +71,12 @@ pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, f
             }
         }
         let least = least(&words.own);
-        run.end(|row, score| {
+        let Words { table, own, strong, .. } = &mut words;
+        table.take(first, &mut run, |row, score| {
             if score >= least {
-                words.strong.push(row);
+                strong.push(Ranked { score, row });
                 if filter.has(row) {
-                    words.own.offer(score, row);
+                    own.offer(score, row);
                 }
             }
         });
@@ -99,11 +100,8 @@ pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, 
     }
     let least = least(&some);
     let mut best = Best::new(candidates);
-    for row in strong {
-        if table.get(row).raw < least {
-            continue;
-        }
-        for near in around(row, columns) {
+    for strong in strong.iter().filter(|strong| strong.score >= least) {
+        for near in around(strong.row, columns) {
             if filter.has(near) && table.is_first_look(near) {
                 best.offer(smooth(&table, near, columns), near);
             }

@@ -7,12 +7,9 @@ use mnemal_core::BLOCK_ROWS;
 /// Most tables that wait for the next search. Source: own choice; two readers at once make none anew.
 const MOST_IDLE: usize = 2;
 
-/// What a table is made of: all of zeros, and empty.
-type Memory = (Vec<RowScore>, Vec<u32>);
-
-/// Tables of searches that have ended, all of zeros.
+/// Tables of searches that have ended.
 ///
-/// A megabyte for each 130,000 rows: fresh memory would cost a search as much as its words.
+/// A megabyte for each 300,000 rows and more for those that hold a word: fresh memory would cost a search as much as its words.
 static IDLE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 fn idle() -> MutexGuard<'static, Vec<Memory>> {
@@ -26,27 +23,75 @@ pub(super) struct RowScore {
     pub(super) raw: f32,
     /// Which of the query's terms it holds, one bit a term.
     pub(super) held: u16,
-    /// It was looked at for the best.
-    is_seen: bool,
 }
 
-/// One value a row, and which of them are not zero.
+/// Some rows, ascending, each with what was found of it.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    /// Which rows they are, one bit each.
+    bits: Vec<u64>,
+    /// How many stand before the first of each 64 rows; only of use where one of these is there.
+    before: Vec<u32>,
+    scores: Vec<RowScore>,
+}
+
+impl Rows {
+    /// Begins anew, for so many rows.
+    fn clear(&mut self, rows: u32) {
+        let words = rows.div_ceil(64) as usize;
+        self.bits.clear();
+        self.bits.resize(words, 0);
+        self.before.resize(words, 0);
+        self.scores.clear();
+    }
+
+    /// Adds a row behind all others.
+    fn push(&mut self, row: u32, score: RowScore) {
+        let place = (row / 64) as usize;
+        if let (Some(bits), Some(before)) = (self.bits.get_mut(place), self.before.get_mut(place)) {
+            if *bits == 0 {
+                *before = u32::try_from(self.scores.len()).unwrap_or(u32::MAX);
+            }
+            *bits |= 1 << (row % 64);
+            self.scores.push(score);
+        }
+    }
+
+    #[inline]
+    fn place(&self, row: u32) -> Option<usize> {
+        let (bits, bit) = (*self.bits.get((row / 64) as usize)?, 1_u64 << (row % 64));
+        let before = *self.before.get((row / 64) as usize)?;
+        (bits & bit != 0).then(|| before as usize + (bits & (bit - 1)).count_ones() as usize)
+    }
+}
+
+/// What a table is made of.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    /// Rows that hold a word which brings candidates.
+    found: Rows,
+    /// Rows that are looked up for other words; empty as long as there are none.
+    late: Rows,
+    /// Rows that were looked at for the best, one bit each.
+    seen: Vec<u64>,
+}
+
+/// What was found of each row; nothing of most of them.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    scores: Vec<RowScore>,
-    /// Rows that are not zero, each once: first those that hold a word, ascending, then others that were looked at.
-    met: Vec<u32>,
+    memory: Memory,
     rows: u32,
 }
 
 impl Table {
-    /// Takes a table of zeros, for so many rows.
+    /// Takes an empty table, for so many rows.
     pub(super) fn of(rows: u32) -> Self {
-        let (mut scores, met) = idle().pop().unwrap_or_default();
-        if scores.len() < rows as usize {
-            scores = vec![RowScore::default(); rows as usize];
-        }
-        Self { scores, met, rows }
+        let mut memory = idle().pop().unwrap_or_default();
+        memory.found.clear(rows);
+        memory.late.clear(0);
+        memory.seen.clear();
+        memory.seen.resize(rows.div_ceil(64) as usize, 0);
+        Self { memory, rows }
     }
 
     /// Returns for how many rows it is.
@@ -55,82 +100,60 @@ impl Table {
     }
 
     /// Returns what was found of a row; nothing of a row that is not there.
+    #[inline]
     pub(super) fn get(&self, row: u32) -> RowScore {
-        self.scores.get(row as usize).copied().unwrap_or_default()
+        let score = |rows: &Rows| rows.place(row).and_then(|place| rows.scores.get(place)).copied();
+        score(&self.memory.found).or_else(|| score(&self.memory.late)).unwrap_or_default()
     }
 
-    /// Returns the rows from `first` on, as far as one run of postings reaches.
-    pub(super) fn run(&mut self, first: u32) -> Run<'_> {
-        let start = first.min(self.rows) as usize;
-        let end = (start + BLOCK_ROWS).min(self.rows as usize);
-        Run {
-            scores: self.scores.get_mut(start..end).unwrap_or_default(),
-            met: &mut self.met,
-            first,
-            new: [0; WORDS],
+    /// Makes place for these rows, ascending, so that words can be added to them.
+    pub(super) fn admit(&mut self, rows: &[u32]) {
+        let Memory { found, late, .. } = &mut self.memory;
+        late.clear(self.rows);
+        for row in rows.iter().filter(|row| **row < self.rows && found.place(**row).is_none()) {
+            late.push(*row, RowScore::default());
         }
     }
 
-    /// Adds what one term is worth to a row.
+    /// Adds what one term is worth to a row that holds another one or was admitted.
     pub(super) fn add_word(&mut self, row: u32, bit: u16, value: f32) {
-        let Some(score) = self.scores.get_mut(row as usize).filter(|_| row < self.rows) else { return };
-        if score.held == 0 {
-            self.met.push(row);
+        let Memory { found, late, .. } = &mut self.memory;
+        let score = match (found.place(row), late.place(row)) {
+            (Some(place), _) => found.scores.get_mut(place),
+            (None, Some(place)) => late.scores.get_mut(place),
+            (None, None) => None,
+        };
+        if let Some(score) = score {
+            score.raw += value;
+            score.held |= bit;
         }
-        score.raw += value;
-        score.held |= bit;
     }
 
     /// Marks a row as looked at; says whether it is there and was not looked at before.
     pub(super) fn is_first_look(&mut self, row: u32) -> bool {
-        let Some(score) = self.scores.get_mut(row as usize).filter(|_| row < self.rows) else { return false };
-        if score.held == 0 && !score.is_seen {
-            self.met.push(row);
-        }
-        !std::mem::replace(&mut score.is_seen, true)
-    }
-}
-
-/// Words of a mask of the rows of a run.
-const WORDS: usize = BLOCK_ROWS / 64;
-
-/// The rows of one run of postings, while terms are added to them.
-#[derive(Debug)]
-pub(super) struct Run<'a> {
-    scores: &'a mut [RowScore],
-    met: &'a mut Vec<u32>,
-    first: u32,
-    /// Which rows were zero before, one bit each.
-    new: [u64; WORDS],
-}
-
-impl Run<'_> {
-    /// Adds what one term is worth to a row, counted from the first of the run.
-    ///
-    /// Which rows are met for the first time cannot be foreseen: they are noted without asking, and sorted out at the end.
-    #[inline]
-    pub(super) fn add_word(&mut self, row: u16, bit: u16, value: f32) {
-        let (Some(score), Some(new)) =
-            (self.scores.get_mut(usize::from(row)), self.new.get_mut(usize::from(row) / 64))
-        else {
-            return;
+        let Some(seen) = self.memory.seen.get_mut((row / 64) as usize).filter(|_| row < self.rows) else {
+            return false;
         };
-        *new |= u64::from(score.held == 0) << (row % 64);
-        score.raw += value;
-        score.held |= bit;
+        let bit = 1 << (row % 64);
+        let is_first = *seen & bit == 0;
+        *seen |= bit;
+        is_first
     }
-}
 
-impl Run<'_> {
-    /// Ends the run and shows each of its rows that holds a word, ascending, with its score.
-    pub(super) fn end(self, mut show: impl FnMut(u32, f32)) {
-        for (word, start) in self.new.into_iter().zip((0_u32..).step_by(64)) {
-            let mut left = word;
+    /// Takes over the rows of a run that begins at `first`, behind all that were taken over before, and shows each of them,
+    /// ascending, with its score; the run is empty then.
+    pub(super) fn take(&mut self, first: u32, run: &mut Run, mut show: impl FnMut(u32, f32)) {
+        for (word, start) in run.new.iter_mut().zip((0_u32..).step_by(64)) {
+            let mut left = std::mem::take(word);
             while left != 0 {
                 let place = start + left.trailing_zeros();
                 left &= left - 1;
-                self.met.push(self.first + place);
-                show(self.first + place, self.scores.get(place as usize).map_or(0.0, |score| score.raw));
+                let score = run.scores.get_mut(place as usize).map(std::mem::take).unwrap_or_default();
+                let row = first.saturating_add(place);
+                if row < self.rows {
+                    self.memory.found.push(row, score);
+                    show(row, score.raw);
+                }
             }
         }
     }
@@ -138,16 +161,40 @@ impl Run<'_> {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        let (mut scores, mut met) = (std::mem::take(&mut self.scores), std::mem::take(&mut self.met));
-        for row in met.drain(..) {
-            if let Some(score) = scores.get_mut(row as usize) {
-                *score = RowScore::default();
-            }
-        }
         let mut idle = idle();
         if idle.len() < MOST_IDLE {
-            idle.push((scores, met));
+            idle.push(std::mem::take(&mut self.memory));
         }
+    }
+}
+
+/// Words of a mask of the rows of a run.
+const WORDS: usize = BLOCK_ROWS / 64;
+
+/// The rows of one run of postings, while terms are added to them: so few that they stay near the processor.
+#[derive(Debug)]
+pub(super) struct Run {
+    scores: [RowScore; BLOCK_ROWS],
+    /// Which rows hold a word, one bit each.
+    new: [u64; WORDS],
+}
+
+impl Run {
+    pub(super) fn empty() -> Self {
+        Self { scores: [RowScore::default(); BLOCK_ROWS], new: [0; WORDS] }
+    }
+
+    /// Adds what one term is worth to a row, counted from the first of the run.
+    #[inline]
+    pub(super) fn add_word(&mut self, row: u16, bit: u16, value: f32) {
+        let (Some(score), Some(new)) =
+            (self.scores.get_mut(usize::from(row)), self.new.get_mut(usize::from(row) / 64))
+        else {
+            return;
+        };
+        *new |= 1 << (row % 64);
+        score.raw += value;
+        score.held |= bit;
     }
 }
 
@@ -155,44 +202,55 @@ impl Drop for Table {
 mod tests {
     use super::*;
 
+    /// A table in which these rows hold the first word; the run begins at row 3.
+    fn table(rows: u32, held: &[u16]) -> Table {
+        let (mut table, mut run) = (Table::of(rows), Run::empty());
+        for row in held {
+            run.add_word(*row, 1, 0.5);
+        }
+        table.take(3, &mut run, |_, _| {});
+        table
+    }
+
     #[test]
     fn a_table_that_is_used_again_remembers_nothing() {
         for rows in [300, 40, 300] {
             let mut table = Table::of(rows);
-            assert!(table.met.is_empty());
             assert!((0..rows).all(|row| table.get(row) == RowScore::default()));
+            table.admit(&(0..rows + 7).collect::<Vec<_>>());
             for row in 0..rows + 7 {
                 table.add_word(row, 1, 0.5);
-                table.is_first_look(row);
+                assert_eq!(table.is_first_look(row), row < rows);
+                assert!(!table.is_first_look(row));
             }
-            assert_eq!(table.met.len(), rows as usize);
-            assert!((0..rows).all(|row| table.get(row).held == 1 && table.get(row).is_seen));
+            assert!((0..rows + 7).all(|row| (table.get(row).held == 1) == (row < rows)));
         }
     }
 
     #[test]
-    fn a_row_is_met_once_and_words_come_before_what_is_only_looked_at() {
-        let mut table = Table::of(9);
-        table.add_word(4, 1, 1.0);
-        table.add_word(4, 2, 1.0);
-        assert!(table.is_first_look(4) && !table.is_first_look(4));
-        assert!(table.is_first_look(5) && !table.is_first_look(5));
-        assert!(!table.is_first_look(9) && !table.is_first_look(u32::MAX));
-        assert_eq!(table.met, [4, 5]);
-        assert_eq!(table.get(4).held, 3);
+    fn words_are_added_to_rows_that_hold_one_or_were_admitted_and_to_no_others() {
+        let mut table = table(200, &[0, 61, 130]);
+        table.admit(&[2, 3, 64, 70, 199, 200]);
+        for row in [2, 3, 4, 64, 133, 200, u32::MAX] {
+            table.add_word(row, 2, 1.0);
+        }
+        let found: Vec<(u32, u16)> =
+            (0..210).map(|row| (row, table.get(row).held)).filter(|(_, held)| *held > 0).collect();
+        assert_eq!(found, [(2, 2), (3, 3), (64, 3), (133, 3)]);
+        assert!((table.get(64).raw - 1.5).abs() < 1e-6 && (table.get(2).raw - 1.0).abs() < 1e-6);
+        assert!(!table.is_first_look(200) && !table.is_first_look(u32::MAX));
     }
 
     #[test]
     fn a_run_shows_each_of_its_rows_once_with_all_its_words_and_none_behind_the_end() {
-        let mut table = Table::of(70);
-        let mut run = table.run(3);
+        let (mut table, mut run) = (Table::of(70), Run::empty());
         for (row, bit) in [(65, 1), (0, 1), (65, 2), (67, 1), (1_023, 1)] {
             run.add_word(row, bit, 0.5);
         }
         let mut shown = Vec::new();
-        run.end(|row, score| shown.push((row, score)));
+        table.take(3, &mut run, |row, score| shown.push((row, score)));
         assert_eq!(shown, [(3, 0.5), (68, 1.0)]);
-        assert_eq!((table.met.as_slice(), table.get(68).held), ([3, 68].as_slice(), 3));
-        table.run(70).end(|row, _| panic!("{row} is not there"));
+        assert_eq!((table.get(3).held, table.get(68).held, table.get(69).held), (1, 3, 0));
+        table.take(3, &mut run, |row, _| panic!("{row} was taken over before"));
     }
 }

@@ -550,7 +550,7 @@ fn what_both_arms_found_stands_before_what_one_arm_found() {
         crate::fuse::Candidate { row, session: 0, raw }
     };
     let rows = vec![candidate(1, 1.0, 0.0), candidate(2, 0.0, 1.0), candidate(0, 1.0, 1.0)];
-    assert_eq!(crate::fuse::fuse(rows, &Weights::default())[0].row, 0);
+    assert_eq!(crate::fuse::fuse(rows, &Weights::default()).0[0].row, 0);
 }
 
 fn filters() -> impl Strategy<Value = EventFilter> {

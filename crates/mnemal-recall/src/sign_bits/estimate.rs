@@ -19,13 +19,12 @@ impl Estimate {
         let steps: Vec<i32> = values.map(|value| (value * STEPS).round() as i32).collect();
         let table = |eight: &[i32]| {
             let mut table = [0_i32; CASES];
-            for (signs, sum) in table.iter_mut().enumerate() {
-                *sum = eight
-                    .iter()
-                    .enumerate()
-                    .filter(|(bit, _)| signs >> bit & 1 == 1)
-                    .map(|(_, step)| step)
-                    .sum();
+            for (bit, step) in eight.iter().chain(std::iter::repeat(&0)).take(u8::BITS as usize).enumerate() {
+                // With this sign set the sums are those without it, and its own value.
+                let (without, with) = table.split_at_mut(1 << bit);
+                for (with, without) in with.iter_mut().zip(without) {
+                    *with = *without + step;
+                }
             }
             table
         };

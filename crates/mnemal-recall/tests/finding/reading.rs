@@ -162,6 +162,51 @@ fn a_question_has_ten_hits_and_a_context_is_offered_more_of_other_conversations(
     assert!(ready(source.fragments(&context("s3", None))).unwrap().value.is_empty(), "no question, no hits");
 }
 
+#[test]
+fn how_something_went_is_answered_by_a_sentence_of_every_event_about_it_in_their_order() {
+    let line = |n: usize| format!("The ferry left pier {n} with its captain, alas.");
+    let told: Vec<String> = (0..12)
+        .map(|n| format!("It is day {n}. {}", line(n)))
+        .chain((0..300).map(|n| format!("The weather of week {n} was fine.")))
+        .collect();
+    let mut events = alone(&told.iter().map(String::as_str).collect::<Vec<_>>());
+    for (place, event) in events.iter_mut().enumerate() {
+        // A third of it was answered, at length, and all of it in one moment: the order is that of the log.
+        event.occurred_at = Timestamp::from_micros(START).unwrap();
+        if place % 3 == 2 {
+            event.kind = mnemal_core::EventKind::AssistantMessage;
+            event.origin = mnemal_core::Origin::Assistant;
+            event.content = format!("Certainly! {} {}", "There is much to say. ".repeat(40), event.content);
+        }
+    }
+    let source = RecallSource::new(Arc::new(space(&events, Slot::Empty).recall));
+    let steps = |query: &str| -> Vec<mnemal_core::Fragment> {
+        let offered = ready(source.fragments(&context("other", Some(query)))).unwrap().value;
+        assert!(offered.iter().filter(|one| one.because == mnemal_core::Because::Query).count() <= 24);
+        offered.into_iter().filter(|one| one.because == mnemal_core::Because::Time).collect()
+    };
+    let all = steps("An overview of the ferry, the pier and the captain");
+    let expect: Vec<String> = (0..12).map(line).collect();
+    assert_eq!(all.iter().map(|one| one.text.clone()).collect::<Vec<_>>(), expect);
+    let own = steps("In what order did I name the ferry, the pier, the captain?");
+    assert_eq!(own.len(), 8, "what was answered is not what he said");
+    let best_of = |texts: &[mnemal_core::Fragment], is_of: fn(usize) -> bool| {
+        let of = texts.iter().enumerate().filter(|(place, _)| is_of(*place));
+        of.map(|(_, one)| one.score.get()).fold(0.0, f32::max)
+    };
+    let apart = best_of(&all, |place| place % 3 == 2) - best_of(&all, |place| place % 3 != 2);
+    assert!(apart.abs() < 1e-6, "{apart}");
+    for one in &all {
+        let sum: f32 = one.parts.iter().map(|part| part.value).sum();
+        assert!((sum - one.score.get()).abs() < 1e-6 && one.sources.len() == 1);
+    }
+    assert!(steps("When did the ferry leave?").is_empty());
+    assert!(steps("Summarise the zebra").is_empty(), "nothing was said of it");
+    let few = ContextRequest { lines: Some(6), ..context("other", Some("Summarise how the ferry went")) };
+    let few = ready(source.fragments(&few)).unwrap().value;
+    assert!(few.iter().all(|one| one.because != mnemal_core::Because::Time));
+}
+
 // proves: DF-52, PB-28
 #[test]
 fn punctuation_that_means_something_to_engines_means_nothing_here() {

@@ -15,6 +15,8 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("limit", &["k", "top_k", "n", "max_results", "page_size"]),
     ("content", &["text", "data", "memory", "value"]),
     ("key", &["name", "id_or_key"]),
+    ("value", &["data", "content", "text"]),
+    ("prefix", &["namespace"]),
     ("since", &["from_time", "timeframe"]),
     ("name", &["entity", "who", "query"]),
     ("from", &["name", "entity"]),
@@ -28,7 +30,7 @@ const SHOWN: usize = 32;
 /// Tokens of an answer that names no ceiling. Source: SURFACES 6.8.
 const TOKENS: u32 = 2_000;
 /// Highest ceiling of an answer, in tokens. Source: SURFACES 6.8.
-const MOST_TOKENS: u32 = 8_000;
+pub(super) const MOST_TOKENS: u32 = 8_000;
 /// Lowest ceiling of an answer, in tokens: a fence and one short line. Source: own default.
 const LEAST_TOKENS: u32 = 200;
 

@@ -68,6 +68,21 @@ fn words(tool: Tool) -> (&'static str, &'static str) {
             "How somebody or something is connected: what lies around, every version of one relation, or the ways to \
              another. Not for properties of one; use memory_entity.",
         ),
+        Tool::WorkingPut => (
+            "Keep for now",
+            "Scratch memory: keeps a plan or an interim result under a short key, for 5 minutes unless ttl_minutes says more. \
+             The same key replaces it. Not for what should last; use memory_store.",
+        ),
+        Tool::WorkingGet => (
+            "Read scratch",
+            "Reads one entry of scratch memory: a plain key of this conversation, or a whole path of any. Not for lasting \
+             memories; use memory_recall.",
+        ),
+        Tool::WorkingFind => (
+            "Find scratch",
+            "Lists or searches entries of scratch memory, without their values, in this conversation or below a prefix. Not for \
+             lasting memories; use memory_recall.",
+        ),
     }
 }
 
@@ -130,6 +145,26 @@ fn input(tool: Tool) -> Value {
             "believed_at": plain,
             "max_tokens": ceiling,
         }}),
+        Tool::WorkingPut => json!({"type": "object", "required": ["key", "value"], "properties": {
+            "key": plain,
+            "value": plain,
+            "ttl_minutes": {"type": "number", "default": 5, "maximum": 10080},
+            "category": plain,
+            "tags": texts,
+            "session": plain,
+        }}),
+        Tool::WorkingGet => json!({"type": "object", "required": ["key"], "properties": {
+            "key": text("Plain name, or path, e.g. patrol/disk/full"),
+            "session": plain,
+        }}),
+        Tool::WorkingFind => json!({"type": "object", "properties": {
+            "query": text("Without one all are listed"),
+            "prefix": text("Path, e.g. subagent; without one this conversation's"),
+            "category": plain,
+            "tags": texts,
+            "session": plain,
+            "max_tokens": ceiling,
+        }}),
     }
 }
 
@@ -160,6 +195,9 @@ fn output(tool: Tool) -> Value {
         Tool::Forget => json!({
             "status": text, "events": whole, "learnings_invalidated": whole, "confirm_token": text,
         }),
+        Tool::WorkingPut => json!({"key": text, "expires_at": text}),
+        Tool::WorkingGet => json!({"key": text, "value": text, "expires_at": text, "truncated": flag}),
+        Tool::WorkingFind => json!({"entries": {"type": "array"}, "truncated": flag}),
     };
     json!({"type": "object", "properties": fields})
 }
@@ -206,8 +244,8 @@ mod tests {
         settings.context.tokenizer = Tokenizer::O200k;
         let engine = Engine::builder().with_settings(settings).in_memory().unwrap();
         let tokens = engine.count_tokens(&text).0;
-        // Six of the nine tools of the profile, which together may take 2,500. Source: SURFACES 6.3.
-        assert!(tokens < 1_660, "{tokens}");
+        // Source: SURFACES 6.3.
+        assert!(tokens < 2_500, "{tokens}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
 use crate::mcp::tool::{Profile, Tool};
 use crate::mcp::upkeep::Work;
-use crate::mcp::{Options, context, entity, forget, recall, relationships, store};
+use crate::mcp::{Options, context, entity, forget, recall, relationships, store, working};
 
 /// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
 const KEEP: u64 = 300_000;
@@ -56,6 +56,9 @@ impl Server {
             Tool::Store => store::call(&self.memory, given).await.map(Outcome::Said),
             Tool::Entity => entity::call(&self.memory, given).await.map(Outcome::Said),
             Tool::Relationships => relationships::call(&self.memory, given).await.map(Outcome::Said),
+            Tool::WorkingPut => working::put(&self.memory, given).await.map(Outcome::Said),
+            Tool::WorkingGet => working::get(&self.memory, given).await.map(Outcome::Said),
+            Tool::WorkingFind => working::find(&self.memory, given).await.map(Outcome::Said),
             Tool::Forget => {
                 let person =
                     answered(request.input_responses.as_ref(), request.request_state).unwrap_or(reach);

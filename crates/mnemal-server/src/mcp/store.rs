@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mnemal::{Memory, RememberCall, Stored};
+use mnemal::{Memory, Overlap, RememberCall, Stored};
 use mnemal_core::{
     Category, ChannelId, Degraded, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
     NoteKey, SessionId, Tag, Within,
@@ -132,6 +132,13 @@ async fn answer(
         ("echo", _) => format!("Logged {id}: it repeats what memory said, so no new memory was made."),
         _ => format!("Stored {id}; it will be listed soon."),
     };
+    if let Some(alike) = stored.alike {
+        let advice = match alike.how {
+            Overlap::Reinforces => "it holds all of this, so this one can be forgotten",
+            Overlap::Extends => "keep both, or store one text under a key and forget these",
+        };
+        tail.say(format!("{} says nearly the same: {advice}.", alike.id));
+    }
     if stored.redactions > 0 {
         tail.say(format!("{} secret(s) were replaced before anything was stored.", stored.redactions));
     }

@@ -49,12 +49,27 @@ pub(super) enum Tool {
     Entity,
     /// `memory_relationships`.
     Relationships,
+    /// `working_put`.
+    WorkingPut,
+    /// `working_get`.
+    WorkingGet,
+    /// `working_find`.
+    WorkingFind,
 }
 
 impl Tool {
     /// All tools, in the order in which they are listed.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Context, Self::Recall, Self::Store, Self::Forget, Self::Entity, Self::Relationships];
+    pub(super) const ALL: [Self; 9] = [
+        Self::Context,
+        Self::Recall,
+        Self::Store,
+        Self::Forget,
+        Self::Entity,
+        Self::Relationships,
+        Self::WorkingPut,
+        Self::WorkingGet,
+        Self::WorkingFind,
+    ];
 
     /// Returns the name on the wire.
     pub(super) fn name(self) -> &'static str {
@@ -65,6 +80,9 @@ impl Tool {
             Self::Forget => "memory_forget",
             Self::Entity => "memory_entity",
             Self::Relationships => "memory_relationships",
+            Self::WorkingPut => "working_put",
+            Self::WorkingGet => "working_get",
+            Self::WorkingFind => "working_find",
         }
     }
 
@@ -83,12 +101,15 @@ impl Tool {
             Self::Relationships => {
                 &["from", "to", "relation", "max_hops", "as_of", "believed_at", "max_tokens"]
             }
+            Self::WorkingPut => &["key", "value", "ttl_minutes", "category", "tags", "session"],
+            Self::WorkingGet => &["key", "session"],
+            Self::WorkingFind => &["query", "prefix", "category", "tags", "session", "max_tokens"],
         }
     }
 
     /// Whether it changes nothing; the record of what was shown is bookkeeping.
     pub(super) fn is_read_only(self) -> bool {
-        !matches!(self, Self::Store | Self::Forget)
+        !matches!(self, Self::Store | Self::Forget | Self::WorkingPut)
     }
 }
 
@@ -101,9 +122,16 @@ mod tests {
         let names = |profile: Profile| profile.tools().map(Tool::name).collect::<Vec<_>>();
         assert_eq!(
             names(Profile::Readonly),
-            ["memory_context", "memory_recall", "memory_entity", "memory_relationships"]
+            [
+                "memory_context",
+                "memory_recall",
+                "memory_entity",
+                "memory_relationships",
+                "working_get",
+                "working_find",
+            ]
         );
-        assert_eq!(names(Profile::Core).len(), 6);
+        assert_eq!(names(Profile::Core).len(), 9);
         for profile in Profile::ALL {
             assert_eq!(Profile::from_name(profile.as_str()), Some(profile));
         }

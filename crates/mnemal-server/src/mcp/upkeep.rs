@@ -12,6 +12,9 @@ use crate::mcp::lifecycle::Ended;
 /// Time between two steps. Source: own default; a step costs a transaction, and what it does can wait.
 const EVERY: Duration = Duration::from_secs(30);
 
+/// Time between two looks at the inbox, which cost no transaction. Source: GA-09, a file is noticed within 5 s.
+const LOOK: Duration = Duration::from_secs(5);
+
 /// Whether a call came since the last step: an idle process leaves the file alone.
 #[derive(Clone, Debug)]
 pub(super) struct Work(Arc<AtomicBool>);
@@ -57,14 +60,18 @@ impl Upkeep {
             _ = self.engine.load() => {}
             () = self.ended.wait() => return,
         }
+        let pause = if self.engine.has_inbox() { LOOK } else { EVERY };
+        let mut since = Duration::ZERO;
         loop {
             tokio::select! {
                 () = self.ended.wait() => return,
-                () = tokio::time::sleep(EVERY) => {}
+                () = tokio::time::sleep(pause) => {}
             }
-            if !self.work.take() {
+            since += pause;
+            if !self.files_wait().await && (since < EVERY || !self.work.take()) {
                 continue;
             }
+            since = Duration::ZERO;
             tokio::select! {
                 tended = self.engine.tend(&self.owner) => match tended {
                     Ok(tended) => tracing::debug!(gaps = tended.gaps.len(), "tended the space"),
@@ -73,6 +80,12 @@ impl Upkeep {
                 () = self.ended.and_grace() => return,
             }
         }
+    }
+
+    /// Whether the inbox holds files that are to be read; one that cannot be looked at has none.
+    async fn files_wait(&self) -> bool {
+        let standing = self.engine.inbox_standing().await.ok().flatten();
+        standing.is_some_and(|standing| standing.waiting + standing.claimed > 0)
     }
 }
 

@@ -4,13 +4,16 @@ use serde_json::{Value, json};
 
 use crate::client::{Answer, Client, memory};
 
-const TOOLS: [&str; 6] = [
+const TOOLS: [&str; 9] = [
     "memory_context",
     "memory_recall",
     "memory_store",
     "memory_forget",
     "memory_entity",
     "memory_relationships",
+    "working_put",
+    "working_get",
+    "working_find",
 ];
 
 /// Arguments with which a tool does its work.
@@ -23,6 +26,9 @@ fn good(tool: &str) -> Value {
         }
         "memory_entity" => json!({"name": "Anna", "include": ["facts", "edges"], "max_tokens": 900}),
         "memory_relationships" => json!({"from": "Anna", "max_hops": 2, "max_tokens": 900}),
+        "working_put" => json!({"key": "plan", "value": "tests first", "ttl_minutes": 10}),
+        "working_get" => json!({"key": "plan"}),
+        "working_find" => json!({"prefix": "session", "max_tokens": 500}),
         _ => json!({"key": "deploy_day"}),
     }
 }
@@ -31,7 +37,9 @@ async fn connected() -> Client {
     let memory = memory().await;
     assert!(!memory.log("My sister Anna lives in Oslo.").await.unwrap().duplicate);
     let mut client = Client::shaken(&memory, "2025-11-25").await;
-    assert!(!client.call("memory_store", good("memory_store")).await.is_error);
+    for tool in ["memory_store", "working_put"] {
+        assert!(!client.call(tool, good(tool)).await.is_error);
+    }
     client
 }
 
@@ -45,6 +53,8 @@ async fn a_missing_argument_is_advice() {
     for (tool, expect) in [
         ("memory_recall", "query is missing: say what to look for, in a few words."),
         ("memory_store", "content is missing: say what to remember, in one or two sentences."),
+        ("working_put", "key is missing: give the entry a short name."),
+        ("working_get", "key is missing: name the entry; working_find lists them."),
         (
             "memory_forget",
             "Give exactly one of id, key, ids and entity. Use memory_recall to find what should be forgotten.",

@@ -16,3 +16,5 @@ mod protocol;
 mod reading;
 #[cfg(test)]
 mod storing;
+#[cfg(test)]
+mod working;

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, EntityId, Error, ErrorKind, EventId,
-    Fact, FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result,
-    facts_as_of,
+    Fact, FactFilter, FactId, GraphDelta, GraphStore, MentionFilter, MentionRow, Projection, Result, Within,
+    facts_as_of, strongest_facts,
 };
 
 use super::{MemoryStore, State};
@@ -80,6 +80,16 @@ impl GraphStore for MemoryStore {
 
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
         Ok(facts_as_of(self.state().facts(filter), as_of))
+    }
+
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
+        let about = FactFilter { subjects: Within::Only(of.to_vec()), ..FactFilter::all() };
+        let leading = FactFilter { objects: Within::Only(of.to_vec()), ..FactFilter::all() };
+        let state = self.state();
+        let mut facts = state.facts(&about);
+        facts.extend(state.facts(&leading));
+        facts.retain(|fact| fact.is_believed_at(as_of.belief));
+        Ok(facts_as_of(strongest_facts(facts, most), as_of))
     }
 
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {

@@ -89,6 +89,7 @@ impl EventStore for MemoryStore {
             state.forgets += 1;
             state.drop_erased_learnings();
             state.drop_erased_graph();
+            state.hollow_erased_summaries();
         }
         Ok(erased)
     }

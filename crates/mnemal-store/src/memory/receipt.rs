@@ -16,6 +16,9 @@ impl ReceiptStore for MemoryStore {
             return Err(Error::new(ErrorKind::Conflict, format!("receipt {} is known", receipt.id)));
         }
         state.receipts.insert(receipt.id, receipt.clone());
+        if receipt.session.is_nobody() {
+            return Ok(());
+        }
         let seen = state.seen.entry(receipt.session.clone()).or_default();
         for line in &receipt.lines {
             let item = SeenItem {
@@ -23,7 +26,7 @@ impl ReceiptStore for MemoryStore {
                 content_hash: line.content_hash,
                 sources: line.sources.clone(),
             };
-            seen.insert(line.record, Shown { item, at: receipt.at });
+            seen.insert((line.record, line.content_hash), Shown { item, at: receipt.at });
         }
         Ok(())
     }

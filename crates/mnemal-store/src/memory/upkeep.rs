@@ -19,7 +19,7 @@ impl Upkeep for MemoryStore {
         })
     }
 
-    async fn scrub(&self) -> Result<Scrub> {
+    async fn scrub(&self, _texts: &[String]) -> Result<Scrub> {
         let residual = vec!["freed memory of this process is not overwritten".to_owned()];
         Ok(Scrub { truncated: true, residual })
     }

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, EntityId, EventId, Fact, FactFilter,
-    GraphDelta, Layer, MentionFilter, MentionRow, Producer, Result, SessionId, Source, Span, Within,
-    facts_as_of,
+    FactId, GraphDelta, Layer, MentionFilter, MentionRow, Producer, Result, SessionId, Source, Span, Within,
+    facts_as_of, strongest_facts,
 };
 
 use super::projection;
@@ -37,7 +37,7 @@ pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
 pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) -> Result<()> {
     let mut steps = projection::advance(LAYER, advance);
     let sources = Sources::of(delta);
-    remove(&mut steps, delta, &sources);
+    remove(&mut steps, delta);
     steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(entity).collect::<Result<_>>()?));
     let names = delta.entities.iter().flat_map(|entity| {
         entity.names.iter().map(|name| vec![name.key.as_str().into(), bytes(entity.id.0)])
@@ -69,11 +69,11 @@ pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
     Ok(Edition { producer, difference })
 }
 
-/// Adds what goes, and what is written anew.
-fn remove(steps: &mut Vec<Step>, delta: &GraphDelta, sources: &Sources) {
+/// Adds what goes. What a row rests on only grows; an event too many would take the row with it when it is erased, and the
+/// graph is made anew then.
+fn remove(steps: &mut Vec<Step>, delta: &GraphDelta) {
     let gone = delta.remove_entities.iter().map(|id| id.0).chain(delta.remove_facts.iter().map(|id| id.0));
-    let rests = gone.chain(sources.records.iter().map(|(record, _)| *record)).map(bytes).collect();
-    steps.extend(removal::DELETE_GRAPH_SOURCES.removals(rests));
+    steps.extend(removal::DELETE_GRAPH_SOURCES.removals(gone.map(bytes).collect()));
     let named = delta.remove_entities.iter().copied().chain(delta.entities.iter().map(|entity| entity.id));
     steps.extend(removal::DELETE_ENTITY_NAMES.removals(named.map(|id| bytes(id.0)).collect()));
     steps.extend(removal::DELETE_ENTITIES.removals(ids(&delta.remove_entities)));
@@ -171,6 +171,7 @@ fn fact(fact: &Fact) -> Result<Vec<Value>> {
         fact.object.entity().map(|id| bytes(id.0)).into(),
         fact.created_at.into(),
         fact.expired_at.into(),
+        fact.rank().into(),
         graph::write_fact(fact)?.into(),
     ])
 }
@@ -223,6 +224,30 @@ pub(crate) async fn facts(sql: &dyn Sql, filter: &FactFilter, as_of: AsOf) -> Re
     Ok(facts_as_of(rows, as_of))
 }
 
+pub(crate) async fn strongest(
+    sql: &dyn Sql,
+    of: &[EntityId],
+    most: NonZeroUsize,
+    as_of: AsOf,
+) -> Result<Vec<Fact>> {
+    let mut found = Vec::new();
+    if as_of.is_present() {
+        for many in [&statement::STRONGEST_OF_SUBJECTS, &statement::STRONGEST_OF_OBJECTS] {
+            for (text, mut args) in many.lookups(ids(of)) {
+                args.push(most.get().into());
+                found.extend(read_facts(sql.rows(text, args).await?)?.into_values());
+            }
+        }
+    } else {
+        let about = FactFilter { subjects: Within::Only(of.to_vec()), ..FactFilter::all() };
+        let leading = FactFilter { objects: Within::Only(of.to_vec()), ..FactFilter::all() };
+        found.extend(EVERY.read(sql, &about).await?);
+        found.extend(EVERY.read(sql, &leading).await?);
+        found.retain(|fact| fact.is_believed_at(as_of.belief));
+    }
+    Ok(facts_as_of(strongest_facts(found, most), as_of))
+}
+
 pub(crate) async fn history(sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<Fact>> {
     let mut facts = EVERY.read(sql, filter).await?;
     facts.sort_by_key(|fact| (fact.created_at, fact.id));
@@ -235,7 +260,8 @@ pub(crate) async fn believed(sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<F
 
 /// The statements for one choice of versions.
 struct Ways {
-    slot: &'static str,
+    /// Of one subject, which comes last, with some predicates.
+    slots: &'static Many,
     subjects: &'static Many,
     objects: &'static Many,
     sources: &'static Many,
@@ -243,14 +269,14 @@ struct Ways {
 }
 
 const EVERY: Ways = Ways {
-    slot: statement::FACTS_OF_SLOT,
+    slots: &statement::FACTS_OF_SLOTS,
     subjects: &statement::FACTS_OF_SUBJECTS,
     objects: &statement::FACTS_OF_OBJECTS,
     sources: &statement::FACTS_OF_SOURCES,
     all: statement::FACTS,
 };
 const BELIEVED: Ways = Ways {
-    slot: statement::BELIEVED_OF_SLOT,
+    slots: &statement::BELIEVED_OF_SLOTS,
     subjects: &statement::BELIEVED_OF_SUBJECTS,
     objects: &statement::BELIEVED_OF_OBJECTS,
     sources: &statement::BELIEVED_OF_SOURCES,
@@ -260,9 +286,15 @@ const BELIEVED: Ways = Ways {
 impl Ways {
     /// Reads by the narrowest index that a filter has, by id.
     async fn read(&self, sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<Fact>> {
-        let rows = match (filter.subjects.only().map(Vec::as_slice), &filter.predicate) {
-            (Some([subject]), Within::Only(predicate)) => {
-                sql.rows(self.slot, vec![bytes(subject.0), predicate.as_str().into()]).await?
+        let rows = match (filter.subjects.only().map(Vec::as_slice), &filter.predicates) {
+            (Some([subject]), Within::Only(predicates)) => {
+                let mut rows = Vec::new();
+                let predicates = predicates.iter().map(|predicate| predicate.as_str().into());
+                for (text, mut args) in self.slots.lookups(predicates.collect()) {
+                    args.push(bytes(subject.0));
+                    rows.extend(sql.rows(text, args).await?);
+                }
+                rows
             }
             (Some(subjects), _) => lookup(sql, self.subjects, ids(subjects)).await?,
             (None, _) => match (&filter.objects, &filter.sources) {
@@ -273,17 +305,21 @@ impl Ways {
                 _ => sql.rows(self.all, Vec::new()).await?,
             },
         };
-        let mut found = BTreeMap::new();
-        for mut row in rows {
-            let (id, body) = (row.id()?, row.text()?);
-            let fact = graph::read_fact(&body)?;
-            if fact.id.0 != id {
-                return Err(corrupt("a fact has another's place"));
-            }
-            found.insert(fact.id, fact);
-        }
-        Ok(found.into_values().filter(|fact| filter.accepts(fact)).collect())
+        Ok(read_facts(rows)?.into_values().filter(|fact| filter.accepts(fact)).collect())
     }
+}
+
+fn read_facts(rows: Vec<Row>) -> Result<BTreeMap<FactId, Fact>> {
+    let mut found = BTreeMap::new();
+    for mut row in rows {
+        let (id, body) = (row.id()?, row.text()?);
+        let fact = graph::read_fact(&body)?;
+        if fact.id.0 != id {
+            return Err(corrupt("a fact has another's place"));
+        }
+        found.insert(fact.id, fact);
+    }
+    Ok(found)
 }
 
 pub(crate) async fn mentions(sql: &dyn Sql, filter: &MentionFilter) -> Result<Vec<MentionRow>> {

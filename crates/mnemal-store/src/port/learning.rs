@@ -69,25 +69,25 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
 }
 
 pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
-    let known = read(sql, statement::LIVING_LEARNINGS).await?;
+    let known = read(sql, statement::KNOWN_LEARNINGS, vec![as_of.belief.into()]).await?;
     Ok(serve::active(known.into_iter().filter(|learning| filter.accepts(learning)).collect(), as_of))
 }
 
 pub(crate) async fn all(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
-    let mut learnings = read(sql, statement::LEARNINGS).await?;
+    let mut learnings = read(sql, statement::LEARNINGS, Vec::new()).await?;
     learnings.retain(|learning| filter.accepts(learning));
     Ok(learnings)
 }
 
 pub(crate) async fn history(sql: &dyn Sql, key: &NoteKey) -> Result<Vec<Learning>> {
-    let mut versions = read(sql, statement::LIVING_LEARNINGS).await?;
+    let mut versions = read(sql, statement::LIVING_LEARNINGS, Vec::new()).await?;
     versions.retain(|learning| learning.key.as_ref() == Some(key));
     serve::history(key, versions)
 }
 
 /// Reads learnings; none is missing that a source names.
-async fn read(sql: &dyn Sql, text: &'static str) -> Result<Vec<Learning>> {
-    let mut rows = sql.rows(text, Vec::new()).await?.into_iter();
+async fn read(sql: &dyn Sql, text: &'static str, arguments: Vec<Value>) -> Result<Vec<Learning>> {
+    let mut rows = sql.rows(text, arguments).await?.into_iter();
     let mut counts = rows.next().ok_or_else(|| corrupt("learnings are not counted"))?;
     counts.opt_blob()?;
     counts.opt_text()?;

@@ -1,4 +1,7 @@
 //! Receipts, and what each session was shown.
+//!
+//! A receipt is one row, because one is written with every context: which events it rests on stands in its body alone, and an
+//! erase, which is rare, looks through all of them (ADR 57). Files of before have a table of that too, which empties by itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,33 +13,45 @@ use mnemal_core::{
 
 use crate::codec::corrupt;
 use crate::row::receipt;
-use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
+use crate::sql::{Batch, Sql, Step, Transaction, Value, Work};
 use crate::{removal, serve, statement};
 
+/// Receipts that are looked through at once by an erase. Source: own default, about two megabytes.
+const PAGE: usize = 100;
+/// Bytes of the name of an event: `evt_` and 26 letters.
+const NAME: usize = 30;
+
 pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
-    let id = || Value::Blob(put.id.0.to_be_bytes().to_vec());
-    let args = vec![id(), put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
-    let mut steps = vec![Step::rows(statement::INSERT_RECEIPT, args, 1)];
-    let rests = rests_on(put).into_iter().map(|event| vec![event.into(), id()]).collect();
-    steps.extend(statement::INSERT_RECEIPT_SOURCES.steps(rests));
-    let shown: BTreeMap<RecordRef, &ReceiptLine> = put.lines.iter().map(|line| (line.record, line)).collect();
-    let session = || Value::from(put.session.as_str());
-    let seen = |(record, line): (&RecordRef, &&ReceiptLine)| {
-        let hash = Value::Blob(line.content_hash.to_vec());
-        Ok(vec![session(), record_bytes(*record)?, hash, sources_bytes(&line.sources), put.at.into()])
-    };
-    let mut sources = Vec::new();
-    for (record, line) in &shown {
-        for source in &line.sources {
-            sources.push(vec![source.event.into(), session(), record_bytes(*record)?]);
-        }
+    let id = Value::Blob(put.id.0.to_be_bytes().to_vec());
+    let args = vec![id, put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
+    let mut steps = vec![Step::new(statement::INSERT_RECEIPT, args)];
+    if !put.session.is_nobody() {
+        steps.extend(shown_steps(put)?);
     }
-    steps.extend(statement::INSERT_SEEN.steps(shown.iter().map(seen).collect::<Result<_>>()?));
-    steps.extend(statement::INSERT_SEEN_SOURCES.steps(sources));
     sql.commit(Box::new(Batch(steps))).await.map(drop).map_err(|error| match error.kind() {
         ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
         _ => error,
     })
+}
+
+/// What the session was shown, with what that rests on.
+fn shown_steps(put: &Receipt) -> Result<Vec<Step>> {
+    let shown: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
+        put.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
+    let session = || Value::from(put.session.as_str());
+    let seen = |((record, hash), line): (&(RecordRef, [u8; 16]), &&ReceiptLine)| {
+        let hash = Value::Blob(hash.to_vec());
+        Ok(vec![session(), record_bytes(*record)?, hash, sources_bytes(&line.sources), put.at.into()])
+    };
+    let mut sources = Vec::new();
+    for ((record, _), line) in &shown {
+        for source in &line.sources {
+            sources.push(vec![source.event.into(), session(), record_bytes(*record)?]);
+        }
+    }
+    let mut steps = statement::INSERT_SEEN.steps(shown.iter().map(seen).collect::<Result<_>>()?);
+    steps.extend(statement::INSERT_SEEN_SOURCES.steps(sources));
+    Ok(steps)
 }
 
 /// The events that lines and omissions of a receipt rest on.
@@ -50,11 +65,17 @@ fn rests_on(receipt: &Receipt) -> BTreeSet<EventId> {
 }
 
 pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
-    let key = || vec![Value::Blob(id.0.to_be_bytes().to_vec())];
-    let mut rows = sql.rows(statement::RECEIPT, key()).await?;
+    let mut rows = sql.rows(statement::RECEIPT, vec![Value::Blob(id.0.to_be_bytes().to_vec())]).await?;
     let row = rows.first_mut().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
     let mut receipt = receipt::read(&row.text()?)?;
-    let gone = events(sql.rows(statement::RECEIPT_ERASED, key()).await?)?;
+    let mut gone = HashSet::new();
+    for (text, args) in
+        statement::ERASED_OF.lookups(rests_on(&receipt).into_iter().map(Value::from).collect())
+    {
+        for mut row in sql.rows(text, args).await? {
+            gone.insert(EventId(row.id()?));
+        }
+    }
     serve::cleanse(&mut receipt, |event| gone.contains(&event));
     Ok(receipt)
 }
@@ -72,10 +93,6 @@ pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
     }
     items.retain(|item| !serve::rests_on(&item.sources, |event| gone.contains(&event)));
     Ok(Seen { items })
-}
-
-fn events(rows: Vec<Row>) -> Result<HashSet<EventId>> {
-    rows.into_iter().map(|mut row| row.id().map(EventId)).collect()
 }
 
 pub(crate) async fn clear_seen(sql: &dyn Sql, session: &SessionId) -> Result<()> {
@@ -106,18 +123,46 @@ impl Work for Sweep {
 }
 
 pub(crate) async fn erase(sql: &dyn Sql, sources: &[EventId]) -> Result<u64> {
-    sql.commit(Box::new(EraseShown(sources.iter().copied().collect()))).await
+    let events: BTreeSet<EventId> = sources.iter().copied().collect();
+    let receipts = resting(sql, &events).await?;
+    sql.commit(Box::new(EraseShown { events, receipts })).await
+}
+
+/// Returns the receipts of which the body names one of these events. Those of a context that is assembled meanwhile are not
+/// among them; they show nothing of an erased event either, because each is compared with the log when it is asked for.
+async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8>>> {
+    let wanted: HashSet<String> = events.iter().map(EventId::to_string).collect();
+    let (mut after, mut found) = (Vec::new(), Vec::new());
+    loop {
+        let rows = sql.rows(statement::RECEIPTS_AFTER, vec![after.clone().into(), PAGE.into()]).await?;
+        let is_last = rows.len() < PAGE;
+        for mut row in rows {
+            let (id, body) = (row.blob()?, row.text()?);
+            after.clone_from(&id);
+            let mut named = body.match_indices(EventId::PREFIX).filter_map(|(at, _)| body.get(at..at + NAME));
+            if named.any(|name| wanted.contains(name)) {
+                found.push(id);
+            }
+        }
+        if is_last {
+            return Ok(found);
+        }
+    }
 }
 
 /// Removes what rests on erased events.
 #[derive(Debug)]
-struct EraseShown(BTreeSet<EventId>);
+struct EraseShown {
+    events: BTreeSet<EventId>,
+    /// Receipts that name one of them.
+    receipts: Vec<Vec<u8>>,
+}
 
 #[async_trait]
 impl Work for EraseShown {
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let removed = self.receipts(transaction).await? + self.seen(transaction).await?;
-        for event in &self.0 {
+        for event in &self.events {
             transaction.run(Step::new(removal::DELETE_RECEIPT_SOURCES, vec![(*event).into()])).await?;
             transaction.run(Step::new(removal::DELETE_SEEN_SOURCES, vec![(*event).into()])).await?;
         }
@@ -127,21 +172,15 @@ impl Work for EraseShown {
 
 impl EraseShown {
     fn ids(&self) -> Vec<Value> {
-        self.0.iter().map(|event| (*event).into()).collect()
+        self.events.iter().map(|event| (*event).into()).collect()
     }
 
     async fn receipts(&self, transaction: &mut dyn Transaction) -> Result<u64> {
-        let mut touched = BTreeSet::new();
-        for (text, args) in statement::RECEIPTS_OF.lookups(self.ids()) {
-            for mut row in transaction.rows(text, args).await? {
-                touched.insert(row.blob()?);
-            }
-        }
         let mut removed = 0;
-        for id in touched {
+        for id in &self.receipts {
             for mut row in transaction.rows(statement::RECEIPT, vec![id.clone().into()]).await? {
                 let mut receipt = receipt::read(&row.text()?)?;
-                removed += serve::cleanse(&mut receipt, |event| self.0.contains(&event));
+                removed += serve::cleanse(&mut receipt, |event| self.events.contains(&event));
                 let args = vec![id.clone().into(), receipt::write(&receipt)?.into()];
                 transaction.run(Step::rows(removal::CLEANSE_RECEIPT, args, 1)).await?;
             }
@@ -153,9 +192,9 @@ impl EraseShown {
         let mut removed = 0;
         for (text, args) in statement::SEEN_OF.lookups(self.ids()) {
             for mut row in transaction.rows(text, args).await? {
-                let (session, record) = (row.text()?, row.blob()?);
-                if serve::rests_on(&sources(&row.blob()?)?, |event| self.0.contains(&event)) {
-                    let args = vec![session.into(), record.into()];
+                let (session, record, hash) = (row.text()?, row.blob()?, row.blob()?);
+                if serve::rests_on(&sources(&row.blob()?)?, |event| self.events.contains(&event)) {
+                    let args = vec![session.into(), record.into(), hash.into()];
                     removed += transaction.run(Step::new(removal::DELETE_SEEN, args)).await?;
                 }
             }

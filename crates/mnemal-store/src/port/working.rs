@@ -54,7 +54,7 @@ pub(crate) async fn sweep(sql: &dyn Sql, at: Timestamp) -> Result<u64> {
 }
 
 /// Runs one statement in a transaction, and returns how many rows it touched.
-async fn commit(sql: &dyn Sql, step: Step) -> Result<u64> {
+pub(super) async fn commit(sql: &dyn Sql, step: Step) -> Result<u64> {
     sql.commit(Box::new(One(Some(step)))).await
 }
 

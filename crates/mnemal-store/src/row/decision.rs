@@ -23,6 +23,12 @@ enum DecisionRow {
     Archive {
         key: String,
     },
+    Restore {
+        key: String,
+    },
+    Reject {
+        key: String,
+    },
     Forget {
         selector: SelectorRow,
         events: Vec<String>,
@@ -78,6 +84,8 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
             expires_at: note.expires_at.map(Timestamp::as_micros),
         },
         Decision::Archive { key } => DecisionRow::Archive { key: key.as_str().to_owned() },
+        Decision::Restore { key } => DecisionRow::Restore { key: key.as_str().to_owned() },
+        Decision::Reject { key } => DecisionRow::Reject { key: key.as_str().to_owned() },
         Decision::Forget(forget) => {
             DecisionRow::Forget { selector: selector_row(&forget.selector)?, events: texts(&forget.events) }
         }
@@ -119,6 +127,8 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
             })
         }
         DecisionRow::Archive { key } => Decision::Archive { key: named(NoteKey::new(key))? },
+        DecisionRow::Restore { key } => Decision::Restore { key: named(NoteKey::new(key))? },
+        DecisionRow::Reject { key } => Decision::Reject { key: named(NoteKey::new(key))? },
         DecisionRow::Forget { selector, events } => {
             Decision::Forget(Forget { selector: selector_of(selector)?, events: ids(&events)? })
         }
@@ -169,11 +179,11 @@ fn selector_of(row: SelectorRow) -> Result<Selector> {
     })
 }
 
-fn texts(events: &[EventId]) -> Vec<String> {
+pub(super) fn texts(events: &[EventId]) -> Vec<String> {
     events.iter().map(EventId::to_string).collect()
 }
 
-fn ids(texts: &[String]) -> Result<Vec<EventId>> {
+pub(super) fn ids(texts: &[String]) -> Result<Vec<EventId>> {
     named(texts.iter().map(|text| text.parse()).collect())
 }
 

@@ -1,8 +1,9 @@
 //! Learnings.
 
 use mnemal_core::{
-    AgentId, Category, EventId, Learning, LearningId, LearningKind, LearningStatus, NoteKey, Producer,
-    Result, SessionId, Source, Span, Tag, Timestamp, UserId,
+    AgentId, Basis, Category, Confidence, EventId, Learning, LearningId, LearningKind, LearningStatus, Leave,
+    NoteKey, Producer, Result, RuleId, SessionId, Signal, Source, Span, Speaker, Stance, Tag, Tally,
+    Timestamp, ToolName, UserId, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,39 @@ struct LearningRow {
     created_at: i64,
     expired_at: Option<i64>,
     producer: (String, u32),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learnt: Option<LearntRow>,
+}
+
+/// What only learnings have that are no plain notes; absent for a note as it was stored.
+#[derive(Deserialize, Serialize)]
+struct LearntRow {
+    is_inferred: bool,
+    confidence: f64,
+    asks_leave: bool,
+    topics: Vec<String>,
+    tool: Option<String>,
+    speaker: Option<String>,
+    superseded_by: Option<String>,
+    verdict: Option<VerdictRow>,
+    signal: Option<SignalRow>,
+    tally: Option<(u64, u64)>,
+    occurred_at: i64,
+}
+
+#[derive(Clone, Copy, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum VerdictRow {
+    Archived(i64),
+    Rejected(i64),
+}
+
+#[derive(Deserialize, Serialize)]
+struct SignalRow {
+    rule: String,
+    leaves: bool,
+    weight: f64,
+    supports: u32,
 }
 
 /// Writes a learning.
@@ -56,7 +90,32 @@ pub(crate) fn write(learning: &Learning) -> Result<String> {
         created_at: learning.created_at.as_micros(),
         expired_at: learning.expired_at.map(Timestamp::as_micros),
         producer: (learning.producer.id.clone(), learning.producer.version),
+        learnt: Some(learnt_row(learning)),
     })
+}
+
+fn learnt_row(learning: &Learning) -> LearntRow {
+    LearntRow {
+        is_inferred: learning.basis == Basis::Inferred,
+        confidence: f64::from(learning.confidence.get()),
+        asks_leave: learning.leave == Leave::Asked,
+        topics: learning.topics.clone(),
+        tool: learning.tool.as_ref().map(|tool| tool.as_str().to_owned()),
+        speaker: learning.speaker.as_ref().map(|speaker| speaker.as_str().to_owned()),
+        superseded_by: learning.superseded_by.map(|id| id.to_string()),
+        verdict: learning.verdict.map(|verdict| match verdict {
+            Verdict::Archived(at) => VerdictRow::Archived(at.as_micros()),
+            Verdict::Rejected(at) => VerdictRow::Rejected(at.as_micros()),
+        }),
+        signal: learning.signal.as_ref().map(|signal| SignalRow {
+            rule: signal.rule.as_str().to_owned(),
+            leaves: signal.stance == Stance::Leave,
+            weight: f64::from(signal.weight),
+            supports: signal.supports,
+        }),
+        tally: learning.tally.map(|tally| (tally.uses, tally.errors)),
+        occurred_at: learning.occurred_at.as_micros(),
+    }
 }
 
 /// Reads a learning.
@@ -66,8 +125,19 @@ pub(crate) fn write(learning: &Learning) -> Result<String> {
 pub(crate) fn read(stored: &str) -> Result<Learning> {
     let row: LearningRow = super::read_sealed(stored)?;
     let time = |micros: Option<i64>| named(micros.map(Timestamp::from_micros).transpose());
-    let statuses = [LearningStatus::Active, LearningStatus::Superseded, LearningStatus::Archived];
+    let learnt = row.learnt.unwrap_or_else(|| plain(row.created_at));
     Ok(Learning {
+        basis: if learnt.is_inferred { Basis::Inferred } else { Basis::Told },
+        confidence: Confidence::new(narrow(learnt.confidence)),
+        leave: if learnt.asks_leave { Leave::Asked } else { Leave::Given },
+        topics: learnt.topics,
+        tool: named(learnt.tool.map(ToolName::new).transpose())?,
+        speaker: named(learnt.speaker.map(Speaker::new).transpose())?,
+        superseded_by: named(learnt.superseded_by.map(|id| id.parse::<LearningId>()).transpose())?,
+        verdict: named(learnt.verdict.map(verdict_of).transpose())?,
+        signal: named(learnt.signal.map(signal_of).transpose())?,
+        tally: learnt.tally.map(|(uses, errors)| Tally { uses, errors }),
+        occurred_at: named(Timestamp::from_micros(learnt.occurred_at))?,
         id: named(row.id.parse::<LearningId>())?,
         kind: known(LearningKind::from_name(&row.kind))?,
         key: named(row.key.map(NoteKey::new).transpose())?,
@@ -82,12 +152,51 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
         sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
         trust: entry::trust(row.trust)?,
         level: codec::level(row.level)?,
-        status: known(statuses.into_iter().find(|status| status.as_str() == row.status))?,
+        status: known(LearningStatus::from_name(&row.status))?,
         expires_at: time(row.expires_at)?,
         created_at: known(time(Some(row.created_at))?)?,
         expired_at: time(row.expired_at)?,
         producer: Producer { id: row.producer.0, version: row.producer.1 },
     })
+}
+
+/// What a note of an older file is.
+fn plain(created_at: i64) -> LearntRow {
+    LearntRow {
+        is_inferred: false,
+        confidence: 1.0,
+        asks_leave: false,
+        topics: Vec::new(),
+        tool: None,
+        speaker: None,
+        superseded_by: None,
+        verdict: None,
+        signal: None,
+        tally: None,
+        occurred_at: created_at,
+    }
+}
+
+fn verdict_of(row: VerdictRow) -> Result<Verdict> {
+    Ok(match row {
+        VerdictRow::Archived(at) => Verdict::Archived(Timestamp::from_micros(at)?),
+        VerdictRow::Rejected(at) => Verdict::Rejected(Timestamp::from_micros(at)?),
+    })
+}
+
+fn signal_of(row: SignalRow) -> Result<Signal> {
+    Ok(Signal {
+        rule: RuleId::new(row.rule)?,
+        stance: if row.leaves { Stance::Leave } else { Stance::Do },
+        weight: narrow(row.weight),
+        supports: row.supports,
+    })
+}
+
+/// Takes a number back that was an `f32`.
+#[expect(clippy::cast_possible_truncation, reason = "the number was an f32")]
+fn narrow(value: f64) -> f32 {
+    value as f32
 }
 
 pub(super) fn source_row(source: &Source) -> (String, u32, u32) {

@@ -1,5 +1,6 @@
 //! Receipts: codes and ids in short arrays, because most of a receipt is a hundred omissions.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -35,7 +36,7 @@ struct ReceiptRow {
     tokens: u32,
     blocks: Vec<(String, u32, [u8; 32])>,
     lines: Vec<LineRow>,
-    omitted: Vec<(String, String, String, f64)>,
+    omitted: Vec<(String, String, String, f32)>,
     counts: Vec<(String, u32)>,
     gaps: Vec<(String, CauseRow)>,
 }
@@ -49,8 +50,8 @@ struct LineRow {
     sources: Vec<(String, u32, u32)>,
     trust: u8,
     level: u8,
-    parts: Vec<(String, [f64; 4])>,
-    score: f64,
+    parts: Vec<(Cow<'static, str>, Vec<f32>)>,
+    score: f32,
     because: String,
     tokens: u32,
     hash: [u8; 16],
@@ -73,7 +74,7 @@ enum CauseRow {
 pub(crate) fn write(receipt: &Receipt) -> Result<String> {
     let omitted = |omitted: &Omitted| {
         let (section, reason) = (omitted.section.as_str(), omitted.reason.as_str());
-        (omitted.record.to_string(), section.to_owned(), reason.to_owned(), f64::from(omitted.score))
+        (omitted.record.to_string(), section.to_owned(), reason.to_owned(), omitted.score)
     };
     let gap = |gap: &Gap| Ok((gap.layer.as_str().to_owned(), cause_row(gap.cause)?));
     super::write_sealed(&ReceiptRow {
@@ -137,10 +138,6 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
 }
 
 fn line_row(line: &ReceiptLine) -> LineRow {
-    let part = |part: &ScorePart| {
-        let numbers = [part.raw, part.normalised, part.weight, part.value].map(f64::from);
-        (part.name.to_owned(), numbers)
-    };
     LineRow {
         block: line.block.as_str().to_owned(),
         section: line.section.as_str().to_owned(),
@@ -149,19 +146,45 @@ fn line_row(line: &ReceiptLine) -> LineRow {
         sources: line.sources.iter().map(source_row).collect(),
         trust: entry::trust_code(line.trust),
         level: codec::level_code(line.level),
-        parts: line.parts.iter().map(part).collect(),
-        score: f64::from(line.score),
+        parts: line.parts.iter().map(|part| (Cow::Borrowed(part.name), numbers(part))).collect(),
+        score: line.score,
         because: line.because.as_str().to_owned(),
         tokens: line.tokens.0,
         hash: line.content_hash,
     }
 }
 
-fn line_of(row: LineRow) -> Result<ReceiptLine> {
-    let part = |(name, numbers): (String, [f64; 4])| {
-        let [raw, normalised, weight, value] = numbers.map(single);
-        Ok(ScorePart { name: signal(name)?, raw, normalised, weight, value })
+/// What of a part cannot be told from the rest, because most parts of a line are nothing or a product: its weight; before it
+/// what was counted, if that is anything; before that what was measured, if it is not the same; and the value at the end, if it
+/// is not the product.
+fn numbers(part: &ScorePart) -> Vec<f32> {
+    let ScorePart { raw, normalised, weight, value, .. } = *part;
+    let is_same = |one: f32, other: f32| one.to_bits() == other.to_bits();
+    if !is_same(value, weight * normalised) {
+        vec![raw, normalised, weight, value]
+    } else if !is_same(raw, normalised) {
+        vec![raw, normalised, weight]
+    } else if is_same(raw, 0.0) {
+        vec![weight]
+    } else {
+        vec![normalised, weight]
+    }
+}
+
+/// Reads what [`numbers`] wrote; rows of before have all four.
+fn part_of(name: &'static str, numbers: &[f32]) -> Result<ScorePart> {
+    let (raw, normalised, weight) = match *numbers {
+        [raw, normalised, weight, value] => return Ok(ScorePart { name, raw, normalised, weight, value }),
+        [raw, normalised, weight] => (raw, normalised, weight),
+        [both, weight] => (both, both, weight),
+        [weight] => (0.0, 0.0, weight),
+        _ => return Err(corrupt("a part of a score has too few numbers or too many")),
     };
+    Ok(ScorePart { name, raw, normalised, weight, value: weight * normalised })
+}
+
+fn line_of(row: LineRow) -> Result<ReceiptLine> {
+    let part = |(name, numbers): (Cow<'static, str>, Vec<f32>)| part_of(signal(&name)?, &numbers);
     Ok(ReceiptLine {
         block: block_kind(&row.block)?,
         section: known(Section::from_name(&row.section))?,
@@ -171,19 +194,19 @@ fn line_of(row: LineRow) -> Result<ReceiptLine> {
         trust: entry::trust(row.trust)?,
         level: codec::level(row.level)?,
         parts: row.parts.into_iter().map(part).collect::<Result<_>>()?,
-        score: single(row.score),
+        score: row.score,
         because: because(&row.because)?,
         tokens: TokenCount(row.tokens),
         content_hash: row.hash,
     })
 }
 
-fn omitted_of((record, section, why, score): (String, String, String, f64)) -> Result<Omitted> {
+fn omitted_of((record, section, why, score): (String, String, String, f32)) -> Result<Omitted> {
     Ok(Omitted {
         record: named(record.parse::<RecordRef>())?,
         section: known(Section::from_name(&section))?,
         reason: reason(&why)?,
-        score: single(score),
+        score,
     })
 }
 
@@ -224,6 +247,7 @@ fn because(name: &str) -> Result<Because> {
         Because::Pinned,
         Because::ExplicitPreference,
         Because::Query,
+        Because::Time,
         Because::Recent,
         Because::Importance,
         Because::Section,
@@ -260,22 +284,53 @@ fn error_kind(name: &str) -> Result<ErrorKind> {
     known(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the number was an f32")]
-fn single(value: f64) -> f32 {
-    value as f32
-}
-
 /// Names of signals are static texts; those of stored receipts are kept once for the life of the process.
-fn signal(name: String) -> Result<&'static str> {
+fn signal(name: &str) -> Result<&'static str> {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name.as_str()) {
+    if let Some(known) = names.get(name) {
         return Ok(known);
     }
     if names.len() >= MOST_SIGNALS || name.len() > 64 {
         return Err(corrupt("a receipt names signals that cannot be"));
     }
-    let kept: &'static str = Box::leak(name.into_boxed_str());
+    let kept: &'static str = Box::leak(Box::from(name));
     names.insert(kept);
     Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part([raw, normalised, weight, value]: [f32; 4]) -> ScorePart {
+        ScorePart { name: "words", raw, normalised, weight, value }
+    }
+
+    #[test]
+    fn what_follows_from_the_rest_of_a_part_is_not_written_and_comes_back() {
+        let rows = [
+            (part([0.0, 0.0, 0.06, 0.0]), 1),
+            (part([0.7, 0.7, 0.3, 0.7 * 0.3]), 2),
+            (part([11.5, 0.9, 0.3, 0.9 * 0.3]), 3),
+            (part([11.5, 0.9, 0.3, 0.1]), 4),
+            (part([-0.0, -0.0, 0.3, -0.0]), 2),
+        ];
+        for (part, count) in rows {
+            let written = numbers(&part);
+            assert_eq!(written.len(), count, "{part:?}");
+            let text = serde_json::to_string(&written).unwrap();
+            let read = part_of("words", &serde_json::from_str::<Vec<f32>>(&text).unwrap()).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{part:?}"));
+        }
+    }
+
+    #[test]
+    fn a_part_of_before_has_four_numbers_and_none_has_five() {
+        let read = |text: &str| part_of("words", &serde_json::from_str::<Vec<f32>>(text).unwrap());
+        let old = read("[11.148734092712402, 1.0, 0.09178468585014343, 0.09178468585014343]").unwrap();
+        assert_eq!(old, part([11.148_734, 1.0, 0.091_784_686, 0.091_784_686]));
+        assert_eq!(read("[]").unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(read("[1, 1, 1, 1, 1]").unwrap_err().kind(), ErrorKind::Corrupt);
+    }
 }

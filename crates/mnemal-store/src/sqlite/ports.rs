@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, Cursor, DeadLetter, Edition, Entity, EntityFilter, Event, EventCaps,
-    EventFilter, EventId, EventStore, Fact, FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark,
-    IndexStore, KeyPrefix, Learning, LearningDelta, LearningFilter, LearningStore, Lease, LeaseName,
-    LeaseStore, LogEntry, MentionFilter, MentionRow, ModelId, NoteKey, OwnerId, Projection, Receipt,
-    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, Timestamp, Tombstone, Turn, Vector,
-    WorkingEntry, WorkingKey, WorkingStore,
+    Advance, Appended, AsOf, Book, Completion, CompletionCache, Cursor, DeadLetter, Edition, Entity,
+    EntityFilter, EntityId, Event, EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter, GraphDelta,
+    GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore, KeyPrefix, Learning, LearningDelta,
+    LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerLine, LedgerStore, LogEntry,
+    MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection, PromptHash, Receipt,
+    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode,
+    SummaryStore, Timestamp, Tombstone, Turn, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
-use crate::port::{graph, index, learning, lease, log, receipt, working};
+use crate::port::{graph, index, learning, lease, ledger, log, model, receipt, summary, working};
 use crate::sql::Sql;
 
 impl SqliteStore {
@@ -150,6 +151,10 @@ impl GraphStore for SqliteStore {
         graph::facts(self.sql(), filter, as_of).await
     }
 
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
+        graph::strongest(self.sql(), of, most, as_of).await
+    }
+
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
         graph::history(self.sql(), filter).await
     }
@@ -160,6 +165,44 @@ impl GraphStore for SqliteStore {
 
     async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
         graph::mentions(self.sql(), filter).await
+    }
+}
+
+#[async_trait]
+impl Projection<SummaryDelta> for SqliteStore {
+    async fn cursor(&self) -> Result<Cursor> {
+        summary::cursor(self.sql()).await
+    }
+
+    async fn apply(&self, delta: &SummaryDelta, advance: &Advance) -> Result<()> {
+        summary::apply(self.sql(), delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        summary::reset(self.sql()).await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        summary::dead_letters(self.sql(), limit).await
+    }
+}
+
+#[async_trait]
+impl SummaryStore for SqliteStore {
+    async fn nodes(&self, paths: &[NodePath]) -> Result<Vec<SummaryNode>> {
+        summary::nodes(self.sql(), paths).await
+    }
+
+    async fn children(&self, path: &NodePath, limit: NonZeroUsize) -> Result<Vec<SummaryNode>> {
+        summary::children(self.sql(), path, limit).await
+    }
+
+    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
+        summary::hollow(self.sql(), limit).await
+    }
+
+    async fn all(&self) -> Result<Vec<SummaryNode>> {
+        summary::all(self.sql()).await
     }
 }
 
@@ -210,6 +253,21 @@ impl LeaseStore for SqliteStore {
 }
 
 #[async_trait]
+impl LedgerStore for SqliteStore {
+    async fn put(&self, lines: &[LedgerLine]) -> Result<()> {
+        ledger::put(self.sql(), lines).await
+    }
+
+    async fn lines(&self, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
+        ledger::lines(self.sql(), book, limit).await
+    }
+
+    async fn sweep(&self, book: Book, before: Timestamp) -> Result<u64> {
+        ledger::sweep(self.sql(), book, before).await
+    }
+}
+
+#[async_trait]
 impl WorkingStore for SqliteStore {
     async fn put(
         &self,
@@ -234,5 +292,20 @@ impl WorkingStore for SqliteStore {
 
     async fn sweep(&self, at: Timestamp) -> Result<u64> {
         working::sweep(self.sql(), at).await
+    }
+}
+
+#[async_trait]
+impl CompletionCache for SqliteStore {
+    async fn get(&self, prompt: PromptHash) -> Result<Completion> {
+        model::get(self.sql(), prompt).await
+    }
+
+    async fn put(&self, prompt: PromptHash, completion: &Completion, sources: &[EventId]) -> Result<()> {
+        model::put(self.sql(), prompt, completion, sources).await
+    }
+
+    async fn erase(&self, sources: &[EventId]) -> Result<u64> {
+        model::erase(self.sql(), sources).await
     }
 }

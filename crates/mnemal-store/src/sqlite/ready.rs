@@ -18,6 +18,16 @@ use crate::statement;
 const CHECKPOINT: &str =
     "pragma busy_timeout = 0; pragma wal_checkpoint(truncate); pragma busy_timeout = 5000";
 
+const REPACK: &str = "vacuum";
+
+/// Both answer with whether somebody was in the way, the pages of the log, and how many of them are in the file.
+const LOOK_AT_LOG: &str = "pragma wal_checkpoint(noop)";
+const TAKE_OVER: &str = "pragma wal_checkpoint(passive)";
+/// Pages of the write-ahead log that the file lacks from which on they are taken over.
+///
+/// Source: RELIABILITY 3.2, and SQLite's own default.
+const LONG: i64 = 1_000;
+
 /// An open write connection.
 #[derive(Debug)]
 pub(super) struct Ready {
@@ -81,6 +91,28 @@ impl Ready {
         Ok(false)
     }
 
+    /// Takes the write-ahead log into the file where it has become long, without waiting for anybody. Commits would do it too,
+    /// and whoever waits for one would wait for that.
+    pub(super) async fn relieve(&mut self) -> Result<()> {
+        if self.lacking().await? >= LONG {
+            rows(&mut self.connection, TAKE_OVER, Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns how many pages of the log the file lacks.
+    async fn lacking(&mut self) -> Result<i64> {
+        let mut answer = rows(&mut self.connection, LOOK_AT_LOG, Vec::new()).await?;
+        let Some(row) = answer.first_mut() else { return Ok(0) };
+        let (_busy, pages, taken) = (row.int()?, row.int()?, row.int()?);
+        Ok(pages - taken)
+    }
+
+    /// Writes every page anew: what moved within pages left copies that a removal does not reach.
+    pub(super) async fn repack(&mut self) -> Result<()> {
+        rows(&mut self.connection, REPACK, Vec::new()).await.map(drop)
+    }
+
     /// Whether there are small blocks enough for a full one; counts from the start afterwards.
     pub(super) fn may_seal(&mut self) -> bool {
         let enough = self.small_rows >= BLOCK_ROWS as u64;
@@ -109,5 +141,27 @@ impl Ready {
     /// Closes the connection, and gives up what is open on it.
     pub(super) async fn close(self) -> Result<()> {
         self.connection.close().await.map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteStore;
+    use crate::sqlite::open::for_writes;
+
+    #[tokio::test]
+    async fn a_commit_leaves_a_long_log_to_who_has_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        let mut ready = Ready::open(&for_writes(store.path(), store.inner.options)).await.unwrap();
+        for sql in ["create table scratch (text)", "insert into scratch values (zeroblob(4096 * 1200))"] {
+            rows(&mut ready.connection, sql, Vec::new()).await.unwrap();
+        }
+        assert!(ready.lacking().await.unwrap() > 1_200, "nobody who waited for the commit waited for more");
+        ready.relieve().await.unwrap();
+        assert_eq!(ready.lacking().await.unwrap(), 0);
+        ready.close().await.unwrap();
+        store.close().await.unwrap();
     }
 }

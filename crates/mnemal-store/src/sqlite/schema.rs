@@ -1,15 +1,16 @@
 //! The tables, and the steps by which an older file comes to have them.
 
-use crate::removal::clear_erased_graph;
+use crate::removal::{SHOWN, clear_erased_graph};
 
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
 /// The version that this code writes; it counts up with every migration.
-pub(super) const SCHEMA_VERSION: i64 = 6;
+pub(super) const SCHEMA_VERSION: i64 = 11;
 
 /// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
 /// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
-pub(super) const MIGRATIONS: [&str; 6] = [LOG, LEASES, TALLIES, GRAPH, WORKING, EDITIONS];
+pub(super) const MIGRATIONS: [&str; 11] =
+    [LOG, LEASES, TALLIES, GRAPH, WORKING, EDITIONS, RANKS, SUMMARIES, LEDGER, COMPLETIONS, SHOWN];
 
 /// The log and everything that stands beside it.
 const LOG: &str = "
@@ -259,3 +260,73 @@ create table edition (
 pragma user_version = 6;
 "
 );
+
+/// Where a fact stands among those of its subject and of its object, so that the first of many are found. Of what an older file
+/// holds it is taken from the number of its sources, and comes right when the fact is written next.
+const RANKS: &str = "
+alter table fact add column rank bigint not null default 0;
+update fact set rank = min(7, 1 + (select count(*) from graph_source s where s.record = fact.id));
+drop index fact_believed;
+create index fact_believed on fact (subject, expired_at, rank desc, id);
+drop index fact_object;
+create index fact_object on fact (object, expired_at, rank desc, id) where object is not null;
+
+pragma user_version = 7;
+";
+
+/// The summary tree: nodes, what they stand below, and the events that they rest on. A node without a body lost it with an
+/// erase and is made anew.
+const SUMMARIES: &str = "
+create table summary (
+  path text primary key,
+  body text
+);
+create index summary_hollow on summary (path) where body is null;
+create table summary_parent (
+  parent text not null,
+  path text not null,
+  last_at bigint not null,
+  primary key (parent, path)
+) without rowid;
+create index summary_parent_path on summary_parent (path);
+create index summary_parent_last on summary_parent (parent, last_at);
+create table summary_source (
+  path text not null,
+  event blob not null,
+  primary key (path, event)
+) without rowid;
+create index summary_source_event on summary_source (event);
+
+pragma user_version = 8;
+";
+
+/// The book of background work, which holds no content. From here on the log may hold operations, which older code cannot read:
+/// they are stored as decisions are, kind 7 and role 4.
+const LEDGER: &str = "
+create table ledger (
+  book text not null,
+  name text not null,
+  at bigint not null,
+  body text not null,
+  primary key (book, name)
+) without rowid;
+create index ledger_at on ledger (book, at);
+
+pragma user_version = 9;
+";
+
+/// Answers of language models, with the events that they rest on.
+const COMPLETIONS: &str = "
+create table completion (
+  prompt blob primary key check (length(prompt) = 32),
+  body text not null
+);
+create table completion_source (
+  event blob not null,
+  prompt blob not null,
+  primary key (event, prompt)
+) without rowid;
+create index completion_source_prompt on completion_source (prompt);
+
+pragma user_version = 10;
+";

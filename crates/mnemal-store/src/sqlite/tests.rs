@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mnemal_core::{
-    Advance, AsOf, EntityKind, EventId, FactFilter, GraphDelta, GraphStore as _, Projection as _,
+    Advance, AsOf, EntityId, EntityKind, EventId, Fact, FactFilter, GraphDelta, GraphStore as _,
+    Projection as _,
 };
 use mnemal_core::{Predicate, Timestamp, Within};
 use mnemal_testkit::{entity, fact};
@@ -35,6 +36,13 @@ async fn store(n: u128) -> (tempfile::TempDir, SqliteStore) {
 
 /// Counts the steps of a statement.
 async fn steps(store: &SqliteStore, sql: &'static str, args: Vec<Value>) -> u64 {
+    let (rows, steps) = counted(store, sql, args).await;
+    assert_eq!(rows, 1);
+    steps
+}
+
+/// Counts the rows and the steps of a statement.
+async fn counted(store: &SqliteStore, sql: &'static str, args: Vec<Value>) -> (usize, u64) {
     let mut reader = store.inner.driver.readers.take().await.unwrap();
     let connection = reader.connection().unwrap();
     let total = Arc::new(AtomicU64::new(0));
@@ -44,18 +52,21 @@ async fn steps(store: &SqliteStore, sql: &'static str, args: Vec<Value>) -> u64 
         true
     };
     connection.lock_handle().await.unwrap().set_progress_handler(1, count);
-    assert_eq!(rows(connection, sql, args).await.unwrap().len(), 1);
+    let found = rows(connection, sql, args).await.unwrap().len();
     connection.lock_handle().await.unwrap().remove_progress_handler();
-    total.load(Ordering::Relaxed)
+    (found, total.load(Ordering::Relaxed))
 }
 
 /// The lookups that are asked for one subject or one name, with what they are asked.
 fn lookups() -> Vec<(&'static str, Vec<Value>)> {
     let ada = || Value::Blob(7_u128.to_be_bytes().to_vec());
-    let mut all = vec![
-        (statement::BELIEVED_OF_SLOT, vec![ada(), "lives_in".into()]),
-        (statement::FACTS_OF_SLOT, vec![ada(), "lives_in".into()]),
-    ];
+    let mut all = Vec::new();
+    for slots in [&statement::BELIEVED_OF_SLOTS, &statement::FACTS_OF_SLOTS] {
+        for (sql, mut args) in slots.lookups(vec!["lives_in".into()]) {
+            args.push(ada());
+            all.push((sql, args));
+        }
+    }
     all.extend(statement::ENTITIES_NAMED.lookups(vec!["p7".into()]));
     all.extend(statement::BELIEVED_OF_SUBJECTS.lookups(vec![ada()]));
     all.extend(statement::ENTITIES_NAMED.lookups(vec!["p7".into()]));
@@ -74,8 +85,8 @@ async fn a_slot_costs_the_same_among_a_thousand_facts_and_among_twenty_thousand(
         assert!((1..200).contains(&one), "{one} steps: {sql}");
     }
     let of_slot = FactFilter {
-        subjects: Within::Only(vec![mnemal_core::EntityId(7)]),
-        predicate: Within::Only(Predicate::new("lives_in").unwrap()),
+        subjects: Within::Only(vec![EntityId(7)]),
+        predicates: Within::Only(vec![Predicate::new("lives_in").unwrap()]),
         ..FactFilter::all()
     };
     for as_of in [AsOf::present(Timestamp::EPOCH), AsOf { world: Timestamp::MAX, belief: Timestamp::EPOCH }] {
@@ -95,4 +106,48 @@ async fn no_lookup_walks_a_table() {
             assert!(!line.starts_with("SCAN"), "{line}: {sql}");
         }
     }
+}
+
+/// Somebody of whom `n` facts are known, and to whom as many lead, beside `n` people of whom two are known.
+async fn hub(n: u128) -> (tempfile::TempDir, SqliteStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+    let at = Timestamp::EPOCH;
+    let about = (1..=n).map(|id| fact(id, HUB, "likes", EventId(id), at).unwrap());
+    let leading = (1..=n).map(|id| {
+        let object = mnemal_core::Value::Entity(EntityId(HUB));
+        Fact { object, ..fact(n + id, HUB + id, "knows", EventId(id), at).unwrap() }
+    });
+    let beside = (1..=n).map(|id| fact(2 * n + id, HUB + id, "lives_in", EventId(id), at).unwrap());
+    let facts: Vec<Fact> = about.chain(leading).chain(beside).collect();
+    for some in facts.chunks(1_000) {
+        let delta = GraphDelta { facts: some.to_vec(), ..GraphDelta::default() };
+        store.apply(&delta, &Advance::default()).await.unwrap();
+    }
+    (folder, store)
+}
+
+/// Whom everybody knows.
+const HUB: u128 = 1 << 100;
+
+#[tokio::test]
+async fn what_is_known_first_of_somebody_costs_the_same_however_much_is_known() {
+    let ((_few_kept, few), (_many_kept, many)) = (hub(300).await, hub(6_000).await);
+    let blob = |id: u128| Value::Blob(id.to_be_bytes().to_vec());
+    let alone = || vec![blob(HUB)];
+    let among = || vec![blob(HUB + 3), blob(HUB), blob(HUB + 5)];
+    for statement in [&statement::STRONGEST_OF_SUBJECTS, &statement::STRONGEST_OF_OBJECTS] {
+        for who in [alone(), among()] {
+            for (sql, mut args) in statement.lookups(who) {
+                args.push(Value::Int(20));
+                let (found, one) = counted(&few, sql, args.clone()).await;
+                let (also, other) = counted(&many, sql, args).await;
+                assert_eq!((found, also), (20, 20), "{sql}");
+                assert_eq!(one, other, "{sql}");
+            }
+        }
+    }
+    let most = std::num::NonZeroUsize::new(20).unwrap();
+    let found = many.strongest(&[EntityId(HUB)], most, AsOf::present(Timestamp::EPOCH)).await.unwrap();
+    assert_eq!(found.len(), 20);
 }

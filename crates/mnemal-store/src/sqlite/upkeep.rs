@@ -54,6 +54,30 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    /// Empties the write-ahead log, as soon as no reader holds it.
+    async fn emptied(&self) -> Result<Scrub> {
+        let mut residual: Vec<String> = RESIDUAL.iter().map(|what| (*what).to_owned()).collect();
+        let (mut pause, mut waited) = (FIRST_PAUSE, Duration::ZERO);
+        loop {
+            if self.inner.driver.ask(|answer| Job::Checkpoint { answer }).await? {
+                return Ok(Scrub { truncated: true, residual });
+            }
+            if waited >= PATIENCE {
+                residual.push("the write-ahead log, which another reader holds".to_owned());
+                return Ok(Scrub { truncated: false, residual });
+            }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a reader must have time to finish; tests pause the clock"
+            )]
+            tokio::time::sleep(pause).await;
+            waited += pause;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
 #[async_trait]
 impl Upkeep for SqliteStore {
     async fn check(&self) -> Result<Integrity> {
@@ -77,25 +101,20 @@ impl Upkeep for SqliteStore {
         Ok(found)
     }
 
-    async fn scrub(&self) -> Result<Scrub> {
-        let mut residual: Vec<String> = RESIDUAL.iter().map(|what| (*what).to_owned()).collect();
-        let (mut pause, mut waited) = (FIRST_PAUSE, Duration::ZERO);
-        loop {
-            if self.inner.driver.ask(|answer| Job::Checkpoint { answer }).await? {
-                return Ok(Scrub { truncated: true, residual });
+    async fn scrub(&self, texts: &[String]) -> Result<Scrub> {
+        let mut scrub = self.emptied().await?;
+        for text in texts {
+            if scrub.truncated && !super::search::search(self, text).await?.is_empty() {
+                return match self.inner.driver.ask(|answer| Job::Repack { answer }).await {
+                    Ok(()) => self.emptied().await,
+                    Err(error) => {
+                        scrub.residual.push(format!("pages that could not be written anew: {error}"));
+                        Ok(scrub)
+                    }
+                };
             }
-            if waited >= PATIENCE {
-                residual.push("the write-ahead log, which another reader holds".to_owned());
-                return Ok(Scrub { truncated: false, residual });
-            }
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a reader must have time to finish; tests pause the clock"
-            )]
-            tokio::time::sleep(pause).await;
-            waited += pause;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        Ok(scrub)
     }
 
     async fn backup(&self, to: &Path) -> Result<()> {

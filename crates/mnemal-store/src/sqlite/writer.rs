@@ -24,6 +24,11 @@ const GROUP_BYTES: usize = 1 << 20;
 /// Source: own default; three times 5 s is the deadline of a write.
 pub(super) const ATTEMPTS: usize = 3;
 
+/// Jobs between two looks at how long the write-ahead log is; a job writes some hundred pages at most.
+///
+/// Source: own default; a look is a trip to the connection and back.
+const LOOK_EVERY: u64 = 4;
+
 pub(super) const BEGIN: &str = "begin immediate";
 pub(super) const COMMIT: &str = "commit";
 const ROLLBACK: &str = "rollback";
@@ -39,6 +44,8 @@ pub(super) enum Job {
     Work { work: Box<dyn Work>, answer: Answer<u64> },
     /// Try once to empty the write-ahead log; answers whether that worked.
     Checkpoint { answer: Answer<bool> },
+    /// Write every page anew.
+    Repack { answer: Answer<()> },
     /// Empty the write-ahead log and end.
     Close { answer: Answer<()> },
 }
@@ -63,6 +70,7 @@ impl Job {
 pub(super) struct Writer {
     connect: SqliteConnectOptions,
     ready: Option<Ready>,
+    jobs: u64,
 }
 
 /// Starts the writer; it ends with [`Job::Close`], or when nobody can ask any more.
@@ -82,11 +90,15 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
                 }
                 Job::Work { mut work, answer } => reply(answer, writer.work(work.as_mut()).await),
                 Job::Checkpoint { answer } => reply(answer, writer.checkpoint().await),
+                Job::Repack { answer } => reply(answer, writer.repack().await),
                 Job::Close { answer } => {
                     queue.close();
                     reply(answer, writer.close().await);
                     return;
                 }
+            }
+            if next.is_none() && queue.is_empty() {
+                writer.relieve().await;
             }
         }
         // Nobody is left to hear whether this worked; the next open finds the write-ahead log.
@@ -120,7 +132,7 @@ fn reply<T>(answer: Answer<T>, result: Result<T>) {
 impl Writer {
     /// Opens nothing yet.
     pub(super) fn new(connect: SqliteConnectOptions) -> Self {
-        Self { connect, ready: None }
+        Self { connect, ready: None, jobs: 0 }
     }
 
     /// Returns the connection; opens it where there is none.
@@ -173,6 +185,17 @@ impl Writer {
         }
     }
 
+    /// Looks from time to time whether the write-ahead log has become long, while nobody waits.
+    async fn relieve(&mut self) {
+        self.jobs += 1;
+        if self.jobs.is_multiple_of(LOOK_EVERY)
+            && let Some(ready) = &mut self.ready
+        {
+            // A log that stays long is taken over by a commit, and a connection that has failed tells the next job.
+            drop(ready.relieve().await);
+        }
+    }
+
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
         let done = match self.ready().await {
@@ -193,6 +216,14 @@ impl Writer {
     async fn checkpoint(&mut self) -> Result<bool> {
         let done = match self.ready().await {
             Ok(ready) => ready.checkpoint().await,
+            Err(error) => Err(error),
+        };
+        self.settle(done).await
+    }
+
+    async fn repack(&mut self) -> Result<()> {
+        let done = match self.ready().await {
+            Ok(ready) => ready.repack().await,
             Err(error) => Err(error),
         };
         self.settle(done).await

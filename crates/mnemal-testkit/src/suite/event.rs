@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AgentId, Body, Category, ChannelId, Cursor, Decision, EntityId, Error, ErrorKind, Event, EventFilter,
-    EventId, EventKind, FactChoice, FactDecision, Forget, Importance, LearningKind, LogEntry, NoteKey,
-    Origin, Predicate, Remember, Result, Role, Selector, Seq, SessionId, Span, Speaker, Tag, Timestamp,
-    ToolName, UserId, Value, Within, WorldTime, Zone,
+    AgentId, Body, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind, Event,
+    EventFilter, EventId, EventKind, FactChoice, FactDecision, Filed, Forget, Importance, LearningKind,
+    LogEntry, NoteKey, Operation, Origin, Predicate, Producer, PromptHash, Remember, Result, Role, Selector,
+    Seq, SessionId, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -174,6 +174,8 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
     for decision in [
         Decision::Remember(remember),
         Decision::Archive { key: NoteKey::new("deploy_day")? },
+        Decision::Restore { key: NoteKey::new("deploy_day")? },
+        Decision::Reject { key: NoteKey::new("deploy_day")? },
         Decision::Forget(forget),
         Decision::Forget(Forget { selector: Selector::Key(NoteKey::new("k")?), events: Vec::new() }),
         Decision::Forget(Forget { selector: Selector::Events(vec![EventId(9)]), events: vec![EventId(9)] }),
@@ -186,6 +188,40 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
     ] {
         let mut entry = records.turn("s", "text")?;
         entry.event.kind = EventKind::Decision(decision);
+        storage.events.append(std::slice::from_ref(&entry)).await?;
+        let event = only(storage.events.get(&[entry.id]).await?)?;
+        assert_eq!(event.kept().map(|kept| &kept.kind), Some(&entry.event.kind));
+        assert_eq!(event.role, Role::Decision);
+    }
+    Ok(())
+}
+
+/// What the engine did about memory survives as what it is.
+pub async fn operations_come_back(storage: &Storage) -> Result<()> {
+    let mut records = Records::new(1);
+    let filed = Filed {
+        category: Category::new("team/habits")?,
+        tags: vec![Tag::new("ops")?],
+        importance: Importance::new(0.75)?,
+    };
+    let two = || vec![EventId(3), EventId(4)];
+    for deed in [
+        Deed::Merge { notes: two(), filed: filed.clone() },
+        Deed::Retire { notes: two(), into: Some(EventId(5)) },
+        Deed::Retire { notes: two(), into: None },
+        Deed::Refine { note: EventId(3), filed: filed.clone() },
+        Deed::Infer { from: two(), kind: LearningKind::Insight, filed },
+        Deed::Compress { turns: two() },
+    ] {
+        let operation = Operation {
+            deed,
+            producer: Producer { id: "dream/fold".to_owned(), version: 3 },
+            prompt: Some(PromptHash([9; 32])),
+            shown: vec![EventId(3), EventId(4), EventId(5)],
+            because: "they say \"the same\"".to_owned(),
+        };
+        let mut entry = records.turn("s", "text")?;
+        entry.event.kind = EventKind::Operation(operation);
         storage.events.append(std::slice::from_ref(&entry)).await?;
         let event = only(storage.events.get(&[entry.id]).await?)?;
         assert_eq!(event.kept().map(|kept| &kept.kind), Some(&entry.event.kind));

@@ -137,11 +137,13 @@ pub async fn filters_agree_with_the_reference(storage: &Storage) -> Result<()> {
             assert_eq!(storage.graph.entities(&filter).await?, expected, "{filter:?}");
         }
         for sources in [Within::All, Within::Only(vec![*one, *three])] {
-            for predicate in [Within::All, Within::Only(Predicate::new("likes")?)] {
+            let likes = [Predicate::new("likes")?];
+            let both = [Predicate::new("owns")?, Predicate::new("likes")?];
+            for predicates in [Within::All, Within::Only(likes.to_vec()), Within::Only(both.to_vec())] {
                 let filter = FactFilter {
                     subjects: ids.clone(),
                     sources: sources.clone(),
-                    predicate,
+                    predicates,
                     ..FactFilter::all()
                 };
                 let expected: Vec<_> = rows.facts.iter().filter(|row| filter.accepts(row)).cloned().collect();
@@ -186,6 +188,49 @@ pub async fn as_of_hides_what_was_not_known_or_no_longer_holds(storage: &Storage
         assert_eq!(found.len(), expected, "world {world}, belief {belief}");
     }
     assert_eq!(storage.graph.facts(&FactFilter::all(), AsOf::present(at(3 * second))).await?, []);
+    Ok(())
+}
+
+/// Of many facts those are looked at that most events say, then by id; what is over or rejected comes last, and whether the rest
+/// hold is asked afterwards.
+pub async fn the_strongest_facts_around_somebody_come_first(storage: &Storage) -> Result<()> {
+    let sources = events(storage, 2).await?;
+    let [one, two] = sources.as_slice() else { return Ok(()) };
+    let mut said_twice = fact(8, 1, "likes", *one, at(5))?;
+    said_twice.supports.extend(fact(8, 1, "likes", *two, at(5))?.supports);
+    let mut home = fact(5, 3, "knows", *one, at(5))?;
+    home.object = Value::Entity(EntityId(1));
+    let mut over = said_twice.clone();
+    (over.id, over.invalid_at) = (FactId(1), Some(WorldTime::from_seconds(9)));
+    let wrong = Fact { status: FactStatus::Rejected, ..fact(2, 1, "likes", *one, at(5))? };
+    let before = Fact { expired_at: Some(at(6)), ..fact(3, 1, "likes", *one, at(4))? };
+    let other = fact(4, 7, "likes", *one, at(5))?;
+    let plain = fact(6, 1, "likes", *one, at(5))?;
+    let facts = vec![said_twice, home, over, wrong, before, other, plain];
+    storage.graph.apply(&GraphDelta { facts, ..GraphDelta::default() }, &advance(0, 1)).await?;
+    let ids = |facts: Vec<Fact>| {
+        let mut ids: Vec<u128> = facts.iter().map(|fact| fact.id.0).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let ada = [EntityId(1)];
+    for (most, now, expected) in [
+        (1, 20, vec![8]),
+        (2, 20, vec![5, 8]),
+        (3, 20, vec![5, 6, 8]),
+        (9, 20, vec![5, 6, 8]),
+        (3, 8, vec![5, 6, 8]),
+        (4, 8, vec![1, 5, 6, 8]),
+    ] {
+        let as_of = AsOf::present(at(now * 1_000_000));
+        let most = NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN);
+        let found = storage.graph.strongest(&ada, most, as_of).await?;
+        assert_eq!(ids(found), expected, "{most} at {now}");
+    }
+    let long_ago = AsOf { world: at(8_000_000), belief: at(4) };
+    let found = storage.graph.strongest(&ada, NonZeroUsize::MIN, long_ago).await?;
+    assert_eq!(ids(found), [3], "what was believed before is found as of then");
+    assert_eq!(storage.graph.strongest(&[], PLENTY, AsOf::present(at(9))).await?, []);
     Ok(())
 }
 

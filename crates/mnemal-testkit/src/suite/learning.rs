@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, ErrorKind, EventId, Learning, LearningDelta, LearningFilter,
-    LearningStatus, NoteKey, Result, Seq, Timestamp, Within,
+    Advance, AsOf, Basis, Confidence, Cursor, DeadLetter, ErrorKind, EventId, Learning, LearningDelta,
+    LearningFilter, LearningId, LearningKind, LearningStatus, Leave, NoteKey, Result, RuleId, Seq, Signal,
+    Speaker, Stance, Tally, Timestamp, ToolName, Verdict, Within,
 };
 
 use super::Storage;
@@ -35,14 +36,41 @@ async fn all(storage: &Storage) -> Result<Vec<Learning>> {
     storage.learnings.all(&LearningFilter::all()).await
 }
 
+/// A row with everything that a learning can have.
+fn learnt(source: EventId) -> Result<Learning> {
+    Ok(Learning {
+        kind: LearningKind::AntiPattern,
+        basis: Basis::Inferred,
+        confidence: Confidence::new(0.6),
+        leave: Leave::Asked,
+        topics: vec!["email".to_owned()],
+        tool: Some(ToolName::new("mail")?),
+        speaker: Some(Speaker::new("Ann")?),
+        status: LearningStatus::Rejected,
+        superseded_by: Some(LearningId(7)),
+        verdict: Some(Verdict::Rejected(at(9))),
+        signal: Some(Signal {
+            rule: RuleId::new("en.reject")?,
+            stance: Stance::Leave,
+            weight: 1.5,
+            supports: 2,
+        }),
+        tally: Some(Tally { uses: 3, errors: 2 }),
+        occurred_at: at(4),
+        expired_at: Some(at(9)),
+        ..learning(2, "k2", source, at(5))?
+    })
+}
+
 /// Rows are never seen without their cursor.
 // proves: NB-35
 pub async fn rows_and_cursor_move_together(storage: &Storage) -> Result<()> {
-    let row = learning(1, "k", event(storage).await?, at(5))?;
+    let source = event(storage).await?;
+    let rows = [learning(1, "k", source, at(5))?, learnt(source)?];
     assert_eq!(storage.learnings.cursor().await?, Cursor::START);
-    storage.learnings.apply(&put(std::slice::from_ref(&row)), &advance(0, 1)).await?;
+    storage.learnings.apply(&put(&rows), &advance(0, 1)).await?;
     assert_eq!(storage.learnings.cursor().await?, Cursor(Some(Seq(1))));
-    assert_eq!(all(storage).await?, [row]);
+    assert_eq!(all(storage).await?, rows);
     Ok(())
 }
 

@@ -39,13 +39,31 @@ pub async fn a_known_id_is_a_conflict(storage: &Storage) -> Result<()> {
 pub async fn a_session_remembers_what_it_was_shown(storage: &Storage) -> Result<()> {
     storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
     storage.receipts.put(&receipt(2, "s", EventId(5), at(11))?).await?;
-    storage.receipts.put(&receipt(3, "s", EventId(6), at(12))?).await?;
+    let mut two_lines = receipt(3, "s", EventId(6), at(12))?;
+    two_lines.lines.extend(two_lines.lines.clone());
+    if let Some(line) = two_lines.lines.last_mut() {
+        line.content_hash = [9; 16];
+    }
+    storage.receipts.put(&two_lines).await?;
     let seen = storage.receipts.seen(&SessionId::new("s")?).await?;
-    assert_eq!(seen.items.len(), 2);
+    assert_eq!(seen.items.len(), 3);
     assert!(seen.has(RecordRef::Event(EventId(5)), &[7; 16]));
     assert!(!seen.has(RecordRef::Event(EventId(5)), &[8; 16]));
+    assert!(
+        seen.has(RecordRef::Event(EventId(6)), &[7; 16]) && seen.has(RecordRef::Event(EventId(6)), &[9; 16])
+    );
     assert!(seen.items.iter().all(|item| item.sources.len() == 1));
     assert_eq!(storage.receipts.seen(&SessionId::new("unknown")?).await?.items, []);
+    Ok(())
+}
+
+/// What was asked in no conversation was shown to none: another one who asks so has seen nothing.
+pub async fn nobody_remembers_what_was_shown(storage: &Storage) -> Result<()> {
+    storage.receipts.put(&receipt(1, SessionId::NOBODY, EventId(5), at(10))?).await?;
+    assert_eq!(storage.receipts.seen(&SessionId::nobody()).await?.items, []);
+    assert_eq!(storage.receipts.get(ReceiptId(1)).await?.lines.len(), 1);
+    assert!(storage.receipts.erase(&[EventId(5)]).await? > 0, "the receipt names it all the same");
+    assert_eq!(storage.receipts.get(ReceiptId(1)).await?.lines.len(), 0);
     Ok(())
 }
 

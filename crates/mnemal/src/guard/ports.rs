@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, ContextRequest, ContextSource, Cursor,
-    DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, Event, EventCaps, EventFilter, EventId,
-    EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
-    KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter,
-    MentionRow, ModelId, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen,
-    SessionId, SessionSummary, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
+    Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, Completion, ContextRequest, ContextSource,
+    Cursor, DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, EntityId, Event, EventCaps,
+    EventFilter, EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode,
+    IndexBlock, IndexMark, IndexStore, Inventory, KeyPrefix, LanguageModel, Layer, Learning, LearningDelta,
+    LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey,
+    Projection, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
+    SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey,
+    WorkingStore,
 };
 
 use super::Guarded;
@@ -64,6 +66,21 @@ impl Guarded<dyn BackgroundEmbedder> {
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>> {
         self.run_within(deadline, "the endpoint", self.part.embed(permit, texts)).await
+    }
+}
+
+/// Most time for one question to a model, repetitions and pauses included. Source: as for the texts of one request.
+const PATIENCE: Duration = Duration::from_mins(6);
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl LanguageModel for Guarded<dyn LanguageModel> {
+    fn model(&self) -> &ModelId {
+        self.part.model()
+    }
+
+    async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion> {
+        self.run_within(PATIENCE, "the language model", self.part.complete(permit, prompt)).await
     }
 }
 
@@ -201,6 +218,10 @@ impl GraphStore for Guarded<dyn GraphStore> {
         self.run("the graph", self.part.facts(filter, as_of)).await
     }
 
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
+        self.run("the graph", self.part.strongest(of, most, as_of)).await
+    }
+
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
         self.run("the graph", self.part.history(filter)).await
     }
@@ -211,6 +232,47 @@ impl GraphStore for Guarded<dyn GraphStore> {
 
     async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
         self.run("the graph", self.part.mentions(filter)).await
+    }
+}
+
+/// Reads are guarded; folding is not: its transaction must run to the end.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projection<SummaryDelta> for Guarded<dyn SummaryStore> {
+    async fn cursor(&self) -> Result<Cursor> {
+        self.run("the summaries", self.part.cursor()).await
+    }
+
+    async fn apply(&self, delta: &SummaryDelta, advance: &Advance) -> Result<()> {
+        self.part.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.run("the summaries", self.part.dead_letters(limit)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl SummaryStore for Guarded<dyn SummaryStore> {
+    async fn nodes(&self, paths: &[NodePath]) -> Result<Vec<SummaryNode>> {
+        self.run("the summaries", self.part.nodes(paths)).await
+    }
+
+    async fn children(&self, path: &NodePath, limit: NonZeroUsize) -> Result<Vec<SummaryNode>> {
+        self.run("the summaries", self.part.children(path, limit)).await
+    }
+
+    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
+        self.run("the summaries", self.part.hollow(limit)).await
+    }
+
+    async fn all(&self) -> Result<Vec<SummaryNode>> {
+        self.run("the summaries", self.part.all()).await
     }
 }
 
@@ -251,6 +313,10 @@ impl ContextSource for Guarded<dyn ContextSource> {
 
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
         self.run("a context source", self.part.fragments(request)).await
+    }
+
+    async fn inventories(&self, request: &ContextRequest) -> Result<Vec<Inventory>> {
+        self.run("a context source", self.part.inventories(request)).await
     }
 }
 

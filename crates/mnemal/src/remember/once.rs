@@ -9,13 +9,16 @@ use mnemal_core::{
 };
 use mnemal_events::Durability;
 use mnemal_recall::Mode;
+use mnemal_text::{jaccard, shingles};
 
-use super::{DEFAULT_CATEGORY, RememberCall, Stored};
+use super::{Alike, DEFAULT_CATEGORY, Overlap, RememberCall, Stored};
 use crate::memory::Memory;
 
 /// Hits among which a note of the same words is looked for. Source: own default; the same words rank first, and a few
 /// versions of them may stand before the one that holds.
 const LOOK_AT: usize = 8;
+/// Jaccard index of terms from which two notes say nearly the same. Source: AD-29, without vectors.
+const ALIKE: f32 = 0.60;
 /// Longest part of a text that is searched for, in characters. Source: own default, more words than a query may have.
 const ASKED: usize = 4_096;
 
@@ -34,22 +37,26 @@ impl RememberCall {
     /// As [`log`](crate::Memory::log).
     pub async fn once(mut self, window: Duration) -> Result<Degraded<Stored>> {
         let told = Told::of(&self)?;
-        let holding = told.holding().await;
+        let near = told.near().await;
+        let holding = told.holding(&near);
         if let Some(known) = holding.iter().find(|note| told.is(note, window)) {
             return Ok(Degraded::whole(stored(known)));
         }
         let unnamed = self.message.idempotency_key.is_none();
         if unnamed {
-            self.message = self.message.idempotency_key(told.name(holding.first(), window));
+            self.message = self.message.idempotency_key(told.name(holding.first().copied(), window));
         }
         match self.run().await {
             // Somebody said the same a moment ago, with an end that differs by that moment.
             Err(error) if unnamed && error.kind() == ErrorKind::Conflict => {
-                let holding = told.holding().await;
-                let known = holding.iter().find(|note| told.is(note, window));
+                let near = told.near().await;
+                let known = near.iter().find(|note| told.is(note, window));
                 known.map(|known| Degraded::whole(stored(known))).ok_or(error)
             }
-            done => done,
+            done => done.map(|mut stored| {
+                stored.value.alike = told.alike(&near);
+                stored
+            }),
         }
     }
 }
@@ -89,9 +96,9 @@ impl Told {
         })
     }
 
-    /// Returns the note that holds under the key, or those of the same words, newest first. A part that does not answer
+    /// Returns the note that holds under the key, or those of nearly the same words, newest first. A part that does not answer
     /// knows nothing: then the call's name alone keeps repetitions apart.
-    async fn holding(&self) -> Vec<Learning> {
+    async fn near(&self) -> Vec<Learning> {
         let mut notes = self.candidates().await.unwrap_or_default();
         notes.sort_by_key(|note| std::cmp::Reverse((note.created_at, note.id)));
         notes
@@ -107,10 +114,25 @@ impl Told {
         let found = self.memory.recall(asked).filter(filter).mode(Mode::Lexical).limit(LOOK_AT).await.ok()?;
         let events = found.hits.iter().map(|hit| hit.event.id).collect();
         let filter = LearningFilter { sources: Within::Only(events), ..LearningFilter::all() };
+        self.memory.notes(&filter).await.ok()
+    }
+
+    /// Returns those of the same words; with a key all.
+    fn holding<'n>(&self, near: &'n [Learning]) -> Vec<&'n Learning> {
         let words = words(&self.content);
-        let mut notes = self.memory.notes(&filter).await.ok()?;
-        notes.retain(|note| self::words(&note.content) == words);
-        Some(notes)
+        near.iter().filter(|note| self.key.is_some() || self::words(&note.content) == words).collect()
+    }
+
+    /// Returns the note that says nearly the same, of which something is to be told: a key says by itself what meets.
+    fn alike(&self, near: &[Learning]) -> Option<Alike> {
+        let terms = shingles(&self.content, 1);
+        let near = near.iter().filter(|note| self.key.is_none() && note.level > Level::External);
+        let near = near.map(|note| (shingles(&note.content, 1), note.id));
+        let likeness = |other: &[u64]| jaccard(&terms, other);
+        let (other, id) = near.max_by(|(one, _), (other, _)| likeness(one).total_cmp(&likeness(other)))?;
+        let is_within = terms.iter().all(|term| other.binary_search(term).is_ok());
+        let how = if is_within { Overlap::Reinforces } else { Overlap::Extends };
+        (likeness(&other) >= ALIKE).then_some(Alike { id, how })
     }
 
     /// Whether a note says this already.
@@ -187,6 +209,7 @@ fn stored(note: &Learning) -> Stored {
         // It was acknowledged when it was made, and nothing is written now.
         durability: Durability::Disk,
         redactions: 0,
+        alike: None,
     }
 }
 
@@ -222,6 +245,23 @@ mod tests {
         for other in ["We use npm, never pnpm.", "We use pnpm, never npm!?", "We use pnpm"] {
             assert!(tell(&memory, None, other).await.created, "{other}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_note_of_nearly_the_same_words_is_stored_and_named_and_nothing_is_written_over() {
+        let memory = Memory::in_memory().await.unwrap();
+        let first = tell(&memory, None, "The staging server restarts every Sunday night at two").await;
+        assert_eq!(first.alike, None);
+        let id = first.id.unwrap();
+        for (text, how) in [
+            ("the staging server restarts every sunday night", Overlap::Reinforces),
+            ("The staging server restarts every Monday night at two", Overlap::Extends),
+        ] {
+            let again = tell(&memory, None, text).await;
+            assert_eq!((again.created, again.alike), (true, Some(Alike { id, how })), "{text}");
+            let _gone = memory.forget(mnemal_core::Selector::Events(vec![again.event])).await.unwrap();
+        }
+        assert_eq!(tell(&memory, None, "The ferry leaves at noon").await.alike, None);
     }
 
     #[tokio::test]

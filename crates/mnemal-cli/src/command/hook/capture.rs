@@ -15,6 +15,9 @@ use crate::args::Global;
 use crate::output::Output;
 use crate::place::Place;
 
+/// Most time for learning from a turn. Source: own default, that of the graph.
+const LEARNING: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// Captures to the end of the transcript; before a compaction also keeps a summary of what goes.
 pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings, event: Event) -> Result<()> {
     if settings.capture == Capture::Off {
@@ -46,7 +49,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     if event == Event::PreCompact
         && let Some(session) = &input.session
     {
-        drop(memory.keep_timeline(session).await?);
+        drop(memory.compress(session.clone()).keep_last(0).await?);
     }
     if let Some(position) = reached {
         marks.write(Mark::new(position, head(&memory).await?))?;
@@ -56,6 +59,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     }
     // Nobody else may be there to read what was said into the graph; what time does not suffice for is read at the next turn.
     let _behind = memory.graph().await;
+    let _behind = memory.engine().fold_within(LEARNING).await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
     let _later = memory.engine().close().await;
     let broken = report.broken;

@@ -84,6 +84,10 @@ impl Cutter<'_, '_> {
             self.has(at, &self.words().places)
                 || bytes(at).and_then(|bytes| self.hints.kind_of(&bytes)) == Some(EntityKind::Location)
         };
+        // "Somewhere quiet." begins with a capital as every answer does.
+        if words.start == 0 && !self.rule.asks.is_empty() && self.mention(0).is_none() {
+            return Err(Reason::WrongKind);
+        }
         if self.is_capital(words.start) || is_known(words.start) {
             let goes_on = |at: &usize| {
                 self.is_capital(*at)

@@ -67,8 +67,26 @@ impl Cutter<'_, '_> {
         let is_other = is_noun && self.has(words.start, &self.words().not_first)
             || rule.is_light && !is_marked
             || is_brand && self.names_a_noun(words.start, words.end)
-            || rule.is_last && !self.is_end(words.end);
+            || rule.is_last && !self.is_end(words.end)
+            || self.is_under_way(words)
+            || self.is_torn(words);
         !is_other
+    }
+
+    /// "I'm having trouble wrapping my head around it": what somebody is doing is no job.
+    fn is_under_way(&self, words: &Range<usize>) -> bool {
+        let is_bare = words.start > 0 && !self.is_article(words.start - 1);
+        self.rule.predicate.as_str() == "role"
+            && !self.rule.with_verb
+            && is_bare
+            && self.rules.is_of("doing", self.reading.lower(words.start))
+    }
+
+    /// "I can read it tomorrow": what ends at a pronoun is no skill.
+    fn is_torn(&self, words: &Range<usize>) -> bool {
+        self.rule.predicate.as_str() == "skill"
+            && self.reading.break_at(words.end) == Break::None
+            && self.has(words.end, &self.words().pronouns)
     }
 
     /// Says whether the head, or the first noun, says nothing: "thing".

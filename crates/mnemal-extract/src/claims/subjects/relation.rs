@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mnemal_core::Subject;
 
 use super::roles::Role;
-use super::{Found, Gender, How, SubjectWords, begins, is_verb_after, name_run};
+use super::{Found, Gender, How, SubjectWords, begins, name_run};
 use crate::clause::{Break, Reading};
 
 /// Words between "my" and the role: "my older twin sister". Source: own choice.
@@ -46,7 +46,7 @@ impl SubjectWords {
         let relative = usize::from(reading.has(end, &self.who));
         if relative == 0
             && (!is_own
-                || reading.has(end, &self.genitive) && !is_verb_after(reading, end)
+                || reading.has(end, &self.genitive) && !self.is_verb_after(reading, end)
                 || reading.has(end, &self.joiners))
         {
             return None;
@@ -96,7 +96,8 @@ impl SubjectWords {
             end = run.end;
         }
         let name = name.and_then(|run| reading.text.get(reading.bytes(&run))).map(str::to_owned);
-        if reading.has(end, &self.genitive) && !is_verb_after(reading, end) || reading.has(end, &self.joiners)
+        if reading.has(end, &self.genitive) && !self.is_verb_after(reading, end)
+            || reading.has(end, &self.joiners)
         {
             return None;
         }

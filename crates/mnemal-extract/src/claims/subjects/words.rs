@@ -35,6 +35,8 @@ pub(crate) struct SubjectWords {
     pub(crate) unsaid: Words,
     /// Verbs that, without a subject, speak of the last person: "Hates flats."
     pub(super) unsaid_other: Words,
+    /// Words behind "'s" that show that it is a verb: "my sister's a nurse".
+    pub(super) shows_verb: Words,
     /// What may be told of a person behind a genitive: "my dog's name".
     pub(super) of_genitive: Words,
     pub(super) he: Words,
@@ -84,6 +86,7 @@ impl SubjectWords {
             lead: list("lead")?,
             unsaid: list("unsaid")?,
             unsaid_other: list("unsaid_other")?,
+            shows_verb: list("shows_verb")?,
             of_genitive: list("of_genitive")?,
             he: list("he")?,
             she: list("she")?,

@@ -195,6 +195,10 @@ impl GraphStore for Broken {
         broken()
     }
 
+    async fn strongest(&self, _: &[EntityId], _: NonZeroUsize, _: AsOf) -> Result<Vec<Fact>> {
+        broken()
+    }
+
     async fn history(&self, _: &FactFilter) -> Result<Vec<Fact>> {
         broken()
     }
@@ -206,6 +210,16 @@ impl GraphStore for Broken {
     async fn mentions(&self, _: &MentionFilter) -> Result<Vec<MentionRow>> {
         broken()
     }
+}
+
+#[test]
+fn the_graph_is_not_asked_about_one_person_with_the_words_of_another() {
+    let store = store(&chat());
+    let parts = RecallParts { graph: Slot::Filled(Arc::new(Broken)), ..recall(&store).parts };
+    let recall = Recall::new(parts, RecallSettings::default());
+    let is_asked = |question| !ask(&recall, &RecallRequest::new(question)).2.is_empty();
+    assert!(is_asked("What did Ben build with the daughter on Saturday?"));
+    assert!(!is_asked("What did Ada build with the daughter on Saturday?"), "that was Ben");
 }
 
 #[test]

@@ -1,0 +1,47 @@
+//! What of `mnemal doctor` concerns the language model.
+
+use mnemal::{CallOutcome, LlmProvider, Memory};
+
+use super::{FAIL, Finding, OK, WARN, finding};
+use crate::args::Global;
+use crate::config;
+
+const CHECK: &str = "model";
+
+/// Looks at the settings of the model, and how its last question ended. Nothing is sent.
+pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {
+    let Ok(settings) = config::read(global) else {
+        return finding(CHECK, FAIL, "the settings cannot be read");
+    };
+    if settings.llm.provider == LlmProvider::None {
+        return finding(CHECK, OK, "none; nothing needs one");
+    }
+    let status = match memory.engine().model_status().await {
+        Ok(status) => status,
+        Err(error) => return finding(CHECK, FAIL, error.to_string()),
+    };
+    let Some(model) = status.model else {
+        return finding(CHECK, FAIL, "this build cannot ask an endpoint; it needs the feature `http`");
+    };
+    if !settings.llm.api_key_env.is_empty() && config::model_key(&settings).is_none() {
+        let name = &settings.llm.api_key_env;
+        return finding(CHECK, WARN, format!("the variable {name} with the model's key is not set"));
+    }
+    if status.caps.requests_per_hour <= status.spent.requests
+        || status.caps.tokens_per_day <= status.spent.tokens
+    {
+        return finding(CHECK, WARN, format!("{model} is not asked now: a cap of [llm] is reached"));
+    }
+    match status.last.map(|call| call.outcome) {
+        None => {
+            finding(CHECK, OK, format!("{model} was not asked in the last day; `mnemal model check` asks it"))
+        }
+        Some(CallOutcome::Answered) => finding(CHECK, OK, format!("{model} answered its last question")),
+        Some(CallOutcome::Refused) => {
+            finding(CHECK, FAIL, format!("{model} refused the key, its name or the last question"))
+        }
+        Some(outcome) => {
+            finding(CHECK, WARN, format!("the last question to {model} ended as: {}", outcome.as_str()))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `mnemal dream`.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use mnemal::{Book, DreamCycle, DreamJudged, DreamRun, LedgerLine, Memory, OwnerId};
+use serde::Serialize;
+
+use crate::args::{Dream, DreamVerb};
+use crate::output::Output;
+
+/// Runs a cycle, says what one would do, or shows the book.
+pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Result<u8> {
+    if let Some(DreamVerb::Log { limit }) = call.verb {
+        return log(memory, limit, output).await;
+    }
+    let owner = OwnerId::new(format!("dream-{}", std::process::id()))?;
+    let run = if call.dry_run { DreamRun::Dry } else { DreamRun::Asked };
+    let cycle = memory.engine().dream(&owner, run).await?;
+    let mut rows = BTreeMap::new();
+    for row in memory.all_learnings(&mnemal::LearningFilter::all()).await? {
+        if let Some(source) = row.sources.first() {
+            rows.insert(source.event.to_string(), row.content);
+        }
+    }
+    let form = CycleForm::new(&cycle, run);
+    output.answer(&form, || form.page(&rows))?;
+    Ok(0)
+}
+
+#[derive(Serialize)]
+struct CycleForm {
+    dry_run: bool,
+    live: u64,
+    archived: u64,
+    created: u64,
+    changed: u64,
+    waiting: u64,
+    ran: Vec<String>,
+    failed: Vec<String>,
+    findings: Vec<String>,
+    operations: Vec<OperationForm>,
+    refused: Vec<OperationForm>,
+}
+
+#[derive(Serialize)]
+struct OperationForm {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    operation: &'static str,
+    by: String,
+    because: String,
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    into: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'static str>,
+}
+
+impl OperationForm {
+    fn new(judged: &DreamJudged) -> Self {
+        let operation = &judged.proposal.operation;
+        let (mut notes, mut into) = (operation.deed.names(), None);
+        if let mnemal::Deed::Retire { into: Some(_), .. } = operation.deed {
+            into = notes.pop();
+        }
+        let tags = operation.deed.filed().map(|filed| filed.tags.iter().map(ToString::to_string).collect());
+        Self {
+            event_id: judged.event.map(|event| event.to_string()),
+            operation: operation.deed.as_str(),
+            by: operation.producer.id.clone(),
+            because: operation.because.clone(),
+            notes: notes.iter().map(ToString::to_string).collect(),
+            into: into.map(|event| event.to_string()),
+            text: judged.proposal.text.clone(),
+            tags: tags.unwrap_or_default(),
+            refused: judged.refused.as_ref().map(mnemal::Refusal::as_str),
+        }
+    }
+
+    /// Returns the operation as a difference: what goes, and what comes or stays.
+    fn lines(&self, rows: &BTreeMap<String, String>) -> Vec<String> {
+        let said = |id: &String| rows.get(id).map_or_else(|| id.clone(), |text| text.replace('\n', " "));
+        let id = self.event_id.as_deref().unwrap_or("would");
+        let mut lines = vec![format!("{id} {}: {}", self.operation, self.because)];
+        let sign = if matches!(self.operation, "merge" | "retire") { '-' } else { '=' };
+        lines.extend(self.notes.iter().map(|id| format!("  {sign} {}", said(id))));
+        lines.extend(self.into.iter().map(|id| format!("  = {}", said(id))));
+        lines.extend((!self.text.is_empty()).then(|| format!("  + {}", self.text)));
+        lines.extend((!self.tags.is_empty()).then(|| format!("  # {}", self.tags.join(", "))));
+        lines
+    }
+}
+
+impl CycleForm {
+    fn new(cycle: &DreamCycle, run: DreamRun) -> Self {
+        Self {
+            dry_run: run == DreamRun::Dry,
+            live: cycle.live,
+            archived: cycle.archived,
+            created: cycle.created,
+            changed: cycle.changed,
+            waiting: cycle.waiting,
+            ran: cycle.ran.clone(),
+            failed: cycle.failed.clone(),
+            findings: cycle.findings.iter().map(|found| format!("{}: {}", found.name, found.rows)).collect(),
+            operations: cycle.accepted().map(OperationForm::new).collect(),
+            refused: cycle.refused().map(OperationForm::new).collect(),
+        }
+    }
+
+    fn page(&self, rows: &BTreeMap<String, String>) -> String {
+        let mut lines: Vec<String> = self.operations.iter().flat_map(|one| one.lines(rows)).collect();
+        let refused = self.refused.iter().map(|one| {
+            format!("refused {} by {}: {}", one.operation, one.by, one.refused.unwrap_or_default())
+        });
+        lines.extend(refused);
+        lines.extend(self.failed.iter().map(|one| format!("failed {one}")));
+        lines.extend(self.findings.iter().map(|one| format!("audit {one}")));
+        let done = if self.dry_run { "would be done" } else { "done" };
+        let (operations, waiting) = (self.operations.len(), self.waiting);
+        lines.push(format!("{} notes hold; {operations} operations {done}, {waiting} wait", self.live));
+        lines.join("\n")
+    }
+}
+
+#[derive(Serialize)]
+struct LogForm {
+    cycles: Vec<LineForm>,
+    refused: Vec<LineForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<String>,
+}
+
+#[derive(Serialize)]
+struct LineForm {
+    at: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    counts: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
+}
+
+impl From<LedgerLine> for LineForm {
+    fn from(line: LedgerLine) -> Self {
+        Self { at: line.at.to_string(), counts: line.counts, note: line.note }
+    }
+}
+
+impl LineForm {
+    fn line(&self) -> String {
+        let counts = self.counts.iter().filter(|(_, count)| **count > 0);
+        let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {count}")).collect();
+        let counts = if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) };
+        let note = if self.note.is_empty() { String::new() } else { format!("  {}", self.note) };
+        format!("{}{counts}{note}", self.at)
+    }
+}
+
+async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
+    let engine = memory.engine();
+    let lines = |lines: Vec<LedgerLine>| lines.into_iter().take(limit).map(LineForm::from).collect();
+    let cycles: Vec<LineForm> = lines(engine.dream_book(Book::Cycle).await?);
+    let refused: Vec<LineForm> = lines(engine.dream_book(Book::Refused).await?);
+    let paused =
+        engine.dream_book(Book::Pause).await?.into_iter().map(|line| line.note).find(|note| !note.is_empty());
+    let form = LogForm { cycles, refused, paused };
+    output.list(&form.cycles, &form, || {
+        let mut page: Vec<String> = form.cycles.iter().map(LineForm::line).collect();
+        page.extend(form.refused.iter().map(|line| format!("refused {}", line.line())));
+        page.extend(form.paused.iter().map(|why| format!("changes wait until `mnemal dream`: {why}")));
+        page.join("\n")
+    })?;
+    Ok(0)
+}

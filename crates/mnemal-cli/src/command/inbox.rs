@@ -1,0 +1,124 @@
+//! `mnemal inbox`, and watching a folder.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use mnemal::{Error, ErrorKind, Inbox as Files, InboxStanding, InboxTaken, Memory};
+use serde::Serialize;
+
+use crate::args::{Global, Inbox};
+use crate::output::Output;
+use crate::place::Place;
+use crate::{config, failure};
+
+/// Time between two looks at a folder. Source: GA-09, within 5 s, less the 2 s for which a file must be quiet.
+const LOOK: Duration = Duration::from_secs(2);
+/// Time after which a run looks whether it is done. Source: own default.
+const TURN: Duration = Duration::from_mins(1);
+
+/// Runs the verb.
+pub(super) async fn run(global: &Global, call: &Inbox, output: &Output) -> Result<u8> {
+    let settings = config::read(global)?;
+    if settings.ingest.inbox.is_empty() {
+        let what = "there is no inbox: name a folder in `ingest.inbox`, or watch one with `mnemal ingest DIR --watch`";
+        return Err(Error::new(ErrorKind::Unsupported, what).into());
+    }
+    let folder = Path::new(&settings.ingest.inbox).join(Place::find(global)?.space.as_str());
+    let memory = super::open_one(global, output).await?;
+    let inbox = config::builder(settings)?.folder_inbox(&folder)?;
+    let done = match call {
+        Inbox::Status => status(inbox.as_ref(), &folder, output).await,
+        Inbox::Run { watch: true } => watch(&memory, inbox.as_ref(), output).await,
+        Inbox::Run { watch: false } => once(&memory, inbox.as_ref(), output).await,
+    };
+    super::settled(&memory, done).await
+}
+
+#[derive(Serialize)]
+struct StandingForm {
+    folder: String,
+    waiting: u64,
+    claimed: u64,
+    ignored: u64,
+    processed: u64,
+    failed: u64,
+}
+
+async fn status(inbox: &dyn Files, folder: &Path, output: &Output) -> Result<u8> {
+    let InboxStanding { waiting, claimed, ignored, processed, failed } = inbox.standing().await?;
+    let form =
+        StandingForm { folder: folder.display().to_string(), waiting, claimed, ignored, processed, failed };
+    output.answer(&form, || {
+        format!(
+            "inbox       {}\nwaiting     {waiting}\nclaimed     {claimed}\nignored     {ignored}\nprocessed   {processed}\nfailed      {failed}",
+            form.folder
+        )
+    })?;
+    Ok(0)
+}
+
+#[derive(Serialize)]
+struct TakenForm<'t> {
+    taken: u64,
+    stored: u64,
+    duplicates: u64,
+    refused: Vec<RefusedForm<'t>>,
+}
+
+#[derive(Serialize)]
+struct RefusedForm<'t> {
+    file: &'t str,
+    why: &'t str,
+}
+
+/// Reads what waits until nothing does; files that may still be written are waited for.
+async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
+    let mut done = InboxTaken::default();
+    loop {
+        add(&mut done, memory.engine().take_from(inbox, TURN).await?.value);
+        let standing = inbox.standing().await?;
+        if standing.waiting + standing.claimed == 0 {
+            break;
+        }
+        pause().await;
+    }
+    tell(&done, output)?;
+    Ok(if done.refused.is_empty() { 0 } else { failure::USAGE })
+}
+
+/// Reads what comes until the program is stopped, which may be at any moment.
+pub(super) async fn watch(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
+    loop {
+        let done = memory.engine().take_from(inbox, TURN).await?.value;
+        if done != InboxTaken::default() {
+            tell(&done, output)?;
+        }
+        pause().await;
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a timer of the command line")]
+async fn pause() {
+    tokio::time::sleep(LOOK).await;
+}
+
+fn add(done: &mut InboxTaken, more: InboxTaken) {
+    done.taken += more.taken;
+    done.stored += more.stored;
+    done.duplicates += more.duplicates;
+    done.refused.extend(more.refused);
+}
+
+fn tell(done: &InboxTaken, output: &Output) -> Result<()> {
+    let refused = done.refused.iter().map(|(file, why)| RefusedForm { file, why }).collect();
+    let form = TakenForm { taken: done.taken, stored: done.stored, duplicates: done.duplicates, refused };
+    output.answer(&form, || {
+        let mut lines = vec![format!(
+            "read {} files: {} chunks stored, {} known already",
+            form.taken, form.stored, form.duplicates
+        )];
+        lines.extend(form.refused.iter().map(|one| format!("  failed: {}: {}", one.file, one.why)));
+        lines.join("\n")
+    })
+}

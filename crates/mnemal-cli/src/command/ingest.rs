@@ -1,0 +1,179 @@
+//! `mnemal ingest`.
+
+mod walk;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use mnemal::{Degraded, Document, DocumentKind, DocumentReader, Error, ErrorKind, Gaps, Memory, Taken};
+use serde::Serialize;
+
+use crate::args::{Global, Ingest};
+use crate::output::Output;
+use crate::{config, failure, wire};
+
+/// What became of the files.
+#[derive(Debug, Default)]
+struct Done {
+    files: u64,
+    ignored: u64,
+    taken: Taken,
+    refused: Vec<Refused>,
+    gaps: Gaps,
+}
+
+#[derive(Debug, Serialize)]
+struct Refused {
+    file: String,
+    why: String,
+}
+
+/// Stores what files say, each once.
+pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Result<u8> {
+    let settings = config::read(global)?;
+    let builder = config::builder(settings.clone())?;
+    let memory = super::open_one(global, output).await?;
+    if call.watch {
+        let [folder] = call.paths.as_slice() else {
+            return Err(Error::invalid("--watch takes one folder").into());
+        };
+        let inbox = builder.folder_inbox(folder)?;
+        return super::inbox::watch(&memory, inbox.as_ref(), output).await;
+    }
+    let kind = call.kind.as_deref().map(kind_named).transpose()?;
+    let reader = builder.document_reader();
+    let mut done = Done::default();
+    for path in &call.paths {
+        if path.as_os_str() == "-" {
+            let document = from_stdin(&reader, &call.name, kind).await;
+            take(&memory, &call.name, document, &mut done).await?;
+        } else if path.is_dir() {
+            for found in walk::files(path)? {
+                let Some(known) = known(&found.name, &settings.ingest.types) else {
+                    done.ignored += 1;
+                    continue;
+                };
+                let document = match found.file {
+                    Ok(file) => reader.read(file, &found.name, known).await,
+                    Err(why) => Err(why),
+                };
+                take(&memory, &found.name, document, &mut done).await?;
+            }
+        } else {
+            let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+            let name = name_of(path);
+            let kind = kind.or_else(|| DocumentKind::of_name(&name)).unwrap_or(DocumentKind::Text);
+            take(&memory, &name, reader.read(file, &name, kind).await, &mut done).await?;
+        }
+    }
+    let code = tell(&done, global, output)?;
+    super::settled(&memory, Ok(code)).await
+}
+
+/// Names a file that was named itself: as it was, unless that leads out of the working directory.
+fn name_of(path: &Path) -> String {
+    let is_below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let name = if is_below { path.as_os_str() } else { path.file_name().unwrap_or(path.as_os_str()) };
+    name.to_string_lossy().into_owned()
+}
+
+fn kind_named(name: &str) -> Result<DocumentKind> {
+    Ok(DocumentKind::of_ending(name).ok_or_else(|| Error::invalid(format!("no type of file {name:?}")))?)
+}
+
+/// Returns the kind of a file that a folder gives, if the settings want it.
+fn known(name: &str, types: &[String]) -> Option<DocumentKind> {
+    let ending = name.rsplit_once('.')?.1.to_lowercase();
+    DocumentKind::of_ending(&ending).filter(|_| types.contains(&ending))
+}
+
+async fn from_stdin(
+    reader: &DocumentReader,
+    name: &str,
+    kind: Option<DocumentKind>,
+) -> mnemal::Result<Document> {
+    let mut bytes = Vec::new();
+    let most = reader.most_bytes;
+    let read = std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|why| Error::new(ErrorKind::Unavailable, "cannot read stdin").because(why))?;
+    if bytes.len() as u64 > most {
+        return Err(Error::invalid(format!("larger than {most} bytes, `ingest.max_file_mb`")));
+    }
+    reader.read_bytes(&bytes, name, kind.unwrap_or(DocumentKind::Text)).await
+}
+
+/// Stores a document, or notes why it cannot be.
+async fn take(
+    memory: &Memory,
+    name: &str,
+    document: mnemal::Result<Document>,
+    done: &mut Done,
+) -> Result<()> {
+    let taken: mnemal::Result<Degraded<Taken>> = match document {
+        Ok(document) => memory.ingest(&document).await,
+        Err(why) => Err(why),
+    };
+    match taken {
+        Ok(taken) => {
+            done.files += 1;
+            done.taken.add(done.gaps.merge(taken));
+        }
+        Err(why) if matches!(why.kind(), ErrorKind::Invalid | ErrorKind::Unsupported) => {
+            done.refused.push(Refused { file: name.to_owned(), why: why.what().to_owned() });
+        }
+        Err(why) => return Err(why.into()),
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Report<'d> {
+    files: u64,
+    ignored: u64,
+    stored: u64,
+    duplicates: u64,
+    forgotten: u64,
+    redactions: u64,
+    quarantined: u64,
+    refused: &'d [Refused],
+    gaps: Vec<wire::GapForm>,
+}
+
+fn tell(done: &Done, global: &Global, output: &Output) -> Result<u8> {
+    let found = done.gaps.clone().attach(()).gaps;
+    let report = Report {
+        files: done.files,
+        ignored: done.ignored,
+        stored: done.taken.stored,
+        duplicates: done.taken.duplicates,
+        forgotten: done.taken.forgotten,
+        redactions: done.taken.redactions,
+        quarantined: done.taken.quarantined,
+        refused: &done.refused,
+        gaps: wire::gaps(&found),
+    };
+    output.answer(&report, || text(&report))?;
+    let code = super::gaps(&found, global, output);
+    Ok(if done.refused.is_empty() { code } else { failure::USAGE })
+}
+
+fn text(report: &Report<'_>) -> String {
+    let mut lines = vec![format!(
+        "read {} files: {} chunks stored, {} known already",
+        report.files, report.stored, report.duplicates
+    )];
+    for (count, what) in [
+        (report.redactions, "secrets were replaced"),
+        (report.quarantined, "chunks are held back by a rule"),
+        (report.forgotten, "chunks were forgotten here and stay away"),
+        (report.ignored, "files are of kinds that are not read"),
+    ] {
+        if count > 0 {
+            lines.push(format!("  {count} {what}"));
+        }
+    }
+    lines.extend(report.refused.iter().map(|one| format!("  not read: {}: {}", one.file, one.why)));
+    lines.join("\n")
+}

@@ -1,0 +1,286 @@
+//! `mnemal memory`, `mnemal learning`, `mnemal preference`: notes and learnings, and what a person decides about them.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use mnemal::{
+    AsOf, Basis, Category, Decision, Error, EventId, Learning, LearningFilter, LearningKind, LearningStatus,
+    Leave, Memory, NoteKey, Scored, Tag, Timestamp, UserId, Within, key_of,
+};
+use serde::Serialize;
+
+use super::{decided, within};
+use crate::args::{MemoryCall, Which};
+use crate::ask::Going;
+use crate::output::Output;
+
+/// Most time for learning from what waits in the log. Source: own default, what a person at a terminal puts up with.
+const READING: Duration = Duration::from_secs(10);
+
+/// Which rows a command is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Notes and learnings.
+    Everything,
+    /// What was learnt from words and results.
+    Learnings,
+    /// How the user wants things.
+    Preferences,
+}
+
+/// Lists, shows, and decides.
+pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Output) -> Result<u8> {
+    for gap in memory.engine().fold_within(READING).await {
+        output.say(&format!("gap: {gap}"));
+    }
+    match call {
+        MemoryCall::List(which) => list(memory, of, &which, output).await,
+        MemoryCall::Show { name } => show(memory, &name, output).await,
+        MemoryCall::History { name } => history(memory, &name, output).await,
+        MemoryCall::Archive { name } => {
+            decide(memory, &name, ("archive", "archived"), |key| Decision::Archive { key }, output).await
+        }
+        MemoryCall::Restore { name } => {
+            decide(memory, &name, ("restore", "restored"), |key| Decision::Restore { key }, output).await
+        }
+        MemoryCall::Reject { name } => {
+            decide(memory, &name, ("reject", "rejected"), |key| Decision::Reject { key }, output).await
+        }
+        MemoryCall::Confirm { name, text } => confirm(memory, &name, text, output).await,
+        MemoryCall::Categories => categories(memory, output).await,
+    }
+}
+
+async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result<u8> {
+    let filter = LearningFilter {
+        kind: match &which.kind {
+            Some(name) => Within::Only(kind(name)?),
+            None => Within::All,
+        },
+        category: within(which.category.as_deref(), |path| Category::new(path))?,
+        user: within(which.user.as_deref(), |name| UserId::new(name))?,
+        topics: if which.topics.is_empty() {
+            Within::All
+        } else {
+            Within::Only(which.topics.iter().map(|topic| topic.to_lowercase()).collect())
+        },
+        ..LearningFilter::all()
+    };
+    let now = memory.engine().now();
+    let mut rows: Vec<Learning> = if which.all {
+        memory.all_learnings(&filter).await?
+    } else {
+        let holding = memory.learnings(&filter, AsOf::present(now)).await?;
+        holding.into_iter().map(|Scored { item, .. }| item).collect()
+    };
+    rows.retain(|row| match of {
+        Of::Everything => true,
+        Of::Learnings => row.kind != LearningKind::Note,
+        Of::Preferences => matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern),
+    });
+    let forms: Vec<MemoryForm> = rows.iter().map(|row| MemoryForm::of(memory, row, now)).collect();
+    output.list(&forms, &MemoriesForm { memories: &forms }, || lines(&forms))?;
+    Ok(0)
+}
+
+/// Reads a kind.
+pub(super) fn kind(name: &str) -> Result<LearningKind> {
+    LearningKind::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = LearningKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        Error::invalid(format!("no kind {name:?}; there are {}", known.join(", "))).into()
+    })
+}
+
+async fn show(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
+    let row = memory.learning(name).await?;
+    let form = MemoryForm::of(memory, &row, memory.engine().now());
+    output.answer(&form, || form.told(&row))?;
+    Ok(0)
+}
+
+async fn history(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
+    let row = memory.learning(name).await?;
+    let versions = match &row.key {
+        Some(key) => memory.history(key).await?,
+        None => vec![row],
+    };
+    let now = memory.engine().now();
+    let forms: Vec<MemoryForm> = versions.iter().map(|row| MemoryForm::of(memory, row, now)).collect();
+    output.list(&forms, &MemoriesForm { memories: &forms }, || {
+        let line = |form: &MemoryForm| format!("{}  {}  {}", form.version, form.created_at, form.line());
+        forms.iter().map(line).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok(0)
+}
+
+async fn decide(
+    memory: &Memory,
+    name: &str,
+    (verb, done): (&'static str, &str),
+    make: impl FnOnce(NoteKey) -> Decision,
+    output: &Output,
+) -> Result<u8> {
+    let row = memory.learning(name).await?;
+    let text = format!("{done}: {}", row.content);
+    decided(memory, make(key_of(&row)?), Going::Really, output, (verb, &[row.id.to_string()], &text)).await
+}
+
+async fn confirm(memory: &Memory, name: &str, text: Option<String>, output: &Output) -> Result<u8> {
+    let row = memory.learning(name).await?;
+    let text = text.unwrap_or_else(|| row.content.clone());
+    let ack = memory.confirm(&row, &text).await?;
+    let form = ConfirmedForm { id: row.id.to_string(), event_id: ack.id.to_string() };
+    output.answer(&form, || format!("confirmed: {text}  ({})", ack.id))?;
+    Ok(0)
+}
+
+async fn categories(memory: &Memory, output: &Output) -> Result<u8> {
+    let counts = memory.categories().await?;
+    let forms: Vec<CategoryForm> = counts
+        .iter()
+        .map(|(category, count)| CategoryForm { category: category.to_string(), count: *count })
+        .collect();
+    output.list(&forms, &CategoriesForm { categories: &forms }, || {
+        let line = |form: &CategoryForm| format!("{:>6}  {}", form.count, form.category);
+        forms.iter().map(line).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok(0)
+}
+
+#[derive(Serialize)]
+struct ConfirmedForm {
+    id: String,
+    event_id: String,
+}
+
+#[derive(Serialize)]
+struct CategoriesForm<'f> {
+    categories: &'f [CategoryForm],
+}
+
+#[derive(Serialize)]
+struct CategoryForm {
+    category: String,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct MemoriesForm<'f> {
+    memories: &'f [MemoryForm],
+}
+
+/// A note or learning as it is written for programs.
+#[derive(Serialize)]
+struct MemoryForm {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    kind: &'static str,
+    category: String,
+    content: String,
+    tags: Vec<String>,
+    topics: Vec<String>,
+    importance: f32,
+    trust: &'static str,
+    level: &'static str,
+    status: &'static str,
+    version: u32,
+    basis: &'static str,
+    confidence: f32,
+    weight: f32,
+    requires_user_permission: bool,
+    session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    supports: Option<u32>,
+    source_event_ids: Vec<String>,
+    occurred_at: String,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+}
+
+impl MemoryForm {
+    fn of(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
+        let text = |time: Timestamp| time.to_string();
+        Self {
+            id: row.id.to_string(),
+            key: row.key.as_ref().map(ToString::to_string),
+            kind: row.kind.as_str(),
+            category: row.category.to_string(),
+            content: row.content.clone(),
+            tags: row.tags.iter().map(Tag::to_string).collect(),
+            topics: row.topics.clone(),
+            importance: row.importance.get(),
+            trust: row.trust.as_str(),
+            level: row.level.as_str(),
+            status: row.status.as_str(),
+            version: row.version,
+            basis: row.basis.as_str(),
+            confidence: row.confidence.get(),
+            weight: memory.engine().weight(row, now),
+            requires_user_permission: row.leave == Leave::Asked,
+            session: row.session.to_string(),
+            speaker: row.speaker.as_ref().map(ToString::to_string),
+            user: row.user.as_ref().map(ToString::to_string),
+            tool: row.tool.as_ref().map(ToString::to_string),
+            rule: row.signal.as_ref().map(|signal| signal.rule.to_string()),
+            supports: row.signal.as_ref().map(|signal| signal.supports),
+            source_event_ids: row.sources.iter().map(|source| EventId::to_string(&source.event)).collect(),
+            occurred_at: text(row.occurred_at),
+            created_at: text(row.created_at),
+            expires_at: row.expires_at.map(text),
+            superseded_by: row.superseded_by.map(|id| id.to_string()),
+        }
+    }
+
+    /// Returns a line for people.
+    fn line(&self) -> String {
+        let mut about = vec![self.kind.to_owned()];
+        if self.status != LearningStatus::Active.as_str() {
+            about.push(self.status.to_owned());
+        }
+        if self.basis == Basis::Inferred.as_str() {
+            about.push(format!("inferred, weight {:.2}", self.confidence * self.weight));
+        }
+        let name = self.key.as_ref().unwrap_or(&self.id);
+        format!("{}  [{}] {name}", self.content, about.join(", "))
+    }
+
+    /// Returns everything for people.
+    fn told(&self, row: &Learning) -> String {
+        let mut lines = vec![self.content.clone()];
+        let mut say = |name: &str, value: &str| lines.push(format!("  {name}: {value}"));
+        say("id", &self.id);
+        self.key.iter().for_each(|key| say("key", key));
+        say("kind", &format!("{}, {}, version {}", self.kind, self.status, self.version));
+        say("filed", &format!("{}  {}", self.category, self.tags.join(" ")));
+        say("said", &format!("{} in session {}", self.occurred_at, self.session));
+        say("trust", &format!("{}, level {}", self.trust, self.level));
+        if let Some(signal) = &row.signal {
+            say("read by", &format!("{}, said {} time(s)", signal.rule, signal.supports));
+        }
+        if row.basis == Basis::Inferred {
+            say("weight", &format!("{:.2} × {:.2}", self.confidence, self.weight));
+        }
+        if row.leave == Leave::Asked {
+            say("needs", "your leave before it is acted on");
+        }
+        self.superseded_by.iter().for_each(|id| say("superseded by", id));
+        say("evidence", &self.source_event_ids.join(" "));
+        lines.join("\n")
+    }
+}
+
+fn lines(forms: &[MemoryForm]) -> String {
+    forms.iter().map(MemoryForm::line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,87 @@
+//! `mnemal session list|show|compress|rm`.
+
+use anyhow::Result;
+use mnemal::{Compressed, Due, Memory, Selector, SessionId};
+use serde::Serialize;
+
+use crate::args::{Filter, Global, LogList, Session, SessionCompress};
+use crate::ask::Going;
+use crate::output::Output;
+
+/// Lists conversations, shows, compresses or erases one.
+pub(super) async fn run(memory: &Memory, global: &Global, call: Session, output: &Output) -> Result<u8> {
+    match call {
+        Session::List { limit } => super::log::sessions(memory, limit, output).await,
+        Session::Show { id, last } => super::log::list(memory, &turns(id, last), output).await,
+        Session::Compress(call) => compress(memory, global, &call, output).await,
+        Session::Rm { id, dry_run } => {
+            let selector = Selector::Session(SessionId::new(id)?);
+            super::forget::erase(memory, selector, Going::from(dry_run), global, output).await
+        }
+    }
+}
+
+/// The last turns of people and agents in a conversation.
+fn turns(id: String, last: usize) -> LogList {
+    let roles = ["user", "assistant"].map(str::to_owned).to_vec();
+    let filter = Filter { session: Some(id), roles, ..Filter::default() };
+    LogList { filter, limit: last, sessions: false, quarantined: false }
+}
+
+async fn compress(memory: &Memory, global: &Global, call: &SessionCompress, output: &Output) -> Result<u8> {
+    let mut ask = memory.compress(SessionId::new(&call.id)?).keep_last(call.keep_last);
+    if let Some(window) = call.window {
+        ask = ask.window(window);
+    }
+    let done = if call.if_due { ask.if_due().await? } else { ask.await? };
+    output.answer(&CompressedForm::from(&done.value), || done.prompt())?;
+    Ok(super::gaps(&done.gaps, global, output))
+}
+
+#[derive(Serialize)]
+struct CompressedForm<'c> {
+    summary: &'c str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consolidated_through: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<&'static str>,
+    turns: Vec<TurnForm<'c>>,
+}
+
+/// A turn that stays as it is.
+#[derive(Serialize)]
+struct TurnForm<'c> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    speaker: &'c str,
+    text: &'c str,
+}
+
+impl<'c> From<&'c Compressed> for CompressedForm<'c> {
+    fn from(done: &'c Compressed) -> Self {
+        let entry = done.entry.as_ref();
+        let turn = |one: &'c mnemal::Spoken| TurnForm {
+            event_id: one.event.map(|id| id.to_string()),
+            speaker: &one.speaker,
+            text: &one.text,
+        };
+        Self {
+            summary: &done.summary,
+            memory_id: entry.map(|entry| entry.note.to_string()),
+            key: entry.map(|entry| entry.key.as_str()),
+            event_id: entry.map(|entry| entry.event.to_string()),
+            consolidated_through: entry.map(|entry| entry.through.to_string()),
+            method: entry.map(|entry| entry.method.as_str()),
+            due: done.due.map(Due::as_str),
+            turns: done.turns.iter().map(turn).collect(),
+        }
+    }
+}

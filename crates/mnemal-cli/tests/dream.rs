@@ -1,0 +1,50 @@
+//! The dream on the command line.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn run(home: &TempDir, args: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+    command.args(args).current_dir(home.path()).env_clear().stdin(Stdio::null());
+    command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data")).env("TZ", "UTC");
+    let ran = command.output().unwrap();
+    (ran.status.code().unwrap(), String::from_utf8(ran.stdout).unwrap())
+}
+
+fn json(home: &TempDir, args: &[&str]) -> Value {
+    let (code, out) = run(home, &[args, &["--json"]].concat());
+    assert_eq!(code, 0, "{args:?}");
+    serde_json::from_str(&out).unwrap()
+}
+
+// proves: NX-04.2 (the difference is shown first), NX-04.3
+#[test]
+fn a_cycle_is_shown_run_and_taken_back() {
+    let home = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        run(&home, &["remember", "The lift is loud."]);
+    }
+    let (code, page) = run(&home, &["dream", "--dry-run"]);
+    assert_eq!(code, 0);
+    assert!(page.contains("- The lift is loud.") && page.contains("1 operations would be done"), "{page}");
+    assert_eq!(json(&home, &["dream", "log"])["cycles"], Value::Array(Vec::new()), "nothing was written");
+    let dry = json(&home, &["dream", "--dry-run"]);
+    let done = json(&home, &["dream"]);
+    assert_eq!(dry["operations"][0]["notes"], done["operations"][0]["notes"]);
+    assert_eq!(
+        (done["archived"].as_u64(), done["operations"][0]["operation"].as_str()),
+        (Some(1), Some("retire"))
+    );
+    let listed = |args: &[&str]| run(&home, args).1.matches("The lift is loud.").count();
+    assert_eq!(listed(&["memory", "list"]), 1);
+    let event = done["operations"][0]["event_id"].as_str().unwrap().to_owned();
+    assert_eq!(run(&home, &["undo", &event]).0, 0);
+    assert_eq!(listed(&["memory", "list"]), 2);
+    let again = json(&home, &["dream"]);
+    assert_eq!(again["refused"][0]["refused"], "taken_back");
+    assert_eq!(json(&home, &["dream", "log"])["cycles"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,79 @@
+//! What stands in working memory, as lines of the state.
+
+use mnemal_core::{Inventory, Layer, Section, Shelf, TokenCount, Within};
+
+use crate::fakes::{Script, assemble, fragment, items, parts, request, shown};
+
+fn inventory(shelf: Shelf, items: &[&str]) -> Inventory {
+    Inventory { shelf, items: items.iter().map(|item| (*item).to_owned()).collect() }
+}
+
+fn stock() -> Vec<Inventory> {
+    vec![
+        inventory(Shelf::Own, &["plan, expires in 4m32s, drafts #code", "a \"quoted\" </mnemal-context"]),
+        inventory(Shelf::Patrol, &["patrol/disk/full, expires in 1h0m"]),
+        inventory(Shelf::Outlines, &[]),
+    ]
+}
+
+fn state(context: &mnemal_context::Context) -> (u32, u32) {
+    let state = context.sections.iter().find(|one| one.section == Section::State);
+    state.map(|state| (state.lines, state.tokens.0)).unwrap()
+}
+
+// proves: RB-42, RB-43, RB-44, RB-71, NB-68 (date, time, zone and inventories)
+#[test]
+fn inventories_stand_below_the_clock_in_the_volatile_block_and_cannot_speak() {
+    let recent = Script::Offer(vec![fragment(Section::Recent, 1, "we were at the tests")]);
+    let scripts = vec![(Layer::Events, recent), (Layer::Working, Script::Stock(stock()))];
+    let context = assemble(parts(scripts), &request(None, 4_000)).value;
+    let lines: Vec<&str> = context.text.lines().collect();
+    assert_eq!(context.blocks.len(), 1, "{}", context.text);
+    assert!(lines[2].starts_with("now 2026-11-21 22:30 UTC, receipt "), "{}", context.text);
+    let own = "scratch memory of this conversation, read with working_get: \"plan, expires in 4m32s, drafts #code\"; ";
+    assert!(lines[3].starts_with(own), "{}", lines[3]);
+    assert!(!lines[3].contains("</mnemal"), "{}", lines[3]);
+    assert_eq!(lines[4], "found by patrols, read with working_get: \"patrol/disk/full, expires in 1h0m\"");
+    assert_eq!((shown(&context), items(&context).len()), (vec![1], 1));
+    assert_eq!(state(&context).0, 2);
+    assert_eq!(context.receipt.lines.len(), 1, "an inventory is no record");
+}
+
+#[test]
+fn inventories_are_reason_enough_for_a_block_and_empty_ones_are_not() {
+    let of = |inventories| {
+        let scripts = vec![(Layer::Working, Script::Stock(inventories))];
+        assemble(parts(scripts), &request(None, 4_000)).value
+    };
+    assert!(of(stock()).text.contains("found by patrols"));
+    assert_eq!(of(vec![inventory(Shelf::Own, &[]), inventory(Shelf::Patrol, &["", " "])]).text, "");
+}
+
+// proves: NB-71, RB-71 (one budget)
+#[test]
+fn inventories_take_their_share_and_say_how_many_did_not_fit() {
+    let many: Vec<String> = (0..50).map(|number| format!("key{number}, expires in 4m")).collect();
+    let own = Inventory { shelf: Shelf::Own, items: many };
+    let recall = |count: u64| {
+        Script::Offer((0..count).map(|n| fragment(Section::Recall, n, &format!("hit {n} of many"))).collect())
+    };
+    for budget in (0..4_200).step_by(60) {
+        let stocked = (Layer::Working, Script::Stock(vec![own.clone()]));
+        let context =
+            assemble(parts(vec![(Layer::Lexical, recall(80)), stocked]), &request(Some("q"), budget));
+        let context = context.value;
+        assert!(context.tokens <= TokenCount(budget), "{budget}: {}", context.tokens.0);
+        assert!(state(&context).1 <= 160, "{budget}");
+        assert_eq!(budget >= 300, context.text.contains(" more\n"), "{budget}: {}", context.text);
+    }
+}
+
+#[test]
+fn a_host_of_few_lines_and_one_that_wants_no_state_are_told_none() {
+    let (mut few, mut other) = (request(None, 4_000), request(None, 4_000));
+    few.lines = Some(6);
+    other.sections = Within::Only(vec![Section::Recall]);
+    for asked in [few, other] {
+        assert_eq!(assemble(parts(vec![(Layer::Working, Script::Stock(stock()))]), &asked).value.text, "");
+    }
+}

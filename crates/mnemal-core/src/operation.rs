@@ -1,0 +1,125 @@
+//! What the engine itself did about memory: an accepted proposal, with its result.
+
+use crate::{Category, EventId, Importance, LearningKind, Producer, Tag};
+
+/// BLAKE3 of the prompt that a model answered; names the answer for an audit, and never the place where it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PromptHash(pub [u8; 32]);
+
+/// An accepted proposal of a pass. Its text, if it has one, is the content of the event that carries it, so that a rebuild
+/// needs neither a model nor a cache.
+///
+/// Notes are named by the event that made them (the one that stored them, or the operation that merged them), so that an
+/// operation survives a new producer of the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// What was done.
+    pub deed: Deed,
+    /// Which pass, with the version of its output.
+    pub producer: Producer,
+    /// What a model was asked, where one wrote the text.
+    pub prompt: Option<PromptHash>,
+    /// What the pass looked at; the deed names nothing else.
+    pub shown: Vec<EventId>,
+    /// Why, without content, at most 500 bytes.
+    pub because: String,
+}
+
+/// What an operation does. Nothing is deleted: what is put away comes back when the operation is taken back.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// One note says in the event's text what several said; they are put away in its favour. The greatest importance among them
+    /// stands, whatever is said here.
+    Merge {
+        /// At least two.
+        notes: Vec<EventId>,
+        /// How the one is filed.
+        filed: Filed,
+    },
+    /// Notes are put away.
+    Retire {
+        /// At least one.
+        notes: Vec<EventId>,
+        /// The note that says the same and stays; it takes over what they rest on, their tags, and the greatest importance.
+        into: Option<EventId>,
+    },
+    /// A note is filed anew; its text stays.
+    Refine {
+        /// The note.
+        note: EventId,
+        /// How it is filed.
+        filed: Filed,
+    },
+    /// The event's text was concluded from notes.
+    Infer {
+        /// At least two.
+        from: Vec<EventId>,
+        /// What kind of learning it is.
+        kind: LearningKind,
+        /// How it is filed.
+        filed: Filed,
+    },
+    /// The event's text says in short what its conversation said in these turns; prompts have it in their place, and the turns
+    /// stay in the log.
+    Compress {
+        /// At least one, oldest first; the conversation is compressed through the last.
+        turns: Vec<EventId>,
+    },
+}
+
+/// How a note is filed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filed {
+    /// Where.
+    pub category: Category,
+    /// Words attached to it, at most 64.
+    pub tags: Vec<Tag>,
+    /// How much it matters.
+    pub importance: Importance,
+}
+
+impl Deed {
+    /// Returns the name on the wire.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Merge { .. } => "merge",
+            Self::Retire { .. } => "retire",
+            Self::Refine { .. } => "refine",
+            Self::Infer { .. } => "infer",
+            Self::Compress { .. } => "compress",
+        }
+    }
+
+    /// Returns the notes or turns that it names, in its order.
+    pub fn names(&self) -> Vec<EventId> {
+        match self {
+            Self::Merge { notes, .. } | Self::Retire { notes, into: None } => notes.clone(),
+            Self::Retire { notes, into: Some(into) } => notes.iter().chain([into]).copied().collect(),
+            Self::Refine { note, .. } => vec![*note],
+            Self::Infer { from, .. } => from.clone(),
+            Self::Compress { turns } => turns.clone(),
+        }
+    }
+
+    /// Returns the notes whose rows it changes; what an inference or a compression rests on stays as it is.
+    pub fn changes(&self) -> Vec<EventId> {
+        match self {
+            Self::Infer { .. } | Self::Compress { .. } => Vec::new(),
+            _ => self.names(),
+        }
+    }
+
+    /// Whether it brings a text of its own; without one it does nothing.
+    pub fn has_text(&self) -> bool {
+        matches!(self, Self::Merge { .. } | Self::Infer { .. } | Self::Compress { .. })
+    }
+
+    /// Returns how it files, if it does.
+    pub fn filed(&self) -> Option<&Filed> {
+        match self {
+            Self::Merge { filed, .. } | Self::Refine { filed, .. } | Self::Infer { filed, .. } => Some(filed),
+            Self::Retire { .. } | Self::Compress { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a proposal must pass before it becomes an event.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mnemal_core::{Deed, EventId, Learning, LearningKind, Proposal};
+use mnemal_text::{jaccard, shingles, specifics, uncovered};
+
+use crate::note::{is_dear, is_of_one, is_open};
+
+/// Fewest characters of a text that stands for others. Source: AD-47.
+const SHORTEST: usize = 20;
+/// Share of words in common from which two notes are near. Source: AD-42, Jaccard of at least 0.60.
+pub(crate) const NEAR: f32 = 0.60;
+/// Most characters of a merge, as a multiple of what it was made of. Source: own default; a merge says no more than its sources.
+const LONGEST: usize = 2;
+
+/// Why a proposal was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It names a note that the pass was not shown, that is not here, or that holds no more.
+    Unknown,
+    /// It names too few notes, or one twice.
+    Malformed,
+    /// It names a note to which somebody gave a name.
+    Named,
+    /// The notes are not of one kind, owner and level.
+    Mixed,
+    /// Its text is empty or too short to stand for anything.
+    Empty,
+    /// Its text lacks names, numbers or dates of its sources; so many.
+    Lost(usize),
+    /// Its text has numbers or names that no source has; so many.
+    Invented(usize),
+    /// It would put a note away that is dear, with nothing in its place.
+    Dear,
+    /// The note that would stay does not say the same.
+    Unlike,
+    /// It concludes something that is no insight.
+    Raised,
+    /// It changes nothing.
+    Nothing,
+    /// A person took the same back.
+    TakenBack,
+    /// Another proposal of this cycle touches the same notes.
+    Crossed,
+    /// The write screen holds its text back.
+    HeldBack,
+}
+
+impl Refusal {
+    /// Returns the name in the ledger.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown_note",
+            Self::Malformed => "malformed",
+            Self::Named => "named_note",
+            Self::Mixed => "mixed",
+            Self::Empty => "empty_text",
+            Self::Lost(_) => "specifics_lost",
+            Self::Invented(_) => "specifics_invented",
+            Self::Dear => "protected",
+            Self::Unlike => "not_the_same",
+            Self::Raised => "raised",
+            Self::Nothing => "nothing_to_do",
+            Self::TakenBack => "taken_back",
+            Self::Crossed => "crossed",
+            Self::HeldBack => "held_back",
+        }
+    }
+}
+
+/// The notes that hold, by the event that made them.
+pub(crate) type Notes<'r> = BTreeMap<EventId, &'r Learning>;
+
+/// Checks one proposal against the notes as they are.
+pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusal> {
+    let operation = &proposal.operation;
+    let names = operation.deed.names();
+    let shown: BTreeSet<&EventId> = operation.shown.iter().collect();
+    let rows: Option<Vec<&Learning>> =
+        names.iter().map(|name| notes.get(name).copied().filter(|_| shown.contains(name))).collect();
+    let rows = rows.ok_or(Refusal::Unknown)?;
+    let once: BTreeSet<&EventId> = names.iter().collect();
+    if once.len() != names.len() || names.is_empty() {
+        return Err(Refusal::Malformed);
+    }
+    if rows.iter().any(|row| !is_open(row)) {
+        return Err(Refusal::Named);
+    }
+    match &operation.deed {
+        Deed::Merge { .. } => merge(&proposal.text, &rows),
+        Deed::Retire { into: Some(_), .. } => retire_into(&rows),
+        Deed::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
+        Deed::Retire { into: None, .. } => Ok(()),
+        Deed::Refine { filed, .. } => match rows.as_slice() {
+            [row]
+                if row.category == filed.category
+                    && row.tags == filed.tags
+                    && row.importance == filed.importance =>
+            {
+                Err(Refusal::Nothing)
+            }
+            [row] if is_dear(row) && filed.importance.get() < row.importance.get() => Err(Refusal::Dear),
+            _ => Ok(()),
+        },
+        Deed::Infer { kind, .. } => infer(&proposal.text, *kind, &rows, notes),
+        _ => Err(Refusal::Malformed),
+    }
+}
+
+fn merge(text: &str, rows: &[&Learning]) -> Result<(), Refusal> {
+    let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
+    if rows.iter().any(|row| !is_of_one(first, row)) {
+        return Err(Refusal::Mixed);
+    }
+    says_enough(text)?;
+    let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let length: usize = sources.iter().map(|source| source.chars().count()).sum();
+    if text.chars().count() > LONGEST * length {
+        return Err(Refusal::Malformed);
+    }
+    match uncovered(text, &sources).len() {
+        0 => invents(text, &sources),
+        lost => Err(Refusal::Lost(lost)),
+    }
+}
+
+/// Checks whether the last of the notes stands for the others.
+fn retire_into(rows: &[&Learning]) -> Result<(), Refusal> {
+    let Some((stays, away)) = rows.split_last().filter(|(_, away)| !away.is_empty()) else {
+        return Err(Refusal::Malformed);
+    };
+    for row in away {
+        if !is_of_one(stays, row) || row.trust > stays.trust {
+            return Err(Refusal::Mixed);
+        }
+        if !stands_for(&stays.content, &row.content) {
+            return Err(Refusal::Unlike);
+        }
+    }
+    Ok(())
+}
+
+/// Whether one text can stand for another without any new words: they are near, and it carries every specific.
+pub(crate) fn stands_for(stays: &str, away: &str) -> bool {
+    let is_same = stays.split_whitespace().eq(away.split_whitespace());
+    is_same
+        || (jaccard(&shingles(stays, 1), &shingles(away, 1)) >= NEAR && uncovered(stays, &[away]).is_empty())
+}
+
+fn infer(text: &str, kind: LearningKind, rows: &[&Learning], notes: &Notes<'_>) -> Result<(), Refusal> {
+    let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
+    if kind != LearningKind::Insight {
+        return Err(Refusal::Raised);
+    }
+    if rows.iter().any(|row| row.user != first.user || row.agent != first.agent || row.level != first.level) {
+        return Err(Refusal::Mixed);
+    }
+    says_enough(text)?;
+    if notes.values().any(|row| row.kind == kind && row.content == text) {
+        return Err(Refusal::Nothing);
+    }
+    let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    invents(text, &sources)
+}
+
+fn says_enough(text: &str) -> Result<(), Refusal> {
+    let letters = text.chars().filter(|letter| letter.is_alphanumeric()).count();
+    if letters == 0 || text.trim().chars().count() < SHORTEST { Err(Refusal::Empty) } else { Ok(()) }
+}
+
+/// Refuses numbers that no source has: they are copied, never computed.
+fn invents(text: &str, sources: &[&str]) -> Result<(), Refusal> {
+    let known = mnemal_text::fold(&sources.join("\n"));
+    let is_number = |one: &String| one.chars().any(char::is_numeric);
+    match specifics(text).iter().filter(|one| is_number(one) && !known.contains(one.as_str())).count() {
+        0 => Ok(()),
+        invented => Err(Refusal::Invented(invented)),
+    }
+}

@@ -1,0 +1,415 @@
+//! Runs passes, checks what they propose, has the rest written as events, and keeps the book.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    BackgroundPermit, Book, ChannelId, Clock, Deed, EventId, EventKind, EventStore, Learning, LearningFilter,
+    LearningStatus, LearningStore, LedgerLine, LedgerStore, Level, Metadata, NewEvent, Origin, Pass,
+    Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone, named_id,
+};
+
+use crate::audit::{Audit, Seen, Severity, Standing};
+use crate::check::{self, Notes, Refusal};
+use crate::cycle::{Cycle, Judged, Run};
+use crate::history::{History, same};
+use crate::note::{fingerprint, is_note, maker, open};
+use crate::settings::DreamSettings;
+
+/// The conversation and the place of what the engine itself does.
+const PLACE: &str = "dream";
+/// Least time between two audits. Source: AD-51, daily.
+const AUDIT: Duration = Duration::from_hours(24);
+/// The number of a known note that says whether it held.
+const HELD: &str = "held";
+/// The line of the ledger for cycles as a whole.
+const WHOLE: &str = "cycle";
+/// Calls of models in one cycle. Source: AD-61.
+const CALLS: u32 = 20;
+/// Tokens of models in one cycle. Source: AD-61.
+const TOKENS: TokenCount = TokenCount(60_000);
+/// More lines than a book has that is read whole. Source: own default; a book of passes or pauses has a few.
+const LINES: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
+
+/// Writes accepted proposals.
+///
+/// Guarantees: when it returns, the events are in the log and folded into the notes, all or none of them.
+#[async_trait]
+pub trait Journal: std::fmt::Debug + Send + Sync + 'static {
+    /// Writes events, and says of each what it became, in their order.
+    ///
+    /// # Errors
+    /// As an append of the log; then nothing was written.
+    async fn write(&self, events: Vec<NewEvent>) -> Result<Vec<Written>>;
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The event; `None` when nothing of it was left to store.
+    pub event: Option<EventId>,
+    /// Whether the write screen holds it back, so that it does nothing.
+    pub held_back: bool,
+}
+
+/// What a dreamer is put together from.
+#[derive(Clone, Debug)]
+pub struct DreamParts {
+    /// The log, for reading.
+    pub events: Arc<dyn EventStore>,
+    /// The notes, for reading.
+    pub learnings: Arc<dyn LearningStore>,
+    /// The book; without it every cycle looks at everything, and nothing is known of the cycles before.
+    pub ledger: Slot<dyn LedgerStore>,
+    /// The only way to write.
+    pub journal: Arc<dyn Journal>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The passes, in their order.
+    pub passes: Vec<Arc<dyn Pass>>,
+    /// How much and how often.
+    pub settings: DreamSettings,
+}
+
+/// Runs cycles over the notes of one space. One process at a time should: two at once do the same work twice, and nothing worse.
+#[derive(Clone, Debug)]
+pub struct Dreamer {
+    parts: DreamParts,
+}
+
+impl Dreamer {
+    /// Puts a dreamer together; nothing runs.
+    pub fn new(parts: DreamParts) -> Self {
+        Self { parts }
+    }
+
+    /// Runs one cycle, and says what came of it.
+    ///
+    /// A dropped future leaves the log with all of a cycle's operations or none, and a ledger that has the cycle run again.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log or the notes do not answer. A pass that fails is no error: it is named, and runs again.
+    pub async fn cycle(&self, run: Run) -> Result<Cycle> {
+        let (at, started) = (self.parts.clock.now(), self.parts.clock.monotonic());
+        let mut cycle = Cycle::new(at);
+        let passes = self.book(Book::Pass).await?;
+        if let Some(why) = self.waits(run, at, &passes).await? {
+            return Ok(Cycle { idle: Some(why), ..cycle });
+        }
+        let before = self.rows().await?;
+        let corpus = fingerprint(&before);
+        cycle.live = open(&before).len() as u64;
+        let (proposals, mut lines) = self.propose(run, corpus, &passes, &mut cycle).await;
+        self.judge(proposals, &before, &mut cycle).await?;
+        if run == Run::Dry {
+            cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
+            return Ok(cycle);
+        }
+        self.carry_out(&before, &mut cycle).await?;
+        let (after, history) = (self.rows().await?, History::read(self.parts.events.as_ref()).await?);
+        cycle.measure(&before, &after, &history.explained);
+        lines.extend(self.audit(&after, &history, &mut cycle).await?);
+        cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
+        lines.extend(lines_of(run, &cycle));
+        self.write(&lines).await?;
+        Ok(cycle)
+    }
+
+    /// Returns the lines of a book, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn book(&self, book: Book) -> Result<Vec<LedgerLine>> {
+        match &self.parts.ledger {
+            Slot::Filled(ledger) => ledger.lines(book, LINES).await,
+            Slot::Empty => Ok(Vec::new()),
+        }
+    }
+
+    async fn rows(&self) -> Result<Vec<Learning>> {
+        self.parts.learnings.all(&LearningFilter::all()).await
+    }
+
+    /// Says why a cycle that nobody asked for does not run now.
+    async fn waits(&self, run: Run, at: Timestamp, passes: &[LedgerLine]) -> Result<Option<String>> {
+        if run != Run::Due {
+            return Ok(None);
+        }
+        if let Some(pause) = self.book(Book::Pause).await?.into_iter().find(|line| !line.note.is_empty()) {
+            return Ok(Some(format!("background changes wait for a person: {}", pause.note)));
+        }
+        let last = passes.iter().find(|line| line.key == WHOLE).map(|line| line.at);
+        // A time to come is that of a clock that was wrong.
+        let is_soon = last.is_some_and(|last| last <= at && since(last, at) < self.parts.settings.interval);
+        Ok(is_soon.then(|| "the last cycle is too near".to_owned()))
+    }
+
+    /// Runs the passes that have something to look at.
+    async fn propose(
+        &self,
+        run: Run,
+        corpus: u128,
+        known: &[LedgerLine],
+        cycle: &mut Cycle,
+    ) -> (Vec<Proposal>, Vec<LedgerLine>) {
+        let (mut proposals, mut lines) = (Vec::new(), Vec::new());
+        // One for all passes; those without a model never use it.
+        let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
+        for pass in &self.parts.passes {
+            let last = known.iter().find(|line| line.key == pass.name());
+            let is_known = last.is_some_and(|line| {
+                line.hash == corpus
+                    && line.at <= cycle.at
+                    && since(line.at, cycle.at) < self.parts.settings.forced
+            });
+            if is_known && run == Run::Due {
+                continue;
+            }
+            match pass.run(&mut permit).await {
+                Ok(looked) => {
+                    cycle.ran.push(pass.name().to_owned());
+                    lines.push(LedgerLine { hash: corpus, ..line(Book::Pass, pass.name(), cycle.at).0 });
+                    lines.extend(looked.left.iter().map(|group| left(group, cycle.at)));
+                    proposals.extend(looked.proposals);
+                }
+                Err(error) => cycle.failed.push(format!("{}: {}", pass.name(), error.kind().as_str())),
+            }
+        }
+        (proposals, lines)
+    }
+
+    /// Checks every proposal against the notes as they are, in order, until the cycle may change no more.
+    async fn judge(&self, proposals: Vec<Proposal>, rows: &[Learning], cycle: &mut Cycle) -> Result<()> {
+        if proposals.is_empty() {
+            return Ok(());
+        }
+        let history = History::read(self.parts.events.as_ref()).await?;
+        let holds = |row: &&Learning| row.status == LearningStatus::Active && is_note(row);
+        let notes: Notes<'_> = rows.iter().filter(holds).filter_map(|row| Some((maker(row)?, row))).collect();
+        let mut room = self.parts.settings.budget(open(rows).len());
+        let mut touched = Touched::default();
+        for proposal in proposals {
+            let deed = &proposal.operation.deed;
+            let is_crossed = touched.is_crossed_by(deed);
+            let refused = match check::check(&proposal, &notes) {
+                Err(why) => Some(why),
+                Ok(()) if history.taken_back.contains(&same(deed)) => Some(Refusal::TakenBack),
+                Ok(()) if is_crossed => {
+                    cycle.waiting += 1;
+                    continue;
+                }
+                Ok(()) => None,
+            };
+            if refused.is_none() {
+                if cost(deed) > room {
+                    cycle.waiting += 1;
+                    continue;
+                }
+                room -= cost(deed);
+                touched.add(deed);
+            }
+            cycle.judged.push(Judged { proposal, refused, event: None });
+        }
+        Ok(())
+    }
+
+    /// Has what was accepted written, and notes what it became.
+    async fn carry_out(&self, rows: &[Learning], cycle: &mut Cycle) -> Result<()> {
+        let by_maker: BTreeMap<EventId, &Learning> =
+            rows.iter().filter_map(|row| Some((maker(row)?, row))).collect();
+        let accepted = cycle.judged.iter().filter(|judged| judged.refused.is_none());
+        let events: Vec<NewEvent> =
+            accepted.map(|judged| event(&judged.proposal, &by_maker, cycle.at)).collect::<Result<_>>()?;
+        if events.is_empty() {
+            return Ok(());
+        }
+        let written = self.parts.journal.write(events).await?;
+        let accepted = cycle.judged.iter_mut().filter(|judged| judged.refused.is_none());
+        for (judged, written) in accepted.zip(written) {
+            judged.event = written.event;
+            if written.held_back || written.event.is_none() {
+                judged.refused = Some(Refusal::HeldBack);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks once a day whether the notes are as they must be; returns what the next look compares with.
+    async fn audit(
+        &self,
+        rows: &[Learning],
+        history: &History,
+        cycle: &mut Cycle,
+    ) -> Result<Vec<LedgerLine>> {
+        let last = self.book(Book::Audit).await?.first().map(|line| line.at);
+        if last.is_some_and(|last| last <= cycle.at && since(last, cycle.at) < AUDIT) {
+            return Ok(Vec::new());
+        }
+        let known: Vec<Seen> = self.book(Book::Known).await?.iter().filter_map(seen).collect();
+        let audit = Audit { rows, known: &known, explained: &history.explained };
+        cycle.findings = audit.findings();
+        let found = cycle.findings.iter().map(|finding| (finding.name.to_owned(), finding.rows)).collect();
+        let key = format!("{:020}", cycle.at.as_micros());
+        let mut lines = vec![LedgerLine { counts: found, ..line(Book::Audit, &key, cycle.at).0 }];
+        lines.extend(rows.iter().filter(|row| is_note(row)).filter_map(|row| known_line(row, cycle.at)));
+        if let Slot::Filled(ledger) = &self.parts.ledger {
+            ledger.sweep(Book::Known, Timestamp::MAX).await?;
+        }
+        Ok(lines)
+    }
+
+    async fn write(&self, lines: &[LedgerLine]) -> Result<()> {
+        let Slot::Filled(ledger) = &self.parts.ledger else { return Ok(()) };
+        ledger.put(lines).await?;
+        let kept = i64::try_from(self.parts.settings.kept.as_micros()).unwrap_or(i64::MAX);
+        let before = self.parts.clock.now().plus_micros(kept.saturating_neg());
+        for book in [Book::Cycle, Book::Refused, Book::Left] {
+            ledger.sweep(book, before).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns what the ledger keeps of a cycle.
+fn lines_of(run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
+    let mut lines = vec![line(Book::Pass, WHOLE, cycle.at).0];
+    let key = format!("{:020}", cycle.at.as_micros());
+    let note = cycle.failed.join(", ");
+    lines.push(LedgerLine { counts: cycle.counts(), ..line(Book::Cycle, &key, cycle.at).with_note(&note).0 });
+    for judged in cycle.refused() {
+        let Some(why) = &judged.refused else { continue };
+        let hash = same(&judged.proposal.operation.deed);
+        let note = format!("{}: {}", judged.proposal.operation.producer.id, why.as_str());
+        lines.push(LedgerLine {
+            hash,
+            ..line(Book::Refused, &format!("{hash:032x}"), cycle.at).with_note(&note).0
+        });
+    }
+    let alert = cycle.findings.iter().find(|finding| finding.severity == Severity::Alert);
+    let why = match alert {
+        _ if cycle.vanished > 0 => Some(format!("{} notes are gone that nobody forgot", cycle.vanished)),
+        Some(alert) => Some(format!("the audit found {} of {}", alert.name, alert.rows)),
+        None => None,
+    };
+    if let Some(why) = why {
+        lines.push(line(Book::Pause, WHOLE, cycle.at).with_note(&why).0);
+    } else if run == Run::Asked {
+        lines.push(line(Book::Pause, WHOLE, cycle.at).0);
+    }
+    lines
+}
+
+/// What the proposals of a cycle change, and what they rely on.
+#[derive(Debug, Default)]
+struct Touched {
+    changed: BTreeSet<EventId>,
+    kept: BTreeSet<EventId>,
+}
+
+impl Touched {
+    /// Whether a deed names what another changes, or changes what another relies on. Several may go in favour of one.
+    fn is_crossed_by(&self, deed: &Deed) -> bool {
+        let (changes, keeps) = parts(deed);
+        let is_taken = |name: &EventId| self.changed.contains(name);
+        changes.iter().any(|name| is_taken(name) || self.kept.contains(name)) || keeps.iter().any(is_taken)
+    }
+
+    fn add(&mut self, deed: &Deed) {
+        let (changes, keeps) = parts(deed);
+        self.changed.extend(changes);
+        self.kept.extend(keeps);
+    }
+}
+
+/// Returns the notes that a deed changes, and those that must stay as they are for it.
+fn parts(deed: &Deed) -> (Vec<EventId>, Vec<EventId>) {
+    match deed {
+        Deed::Retire { notes, into } => (notes.clone(), into.iter().copied().collect()),
+        Deed::Infer { from, .. } => (Vec::new(), from.clone()),
+        _ => (deed.changes(), Vec::new()),
+    }
+}
+
+/// A line under construction.
+struct Line(LedgerLine);
+
+impl Line {
+    fn with_note(self, note: &str) -> Self {
+        Self(LedgerLine { note: note.to_owned(), ..self.0 })
+    }
+}
+
+fn line(book: Book, key: &str, at: Timestamp) -> Line {
+    Line(LedgerLine { book, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() })
+}
+
+fn known_line(row: &Learning, at: Timestamp) -> Option<LedgerLine> {
+    let held = u64::from(row.status == LearningStatus::Active);
+    let counts = BTreeMap::from([(HELD.to_owned(), held)]);
+    Some(LedgerLine { hash: maker(row)?.0, counts, ..line(Book::Known, &row.id.to_string(), at).0 })
+}
+
+fn seen(line: &LedgerLine) -> Option<Seen> {
+    let held = line.counts.get(HELD).is_some_and(|held| *held > 0);
+    let standing = if held { Standing::Held } else { Standing::Away };
+    Some(Seen { id: line.key.parse().ok()?, maker: EventId(line.hash), standing })
+}
+
+fn left(group: &[EventId], at: Timestamp) -> LedgerLine {
+    let mut ids: Vec<String> = group.iter().map(ToString::to_string).collect();
+    ids.sort_unstable();
+    let parts: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let hash = named_id("dream/group", &parts);
+    LedgerLine { hash, ..line(Book::Left, &format!("{hash:032x}"), at).0 }
+}
+
+/// Returns how many notes a deed changes, for the change budget of a cycle.
+fn cost(deed: &Deed) -> usize {
+    match deed {
+        Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
+        Deed::Retire { notes, .. } => notes.len(),
+        _ => 1,
+    }
+}
+
+/// Makes the event of an accepted proposal; it is no more than the least of what it was made of.
+fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp) -> Result<NewEvent> {
+    let names = proposal.operation.deed.names();
+    let of = || names.iter().filter_map(|name| rows.get(name));
+    let is_external = of().any(|row| row.level == Level::External);
+    let ids: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut parts: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let shown: Vec<String> = proposal.operation.shown.iter().map(ToString::to_string).collect();
+    parts.extend(shown.iter().map(String::as_str));
+    parts.extend([proposal.operation.deed.as_str(), &proposal.operation.because, &proposal.text]);
+    let stamp = at.as_micros().to_string();
+    parts.push(&stamp);
+    Ok(NewEvent {
+        kind: EventKind::Operation(proposal.operation.clone()),
+        content: proposal.text.clone(),
+        session: SessionId::new(PLACE)?,
+        channel: ChannelId::new(PLACE)?,
+        parent: None,
+        speaker: None,
+        user: of().next().and_then(|row| row.user.clone()),
+        agent: of().next().and_then(|row| row.agent.clone()),
+        occurred_at: at,
+        zone: Zone::utc(),
+        origin: if is_external { Origin::Echo } else { Origin::Engine },
+        idempotency_key: Some(format!("dream-{:032x}", named_id("dream/event", &parts))),
+        metadata: Metadata::new(),
+    })
+}
+
+fn since(earlier: Timestamp, later: Timestamp) -> Duration {
+    Duration::from_micros(
+        u64::try_from(later.as_micros().saturating_sub(earlier.as_micros())).unwrap_or_default(),
+    )
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

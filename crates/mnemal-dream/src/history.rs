@@ -1,0 +1,57 @@
+//! What was done before, and what a person took back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Cursor, Decision, Deed, EventFilter, EventId, EventKind, EventStore, Result, Role, Within, named_id,
+};
+
+/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+
+/// Names a deed by its kind and its notes, in whatever order; what it files and says may differ.
+pub(crate) fn same(deed: &Deed) -> u128 {
+    let mut names = deed.names();
+    names.sort_unstable();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let parts: Vec<&str> = [deed.as_str()].into_iter().chain(names.iter().map(String::as_str)).collect();
+    named_id("dream/deed", &parts)
+}
+
+/// What the log says of operations.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    /// Those that a person took back, by [`same`].
+    pub(crate) taken_back: BTreeSet<u128>,
+    /// Events that were forgotten or taken back: why their notes may be gone.
+    pub(crate) explained: BTreeSet<EventId>,
+}
+
+impl History {
+    /// Reads the decisions and operations of the log. Costs one walk over them.
+    pub(crate) async fn read(events: &dyn EventStore) -> Result<Self> {
+        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+        let mut deeds: BTreeMap<EventId, u128> = BTreeMap::new();
+        let explained = events.tombstones().await?.into_iter().map(|one| one.event).collect();
+        let mut history = Self { explained, ..Self::default() };
+        let mut after = Cursor::START;
+        loop {
+            let page = events.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(history) };
+            after = Cursor(Some(last.seq));
+            for event in &page {
+                match event.kept().map(|kept| &kept.kind) {
+                    Some(EventKind::Operation(operation)) => {
+                        deeds.insert(event.id, same(&operation.deed));
+                    }
+                    Some(EventKind::Decision(Decision::Undo { decision })) => {
+                        history.taken_back.extend(deeds.get(decision).copied());
+                        history.explained.insert(*decision);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod note;
+
+mod check;
+mod cycle;
+mod dreamer;
+mod history;
+mod settings;
+
+mod audit;
+mod pass;
+
+pub use crate::audit::{Audit, Finding, Seen, Severity, Standing};
+pub use crate::check::Refusal;
+pub use crate::cycle::{Cycle, Judged, Run};
+pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
+pub use crate::note::maker;
+pub use crate::pass::{Copies, Ended, Insights, Merges, NearCopies, Spellings};
+pub use crate::settings::DreamSettings;

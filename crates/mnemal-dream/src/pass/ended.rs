@@ -1,0 +1,41 @@
+//! What has ended to hold.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{BackgroundPermit, Clock, Deed, LearningFilter, LearningStore, Looked, Pass, Result};
+
+use super::proposal;
+use crate::note::{is_dear, maker, open};
+
+/// Proposes that notes are put away whose time is over; dear ones stay, and say themselves that they have ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    learnings: Arc<dyn LearningStore>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Ended {
+    /// Looks at these notes, by this clock.
+    pub fn new(learnings: Arc<dyn LearningStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { learnings, clock }
+    }
+}
+
+#[async_trait]
+impl Pass for Ended {
+    fn name(&self) -> &'static str {
+        "ended"
+    }
+
+    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
+        let (rows, now) = (self.learnings.all(&LearningFilter::all()).await?, self.clock.now());
+        let ended =
+            open(&rows).into_iter().filter(|row| row.expires_at.is_some_and(|at| at <= now) && !is_dear(row));
+        let away = ended.filter_map(|row| {
+            let deed = Deed::Retire { notes: vec![maker(row)?], into: None };
+            Some(proposal(self.name(), deed, "its time is over", String::new()))
+        });
+        Ok(Looked { proposals: away.collect(), left: Vec::new() })
+    }
+}

@@ -1,0 +1,124 @@
+//! Nearly the same text twice.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{BackgroundPermit, EventId, Learning, LearningFilter, LearningStore, Looked, Pass, Result};
+use mnemal_text::{Analyzer, Language, fold, jaccard, shingles, term_hash};
+
+use super::{can_stay, retire};
+use crate::check::{NEAR, stands_for};
+use crate::note::{is_of_one, maker, open};
+
+/// Most notes that are compared, the newest. Source: RB-55, up to 1,000 live memories.
+const MOST: usize = 1_000;
+
+/// Words that turn a sentence round. Source: own choice, English.
+const DENIALS: [&str; 10] =
+    ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "nor", "neither"];
+
+/// Proposes that a note goes in favour of one that says all that it says: near by its words, with every one of
+/// them in the same order, with its names, numbers and dates, and denying just as much. Nothing is written anew, so nothing can be lost.
+///
+/// Near notes of which neither says all are left as they are; only a model could make one of them.
+#[derive(Clone, Debug)]
+pub struct NearCopies {
+    learnings: Arc<dyn LearningStore>,
+}
+
+impl NearCopies {
+    /// Looks at these notes.
+    pub fn new(learnings: Arc<dyn LearningStore>) -> Self {
+        Self { learnings }
+    }
+}
+
+#[async_trait]
+impl Pass for NearCopies {
+    fn name(&self) -> &'static str {
+        "near_copies"
+    }
+
+    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
+        let rows = self.learnings.all(&LearningFilter::all()).await?;
+        let notes = open(&rows);
+        let notes: Vec<(&Learning, Vec<u64>)> = notes
+            .iter()
+            .skip(notes.len().saturating_sub(MOST))
+            .map(|row| (*row, shingles(&row.content, 1)))
+            .collect();
+        let mut looked = Looked::default();
+        let mut gone: BTreeSet<EventId> = BTreeSet::new();
+        for (place, (one, words)) in notes.iter().enumerate() {
+            for (other, others) in notes.iter().skip(place + 1) {
+                if !is_of_one(one, other) || jaccard(words, others) < NEAR {
+                    continue;
+                }
+                let (Some(a), Some(b)) = (maker(one), maker(other)) else { continue };
+                if gone.contains(&a) || gone.contains(&b) {
+                    continue;
+                }
+                match pair(one, other) {
+                    Some(Goes::First) => {
+                        gone.insert(a);
+                        looked.proposals.push(retire(self.name(), a, b, "the other says all of it"));
+                    }
+                    Some(Goes::Second) => {
+                        gone.insert(b);
+                        looked.proposals.push(retire(self.name(), b, a, "the other says all of it"));
+                    }
+                    None => looked.left.push(vec![a, b]),
+                }
+            }
+        }
+        Ok(looked)
+    }
+}
+
+enum Goes {
+    First,
+    Second,
+}
+
+/// Whether two near notes are copies, or one of them says all that the other says.
+pub(super) fn is_said_by_one(one: &Learning, other: &Learning) -> bool {
+    one.content.split_whitespace().eq(other.content.split_whitespace()) || pair(one, other).is_some()
+}
+
+/// Returns which of two near notes goes; the newer one where either could.
+fn pair(one: &Learning, other: &Learning) -> Option<Goes> {
+    let is_copy = one.content.split_whitespace().eq(other.content.split_whitespace());
+    if is_copy || denials(&one.content) != denials(&other.content) {
+        return None;
+    }
+    let says = |stays: &Learning, away: &Learning| {
+        can_stay(stays, away)
+            && holds_in_order(&terms(&stays.content), &terms(&away.content))
+            && stands_for(&stays.content, &away.content)
+    };
+    if says(one, other) {
+        return Some(Goes::Second);
+    }
+    says(other, one).then_some(Goes::First)
+}
+
+/// Returns the stems of a text, in its order.
+fn terms(text: &str) -> Vec<u64> {
+    let mut terms = Vec::new();
+    Analyzer::new(Language::English).for_each_term(text, &mut |term, _| terms.push(term_hash(term)));
+    terms
+}
+
+/// Whether all of the words stand in the others in the same order; more may stand between them.
+fn holds_in_order(all: &[u64], some: &[u64]) -> bool {
+    let mut rest = all.iter();
+    some.iter().all(|word| rest.any(|other| other == word))
+}
+
+/// Returns the words that deny, in order.
+pub(super) fn denials(text: &str) -> Vec<String> {
+    let text = text.replace('’', "'");
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'').map(fold);
+    words.filter(|word| DENIALS.contains(&word.as_str()) || word.ends_with("n't")).collect()
+}

@@ -1,0 +1,55 @@
+//! How much background work may do, and how often.
+
+use std::time::Duration;
+
+/// Least time between two cycles that nobody asked for. Source: GB-32, 30 minutes.
+const INTERVAL: Duration = Duration::from_mins(30);
+/// Longest time for which a pass is skipped because nothing changed. Source: AD-49.
+const FORCED: Duration = Duration::from_hours(7 * 24);
+/// How long the line of a cycle is kept. Source: own default; a month can be looked through.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// How much background work may do, and how often.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DreamSettings {
+    /// Least time between two cycles that nobody asked for. Default 30 minutes, GB.
+    pub interval: Duration,
+    /// Longest time for which a pass over unchanged notes is skipped. Default 7 days, `RockBot`.
+    pub forced: Duration,
+    /// How long the line of a cycle is kept. Default 30 days.
+    pub kept: Duration,
+    /// Most of the notes that hold that one cycle may change, 0 to 1. Default 0.02, FEATURES AD-61.
+    pub share: f64,
+    /// Notes that one cycle may change whatever the share says. Default 1.
+    pub least: usize,
+    /// Notes that no cycle changes more of. Default 50.
+    pub most: usize,
+}
+
+impl Default for DreamSettings {
+    fn default() -> Self {
+        Self { interval: INTERVAL, forced: FORCED, kept: KEPT, share: SHARE, least: LEAST, most: MOST }
+    }
+}
+
+/// Source: AD-61, at most 2 % of the live rows.
+const SHARE: f64 = 0.02;
+/// Source: AD-61.
+const LEAST: usize = 1;
+/// Source: AD-61.
+const MOST: usize = 50;
+
+impl DreamSettings {
+    /// Returns how many of so many notes one cycle may change.
+    pub(crate) fn budget(&self, live: usize) -> usize {
+        #[expect(clippy::cast_precision_loss, reason = "a count of notes")]
+        let share = live as f64 * self.share;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most a count of notes"
+        )]
+        let share = share.max(0.0) as usize;
+        share.max(self.least).min(self.most)
+    }
+}

@@ -1,0 +1,199 @@
+//! A document as events: chunks that know their file, heading and page.
+
+use std::ops::Range;
+
+use mnemal_core::{
+    AgentId, ChannelId, Document, Error, EventKind, InstallationKey, Metadata, NewEvent, Origin, Passage,
+    Result, SessionId, Timestamp, UserId, Zone,
+};
+use mnemal_text::{CHUNK_CHARACTERS, chunks};
+
+use crate::clean::Cleaner;
+use crate::limit::{LONGEST_CONTENT, metadata_bytes};
+use crate::log::imported_id;
+
+/// Where documents take place.
+pub const DOCUMENTS: &str = "documents";
+/// Most chunks of one document. Source: own default; 25 MB of text in chunks of 3,000 characters are some 9,000.
+pub const MOST_CHUNKS: usize = 20_000;
+/// Longest name of a conversation that is named after a file. Source: what a name may have, less room for what tells two
+/// long names apart.
+const LONGEST_STEM: usize = 200;
+/// Most bytes of what a document says of itself. Source: half of what metadata may have.
+const LONGEST_FIELDS: usize = 8 * 1024;
+/// Most bytes of one heading, and of a path of headings.
+const LONGEST_HEADING: (usize, usize) = (240, 1_024);
+
+/// Metadata of a chunk: the name of the file below its folder.
+pub const FILE: &str = "file";
+/// Metadata of a chunk: the headings above it, outermost first, with ` > ` between them; indexed with the text.
+pub const HEADING: &str = "heading";
+/// Metadata of a chunk: the page on which it stands, from 1.
+pub const PAGE: &str = "page";
+
+/// How a document is cut, and whose it is.
+#[derive(Clone, Debug)]
+pub struct DocumentOptions {
+    /// Most characters of a chunk.
+    pub chunk_characters: usize,
+    /// Most chunks; a document with more is refused.
+    pub most_chunks: usize,
+    /// The time of documents that have none.
+    pub now: Timestamp,
+    /// Whose events they are.
+    pub user: Option<UserId>,
+    /// Which agent's events they are.
+    pub agent: Option<AgentId>,
+}
+
+impl DocumentOptions {
+    /// Returns options with the default limits and without a person.
+    pub fn new(now: Timestamp) -> Self {
+        Self { chunk_characters: CHUNK_CHARACTERS, most_chunks: MOST_CHUNKS, now, user: None, agent: None }
+    }
+}
+
+/// Returns the passages as they may be stored, and how many secrets went.
+///
+/// The text is cleaned as a whole, because what must not be stored may begin in one passage and end in the next; where it
+/// does, the passages are given up and the text is one.
+pub(crate) fn cleaned(document: &Document, cleaner: &Cleaner) -> Result<(Vec<Passage>, u32)> {
+    let joined = |passages: &[Passage]| {
+        passages.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>().join("\n")
+    };
+    let before = joined(&document.passages);
+    let mut whole = before.clone();
+    let redactions = cleaner.clean_text("content", &mut whole)?;
+    if whole == before {
+        return Ok((document.passages.clone(), redactions));
+    }
+    let mut passages = document.passages.clone();
+    for passage in &mut passages {
+        cleaner.clean_text("content", &mut passage.text)?;
+    }
+    if joined(&passages) == whole {
+        return Ok((passages, redactions));
+    }
+    Ok((vec![Passage { text: whole, ..Passage::default() }], redactions))
+}
+
+/// Makes the events of a document, in its order; their keys follow from its bytes alone.
+pub(crate) fn events(
+    document: &Document,
+    passages: &[Passage],
+    options: &DocumentOptions,
+    key: &InstallationKey,
+) -> Result<Vec<NewEvent>> {
+    let longest = options.chunk_characters.min(LONGEST_CONTENT / char::MAX.len_utf8());
+    let pieces = pieces(passages, longest);
+    if pieces.len() > options.most_chunks {
+        let (most, has) = (options.most_chunks, pieces.len());
+        return Err(Error::invalid(format!("a document has at most {most} chunks, this one has {has}")));
+    }
+    let id = named(&key.hash("document", &[&document.hash]));
+    let session = SessionId::new(stem(&document.name, &id))?;
+    let channel = ChannelId::new(DOCUMENTS)?;
+    let base = base(document, &id);
+    let mut parent = None;
+    let mut made = Vec::with_capacity(pieces.len());
+    for (place, piece) in (1..).zip(&pieces) {
+        let name = format!("document:{id}:{place}");
+        let next = imported_id(key, &name);
+        made.push(NewEvent {
+            kind: EventKind::Document,
+            content: piece.text.to_owned(),
+            session: session.clone(),
+            channel: channel.clone(),
+            parent,
+            speaker: None,
+            user: options.user.clone(),
+            agent: options.agent.clone(),
+            occurred_at: piece.passage.at.or(document.written_at).unwrap_or(options.now),
+            zone: Zone::utc(),
+            origin: Origin::Document,
+            idempotency_key: Some(name),
+            metadata: of_piece(base.clone(), piece, (place, pieces.len())),
+        });
+        parent = Some(next);
+    }
+    Ok(made)
+}
+
+/// A chunk, and the passage that it stands in.
+struct Piece<'d> {
+    text: &'d str,
+    passage: &'d Passage,
+    /// Its bytes in the text of the document.
+    bytes: Range<usize>,
+}
+
+fn pieces(passages: &[Passage], longest: usize) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for passage in passages {
+        for range in chunks(&passage.text, longest) {
+            let text = passage.text.get(range.clone()).unwrap_or_default();
+            if !text.trim().is_empty() {
+                pieces.push(Piece { text, passage, bytes: start + range.start..start + range.end });
+            }
+        }
+        start += passage.text.len();
+    }
+    pieces
+}
+
+/// Returns what every chunk of a document carries.
+fn base(document: &Document, id: &str) -> Metadata {
+    let mut metadata = Metadata::new();
+    for (name, value) in &document.fields {
+        metadata.insert(name.clone(), value.clone());
+        if metadata_bytes(&metadata) > LONGEST_FIELDS {
+            metadata.remove(name);
+        }
+    }
+    let own = [(FILE, cut(&document.name, LONGEST_HEADING.1)), ("type", &document.kind), ("document", id)];
+    metadata.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    metadata
+}
+
+fn of_piece(mut metadata: Metadata, piece: &Piece<'_>, (place, of): (usize, usize)) -> Metadata {
+    metadata.insert("chunk".to_owned(), format!("{place}/{of}"));
+    metadata.insert("bytes".to_owned(), format!("{}-{}", piece.bytes.start, piece.bytes.end));
+    let headings: Vec<String> = piece.passage.headings.iter().map(|heading| one_line(heading)).collect();
+    let path = headings.join(" > ");
+    if !path.is_empty() {
+        metadata.insert(HEADING.to_owned(), cut(&path, LONGEST_HEADING.1).to_owned());
+    }
+    if let Some(page) = piece.passage.page {
+        metadata.insert(PAGE.to_owned(), page.to_string());
+    }
+    metadata
+}
+
+fn one_line(heading: &str) -> String {
+    let words: Vec<&str> = heading.split_whitespace().collect();
+    cut(&words.join(" "), LONGEST_HEADING.0).to_owned()
+}
+
+fn cut(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
+}
+
+/// Names the conversation of a document after its file, so that a file can be forgotten by its name.
+fn stem(name: &str, id: &str) -> String {
+    let name: String = name.chars().map(|letter| if letter.is_control() { '_' } else { letter }).collect();
+    match name.len() {
+        0 => id.to_owned(),
+        1..=LONGEST_STEM => name,
+        _ => format!("{}…{}", cut(&name, LONGEST_STEM), cut(id, 8)),
+    }
+}
+
+fn named(hash: &[u8]) -> String {
+    use std::fmt::Write as _;
+    hash.iter().take(16).fold(String::with_capacity(32), |mut text, byte| {
+        // Writing into a string cannot fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}

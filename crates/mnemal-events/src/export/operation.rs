@@ -1,0 +1,139 @@
+//! An operation of the engine as a part of a line of our export.
+
+use mnemal_core::{
+    Category, Deed, Error, EventId, Filed, Importance, LearningKind, Operation, Producer, PromptHash, Result,
+    Tag,
+};
+use serde::{Deserialize, Serialize};
+
+use super::wire::{ids, texts};
+
+/// An operation.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OperationLine {
+    deed: DeedLine,
+    producer: (String, u32),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt: Option<[u8; 32]>,
+    shown: Vec<String>,
+    because: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum DeedLine {
+    Merge {
+        notes: Vec<String>,
+        filed: FiledLine,
+    },
+    Retire {
+        notes: Vec<String>,
+        into: Option<String>,
+    },
+    Refine {
+        note: String,
+        filed: FiledLine,
+    },
+    Infer {
+        from: Vec<String>,
+        kind: String,
+        filed: FiledLine,
+    },
+    Compress {
+        turns: Vec<String>,
+    },
+    /// A kind that this version of the layout does not know; it cannot be read back.
+    Unknown,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FiledLine {
+    category: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    importance: f32,
+}
+
+impl From<&Operation> for OperationLine {
+    fn from(operation: &Operation) -> Self {
+        Self {
+            deed: DeedLine::from(&operation.deed),
+            producer: (operation.producer.id.clone(), operation.producer.version),
+            prompt: operation.prompt.map(|hash| hash.0),
+            shown: texts(&operation.shown),
+            because: operation.because.clone(),
+        }
+    }
+}
+
+impl From<&Deed> for DeedLine {
+    fn from(deed: &Deed) -> Self {
+        match deed {
+            Deed::Merge { notes, filed } => Self::Merge { notes: texts(notes), filed: filed.into() },
+            Deed::Retire { notes, into } => {
+                Self::Retire { notes: texts(notes), into: into.map(|id| id.to_string()) }
+            }
+            Deed::Refine { note, filed } => Self::Refine { note: note.to_string(), filed: filed.into() },
+            Deed::Infer { from, kind, filed } => {
+                Self::Infer { from: texts(from), kind: kind.as_str().to_owned(), filed: filed.into() }
+            }
+            Deed::Compress { turns } => Self::Compress { turns: texts(turns) },
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl From<&Filed> for FiledLine {
+    fn from(filed: &Filed) -> Self {
+        Self {
+            category: filed.category.to_string(),
+            tags: filed.tags.iter().map(ToString::to_string).collect(),
+            importance: filed.importance.get(),
+        }
+    }
+}
+
+impl OperationLine {
+    pub(super) fn read(self) -> Result<Operation> {
+        Ok(Operation {
+            deed: self.deed.read()?,
+            producer: Producer { id: self.producer.0, version: self.producer.1 },
+            prompt: self.prompt.map(PromptHash),
+            shown: ids(&self.shown)?,
+            because: self.because,
+        })
+    }
+}
+
+impl DeedLine {
+    fn read(self) -> Result<Deed> {
+        Ok(match self {
+            Self::Merge { notes, filed } => Deed::Merge { notes: ids(&notes)?, filed: filed.read()? },
+            Self::Retire { notes, into } => {
+                let into = into.map(|id| id.parse::<EventId>()).transpose()?;
+                Deed::Retire { notes: ids(&notes)?, into }
+            }
+            Self::Refine { note, filed } => Deed::Refine { note: note.parse()?, filed: filed.read()? },
+            Self::Infer { from, kind, filed } => Deed::Infer {
+                from: ids(&from)?,
+                kind: LearningKind::from_name(&kind)
+                    .ok_or_else(|| Error::invalid("an unknown kind of note"))?,
+                filed: filed.read()?,
+            },
+            Self::Compress { turns } => Deed::Compress { turns: ids(&turns)? },
+            Self::Unknown => return Err(Error::invalid("an operation of an unknown kind")),
+        })
+    }
+}
+
+impl FiledLine {
+    fn read(self) -> Result<Filed> {
+        Ok(Filed {
+            category: Category::new(self.category)?,
+            tags: self.tags.into_iter().map(Tag::new).collect::<Result<_>>()?,
+            importance: Importance::new(self.importance)?,
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! Claims that no rule of this crate read, held against the same gates.
+
+use mnemal_core::{ExtractedFact, Object, Subject, Utterance};
+use mnemal_text::sentences;
+
+use crate::claims::objects::key;
+use crate::clause::Reading;
+use crate::extractor::{foreign, is_code, not_eligible, overlaps};
+use crate::language::{Pack, language};
+use crate::names::{clean_name, mentions};
+use crate::predicate;
+
+/// Lets a claim of another engine pass that says what the words of its span plainly say, with the whole sentence, the name as
+/// names are taken in, and the key that a rule would have given its value.
+///
+/// # Errors
+/// Why it is none: nobody vouches for the event, or the sentence asks, denies, wishes, reports, plays or quotes.
+pub fn admit(utterance: &Utterance<'_>, claim: ExtractedFact) -> Result<ExtractedFact, &'static str> {
+    let said = utterance.event.kept().ok_or("erased")?;
+    if let Some(why) = not_eligible(utterance.event, said) {
+        return Err(why);
+    }
+    let text = said.content.as_str();
+    let (start, end) = (claim.span.start as usize, claim.span.end as usize);
+    let sentence =
+        sentences(text).into_iter().find(|one| one.range().start <= start && end <= one.range().end);
+    let sentence = sentence.ok_or("not within one sentence")?;
+    let range = sentence.range();
+    if utterance.event.echo.iter().any(|span| overlaps(&range, *span)) {
+        return Err("memory that came back");
+    }
+    if is_code(text, &range) || foreign(text).iter().any(|of| of.start <= start && start < of.end) {
+        return Err("copied words");
+    }
+    let code = language(text);
+    let is_mixed = code != "en" || !text.is_ascii();
+    let pack = Pack::of_sentence(sentence.of(text), code, is_mixed).ok_or("a language without gates")?;
+    pack.rules().ok_or("a language without gates")?;
+    let gates = Reading::new(sentence.of(text), pack.gates()).gates();
+    if let Some(gate) = gates.names().next() {
+        return Err(gate);
+    }
+    predicate::of(claim.predicate.as_str()).ok_or("an unknown predicate")?;
+    let place = |at: usize| u32::try_from(at).map_err(|_| "too long");
+    let named = mentions(text, utterance.known).into_iter().find(|name| name.span == claim.object.span);
+    let kind = named.map(|name| name.kind);
+    Ok(ExtractedFact {
+        subject: match claim.subject {
+            Subject::Named(name) => Subject::Named(clean_name(&name).ok_or("no name")?),
+            other => other,
+        },
+        object: Object { key: key(&claim.object.text, kind.is_some(), code), kind, ..claim.object },
+        sentence: mnemal_core::Span { start: place(range.start)?, end: place(range.end)? },
+        ..claim
+    })
+}
+
+#[cfg(test)]
+mod tests;

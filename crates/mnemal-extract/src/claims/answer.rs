@@ -1,0 +1,40 @@
+//! Answers: what the message before asks tells what a few words claim: "Where do you live now?" "Porto, since May."
+
+use mnemal_text::sentences;
+
+use crate::claims::Claims;
+use crate::claims::rule::Rule;
+use crate::claims::rules::Rules;
+use crate::clause::Reading;
+use crate::language::{Pack, language};
+
+/// The last sentence of the message before, which is a question, in its language.
+#[derive(Debug)]
+pub(crate) struct Asked<'t> {
+    reading: Reading<'t>,
+    code: &'static str,
+}
+
+impl<'t> Asked<'t> {
+    /// Reads the question with which a message ends; none where it ends with something else.
+    pub(crate) fn read(text: &'t str) -> Option<Self> {
+        let last = text.trim_end().ends_with(['?', '？']).then(|| sentences(text).last().copied())??;
+        let code = language(last.of(text));
+        let reading = Reading::new(last.of(text), Pack::of(code)?.gates());
+        Some(Self { reading, code })
+    }
+}
+
+impl Claims<'_> {
+    /// Says whether a rule needs no question, or the one that it needs was asked.
+    pub(super) fn is_asked(&self, rule: &Rule, rules: &Rules) -> bool {
+        rule.asks.is_empty()
+            || self.asked.as_ref().is_some_and(|asked| {
+                let places = 0..asked.reading.words.len();
+                let stands = |at: usize| {
+                    rule.asks.iter().any(|pattern| pattern.at(&asked.reading, rules, at).is_some())
+                };
+                asked.code == rules.code && places.into_iter().any(stands)
+            })
+    }
+}

@@ -1,0 +1,90 @@
+//! What a learning weighs at a moment, and how many hold at once.
+
+use std::cmp::Reverse;
+
+use mnemal_core::{AsOf, Basis, Learning, LearningKind, Leave, Score, Scored, Timestamp};
+
+/// Half-life, in days. Source: NB-52.
+const HALF_LIFE_DAYS: f64 = 14.0;
+/// What no weight falls below. Source: NB-52.
+const FLOOR: f32 = 0.10;
+/// Most learnings that hold at once. Source: NB-54.
+const MOST: usize = 200;
+/// Microseconds of a day.
+const DAY: f64 = 86_400_000_000.0;
+
+/// How what is inferred fades, and how many learnings hold.
+///
+/// The weight of what is inferred is max(floor, 2^(−max(0, age) / half-life)), computed when it is read; its age begins when it
+/// was said last, so being shown changes nothing. What is told does not fade, nor does an anti-pattern that needs the user's
+/// leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decay {
+    /// Days after which a weight is half; more than 0. Default 14, nanobot v2.
+    pub half_life_days: f64,
+    /// What no weight falls below, 0 to 1. Default 0.10, nanobot v2.
+    pub floor: f32,
+    /// Most learnings about the work and about tools; what is told counts and is never left out. Default 200, nanobot v2.
+    pub most: usize,
+}
+
+impl Default for Decay {
+    fn default() -> Self {
+        Self { half_life_days: HALF_LIFE_DAYS, floor: FLOOR, most: MOST }
+    }
+}
+
+impl Decay {
+    /// Returns the weight at a moment, `floor` to 1.
+    pub fn weight(&self, learning: &Learning, at: Timestamp) -> f32 {
+        if !fades(learning) {
+            return 1.0;
+        }
+        let age = at.as_micros().saturating_sub(learning.occurred_at.as_micros()).max(0);
+        #[expect(clippy::cast_precision_loss, reason = "microseconds of three centuries are exact in f64")]
+        let days = age as f64 / DAY;
+        #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
+        let weight = (-days / self.half_life_days).exp2() as f32;
+        weight.max(self.floor)
+    }
+
+    /// Returns the rank at a moment: confidence × weight. Source: BA-28.
+    pub fn rank(&self, learning: &Learning, at: Timestamp) -> Score {
+        Score::new(learning.confidence.get() * self.weight(learning, at))
+    }
+
+    /// Ranks learnings, best first, the newest first among equals, and leaves out the lowest inferred ones beyond the most that
+    /// may hold.
+    pub fn holding(&self, learnings: Vec<Learning>, as_of: AsOf) -> Vec<Scored<Learning>> {
+        let score = |item: Learning| Scored { score: self.rank(&item, as_of.world), item };
+        let mut ranked: Vec<Scored<Learning>> = learnings.into_iter().map(score).collect();
+        ranked.sort_by(|one, other| {
+            let by_age = |row: &Learning| (Reverse(row.occurred_at), row.id);
+            let by_rank = other.score.get().total_cmp(&one.score.get());
+            by_rank.then(by_age(&one.item).cmp(&by_age(&other.item)))
+        });
+        let told = ranked.iter().filter(|row| counts(&row.item) && !is_inferred(&row.item)).count();
+        let room = self.most.saturating_sub(told);
+        let mut inferred = 0;
+        ranked.retain(|row| {
+            inferred += usize::from(is_inferred(&row.item));
+            !is_inferred(&row.item) || inferred <= room
+        });
+        ranked
+    }
+}
+
+fn is_inferred(learning: &Learning) -> bool {
+    learning.basis == Basis::Inferred
+}
+
+/// Whether a row is about the work, and not a note or about the user's own life.
+fn counts(learning: &Learning) -> bool {
+    let is_own = learning.key.as_ref().is_some_and(crate::read::is_own);
+    learning.kind != LearningKind::Note && learning.signal.is_some() && !is_own
+}
+
+fn fades(learning: &Learning) -> bool {
+    let is_safety = learning.kind == LearningKind::AntiPattern && learning.leave == Leave::Asked;
+    is_inferred(learning) && !is_safety
+}

@@ -1,0 +1,256 @@
+//! What an operation of the engine does to notes.
+
+use mnemal_core::{
+    Basis, Category, Confidence, Deed, Event, EventId, Filed, Importance, Learning, LearningId, LearningKind,
+    LearningStatus, Leave, Level, NewEvent, NoteKey, Operation, Remember, Result, SessionId, Source, Span,
+    Tag, Timestamp, Trust, derived_id,
+};
+
+use crate::fold::{Fold, new_row, note_id, producer};
+
+/// The probability that what was concluded by rule is meant so. Source: own choice; RB-63 begins at the same.
+const CONCLUDED: f32 = 0.5;
+
+/// Where what became of turns of a conversation is filed. Source: PB-11.
+const TIMELINE: &str = "timeline";
+/// How much it matters. Source: PB-22.
+const OF_TIMELINE: f32 = 0.3;
+/// Bytes of the name of a conversation in a key. Source: own choice, so that the key stays within the limit of names.
+const LONGEST_SESSION: usize = 128;
+
+impl Fold {
+    /// Applies an operation. One that names a note which is not there, or holds no more, does nothing at all: what it rested on
+    /// was taken back or forgotten.
+    pub(crate) fn operate(&mut self, event: &Event, kept: &NewEvent, operation: &Operation) -> Result<()> {
+        if self.rows.contains(note_id(event.id)) {
+            return Ok(());
+        }
+        if let Deed::Compress { turns } = &operation.deed {
+            return self.keep_timeline(event, kept, turns);
+        }
+        let Some(notes) = self.holding(&operation.deed.names()) else { return Ok(()) };
+        match &operation.deed {
+            Deed::Merge { filed, .. } => self.merge(event, kept, filed, notes),
+            Deed::Retire { notes: away, into } => {
+                self.retire(event, notes, away.len(), *into);
+                Ok(())
+            }
+            Deed::Refine { filed, .. } => {
+                for row in notes {
+                    self.rows.put(filed_as(row, filed));
+                }
+                Ok(())
+            }
+            Deed::Infer { kind, filed, .. } => self.infer(event, kept, (*kind, filed), &notes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps what became of turns of a conversation as a note of its timeline.
+    fn keep_timeline(&mut self, event: &Event, kept: &NewEvent, turns: &[EventId]) -> Result<()> {
+        if kept.content.trim().is_empty() || turns.is_empty() {
+            return Ok(());
+        }
+        let filed = Remember {
+            key: Some(timeline_key(&kept.session, turns)?),
+            kind: LearningKind::Note,
+            category: Category::new(TIMELINE)?,
+            tags: Vec::new(),
+            importance: Importance::new(OF_TIMELINE)?,
+            expires_at: None,
+        };
+        self.rows.put(new_row(event, kept, &filed)?);
+        Ok(())
+    }
+
+    /// Returns the notes that these events made, if all of them hold.
+    fn holding(&self, events: &[EventId]) -> Option<Vec<Learning>> {
+        let row = |event: &EventId| {
+            self.rows.get(note_id(*event)).filter(|row| row.status == LearningStatus::Active)
+        };
+        events.iter().map(|event| row(event).cloned()).collect()
+    }
+
+    fn merge(&mut self, event: &Event, kept: &NewEvent, filed: &Filed, notes: Vec<Learning>) -> Result<()> {
+        let Some(first) = notes.iter().min_by_key(|row| (row.created_at, row.id)) else { return Ok(()) };
+        if kept.content.trim().is_empty() || notes.iter().any(|row| !are_alike(first, row)) {
+            return Ok(());
+        }
+        let ends: Option<Vec<Timestamp>> = notes.iter().map(|row| row.expires_at).collect();
+        let least = (least_trust(&notes), least_level(&notes));
+        let row = Learning {
+            id: note_id(event.id),
+            key: None,
+            version: 1,
+            content: kept.content.clone(),
+            sources: sources(event, kept, &notes)?,
+            trust: least.0.unwrap_or(event.trust),
+            level: least.1.unwrap_or(event.level),
+            leave: if notes.iter().any(|row| row.leave == Leave::Asked) {
+                Leave::Asked
+            } else {
+                Leave::Given
+            },
+            occurred_at: notes.iter().map(|row| row.occurred_at).max().unwrap_or(kept.occurred_at),
+            expires_at: ends.and_then(|ends| ends.into_iter().max()),
+            created_at: event.recorded_at,
+            importance: greatest(&notes).unwrap_or(filed.importance),
+            ..filed_as(first.clone(), filed)
+        };
+        let into = row.id;
+        // The one stands before the others go.
+        self.rows.put(row);
+        for row in notes {
+            self.rows.put(put_away(row, event.recorded_at, Some(into)));
+        }
+        Ok(())
+    }
+
+    /// Puts the first `away` of the notes away; the one behind them takes over what they have.
+    fn retire(&mut self, event: &Event, mut notes: Vec<Learning>, away: usize, into: Option<EventId>) {
+        let stays = notes.split_off(away.min(notes.len())).pop();
+        if stays.is_some() != into.is_some()
+            || notes.iter().any(|row| Some(row.id) == stays.as_ref().map(|row| row.id))
+        {
+            return;
+        }
+        if let Some(mut stays) = stays.clone() {
+            if notes
+                .iter()
+                .any(|row| !are_alike(&stays, row) || row.level != stays.level || row.trust > stays.trust)
+            {
+                return;
+            }
+            for row in &notes {
+                stays.sources.extend(
+                    row.sources
+                        .iter()
+                        .filter(|source| !stays.sources.contains(source))
+                        .copied()
+                        .collect::<Vec<_>>(),
+                );
+                stays.tags = united(&stays.tags, &row.tags);
+                stays.importance = if row.importance.get() > stays.importance.get() {
+                    row.importance
+                } else {
+                    stays.importance
+                };
+                stays.occurred_at = stays.occurred_at.max(row.occurred_at);
+            }
+            self.rows.put(stays);
+        }
+        let survivor = stays.map(|row| row.id);
+        for row in notes {
+            self.rows.put(put_away(row, event.recorded_at, survivor));
+        }
+    }
+
+    /// Concludes; what is below the user makes no preference, whatever it is called.
+    fn infer(
+        &mut self,
+        event: &Event,
+        kept: &NewEvent,
+        (kind, filed): (LearningKind, &Filed),
+        notes: &[Learning],
+    ) -> Result<()> {
+        let Some(first) = notes.first() else { return Ok(()) };
+        if kept.content.trim().is_empty() {
+            return Ok(());
+        }
+        let level = least_level(notes).unwrap_or(event.level).min(Level::Agent);
+        let kind = if kind == LearningKind::Insight { kind } else { LearningKind::Note };
+        let row = Learning {
+            id: note_id(event.id),
+            kind,
+            key: None,
+            version: 1,
+            content: kept.content.clone(),
+            basis: Basis::Inferred,
+            confidence: Confidence::new(CONCLUDED),
+            leave: Leave::Given,
+            topics: Vec::new(),
+            tool: None,
+            session: kept.session.clone(),
+            speaker: None,
+            user: first.user.clone(),
+            agent: first.agent.clone(),
+            sources: sources(event, kept, notes)?,
+            trust: least_trust(notes).unwrap_or(event.trust).min(Trust::Inferred),
+            level,
+            status: LearningStatus::Active,
+            superseded_by: None,
+            verdict: None,
+            signal: None,
+            tally: None,
+            occurred_at: notes.iter().map(|row| row.occurred_at).max().unwrap_or(kept.occurred_at),
+            expires_at: None,
+            created_at: event.recorded_at,
+            expired_at: None,
+            producer: producer(),
+            ..filed_as(first.clone(), filed)
+        };
+        self.rows.put(row);
+        Ok(())
+    }
+}
+
+/// Returns the key of the note for turns of a conversation, `ctx_{session}_{id}`: the same for the same turns.
+///
+/// # Errors
+/// `Invalid` never for the name of a conversation.
+pub fn timeline_key(session: &SessionId, turns: &[EventId]) -> Result<NoteKey> {
+    let session = session.as_str();
+    let session = session.get(..session.floor_char_boundary(LONGEST_SESSION)).unwrap_or_default();
+    let id = derived_id("timeline", &producer(), turns, 0) >> 64;
+    NoteKey::new(format!("ctx_{session}_{id:016x}"))
+}
+
+/// Whether two notes may become one: of one kind and one owner, and neither under a name that somebody gave it.
+fn are_alike(one: &Learning, other: &Learning) -> bool {
+    one.kind == other.kind
+        && one.user == other.user
+        && one.agent == other.agent
+        && one.key.is_none()
+        && other.key.is_none()
+}
+
+fn filed_as(row: Learning, filed: &Filed) -> Learning {
+    Learning {
+        category: filed.category.clone(),
+        tags: filed.tags.clone(),
+        importance: filed.importance,
+        ..row
+    }
+}
+
+fn put_away(row: Learning, at: Timestamp, into: Option<LearningId>) -> Learning {
+    Learning { status: LearningStatus::Archived, superseded_by: into, expired_at: Some(at), ..row }
+}
+
+fn united(tags: &[Tag], more: &[Tag]) -> Vec<Tag> {
+    let new = more.iter().filter(|tag| !tags.contains(tag));
+    tags.iter().chain(new).cloned().collect()
+}
+
+fn greatest(notes: &[Learning]) -> Option<Importance> {
+    notes.iter().map(|row| row.importance).max_by(|one, other| one.get().total_cmp(&other.get()))
+}
+
+fn least_trust(notes: &[Learning]) -> Option<Trust> {
+    notes.iter().map(|row| row.trust).min()
+}
+
+fn least_level(notes: &[Learning]) -> Option<Level> {
+    notes.iter().map(|row| row.level).min()
+}
+
+/// Returns where the text stands, and what everything that it was made of rests on.
+fn sources(event: &Event, kept: &NewEvent, notes: &[Learning]) -> Result<Vec<Source>> {
+    let mut sources = vec![Source { event: event.id, span: Span::whole(&kept.content)? }];
+    for source in notes.iter().flat_map(|row| &row.sources) {
+        if !sources.contains(source) {
+            sources.push(*source);
+        }
+    }
+    Ok(sources)
+}

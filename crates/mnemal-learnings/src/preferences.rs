@@ -1,0 +1,249 @@
+//! Offers what a user said of how he wants things for a request about the same, chosen by topic.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Label, Layer,
+    Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef, Result, Score,
+    ScorePart, Section, Slot, Speaker, Within, Zone,
+};
+
+use mnemal_extract::question;
+use mnemal_text::fold;
+
+use crate::topic::{NEARNESS, Near, REQUESTS, Topic, WORDS, common, near};
+
+/// Preferences that are offered however many there are, where a request asks for advice or work. Source: ADR 56.
+const OFFERED: usize = 60;
+/// Of so many, one more is offered to such a request. Source: ADR 56.
+const ONE_OF: usize = 5;
+/// What any other request is offered of these numbers: it asks for something that was said. Source: ADR 56.
+const ELSE_OFFERED: (usize, usize) = (20, 20);
+/// What the words of another person than the user count beside his own, 0 to 1. Source: own choice; his own stand before them,
+/// and theirs where there is room.
+const OF_OTHERS: f32 = 0.5;
+
+/// What a host calls the one whose memory it is, where it names him at all.
+const USER: &str = "user";
+
+/// Offers preferences to a request by what they are about, nearest first, the newest first among equals.
+///
+/// A preference that answers rarely shares a word with its question ("which trains?" and "I cannot climb stairs"), so it is not
+/// left to a search: words in common are weighed by their rarity among the preferences, and vectors are compared without what all
+/// preferences, and all requests, have in common. They are offered for recall and not for the preferences, because those stand
+/// where nothing depends on the question.
+///
+/// A request for advice or work is offered more of them than one for something that was said. What another person said of himself
+/// counts half, unless the request names him or nobody speaks without a name.
+///
+/// Only what the user said in his own words is offered. What a text is about is kept in memory, for as long as it holds.
+#[derive(Clone)]
+pub struct PreferenceSource {
+    store: Arc<dyn LearningStore>,
+    embedder: Slot<dyn Embedder>,
+    at_once: usize,
+    known: Arc<Mutex<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    topics: HashMap<LearningId, Arc<Topic>>,
+    requests: Option<Arc<[f32]>>,
+}
+
+impl PreferenceSource {
+    /// Chooses among these rows by words, and by vectors where there is an embedder, which is asked about at most `at_once`
+    /// texts for one request; the others wait for the next one.
+    pub fn new(store: Arc<dyn LearningStore>, embedder: Slot<dyn Embedder>, at_once: usize) -> Self {
+        Self { store, embedder, at_once, known: Arc::default() }
+    }
+
+    /// Returns what each preference is about, and the direction that all requests have.
+    async fn topics(&self, all: &[Learning]) -> Result<(Vec<Arc<Topic>>, Option<Arc<[f32]>>), GapCause> {
+        let (mut known, requests) = {
+            let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let find = |one: &Learning| Some((one.id, Arc::clone(kept.topics.get(&one.id)?)));
+            (all.iter().filter_map(find).collect::<HashMap<_, _>>(), kept.requests.clone())
+        };
+        let new = all.iter().filter(|one| !known.contains_key(&one.id));
+        let mut learnt: Vec<(LearningId, Arc<Topic>)> = Vec::new();
+        let (mut answer, mut direction) = (Ok(()), requests);
+        match self.embedder.part() {
+            Ok(embedder) => {
+                let new: Vec<&Learning> = new.take(self.at_once).collect();
+                let texts: Vec<&str> = new.iter().map(|one| one.content.as_str()).collect();
+                match vectors(embedder, &texts, &mut direction).await {
+                    Ok(vectors) => learnt.extend(
+                        new.iter()
+                            .zip(vectors)
+                            .map(|(one, vector)| (one.id, Arc::new(Topic::of(&one.content, vector)))),
+                    ),
+                    Err(error) => answer = Err(GapCause::from(error)),
+                }
+            }
+            Err(_) => learnt.extend(new.map(|one| (one.id, Arc::new(Topic::of(&one.content, None))))),
+        }
+        known.extend(learnt);
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).keep(&known, direction.clone());
+        answer?;
+        let topic = |one: &Learning| {
+            known.get(&one.id).cloned().unwrap_or_else(|| Arc::new(Topic::of(&one.content, None)))
+        };
+        Ok((all.iter().map(topic).collect(), direction))
+    }
+
+    /// Returns what the request is about, with its own vector if it is of the same model.
+    async fn asked(&self, query: &str, request: &ContextRequest) -> Result<Topic, GapCause> {
+        let Ok(embedder) = self.embedder.part() else { return Ok(Topic::of(query, None)) };
+        let given = request.query_vector.as_ref().filter(|(model, _)| model == embedder.model());
+        let vector = match given {
+            Some((_, vector)) => Some(vector.clone()),
+            None => embedder.embed_query(query).await?,
+        };
+        Ok(Topic::of(query, vector))
+    }
+}
+
+impl Known {
+    /// Keeps what still holds; of several users at once the last one stays, which costs time and nothing else.
+    fn keep(&mut self, known: &HashMap<LearningId, Arc<Topic>>, requests: Option<Arc<[f32]>>) {
+        self.topics.clone_from(known);
+        self.requests = requests;
+    }
+}
+
+impl fmt::Debug for PreferenceSource {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { store, embedder, at_once, known: _ } = self;
+        out.debug_struct("PreferenceSource")
+            .field("store", store)
+            .field("embedder", embedder)
+            .field("at_once", at_once)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the vectors of texts; the first time those of the requests too.
+async fn vectors(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    requests: &mut Option<Arc<[f32]>>,
+) -> Result<Vec<Option<Vec<f32>>>> {
+    if requests.is_none() {
+        let known = embedder.embed(&REQUESTS).await?;
+        *requests = common(known.iter().filter_map(Option::as_deref)).map(Arc::from);
+    }
+    if texts.is_empty() { Ok(Vec::new()) } else { embedder.embed(texts).await }
+}
+
+#[async_trait]
+impl ContextSource for PreferenceSource {
+    fn layer(&self) -> Layer {
+        Layer::Learnings
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        let is_wanted = request.sections.only().is_none_or(|wanted| wanted.contains(&Section::Recall));
+        // A host that wants few lines asks on every prompt; there silence is the usual answer.
+        let Some(query) = request.query.as_deref().filter(|_| is_wanted && request.lines.is_none()) else {
+            return Ok(Degraded::whole(Vec::new()));
+        };
+        let filter = LearningFilter {
+            kind: Within::Only(LearningKind::Preference),
+            user: request.user.clone(),
+            agent: request.agent.clone(),
+            ..LearningFilter::all()
+        };
+        let mut all = self.store.active(&filter, request.as_of).await?;
+        all.retain(|one| one.level == Level::User);
+        all.sort_by_key(|one| Reverse((one.created_at, one.id)));
+        if all.is_empty() {
+            return Ok(Degraded::whole(Vec::new()));
+        }
+        let mut gaps = Gaps::default();
+        let mut keep = |cause| gaps.add(Gap { layer: Layer::Vector, cause });
+        let asked = self.asked(query, request).await.unwrap_or_else(|cause| {
+            keep(cause);
+            Topic::of(query, None)
+        });
+        let (topics, requests) = self.topics(&all).await.unwrap_or_else(|cause| {
+            keep(cause);
+            (all.iter().map(|one| Arc::new(Topic::of(&one.content, None))).collect(), None)
+        });
+        let topics: Vec<&Topic> = topics.iter().map(AsRef::as_ref).collect();
+        let found = near(&asked, requests.as_deref(), &topics);
+        let voices = Voices::of(&all, query);
+        let mut offered: Vec<Fragment> =
+            all.iter().zip(found).map(|(one, near)| fragment(one, near, voices.weight(one))).collect();
+        offered.sort_by(|a, b| b.score.get().total_cmp(&a.score.get()));
+        let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
+        offered.truncate(least + all.len() / one_of);
+        Ok(gaps.attach(offered))
+    }
+}
+
+/// Whose words count in full: the user's own, and those of whom the request names.
+#[derive(Debug)]
+struct Voices {
+    /// Whether the user's own words are among them; where everybody has a name, nobody is another.
+    has_own: bool,
+    /// The words of the request, folded.
+    named: Vec<String>,
+}
+
+impl Voices {
+    fn of(all: &[Learning], query: &str) -> Self {
+        let words = fold(query);
+        let named = words.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect();
+        Self { has_own: all.iter().any(|one| name(one).is_none()), named }
+    }
+
+    fn weight(&self, preference: &Learning) -> f32 {
+        let is_named = |name: &str| name.split(' ').any(|part| self.named.iter().any(|word| word == part));
+        match name(preference).map(fold) {
+            Some(name) if self.has_own && !is_named(&name) => OF_OTHERS,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Returns the name of who said it; `None` for the one whose memory it is.
+fn name(preference: &Learning) -> Option<&str> {
+    let name = preference.speaker.as_ref().map(Speaker::as_str);
+    name.filter(|name| !name.eq_ignore_ascii_case(USER))
+}
+
+fn fragment(preference: &Learning, near: Near, voice: f32) -> Fragment {
+    let part = |name, raw: f32, normalised: f32, weight: f32| {
+        let weight = weight * voice;
+        let value = normalised * weight;
+        ScorePart { name, raw, normalised, weight, value }
+    };
+    let cosine = near.cosine.map(|cosine| part("nearness", cosine, f32::midpoint(1.0, cosine), NEARNESS));
+    let parts: Vec<ScorePart> =
+        cosine.into_iter().chain([part("words", near.words, near.words, WORDS)]).collect();
+    Fragment {
+        section: Section::Recall,
+        record: RecordRef::Learning(preference.id),
+        producer: Some(preference.producer.clone()),
+        sources: preference.sources.clone(),
+        text: preference.content.clone(),
+        label: Label {
+            level: preference.level,
+            at: preference.created_at,
+            zone: Zone::utc(),
+            speaker: preference.speaker.clone(),
+            space: None,
+        },
+        trust: preference.trust,
+        importance: preference.importance,
+        score: Score::new(parts.iter().map(|part| part.value).sum()),
+        parts,
+        because: Because::ExplicitPreference,
+        withheld: None,
+    }
+}

@@ -1,0 +1,118 @@
+//! The rows without what was forgotten or taken back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Cursor, DeadLetter, Decision, Event, EventFilter, EventId, Learning, LearningFilter, Result, Role, Seq,
+    Within,
+};
+
+use super::{Folded, LearningProjector, forgotten, scene, taken_in};
+use crate::fold::{Fold, decision, is_learned};
+use crate::read::{self, BEFORE};
+use crate::rows::Rows;
+
+/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+
+impl LearningProjector {
+    pub(super) async fn refold(&self, batch: &[Event], end: Cursor) -> Result<Folded> {
+        let stored = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
+        let events = self.replayed(end).await?;
+        let gone = taken_back(&events);
+        let concerned = self.concerned(batch, end).await?;
+        let mut fold = Fold::default();
+        fold.learn(spared(&stored, &gone, &concerned));
+        for (event, before) in concerned.values().filter(|(event, _)| !gone.contains(&event.id)) {
+            let before: Vec<&Event> = before.iter().filter(|event| !gone.contains(&event.id)).collect();
+            fold.learn(read::read(event, &scene(&before, before.len()))?);
+        }
+        let mut dead = Vec::new();
+        for event in events.iter().filter(|event| !gone.contains(&event.id)) {
+            dead.extend(taken_in(&mut fold, event, &[]));
+        }
+        dead.retain(|letter: &DeadLetter| batch.iter().any(|event| event.id == letter.event));
+        fold.rows.keys().iter().filter(|key| is_learned(key)).for_each(|key| fold.settle(key));
+        let mut rows = fold.rows.replacing(&stored);
+        let delta = rows.take_delta();
+        Ok(Folded { rows: Some(rows), delta, dead })
+    }
+
+    /// Returns all decisions and results of tools up to a position, oldest first.
+    async fn replayed(&self, end: Cursor) -> Result<Vec<Event>> {
+        let roles = Within::Only(vec![Role::Decision, Role::Tool]);
+        self.stretch(&EventFilter { roles, ..EventFilter::all() }, Cursor::START, end).await
+    }
+
+    /// Returns the messages of a page, and those whose reading a forget in it may have changed, each with the events before
+    /// it.
+    async fn concerned(&self, batch: &[Event], end: Cursor) -> Result<BTreeMap<Seq, (Event, Vec<Event>)>> {
+        let ids: Vec<EventId> = batch.iter().filter_map(forgotten).flatten().copied().collect();
+        let mut after: BTreeSet<u64> = self.events.get(&ids).await?.iter().map(|event| event.seq.0).collect();
+        let first = batch.first().map_or(0, |event| event.seq.0);
+        after.insert(first.saturating_sub(1));
+        let mut concerned = BTreeMap::new();
+        let mut read_to = 0;
+        for at in after {
+            let last = if at + 1 >= first { end.count() } else { (at + BEFORE as u64).min(end.count()) };
+            if last <= read_to {
+                continue;
+            }
+            let from = at.saturating_sub(BEFORE as u64);
+            let from = Cursor((from > 0).then_some(Seq(from)));
+            let stretch = self.stretch(&EventFilter::all(), from, Cursor(Some(Seq(last)))).await?;
+            for (place, event) in
+                stretch.iter().enumerate().filter(|(_, event)| event.seq.0 > at.max(read_to))
+            {
+                if read::is_read(event) {
+                    let before = stretch.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
+                    concerned.insert(event.seq, (event.clone(), before.to_vec()));
+                }
+            }
+            read_to = last;
+        }
+        Ok(concerned)
+    }
+
+    async fn stretch(&self, filter: &EventFilter, from: Cursor, end: Cursor) -> Result<Vec<Event>> {
+        let (mut events, mut after) = (Vec::new(), from);
+        while after < end {
+            let page = self.events.scan(filter, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            events.extend(page.into_iter().filter(|event| Cursor(Some(event.seq)) <= end));
+        }
+        Ok(events)
+    }
+}
+
+/// Returns the events that are forgotten, and the decisions that somebody of no less standing took back.
+fn taken_back(events: &[Event]) -> BTreeSet<EventId> {
+    let levels: BTreeMap<EventId, _> = events.iter().map(|event| (event.id, event.level)).collect();
+    let mut gone: BTreeSet<EventId> = events.iter().filter_map(forgotten).flatten().copied().collect();
+    let undone = |event: &Event| match decision(event) {
+        Some(Decision::Undo { decision }) if event.quarantined.is_none() => {
+            levels.get(decision).filter(|level| **level <= event.level).map(|_| *decision)
+        }
+        _ => None,
+    };
+    let undone: Vec<EventId> =
+        events.iter().filter(|event| !gone.contains(&event.id)).filter_map(undone).collect();
+    gone.extend(undone);
+    gone
+}
+
+/// Returns what was read in messages that are neither gone nor read again, without what was decided about it.
+fn spared(
+    stored: &Rows,
+    gone: &BTreeSet<EventId>,
+    concerned: &BTreeMap<Seq, (Event, Vec<Event>)>,
+) -> Vec<Learning> {
+    let again: BTreeSet<EventId> = concerned.values().map(|(event, _)| event.id).collect();
+    let is_spared = |row: &&Learning| {
+        let of = |event| gone.contains(&event) || again.contains(&event);
+        row.producer == read::producer() && !row.sources.iter().any(|source| of(source.event))
+    };
+    stored.all().filter(is_spared).map(|row| Learning { verdict: None, ..row.clone() }).collect()
+}

@@ -1,0 +1,232 @@
+//! What one message of the user says about how he wants things: a row for each, as yet without standing.
+
+mod about;
+
+use mnemal_core::{
+    Basis, Category, Confidence, Event, EventKind, Importance, Learning, LearningId, LearningKind,
+    LearningStatus, Leave, Level, NewEvent, Producer, Result, Role, RuleId, Signal, Source, Span, Stance,
+    Tag, derived_id,
+};
+use mnemal_extract::{
+    Aspect, Feedback, FeedbackAct, Irritation, Note, Polarity, Turn, feedback, preference_notes,
+};
+use mnemal_text::sentences;
+
+use self::about::About;
+pub(crate) use self::about::{LEARNED, is_own};
+
+/// Who makes what is learnt from messages, for the rows and their ids.
+const PRODUCER: &str = "learnings/told";
+/// Counts up with every change of what is read in the same messages.
+const VERSION: u32 = 2;
+/// Positions of the log before a message in which the message that it answers is looked for.
+///
+/// Source: own default; a turn with many calls of tools is shorter, and a forget concerns no more messages than these.
+pub(crate) const BEFORE: usize = 64;
+/// Longest part of a message that is read, in bytes. Source: own default; what is longer is pasted.
+const LONGEST: usize = 16 * 1024;
+/// Longest text of a learning, in bytes. Source: own default; a longer sentence is no rule.
+const LONGEST_TEXT: usize = 500;
+/// What is told weighs as much as is needed to learn. Source: RB-62.
+const TOLD: f32 = 3.0;
+
+/// Returns the producer of what is learnt from messages.
+pub(crate) fn producer() -> Producer {
+    Producer { id: PRODUCER.to_owned(), version: VERSION }
+}
+
+/// Whether an event is read at all: the user's own words.
+pub(crate) fn is_read(event: &Event) -> bool {
+    let is_message = event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::UserMessage));
+    is_message && event.level == Level::User && event.quarantined.is_none()
+}
+
+/// Reads a message; `before` are the events of the log just before it, oldest first, of any session.
+///
+/// # Errors
+/// `Invalid` never for names that are made here.
+pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
+    let Some(kept) = event.kept().filter(|_| is_read(event)) else { return Ok(Vec::new()) };
+    let text = shortened(&kept.content);
+    let mut found = Vec::new();
+    let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
+    for said in &about_work(text, &scene) {
+        found.extend(of_feedback(event, kept, said)?);
+    }
+    for note in &preference_notes(text) {
+        let says_it = |row: &Learning| row.sources.iter().any(|source| meets(source.span, note.span));
+        if found.iter().any(|row| says_it(row) && row.basis == Basis::Told) {
+            continue;
+        }
+        // What he says outright of himself needs no second occasion, whatever else the sentence may hint at.
+        found.retain(|row| !says_it(row));
+        found.extend(of_note(event, kept, note)?);
+    }
+    for (place, row) in (0..).zip(&mut found) {
+        row.id = LearningId(derived_id("learning", &row.producer, &[event.id], place));
+    }
+    Ok(found)
+}
+
+/// Returns the feedback of a message with what the session said before.
+fn about_work(text: &str, scene: &[&Event]) -> Vec<Feedback> {
+    let assistant = answered(scene);
+    let said = feedback(Turn { user: text, assistant, earlier: &[] });
+    if said.is_empty() {
+        return said;
+    }
+    let mut earlier = Vec::new();
+    for (place, event) in scene.iter().enumerate().filter(|(_, event)| is_read(event)) {
+        let Some(kept) = event.kept() else { continue };
+        let assistant = scene.get(..place).and_then(answered);
+        let turn = Turn { user: shortened(&kept.content), assistant, earlier: &earlier };
+        let said = feedback(turn);
+        earlier.extend(said);
+    }
+    if earlier.is_empty() { said } else { feedback(Turn { user: text, assistant, earlier: &earlier }) }
+}
+
+/// Returns what the assistant said last, unless the user has said something since.
+fn answered<'a>(scene: &[&'a Event]) -> Option<&'a str> {
+    let turn = scene.iter().rev().find(|event| matches!(event.role, Role::User | Role::Assistant))?;
+    let kept = turn.kept().filter(|_| turn.role == Role::Assistant)?;
+    Some(shortened(&kept.content))
+}
+
+fn is_of(event: &Event, kept: &NewEvent) -> bool {
+    event.quarantined.is_none() && event.kept().is_some_and(|other| other.session == kept.session)
+}
+
+fn of_feedback(event: &Event, kept: &NewEvent, said: &Feedback) -> Result<Option<Learning>> {
+    let Some((about, sentence)) = About::of_feedback(kept, said) else { return Ok(None) };
+    let is_told = said.is_explicit;
+    let names_work = said.target != about::WHOLE_ANSWER;
+    let weight = match said.irritation {
+        _ if is_told => TOLD,
+        // Anger at everything is no rule.
+        Irritation::Very if !names_work => Irritation::Mild.weight(),
+        level => level.weight(),
+    };
+    let is_pattern = about.stance == Stance::Leave && said.alternative.is_some();
+    let Some(mut row) = row(event, kept, sentence, &about)? else { return Ok(None) };
+    if is_pattern {
+        row.kind = LearningKind::AntiPattern;
+        row.category = Category::new(format!("anti-patterns/{}", about::segment(&said.target)))?;
+        row.tags.push(Tag::new("anti-pattern")?);
+        row.content = pattern_text(said).unwrap_or(row.content);
+    }
+    if !is_told {
+        row.basis = Basis::Inferred;
+        row.tags.push(Tag::new("inferred")?);
+        if !is_pattern {
+            row.category = Category::new("user-preferences/inferred")?;
+        }
+    }
+    if said.requires_user_permission {
+        row.leave = Leave::Asked;
+    }
+    if let Some(signal) = &mut row.signal {
+        (signal.rule, signal.weight) = (said.rule.clone(), weight);
+    }
+    Ok(Some(row))
+}
+
+/// Puts an anti-pattern into its sentence. Source: RB-22.
+fn pattern_text(said: &Feedback) -> Option<String> {
+    let (avoid, instead) = (said.value.as_ref()?, said.alternative.as_ref()?);
+    let avoid = avoid.trim_start_matches("to ");
+    (!avoid.contains(instead.as_str())).then(|| format!("Don't {avoid} — instead {instead}"))
+}
+
+fn of_note(event: &Event, kept: &NewEvent, note: &Note) -> Result<Option<Learning>> {
+    let Some(mut row) = row(event, kept, note.span, &About::of_note(kept, note))? else { return Ok(None) };
+    row.category = Category::new(format!("user-preferences/{}", note.kind.as_str()))?;
+    row.tags.push(Tag::new(note.kind.as_str())?);
+    row.topics.clone_from(&note.topics);
+    if note.requires_user_permission {
+        row.leave = Leave::Asked;
+    }
+    if let Some(signal) = &mut row.signal {
+        signal.rule = note.rule.clone();
+    }
+    Ok(Some(row))
+}
+
+/// Returns a told preference of a sentence; `None` when the sentence is memory that comes back, or is none.
+fn row(event: &Event, kept: &NewEvent, span: Span, about: &About) -> Result<Option<Learning>> {
+    let text = span.of(&kept.content).unwrap_or_default().trim();
+    if text.is_empty() || text.len() > LONGEST_TEXT || event.echo.iter().any(|echo| meets(*echo, span)) {
+        return Ok(None);
+    }
+    Ok(Some(Learning {
+        id: LearningId(0),
+        kind: LearningKind::Preference,
+        key: Some(about.key(kept)?),
+        version: 1,
+        category: Category::new(format!("user-preferences/{}", about::segment(&about.side)))?,
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+        content: text.to_owned(),
+        basis: Basis::Told,
+        confidence: Confidence::new(1.0),
+        leave: Leave::Given,
+        topics: about.words.clone(),
+        tool: None,
+        session: kept.session.clone(),
+        speaker: kept.speaker.clone(),
+        user: kept.user.clone(),
+        agent: kept.agent.clone(),
+        sources: vec![Source { event: event.id, span }],
+        trust: event.trust,
+        level: event.level,
+        status: LearningStatus::Candidate,
+        superseded_by: None,
+        verdict: None,
+        signal: Some(Signal {
+            rule: RuleId::new(PRODUCER)?,
+            stance: about.stance,
+            weight: TOLD,
+            supports: 1,
+        }),
+        tally: None,
+        occurred_at: kept.occurred_at,
+        expires_at: None,
+        created_at: event.recorded_at,
+        expired_at: Some(event.recorded_at),
+        producer: producer(),
+    }))
+}
+
+fn meets(one: Span, other: Span) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+fn shortened(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default()
+}
+
+/// Returns the sentence in which a span begins.
+fn sentence(text: &str, span: Span) -> Option<Span> {
+    let at = span.start as usize;
+    let found =
+        sentences(text).into_iter().map(|sentence| sentence.range()).find(|range| range.contains(&at))?;
+    Some(Span { start: u32::try_from(found.start).ok()?, end: u32::try_from(found.end).ok()? })
+}
+
+/// Whether feedback says how things shall be, and not only that one answer is right or wrong: it names work or a side of it.
+fn is_lasting(said: &Feedback) -> bool {
+    let names_side = said.aspect != Aspect::Other;
+    let names_work = said.target != about::WHOLE_ANSWER;
+    match said.act {
+        FeedbackAct::Directive | FeedbackAct::Preference => said.is_explicit || names_side || names_work,
+        FeedbackAct::Reject | FeedbackAct::Repair => names_side || (said.alternative.is_some() && names_work),
+        _ => false,
+    }
+}
+
+fn stance(polarity: Polarity) -> Stance {
+    match polarity {
+        Polarity::Do => Stance::Do,
+        Polarity::DoNot => Stance::Leave,
+    }
+}

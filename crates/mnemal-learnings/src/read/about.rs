@@ -1,0 +1,248 @@
+//! What a message is about: messages of one key meet, and contradict each other when they say different things.
+
+use mnemal_core::{NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
+use mnemal_extract::{Aspect, Feedback, Note, NoteKind};
+use mnemal_text::{Analyzer, Language, fold, is_stop_word};
+
+use super::{is_lasting, sentence, shortened, stance};
+
+/// What feedback is about that names nothing.
+pub(super) const WHOLE_ANSWER: &str = "answer";
+/// What the keys of learnings begin with.
+pub(crate) const LEARNED: &str = "learned/";
+/// What comes next in the keys of what is about the user's own life.
+const OWN: &str = "own/";
+/// Sides of which an answer has one at a time, so that another value is a contradiction. Source: own choice; on the other sides
+/// several rules can hold together.
+const SINGLE: [Aspect; 5] = [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
+/// Words that make a rule hold for a case only, in the languages with a pack for feedback. Source: own choice.
+const CASES: [&str; 24] = [
+    "when",
+    "whenever",
+    "if",
+    "unless",
+    "while",
+    "for",
+    "during",
+    "wenn",
+    "falls",
+    "für",
+    "beim",
+    "quand",
+    "lorsque",
+    "si",
+    "pour",
+    "sauf",
+    "cuando",
+    "para",
+    "quando",
+    "se",
+    "except",
+    "except for",
+    "只有",
+    "如果",
+];
+/// Words of wanting less, and of wanting more. Source: own choice; "too" before one turns it around.
+const LESS: [&str; 11] = [
+    "short", "shorter", "brief", "briefer", "concise", "less", "fewer", "terse", "tighter", "kürzer", "knapp",
+];
+const MORE: [&str; 9] =
+    ["long", "longer", "more", "detailed", "thorough", "elaborate", "verbose", "wordy", "länger"];
+/// Words of feeling, which say how and not what. Source: own choice, from the cues of the pack of notes.
+const FEELING: [&str; 28] = [
+    "love",
+    "like",
+    "hate",
+    "enjoy",
+    "prefer",
+    "adore",
+    "dislike",
+    "despise",
+    "favorite",
+    "favourite",
+    "really",
+    "always",
+    "never",
+    "fond",
+    "fan",
+    "avoid",
+    "detest",
+    "loathe",
+    "stand",
+    "much",
+    "very",
+    "anymore",
+    "longer",
+    "absolutely",
+    "huge",
+    "big",
+    "loving",
+    "can",
+];
+/// Most topic words. Source: as for notes.
+const MOST: usize = 8;
+
+/// What a message is about.
+#[derive(Debug)]
+pub(super) struct About {
+    /// The path of the key behind its beginning.
+    path: String,
+    /// What tells it from others of the same path; empty where the path says all.
+    apart: Vec<String>,
+    /// Which side of the work, or of the user's life.
+    pub(super) side: String,
+    /// Words with content.
+    pub(super) words: Vec<String>,
+    pub(super) stance: Stance,
+}
+
+impl About {
+    /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts.
+    pub(super) fn of_feedback(kept: &NewEvent, said: &Feedback) -> Option<(Self, Span)> {
+        let span = sentence(shortened(&kept.content), said.span).filter(|_| is_lasting(said))?;
+        let text = span.of(&kept.content)?;
+        let said_of_it = Words::of(text, &[]);
+        let value = said.value.as_deref().map(|value| Words::of(value, &[])).unwrap_or_default();
+        let is_of_case = fold(text).split_whitespace().any(|word| CASES.contains(&word));
+        let direction =
+            matches!(said.aspect, Aspect::Length | Aspect::Detail).then(|| direction(text)).flatten();
+        let apart = if SINGLE.contains(&said.aspect) && !is_of_case {
+            Vec::new()
+        } else if value.is_empty() || is_of_case {
+            said_of_it.apart()
+        } else {
+            value.apart()
+        };
+        let aspect = said.aspect.as_str();
+        let path = format!("{}/{aspect}", segment(&said.target));
+        let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
+        let stance = direction.unwrap_or_else(|| stance(said.polarity));
+        Some((Self { path, apart, side, words: said_of_it.topics(), stance }, span))
+    }
+
+    /// Returns what a note about the user's own life is about; tastes and aversions of the same things meet.
+    pub(super) fn of_note(kept: &NewEvent, note: &Note) -> Self {
+        let text = note.span.of(&kept.content).unwrap_or_default();
+        let domain = match note.kind {
+            NoteKind::Taste | NoteKind::Aversion => "taste",
+            kind => kind.as_str(),
+        };
+        let words = Words::of(text, &FEELING);
+        let stance = if note.kind == NoteKind::Aversion { Stance::Leave } else { Stance::Do };
+        let (path, side) = (format!("{OWN}{domain}"), note.kind.as_str().to_owned());
+        Self { path, apart: words.apart(), side, words: words.topics(), stance }
+    }
+
+    /// Returns the key. It holds no words of the message: those that tell it apart are hashed, with the person.
+    pub(super) fn key(&self, kept: &NewEvent) -> Result<NoteKey> {
+        let person = [
+            kept.user.as_ref().map(|user| format!("user {}", user.as_str())),
+            kept.speaker.as_ref().map(|speaker| format!("speaker {}", speaker.as_str())),
+        ];
+        let parts: Vec<String> = self.apart.iter().cloned().chain(person.into_iter().flatten()).collect();
+        if parts.is_empty() {
+            return NoteKey::new(format!("{LEARNED}{}", self.path));
+        }
+        let producer = Producer { id: parts.join("\n"), version: 0 };
+        let hash = derived_id("about", &producer, &[], 0) >> 64;
+        NoteKey::new(format!("{LEARNED}{}/{hash:016x}", self.path))
+    }
+}
+
+/// Whether a key is about the user's own life, and not about the work.
+pub(crate) fn is_own(key: &NoteKey) -> bool {
+    key.as_str().strip_prefix(LEARNED).is_some_and(|rest| rest.starts_with(OWN))
+}
+
+/// Whether less (to be left) or more (to be done) of it is wanted.
+fn direction(text: &str) -> Option<Stance> {
+    let folded = fold(text);
+    let words: Vec<&str> = folded.split(|letter: char| !letter.is_alphanumeric()).collect();
+    words.iter().enumerate().find_map(|(place, word)| {
+        let is_less = LESS.contains(word);
+        if !is_less && !MORE.contains(word) {
+            return None;
+        }
+        let before = place.checked_sub(1).and_then(|place| words.get(place));
+        let turns = before.is_some_and(|word| ["too", "not", "so", "less", "zu", "trop"].contains(word));
+        Some(if is_less == turns { Stance::Do } else { Stance::Leave })
+    })
+}
+
+/// The words of a text that carry what it is about, folded, each once, in their order.
+#[derive(Debug, Default)]
+struct Words {
+    plain: Vec<String>,
+    /// Numbers and names, which tell two things apart however short or common they are: "number 1", "vitamin C", "Will".
+    exact: Vec<String>,
+}
+
+impl Words {
+    /// Reads a text, without stop words and those that are to be dropped. A denial is no word of its own: it says the opposite
+    /// of the same thing, so that what it contradicts is met.
+    fn of(text: &str, dropped: &[&str]) -> Self {
+        let language = Language::guess(text);
+        let mut words = Self::default();
+        for (place, raw) in bare_words(text).enumerate() {
+            let word = fold(raw);
+            let is_plain = word.chars().count() > 1 && !is_stop_word(language, &word);
+            if raw.contains(char::is_numeric) || (place > 0 && is_name(language, raw)) {
+                push_new(&mut words.exact, word);
+            } else if is_plain && !dropped.contains(&word.as_str()) {
+                push_new(&mut words.plain, word);
+            }
+        }
+        words
+    }
+
+    fn is_empty(&self) -> bool {
+        self.plain.is_empty() && self.exact.is_empty()
+    }
+
+    /// Returns what tells it from other things: stems, numbers and names, in order.
+    fn apart(&self) -> Vec<String> {
+        let joined = self.plain.join(" ");
+        let mut stems = Analyzer::new(Language::guess(&joined)).query_terms(&joined);
+        stems.extend(self.exact.iter().cloned());
+        stems.sort_unstable();
+        stems.dedup();
+        stems
+    }
+
+    /// Returns the words by which it is found, numbers and names last.
+    fn topics(self) -> Vec<String> {
+        let mut words = self.plain;
+        words.extend(self.exact);
+        words.truncate(MOST);
+        words
+    }
+}
+
+/// Returns the runs of letters and digits, without words that deny ("don't").
+fn bare_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_apostrophe = |letter: char| matches!(letter, '\'' | '’');
+    let words = text.split(move |letter: char| !letter.is_alphanumeric() && !is_apostrophe(letter));
+    let plain = words.filter(|word| !["n't", "n’t", "N'T", "N’T"].iter().any(|end| word.ends_with(end)));
+    plain.flat_map(move |word| word.split(is_apostrophe)).filter(|word| !word.is_empty())
+}
+
+/// Whether a word within a sentence is written as a name: a capital and small letters, or one capital that is not "I". In German
+/// every noun and the polite "Sie" are.
+fn is_name(language: Language, raw: &str) -> bool {
+    let is_capital = raw.starts_with(char::is_uppercase) && language != Language::German;
+    is_capital && if raw.chars().count() == 1 { raw != "I" } else { raw.contains(char::is_lowercase) }
+}
+
+fn push_new(words: &mut Vec<String>, word: String) {
+    if !words.contains(&word) {
+        words.push(word);
+    }
+}
+
+/// Makes a word fit for one segment of a path.
+pub(super) fn segment(word: &str) -> String {
+    let word = word.trim().replace(['/', '.'], "-");
+    let cut = word.floor_char_boundary(64);
+    let word = word.get(..cut).unwrap_or_default();
+    if word.is_empty() { "other".to_owned() } else { word.to_owned() }
+}

@@ -1,0 +1,105 @@
+//! Which of the versions of a learned key holds: a pure function of what was said, in the order in which it was said.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{Basis, Confidence, Learning, LearningStatus, Verdict};
+
+/// What evidence must weigh together. Source: RB-62, one very irritated, two mild or three casual signals.
+const ENOUGH: f32 = 3.0;
+/// Conversations from which evidence must come that is not enough by itself. Source: RB-62.
+const SESSIONS: usize = 2;
+/// Confidence of what one message shows. Source: NB-09, strength of a single support.
+const ONE_SUPPORT: f32 = 0.5;
+/// What every further message adds. Source: NB-09.
+const FURTHER_SUPPORT: f32 = 0.1;
+
+/// Sets status, version, supports and times of all rows of one key, whatever they were.
+///
+/// What is told holds until something else is told. What is inferred holds when the messages of one stance weigh enough, and
+/// never against what is told or what a person put away.
+pub(crate) fn settle(group: &mut [Learning]) {
+    group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
+    let is_blocked = group.iter().any(|row| row.verdict.is_some());
+    let mut leader: Option<usize> = None;
+    for place in 0..group.len() {
+        let (is_told, has_enough) = weigh(group, place);
+        let leads_told = leader.and_then(|at| group.get(at)).is_some_and(|row| row.basis == Basis::Told);
+        let is_open = group.get(place).is_some_and(|row| row.verdict.is_some()) || !is_blocked;
+        if is_told || (has_enough && !leads_told && is_open) {
+            if let Some(leader) = leader {
+                supersede(group, leader, place);
+            }
+            if let Some(row) = group.get_mut(place) {
+                (row.status, row.expired_at) = (LearningStatus::Active, None);
+            }
+            leader = Some(place);
+        }
+    }
+    group.iter_mut().for_each(put_away);
+}
+
+/// Sets what the rows up to a place say about the one there; returns whether it is told, and whether they are enough.
+fn weigh(group: &mut [Learning], place: usize) -> (bool, bool) {
+    let (supports, is_enough) = evidence(group, place);
+    let Some(row) = group.get_mut(place) else { return (false, false) };
+    row.version = u32::try_from(place + 1).unwrap_or(u32::MAX);
+    (row.status, row.superseded_by) = (LearningStatus::Candidate, None);
+    row.expired_at = Some(row.created_at);
+    let is_told = row.basis == Basis::Told;
+    row.confidence = if is_told { Confidence::new(1.0) } else { confidence(supports) };
+    if let Some(signal) = &mut row.signal {
+        signal.supports = supports;
+    }
+    (is_told, is_enough)
+}
+
+/// Returns how many messages up to a place say what the one there says, and whether they weigh enough.
+fn evidence(group: &[Learning], place: usize) -> (u32, bool) {
+    let stance = |row: &Learning| row.signal.as_ref().map(|signal| signal.stance);
+    let Some(row) = group.get(place) else { return (0, false) };
+    let is_alike = |other: &&Learning| other.verdict == row.verdict && stance(other) == stance(row);
+    let (mut events, mut sessions) = (BTreeSet::new(), BTreeSet::new());
+    let (mut weight, mut heaviest) = (0.0, 0.0_f32);
+    for other in group.iter().take(place + 1).filter(is_alike) {
+        let is_new = other.sources.iter().any(|source| events.insert(source.event));
+        let adds = other.signal.as_ref().map_or(0.0, |signal| signal.weight);
+        if is_new {
+            weight += adds;
+            heaviest = heaviest.max(adds);
+            sessions.insert(&other.session);
+        }
+    }
+    let is_enough = heaviest >= ENOUGH || (weight >= ENOUGH && sessions.len() >= SESSIONS);
+    (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough)
+}
+
+fn confidence(supports: u32) -> Confidence {
+    let further = u16::try_from(supports.saturating_sub(1)).unwrap_or(u16::MAX);
+    Confidence::new(ONE_SUPPORT + FURTHER_SUPPORT * f32::from(further))
+}
+
+fn supersede(group: &mut [Learning], older: usize, newer: usize) {
+    let Some((id, at)) = group.get(newer).map(|row| (row.id, row.created_at)) else { return };
+    let Some(row) = group.get_mut(older) else { return };
+    row.status = LearningStatus::Superseded;
+    row.superseded_by = Some(id);
+    row.expired_at = Some(at.max(row.created_at));
+}
+
+/// Ends what a person put away, if it held until then.
+fn put_away(row: &mut Learning) {
+    let Some(verdict) = row.verdict else { return };
+    let (status, at) = match verdict {
+        Verdict::Archived(at) => (LearningStatus::Archived, at),
+        Verdict::Rejected(at) => (LearningStatus::Rejected, at),
+    };
+    if row.expired_at.is_none_or(|end| end >= at) {
+        row.expired_at = Some(at.max(row.created_at));
+        row.status = status;
+    } else if row.status == LearningStatus::Candidate {
+        row.status = status;
+    }
+}
+
+#[cfg(test)]
+mod tests;

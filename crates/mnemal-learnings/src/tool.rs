@@ -1,0 +1,111 @@
+//! How tools fare, counted from their results: one row for each tool.
+
+use mnemal_core::{
+    Basis, Category, Confidence, Event, Importance, Learning, LearningId, LearningKind, LearningStatus,
+    Leave, NewEvent, NoteKey, Producer, Result, Source, Span, Tally, ToolName, Trust, Verdict, derived_id,
+};
+
+use crate::read::LEARNED;
+
+/// Who counts, for the rows and their ids.
+const PRODUCER: &str = "learnings/tools";
+/// Counts up with every change of what is counted in the same results.
+const VERSION: u32 = 1;
+/// Behind which the keys of tools have the tool's name.
+const TOOL: &str = "tool/";
+/// Uses below which a tool is healthy whatever comes of them. Source: BA-10.
+const FEW: u64 = 3;
+/// Errors from which there is something to learn. Source: BA-33.
+const ERRORS: u64 = 3;
+/// Uses from which one is sure of a tool. Source: BA-33, confidence min(uses / 10, 1).
+const SURE: u16 = 10;
+
+/// Returns the key of what is known of a tool.
+pub(crate) fn key(tool: &ToolName) -> Result<NoteKey> {
+    let name = tool.as_str();
+    let cut = name.floor_char_boundary(200);
+    NoteKey::new(format!("{LEARNED}{TOOL}{}", name.get(..cut).unwrap_or_default()))
+}
+
+/// Whether a key is that of a tool.
+pub(crate) fn is_of_tool(key: &NoteKey) -> bool {
+    key.as_str().strip_prefix(LEARNED).is_some_and(|rest| rest.starts_with(TOOL))
+}
+
+/// Returns the row of a tool with one more result. It rests on the newest failure, or else the newest result.
+pub(crate) fn counted(
+    event: &Event,
+    kept: &NewEvent,
+    known: Option<Learning>,
+    (tool, ok): (&ToolName, bool),
+) -> Result<Learning> {
+    let mut tally = known.as_ref().and_then(|row| row.tally).unwrap_or_default();
+    let verdict = known.as_ref().and_then(|row| row.verdict);
+    let is_older_failure = ok && tally.errors > 0;
+    tally.uses += 1;
+    tally.errors += u64::from(!ok);
+    let mut row = match known.filter(|_| is_older_failure) {
+        Some(row) => row,
+        None => Learning { verdict, ..new_row(event, kept, tool)? },
+    };
+    row.tally = Some(tally);
+    row.content = format!("`{}` failed in {} of {} uses.", tool.as_str(), tally.errors, tally.uses);
+    settle(&mut row);
+    Ok(row)
+}
+
+/// Says whether a tool does badly enough to be warned of, unless a person put the warning away.
+pub(crate) fn settle(row: &mut Learning) {
+    let tally = row.tally.unwrap_or_default();
+    row.confidence =
+        Confidence::new(f32::from(u16::try_from(tally.uses).unwrap_or(u16::MAX)) / f32::from(SURE));
+    (row.status, row.expired_at) = match row.verdict {
+        Some(Verdict::Archived(at)) => (LearningStatus::Archived, Some(at)),
+        Some(Verdict::Rejected(at)) => (LearningStatus::Rejected, Some(at)),
+        None if is_bad(tally) => (LearningStatus::Active, None),
+        None => (LearningStatus::Candidate, Some(row.created_at)),
+    };
+}
+
+/// Whether a tool is unhealthy or has failed often. Source: BA-10, BA-33.
+fn is_bad(tally: Tally) -> bool {
+    let is_unhealthy = tally.uses >= FEW && tally.errors * 2 > tally.uses;
+    is_unhealthy || tally.errors >= ERRORS
+}
+
+fn new_row(event: &Event, kept: &NewEvent, tool: &ToolName) -> Result<Learning> {
+    let producer = Producer { id: PRODUCER.to_owned(), version: VERSION };
+    let named = Producer { id: format!("{PRODUCER} {}", tool.as_str()), version: VERSION };
+    Ok(Learning {
+        id: LearningId(derived_id("learning", &named, &[], 0)),
+        kind: LearningKind::Tool,
+        key: Some(key(tool)?),
+        version: 1,
+        category: Category::new("tools")?,
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+        content: String::new(),
+        basis: Basis::Inferred,
+        confidence: Confidence::new(0.0),
+        leave: Leave::Given,
+        topics: Vec::new(),
+        tool: Some(tool.clone()),
+        session: kept.session.clone(),
+        speaker: None,
+        user: kept.user.clone(),
+        agent: kept.agent.clone(),
+        sources: vec![Source { event: event.id, span: Span::whole(&kept.content)? }],
+        trust: event.trust.min(Trust::Inferred),
+        level: event.level,
+        status: LearningStatus::Candidate,
+        superseded_by: None,
+        verdict: None,
+        signal: None,
+        tally: None,
+        occurred_at: kept.occurred_at,
+        expires_at: None,
+        created_at: event.recorded_at,
+        expired_at: None,
+        producer,
+    })
+}

@@ -1,0 +1,194 @@
+//! What the user said of how he wants things, chosen for a request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use mnemal_core::{
+    AsOf, Because, ContextRequest, ContextSource as _, Embedder, ErrorKind, Fragment, Injected, Layer, Level,
+    ModelId, Origin, Section, SessionId, Slot, Timestamp, TokenCount, Within,
+};
+use mnemal_core::{Decision, Degraded, Error, EventKind, LearningKind, Result};
+use mnemal_learnings::PreferenceSource;
+
+use crate::log::{Space, now, remember};
+
+/// Knows stairs and climbing from tea and drinking, and counts the texts that it was asked about.
+#[derive(Debug)]
+struct Small {
+    model: ModelId,
+    asked: AtomicUsize,
+    fails: bool,
+}
+
+impl Small {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { model: ModelId::new("small").unwrap(), asked: AtomicUsize::new(0), fails: false })
+    }
+
+    fn of(text: &str) -> Vec<f32> {
+        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        let vector = [has(&["stairs", "summit", "hike"]), has(&["tea", "coffee", "drink"])];
+        let vector = vector.map(|holds| if holds { 1.0 } else { 0.1 });
+        let length = vector.iter().map(|value: &f32| value * value).sum::<f32>().sqrt();
+        vector.iter().map(|value| value / length).collect()
+    }
+}
+
+#[async_trait]
+impl Embedder for Small {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn floor(&self) -> f32 {
+        0.0
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+        self.asked.fetch_add(texts.len(), Ordering::Relaxed);
+        if self.fails {
+            return Err(Error::new(ErrorKind::Unavailable, "asleep"));
+        }
+        Ok(texts.iter().map(|text| Some(Self::of(text))).collect())
+    }
+}
+
+fn said(texts: &[&str]) -> Space {
+    let mut space = Space::new();
+    for text in texts {
+        space.append(EventKind::UserMessage, text, Origin::UserDirect);
+    }
+    space.catch_up(1_000);
+    space
+}
+
+fn asking(query: Option<&str>) -> ContextRequest {
+    ContextRequest {
+        query: query.map(str::to_owned),
+        query_vector: None,
+        session: SessionId::new("cli:2").unwrap(),
+        channel: Within::All,
+        user: Within::All,
+        agent: Within::All,
+        budget: TokenCount(4_000),
+        sections: Within::All,
+        as_of: AsOf::at(Timestamp::MAX),
+        injected: Injected::Repeat,
+        lines: None,
+    }
+}
+
+fn source(space: &Space, embedder: Slot<dyn Embedder>) -> PreferenceSource {
+    PreferenceSource::new(space.store.clone(), embedder, 64)
+}
+
+fn offered(source: &PreferenceSource, query: &str) -> Degraded<Vec<Fragment>> {
+    now(source.fragments(&asking(Some(query)))).unwrap()
+}
+
+const WISHES: [&str; 3] =
+    ["I can't climb stairs because of my knee.", "I prefer green tea.", "I avoid loud restaurants."];
+
+#[test]
+fn the_nearest_comes_first_by_vectors_where_no_word_is_shared_and_by_words_without_them() {
+    let space = said(&WISHES);
+    let near = source(&space, Slot::Filled(Small::new()));
+    let found = offered(&near, "Which summit should we take?");
+    assert_eq!(found.iter().map(|one| one.text.as_str()).next(), Some(WISHES[0]));
+    assert_eq!(found.gaps, []);
+    let words = source(&space, Slot::Empty);
+    assert_eq!(offered(&words, "Any quiet restaurants nearby?")[0].text, WISHES[2]);
+    let newest: Vec<String> = offered(&words, "zzz").iter().map(|one| one.text.clone()).collect();
+    assert_eq!(newest, [WISHES[2], WISHES[1], WISHES[0]], "what is equally near stands newest first");
+    for one in offered(&near, "tea?").iter() {
+        assert_eq!((one.section, one.because), (Section::Recall, Because::ExplicitPreference));
+        assert_eq!(one.label.level, Level::User);
+        let sum: f32 = one.parts.iter().map(|part| part.value).sum();
+        assert!((sum - one.score.get()).abs() < 1e-5 && (0.0..=1.0).contains(&sum));
+    }
+}
+
+#[test]
+fn only_so_many_are_offered_and_only_the_users_own_words() {
+    let mut space = Space::new();
+    let mut tell = |text: &str, origin| {
+        let mut note = remember("");
+        note.kind = LearningKind::Preference;
+        space.append(EventKind::Decision(Decision::Remember(note)), text, origin);
+    };
+    for number in 0..100 {
+        tell(&format!("I prefer the colour number{number}."), Origin::UserDirect);
+    }
+    tell("The user loves number7", Origin::Assistant);
+    tell("I prefer adverts on number7.", Origin::ToolExternal);
+    space.catch_up(1_000);
+    let held = space.active().len();
+    assert!(held >= 100, "{held}");
+    let found = offered(&source(&space, Slot::Empty), "What about number7?");
+    assert_eq!(found.len(), 25);
+    let advised = offered(&source(&space, Slot::Empty), "Can you suggest something about number7?");
+    assert_eq!(advised.len(), 80, "who asks for advice has more use for them");
+    assert_eq!([&found[0].text, &advised[0].text], ["I prefer the colour number7."; 2]);
+    assert!(found.iter().all(|one| one.text.starts_with("I prefer the colour")));
+}
+
+#[test]
+fn the_users_own_words_stand_before_those_of_others_unless_they_are_named() {
+    let told = |speakers: &[Option<&str>]| {
+        let mut space = Space::new();
+        for (number, speaker) in speakers.iter().enumerate() {
+            let text = format!("I prefer loud music on day{number}.");
+            space.append_with(EventKind::UserMessage, &text, Origin::UserDirect, |entry| {
+                entry.event.speaker = speaker.map(|name| mnemal_core::Speaker::new(name).unwrap());
+            });
+        }
+        space.catch_up(1_000);
+        space
+    };
+    let order = |space: &Space, query: &str| -> Vec<String> {
+        let offered = offered(&source(space, Slot::Empty), query);
+        offered.iter().map(|one| one.text.replace("I prefer loud music on ", "")).collect()
+    };
+    let space = told(&[Some("Ada Low"), Some("User"), Some("Ben"), None]);
+    assert_eq!(order(&space, "Which music?"), ["day3.", "day1.", "day2.", "day0."]);
+    let named = order(&space, "Which music would Ada like?");
+    assert_eq!(named, ["day3.", "day1.", "day0.", "day2."], "she counts in full, and Ben does not");
+    let friends = told(&[Some("Ada"), Some("Ben")]);
+    let found = offered(&source(&friends, Slot::Empty), "Which music?");
+    assert!(found.iter().all(|one| one.score.get() > 0.2), "where all have names nobody is another");
+    for one in found.iter() {
+        let sum: f32 = one.parts.iter().map(|part| part.value).sum();
+        assert!((sum - one.score.get()).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn without_a_question_or_for_few_lines_none_are_offered() {
+    let space = said(&WISHES);
+    let (mut few, mut other) = (asking(Some("tea?")), asking(Some("tea?")));
+    few.lines = Some(6);
+    other.sections = Within::Only(vec![Section::Preferences]);
+    for request in [asking(None), few, other] {
+        assert_eq!(now(source(&space, Slot::Empty).fragments(&request)).unwrap().len(), 0);
+    }
+}
+
+#[test]
+fn each_text_is_embedded_once_and_a_model_that_fails_is_a_gap() {
+    let space = said(&WISHES);
+    let model = Small::new();
+    let near = source(&space, Slot::Filled(model.clone()));
+    let _first = offered(&near, "tea?");
+    let asked = model.asked.load(Ordering::Relaxed);
+    assert_eq!(offered(&near, "tea?").len(), 3);
+    assert_eq!(model.asked.load(Ordering::Relaxed), asked + 1, "the question alone");
+    let broken = Small { fails: true, model: ModelId::new("small").unwrap(), asked: AtomicUsize::new(0) };
+    let found = offered(&source(&space, Slot::Filled(Arc::new(broken))), "green tea?");
+    assert_eq!(found.value[0].text, WISHES[1], "its words are left");
+    assert_eq!(found.gaps.iter().map(|gap| gap.layer).collect::<Vec<_>>(), [Layer::Vector]);
+}

@@ -1,0 +1,231 @@
+//! Files as text: what kind a file is, and what it says.
+//!
+//! Plain text, Markdown, JSON and CSV are read here. Formats whose parsers are large are read in a child process that has
+//! given up what it does not need; pictures, sound and films by a program that the user names.
+
+mod markdown;
+mod table;
+
+#[cfg(feature = "ingest-docs")]
+mod archive;
+#[cfg(feature = "ingest-docs")]
+mod epub;
+#[cfg(feature = "ingest-docs")]
+mod html;
+#[cfg(feature = "ingest-docs")]
+mod mail;
+#[cfg(feature = "ingest-docs")]
+mod markup;
+#[cfg(feature = "ingest-docs")]
+mod outline;
+#[cfg(feature = "ingest-docs")]
+mod pdf;
+#[cfg(feature = "ingest-docs")]
+mod word;
+
+mod guarded;
+mod kind;
+mod wire;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mnemal_core::{Document, Error, ErrorKind, Metadata, Passage, Result, Timestamp};
+
+pub use self::guarded::{GUARDED, serve};
+pub use self::kind::{Kind, Medium};
+
+/// Most bytes of a file. Source: SURFACES 4.2, `ingest.max_file_mb`.
+pub const MOST_BYTES: u64 = 25 * 1024 * 1024;
+/// Most time for one file in a child process. Source: RELIABILITY 12, wall 30 s.
+const GUARDED_TIME: Duration = Duration::from_secs(30);
+/// Most time for a description. Source: own default; speech of some minutes takes a small model that long.
+const DESCRIBE_TIME: Duration = Duration::from_mins(5);
+
+/// What a file says, before it has a name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Content {
+    pub(crate) fields: Metadata,
+    pub(crate) written_at: Option<Timestamp>,
+    pub(crate) passages: Vec<Passage>,
+}
+
+/// A program that is started with a file on its standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The program.
+    pub path: PathBuf,
+    /// What it is called with.
+    pub arguments: Vec<String>,
+}
+
+/// How files are read.
+#[derive(Clone, Debug)]
+pub struct DocumentReader {
+    /// Most bytes of a file.
+    pub most_bytes: u64,
+    /// The program that calls [`serve`] with the kind as its last argument; without it, kinds that need a guard are refused.
+    pub guarded: Option<Program>,
+    /// The program that says what a picture shows or a recording says: it gets the file on standard input, its name and
+    /// medium in `MNEMAL_FILE` and `MNEMAL_MEDIUM`, and writes text. Without one such files are refused.
+    pub describe: Option<Program>,
+}
+
+impl Default for DocumentReader {
+    fn default() -> Self {
+        Self { most_bytes: MOST_BYTES, guarded: None, describe: None }
+    }
+}
+
+impl DocumentReader {
+    /// Reads an open file.
+    ///
+    /// # Errors
+    /// `Invalid` with the reason for a file that cannot be read: not a regular file, too large, broken, of the wrong
+    /// encoding, without text; `Unsupported` for a kind that nothing here reads; `Unavailable` when the file, or the program
+    /// that shall read it, fails for now.
+    pub async fn read(&self, mut file: File, name: &str, kind: Kind) -> Result<Document> {
+        let about = file.metadata().map_err(|why| unavailable(name, why))?;
+        if !about.is_file() {
+            return Err(Error::invalid("not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        let most = self.most_bytes;
+        let read = (&mut file).take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|why| unavailable(name, why))?;
+        if bytes.len() as u64 > most {
+            return Err(Error::invalid(format!("larger than {most} bytes, `ingest.max_file_mb`")));
+        }
+        let changed = about.modified().ok().and_then(moment);
+        let mut document = self.read_bytes(&bytes, name, kind).await?;
+        document.written_at = document.written_at.or(changed);
+        Ok(document)
+    }
+
+    /// Reads a file that is in memory already.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_bytes(&self, bytes: &[u8], name: &str, kind: Kind) -> Result<Document> {
+        let content = match kind {
+            Kind::Medium(medium) => self.described(bytes, name, medium).await?,
+            _ if kind.is_guarded() => self.guarded(bytes, name, kind).await?,
+            _ => read_here(kind, bytes).map_err(Error::invalid)?,
+        };
+        if content.passages.iter().all(|passage| passage.text.trim().is_empty()) {
+            return Err(Error::invalid("holds no text"));
+        }
+        Ok(Document {
+            name: name.to_owned(),
+            kind: kind.as_str().to_owned(),
+            hash: *blake3::hash(bytes).as_bytes(),
+            written_at: content.written_at,
+            fields: content.fields,
+            passages: content.passages,
+        })
+    }
+
+    async fn guarded(&self, bytes: &[u8], name: &str, kind: Kind) -> Result<Content> {
+        let without = || Error::new(ErrorKind::Unsupported, format!("this build reads no {kind} files"));
+        let program = self.guarded.as_ref().filter(|_| cfg!(feature = "ingest-docs")).ok_or_else(without)?;
+        guarded::read(program, kind, name, (bytes, GUARDED_TIME)).await
+    }
+
+    async fn described(&self, bytes: &[u8], name: &str, medium: Medium) -> Result<Content> {
+        let Some(program) = &self.describe else {
+            let what = format!("nothing describes {medium} files: name a program in `ingest.describe`");
+            return Err(Error::new(ErrorKind::Unsupported, what));
+        };
+        let text = guarded::describe(program, medium, name, (bytes, DESCRIBE_TIME)).await?;
+        let passages = vec![Passage { text, ..Passage::default() }];
+        Ok(Content { passages, ..Content::default() })
+    }
+}
+
+/// Reads what needs no guard.
+fn read_here(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
+    let text = decode(bytes)?;
+    match kind {
+        Kind::Markdown => Ok(markdown::read(&text)),
+        Kind::Json => table::json(&text),
+        Kind::Csv => table::csv(&text),
+        _ => Ok(Content { passages: vec![Passage { text, ..Passage::default() }], ..Content::default() }),
+    }
+}
+
+/// Reads what needs a guard; called in the child.
+#[cfg(feature = "ingest-docs")]
+fn read_there(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
+    match kind {
+        Kind::Html => Ok(html::read(&decode(bytes)?)),
+        Kind::Mail => mail::read(bytes),
+        Kind::Mailbox => mail::read_all(bytes),
+        Kind::Word => word::read(bytes),
+        Kind::Epub => epub::read(bytes),
+        Kind::Pdf => pdf::read(bytes),
+        other => read_here(other, bytes),
+    }
+}
+
+#[cfg(not(feature = "ingest-docs"))]
+fn read_there(kind: Kind, _: &[u8]) -> Result<Content, String> {
+    Err(format!("this build reads no {kind} files"))
+}
+
+/// Returns bytes as text: UTF-8, or UTF-16 with its mark.
+fn decode(bytes: &[u8]) -> Result<String, String> {
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        _ => {
+            let rest = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+            let skipped = bytes.len() - rest.len();
+            let text = std::str::from_utf8(rest);
+            text.map(str::to_owned)
+                .map_err(|why| format!("not UTF-8: byte {} is wrong", skipped + why.valid_up_to()))
+        }
+    }
+}
+
+fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> Result<String, String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let mut text = String::with_capacity(bytes.len());
+    let mut at = 2;
+    for letter in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
+        let letter = letter.map_err(|_| format!("not UTF-16: byte {at} is wrong"))?;
+        at += 2 * letter.len_utf16();
+        text.push(letter);
+    }
+    if rest.is_empty() { Ok(text) } else { Err(format!("not UTF-16: byte {at} is wrong")) }
+}
+
+/// Returns the time of a file; `None` outside the times that the log knows.
+fn moment(of: std::time::SystemTime) -> Option<Timestamp> {
+    let since = of.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Timestamp::from_micros(i64::try_from(since.as_micros()).ok()?).ok()
+}
+
+fn unavailable(name: &str, why: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("cannot read {name}")).because(why)
+}
+
+#[cfg(all(test, feature = "ingest-docs"))]
+mod corpus;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_utf8_or_marked_utf16_and_anything_else_names_the_byte() {
+        assert_eq!(decode("\u{FEFF}grün".as_bytes()).unwrap(), "grün");
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        assert_eq!(decode(&wide("\u{FEFF}grün 🌳")).unwrap(), "grün 🌳");
+        assert_eq!(decode(b"ab\xFFc").unwrap_err(), "not UTF-8: byte 2 is wrong");
+        assert_eq!(decode(b"\xEF\xBB\xBFab\xFFc").unwrap_err(), "not UTF-8: byte 5 is wrong");
+        assert_eq!(decode(b"\xFF\xFEa\0\0\xDC").unwrap_err(), "not UTF-16: byte 4 is wrong");
+        assert_eq!(decode(b"\xFF\xFEa\0b").unwrap_err(), "not UTF-16: byte 4 is wrong");
+    }
+}

@@ -1,0 +1,206 @@
+//! Pages of the web: their text under their headings, without scripts, styles and what the browser does not show.
+
+use mnemal_core::Metadata;
+
+use super::Content;
+use super::markup::{self, Language, Markup};
+use super::outline::Outline;
+
+/// What is left out with everything inside.
+const SILENT: [&str; 8] = ["script", "style", "noscript", "template", "svg", "math", "iframe", "object"];
+/// What stands on lines of its own.
+const LINES: [&str; 9] = ["br", "tr", "li", "dt", "dd", "option", "figcaption", "caption", "hr"];
+/// What stands in paragraphs of its own.
+const PARAGRAPHS: [&str; 17] = [
+    "p",
+    "div",
+    "section",
+    "article",
+    "aside",
+    "header",
+    "footer",
+    "main",
+    "nav",
+    "ul",
+    "ol",
+    "dl",
+    "table",
+    "pre",
+    "blockquote",
+    "figure",
+    "form",
+];
+
+/// Reads a page.
+pub(super) fn read(text: &str) -> Content {
+    let mut page = Page::default();
+    page.add(text);
+    page.finish()
+}
+
+/// A page, or several that follow each other, under construction.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    outline: Outline,
+    fields: Metadata,
+    /// The tag that is left out, and how often it is open.
+    silent: Option<(String, usize)>,
+    /// Words of the title or heading that is open.
+    words: Option<(Words, String)>,
+    preformatted: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Words {
+    Title,
+    Heading(u8),
+}
+
+impl Page {
+    /// Adds a page.
+    pub(super) fn add(&mut self, text: &str) {
+        markup::read(text, Language::Html, &mut |piece| self.see(piece));
+        self.silent = None;
+        self.words = None;
+        self.preformatted = 0;
+        self.outline.break_paragraph();
+    }
+
+    /// Returns what the pages say.
+    pub(super) fn finish(self) -> Content {
+        Content { fields: self.fields, written_at: None, passages: self.outline.finish() }
+    }
+
+    fn see(&mut self, piece: Markup) {
+        if let Some((tag, open)) = &mut self.silent {
+            match &piece {
+                Markup::Open(name, _) if name == tag => *open += 1,
+                Markup::Close(name) if name == tag => *open -= 1,
+                _ => {}
+            }
+            if *open == 0 {
+                self.silent = None;
+            }
+            return;
+        }
+        match piece {
+            Markup::Open(name, _) if SILENT.contains(&name.as_str()) => self.silent = Some((name, 1)),
+            Markup::Open(name, attributes) => self.open(&name, attributes.get("alt").map(String::as_str)),
+            Markup::Close(name) => self.close(&name),
+            Markup::Text(text) => self.text(&text),
+        }
+    }
+
+    fn open(&mut self, name: &str, alt: Option<&str>) {
+        match heading(name) {
+            _ if name == "title" => self.words = Some((Words::Title, String::new())),
+            Some(level) => self.words = Some((Words::Heading(level), String::new())),
+            None if name == "img" => self.text(alt.unwrap_or_default()),
+            None => self.separate(name),
+        }
+        if name == "pre" {
+            self.preformatted += 1;
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        if name == "pre" {
+            self.preformatted = self.preformatted.saturating_sub(1);
+        }
+        if name == "title" || heading(name).is_some() {
+            match self.words.take() {
+                Some((Words::Title, words)) => {
+                    let words = words.trim();
+                    if !words.is_empty() {
+                        self.fields.entry("title".to_owned()).or_insert_with(|| words.to_owned());
+                    }
+                }
+                Some((Words::Heading(level), words)) => self.outline.heading(level, &words),
+                None => {}
+            }
+            return;
+        }
+        if matches!(name, "td" | "th") {
+            self.text(" | ");
+        }
+        self.separate(name);
+    }
+
+    fn separate(&mut self, name: &str) {
+        if PARAGRAPHS.contains(&name) {
+            self.outline.break_paragraph();
+        } else if LINES.contains(&name) {
+            self.outline.break_line();
+        }
+    }
+
+    /// Adds text; white space counts as one space unless it is preformatted.
+    fn text(&mut self, text: &str) {
+        if self.preformatted > 0 && self.words.is_none() {
+            self.outline.text(text);
+            return;
+        }
+        let mut plain = String::with_capacity(text.len());
+        let mut space = false;
+        for letter in text.chars() {
+            if letter.is_whitespace() {
+                space = true;
+                continue;
+            }
+            if space {
+                plain.push(' ');
+            }
+            space = false;
+            plain.push(letter);
+        }
+        if space {
+            plain.push(' ');
+        }
+        match &mut self.words {
+            Some((_, words)) => words.push_str(&plain),
+            None => self.outline.flow(&plain),
+        }
+    }
+}
+
+fn heading(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_its_text_under_its_headings() {
+        let content = read(
+            "<!doctype html><html><head><title>The  plan</title><style>p{}</style></head><body><h1>One</h1>\
+             <p>Hello <b>big</b>\n world &amp; all.</p><script>var a = '<p>no</p>';</script><h2>Two</h2>\
+             <ul><li>a</li><li>b</li></ul><table><tr><td>x</td><td>y</td></tr></table><h1>Three</h1>end",
+        );
+        assert_eq!(content.fields["title"], "The plan");
+        let found: Vec<(String, &str)> =
+            content.passages.iter().map(|one| (one.headings.join(" > "), one.text.as_str())).collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        assert_eq!(
+            found,
+            [
+                ("One", "One\n\nHello big world & all.\n\n"),
+                ("One > Two", "Two\n\na\nb\n\nx | y |\n\n"),
+                ("Three", "Three\n\nend\n\n"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_nested_a_million_times_and_what_never_ends_is_read() {
+        let deep = format!("{}word{}", "<div>".repeat(1_000_000), "</div>".repeat(10));
+        assert_eq!(read(&deep).passages[0].text.trim(), "word");
+        assert!(read("<script>never ends <p>word").passages.is_empty());
+        assert_eq!(read("<h1>never ends").passages, []);
+        assert_eq!(read("<p>a < b & c &#x0; &#99999999; </p").passages.len(), 1);
+    }
+}

@@ -1,0 +1,35 @@
+//! PDF, page by page.
+
+use mnemal_core::Passage;
+use pdf_extract::{Document, PlainTextOutput, output_doc_page};
+
+use super::Content;
+
+/// Reads a document; a page that cannot be read is left out as long as there is another one.
+///
+/// # Errors
+/// The reason: it is damaged, encrypted, or holds pictures of text only.
+pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
+    let document = Document::load_mem(bytes).map_err(|why| format!("no readable PDF: {why}"))?;
+    if document.is_encrypted() {
+        return Err("an encrypted PDF".to_owned());
+    }
+    let mut passages = Vec::new();
+    let mut broken = None;
+    for page in document.get_pages().into_keys() {
+        let mut text = String::new();
+        match output_doc_page(&document, &mut PlainTextOutput::new(&mut text), page) {
+            Ok(()) if text.trim().is_empty() => {}
+            Ok(()) => {
+                let text = text.trim_matches(['\n', ' ']).to_owned();
+                passages.push(Passage { text, page: Some(page), ..Passage::default() });
+            }
+            Err(why) => broken = Some(format!("no readable PDF: page {page}: {why}")),
+        }
+    }
+    match (passages.is_empty(), broken) {
+        (true, Some(why)) => Err(why),
+        (true, None) => Err("holds no text: its pages are pictures, or empty".to_owned()),
+        (false, _) => Ok(Content { passages, ..Content::default() }),
+    }
+}

@@ -1,0 +1,222 @@
+//! A folder whose files are read, each once.
+//!
+//! A file waits in the folder itself, is claimed by being moved into `.claimed`, and ends in `processed` or, with a file that
+//! says why, in `failed`. Each move is one atomic rename inside the folder, so a process may end at any moment and the file
+//! is in exactly one place. Everything is named through handles of the four folders and without following links, so nothing
+//! outside is touched whatever a file is called.
+
+mod names;
+mod place;
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal_core::{Clock, ErrorKind, Inbox, InboxFate, InboxItem, InboxStanding, Result};
+use tokio::sync::Mutex;
+
+use self::names::{Claim, shown};
+use self::place::{Found, Place, Shelf};
+use crate::document::{DocumentReader, Kind};
+
+/// How long a file must not have changed before it is read. Source: GA-09, 2 s.
+pub const QUIET: Duration = Duration::from_secs(2);
+/// Most times that a file is begun. Source: GA-05, 5 attempts.
+const ATTEMPTS: u32 = 5;
+/// Rest after a file could not be opened, times the attempts so far. Source: own default.
+const REST: Duration = Duration::from_secs(5);
+
+/// What a folder takes.
+#[derive(Clone, Debug)]
+pub struct FolderOptions {
+    /// Endings of names that are read, in small letters and without the dot; others stay where they are.
+    pub types: Vec<String>,
+    /// How a file is read.
+    pub reader: DocumentReader,
+    /// How long a file must not have changed before it is read.
+    pub quiet: Duration,
+}
+
+/// A folder as an [`Inbox`]. Nothing is made or opened before the first call.
+#[derive(Debug)]
+pub struct FolderInbox {
+    folder: PathBuf,
+    options: FolderOptions,
+    clock: Arc<dyn Clock>,
+    hand: Mutex<Hand>,
+}
+
+/// What this process knows of the folder.
+#[derive(Debug, Default)]
+struct Hand {
+    place: Option<Arc<Place>>,
+    /// Files that were claimed here and not settled yet.
+    open: HashSet<OsString>,
+    /// Waiting files as they were seen first like this, by the monotonic clock.
+    seen: HashMap<OsString, (Found, Duration)>,
+    /// Files that could not be opened, and until when they rest.
+    resting: HashMap<OsString, Duration>,
+}
+
+impl FolderInbox {
+    /// Makes an inbox of a folder.
+    pub fn new(folder: impl Into<PathBuf>, options: FolderOptions, clock: Arc<dyn Clock>) -> Self {
+        Self { folder: folder.into(), options, clock, hand: Mutex::default() }
+    }
+
+    fn is_read(&self, name: &OsStr) -> bool {
+        let name = shown(name);
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
+        Kind::of_ending(&ending).is_some() && self.options.types.contains(&ending)
+    }
+
+    /// Whether a waiting file has not changed for long enough.
+    fn is_quiet(&self, hand: &mut Hand, name: &OsStr, found: &Found) -> bool {
+        let (now, quiet) = (self.clock.monotonic(), self.options.quiet);
+        let first = match hand.seen.get(name) {
+            Some((before, at)) if before == found => *at,
+            _ => {
+                hand.seen.insert(name.to_owned(), (*found, now));
+                now
+            }
+        };
+        now.saturating_sub(first) >= quiet || found.age(self.clock.now()) >= quiet
+    }
+
+    /// Claims what is due, in order, and returns the claims.
+    fn claim(&self, hand: &mut Hand, place: &Place, limit: usize) -> Result<Vec<Claim>> {
+        let mut claims = Vec::new();
+        let now = self.clock.monotonic();
+        for (name, _) in place.list(Shelf::Claimed)? {
+            if claims.len() == limit {
+                return Ok(claims);
+            }
+            if hand.resting.get(&name).is_some_and(|until| *until > now) {
+                continue;
+            }
+            hand.resting.remove(&name);
+            let claim = Claim::read(&name);
+            if hand.open.contains(&name) {
+                claims.push(claim);
+            } else if claim.attempt >= ATTEMPTS {
+                let why = format!("begun {ATTEMPTS} times, and never brought to an end");
+                place.put_away(&claim, Some(&why))?;
+            } else if let Some(claim) = place.claim_again(&claim)? {
+                claims.push(claim);
+            }
+        }
+        let waiting = place.list(Shelf::Waiting)?;
+        hand.seen.retain(|name, _| waiting.iter().any(|(other, _)| other == name));
+        for (name, found) in waiting {
+            if claims.len() == limit {
+                break;
+            }
+            let is_due = !found.is_regular() || (self.is_read(&name) && self.is_quiet(hand, &name, &found));
+            if is_due && let Some(claim) = place.claim(&name)? {
+                claims.push(claim);
+            }
+        }
+        Ok(claims)
+    }
+
+    async fn read(&self, place: &Place, claim: &Claim) -> Result<InboxItem> {
+        let name = shown(&claim.name);
+        let content = match (place.file(claim), Kind::of_name(&name)) {
+            (Ok(file), Some(kind)) => self.options.reader.read(file, &name, kind).await,
+            (Ok(_), None) => Err(mnemal_core::Error::invalid("a kind of file that is not read")),
+            (Err(why), _) => Err(why),
+        };
+        let content = match content {
+            Ok(document) => Ok(document),
+            Err(why) if why.kind() == ErrorKind::Unavailable => return Err(why),
+            Err(why) => Err(why.what().to_owned()),
+        };
+        Ok(InboxItem { name, claim: claim.file.clone(), content })
+    }
+}
+
+#[async_trait]
+impl Inbox for FolderInbox {
+    async fn standing(&self) -> Result<InboxStanding> {
+        let mut standing = InboxStanding::default();
+        if !self.folder.exists() {
+            return Ok(standing);
+        }
+        let place = Place::open(&self.folder)?;
+        for (name, found) in place.list(Shelf::Waiting)? {
+            if !found.is_regular() || self.is_read(&name) {
+                standing.waiting += 1;
+            } else {
+                standing.ignored += 1;
+            }
+        }
+        let count = |shelf| Ok::<_, mnemal_core::Error>(place.list(shelf)?.len() as u64);
+        standing.claimed = count(Shelf::Claimed)?;
+        standing.processed = count(Shelf::Processed)?;
+        let failed = place.list(Shelf::Failed)?;
+        standing.failed = failed.iter().filter(|(name, _)| !names::is_reason(name, &failed)).count() as u64;
+        Ok(standing)
+    }
+
+    async fn poll(&self, limit: NonZeroUsize) -> Result<Vec<InboxItem>> {
+        let mut hand = self.hand.lock().await;
+        let known = hand.place.clone();
+        let place = match known {
+            Some(place) => place,
+            None => Arc::new(Place::open(&self.folder)?),
+        };
+        if hand.place.is_none() && !place.take_turn()? {
+            return Ok(Vec::new());
+        }
+        hand.place = Some(Arc::clone(&place));
+        let mut items = Vec::new();
+        while items.len() < limit.get() {
+            let claims = self.claim(&mut hand, &place, limit.get())?;
+            // What is in hand already stands first; the new ones stand behind it.
+            let fresh: Vec<Claim> = claims
+                .into_iter()
+                .filter(|claim| items.iter().all(|item: &InboxItem| item.claim != claim.file))
+                .collect();
+            if fresh.is_empty() {
+                break;
+            }
+            for claim in fresh {
+                hand.open.insert(claim.file.clone());
+                match self.read(&place, &claim).await {
+                    Ok(item) => items.push(item),
+                    Err(_later) => {
+                        hand.open.remove(&claim.file);
+                        let until = self.clock.monotonic() + REST * claim.attempt;
+                        hand.resting.insert(claim.file, until);
+                    }
+                }
+            }
+        }
+        if hand.open.is_empty() {
+            hand.place = None;
+        }
+        Ok(items)
+    }
+
+    async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()> {
+        let mut hand = self.hand.lock().await;
+        let place = match &hand.place {
+            Some(place) => Arc::clone(place),
+            None => Arc::new(Place::open(&self.folder)?),
+        };
+        let reason = match fate {
+            InboxFate::Taken => None,
+            InboxFate::Refused(why) => Some(why.as_str()),
+        };
+        place.put_away(&Claim::read(&item.claim), reason)?;
+        hand.open.remove(&item.claim);
+        if hand.open.is_empty() {
+            hand.place = None;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! Language models: what they are asked, what of their answers can be used, and how much they may cost.
+
+mod capped;
+mod claims;
+mod find;
+mod instructions;
+mod screen;
+mod summary;
+
+use mnemal_core::TokenCount;
+
+pub use self::capped::{CappedModel, ModelCaps, Spent};
+pub use self::claims::ModelClaims;
+pub use self::instructions::Instructions;
+pub use self::summary::ModelSummarizer;
+
+/// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.
+const BYTES_A_TOKEN: usize = 4;
+
+/// Returns about how many tokens so many bytes of text make.
+pub(crate) fn tokens_of(bytes: usize) -> TokenCount {
+    TokenCount(u32::try_from(bytes.div_ceil(BYTES_A_TOKEN)).unwrap_or(u32::MAX))
+}
+
+/// Puts texts below each other, each with a number from 1 on; their further lines are indented.
+fn numbered<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let line = |(number, text): (usize, &str)| format!("\n{number}: {}", text.replace('\n', "\n   "));
+    (1..).zip(texts).map(line).collect::<Vec<_>>().concat()
+}

@@ -1,0 +1,172 @@
+//! A model that costs no more than it may, and whose answers were looked at.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    BackgroundPermit, Book, CallOutcome, Clock, Completion, Error, ErrorKind, IdSource, LanguageModel,
+    LedgerStore, ModelCall, ModelId, Prompt, Result, Timestamp, TokenCount, Usage,
+};
+use tokio::sync::Mutex;
+
+use super::screen::screen;
+use super::tokens_of;
+
+/// Requests that one question may take, repetitions and waits included. Source: own choice; five attempts of RELIABILITY 11,
+/// the same without a schema, and two waits that the endpoint asked for.
+const REQUESTS: u32 = 8;
+/// Microseconds of an hour.
+const HOUR: i64 = 3_600 * 1_000_000;
+/// Microseconds of a day.
+const DAY: i64 = 24 * HOUR;
+/// For how long a call stands in the ledger, in microseconds. Source: own choice, twice what is counted.
+const KEPT: i64 = 2 * DAY;
+
+/// The most that a space may spend on language models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelCaps {
+    /// Requests in any 60 minutes, repetitions included.
+    pub requests_per_hour: u32,
+    /// Tokens in any 24 hours, both ways.
+    pub tokens_per_day: TokenCount,
+}
+
+/// What was spent lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Requests of the last 60 minutes.
+    pub requests: u32,
+    /// Tokens of the last 24 hours.
+    pub tokens: TokenCount,
+}
+
+impl Spent {
+    /// Counts what was spent up to now. A call that is open counts with all that it may cost.
+    ///
+    /// # Errors
+    /// `Unavailable` when the ledger does not answer.
+    pub async fn count(ledger: &dyn LedgerStore, now: Timestamp) -> Result<Self> {
+        let calls = Self::calls(ledger, now).await?;
+        let hour = now.plus_micros(1 - HOUR);
+        let requests = calls.iter().filter(|call| call.at >= hour).map(|call| call.requests);
+        Ok(Self {
+            requests: requests.fold(0, u32::saturating_add),
+            tokens: calls.iter().map(|call| call.usage.sent + call.usage.received).sum(),
+        })
+    }
+
+    /// Returns the questions of the 24 hours up to now, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the ledger does not answer; `Corrupt` for a line that is none.
+    pub async fn calls(ledger: &dyn LedgerStore, now: Timestamp) -> Result<Vec<ModelCall>> {
+        let from = now.plus_micros(1 - DAY);
+        let lines = ledger.lines(Book::Call, NonZeroUsize::MAX).await?;
+        let none = || Error::new(ErrorKind::Corrupt, "a line of the ledger is no call of a model");
+        lines
+            .iter()
+            .filter(|line| line.at >= from)
+            .map(|line| ModelCall::read(line).ok_or_else(none))
+            .collect()
+    }
+}
+
+/// A model whose questions are counted before they are asked, one at a time, and whose answers are screened.
+///
+/// The caps are counted in the ledger of the space, so that they hold over restarts, and whichever pass asks. A call is noted
+/// with all that it may cost before anything is sent, and with what it did cost afterwards; a process that ends in between
+/// leaves the larger number.
+#[derive(Debug)]
+pub struct CappedModel {
+    /// The model.
+    pub model: Arc<dyn LanguageModel>,
+    /// Where calls are counted.
+    pub ledger: Arc<dyn LedgerStore>,
+    /// What the time is.
+    pub clock: Arc<dyn Clock>,
+    /// What names the calls.
+    pub ids: Arc<dyn IdSource>,
+    /// The most that may be spent.
+    pub caps: ModelCaps,
+    turn: Mutex<()>,
+}
+
+impl CappedModel {
+    /// Puts caps on a model.
+    pub fn new(
+        model: Arc<dyn LanguageModel>,
+        ledger: Arc<dyn LedgerStore>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdSource>,
+        caps: ModelCaps,
+    ) -> Self {
+        Self { model, ledger, clock, ids, caps, turn: Mutex::new(()) }
+    }
+
+    /// Returns what is left, unless it is less than one request of these tokens.
+    async fn left(&self, now: Timestamp, request: TokenCount) -> Result<(u32, TokenCount)> {
+        let spent = Spent::count(self.ledger.as_ref(), now).await?;
+        let requests = self.caps.requests_per_hour.saturating_sub(spent.requests);
+        let tokens = self.caps.tokens_per_day.minus(spent.tokens);
+        let over = |cap| Error::new(ErrorKind::Unavailable, format!("the cap of {cap} is reached"));
+        if requests == 0 {
+            return Err(over(format!("{} requests an hour", self.caps.requests_per_hour)));
+        }
+        if tokens < request {
+            return Err(over(format!("{} tokens a day", self.caps.tokens_per_day.0)));
+        }
+        Ok((requests, tokens))
+    }
+}
+
+#[async_trait]
+impl LanguageModel for CappedModel {
+    fn model(&self) -> &ModelId {
+        self.model.model()
+    }
+
+    async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion> {
+        let _turn = self.turn.lock().await;
+        let now = self.clock.now();
+        let sent = tokens_of(prompt.instructions.len() + prompt.material.len());
+        let (requests, tokens) = self.left(now, sent + prompt.most).await?;
+        let mut part = permit.part(requests.min(REQUESTS), tokens);
+        let (requests, tokens) = part.left();
+        let mut call = ModelCall {
+            id: self.ids.next(now),
+            at: now,
+            purpose: prompt.purpose,
+            outcome: CallOutcome::Open,
+            requests,
+            usage: Usage { sent: tokens.min(times(sent + prompt.most, requests)), received: TokenCount(0) },
+        };
+        self.ledger.sweep(Book::Call, now.plus_micros(-KEPT)).await?;
+        self.ledger.put(&[call.line()]).await?;
+        let answer = self.model.complete(&mut part, prompt).await;
+        let answer = answer.and_then(|answer| screen(prompt, &answer.text).map(|()| answer));
+        call.requests = requests - part.left().0;
+        (call.outcome, call.usage) = match &answer {
+            Ok(answer) => {
+                let usage = Usage {
+                    sent: answer.usage.sent + times(sent, call.requests.saturating_sub(1)),
+                    ..answer.usage
+                };
+                (CallOutcome::Answered, usage)
+            }
+            Err(error) => {
+                let outcome = CallOutcome::of(error);
+                let received = if outcome == CallOutcome::Invalid { prompt.most } else { TokenCount(0) };
+                (outcome, Usage { sent: times(sent, call.requests), received })
+            }
+        };
+        permit.join(part);
+        // What cannot be noted stays noted as open, with more than it cost.
+        drop(self.ledger.put(&[call.line()]).await);
+        answer
+    }
+}
+
+fn times(tokens: TokenCount, count: u32) -> TokenCount {
+    TokenCount(tokens.0.saturating_mul(count))
+}

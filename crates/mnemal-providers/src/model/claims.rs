@@ -1,0 +1,230 @@
+//! Claims that a model read, each held against the words that it was shown.
+
+use mnemal_core::{
+    Act, Completion, Confidence, ExtractedFact, Extraction, ModelExtractor, Object, Predicate, Producer,
+    Prompt, Result, RuleId, Span, Subject, TokenCount, Utterance, unusable,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::find::find;
+use super::instructions::Instructions;
+use super::numbered;
+
+/// How likely a claim of a model is faithful. Source: own choice; it stays a candidate until somebody else says the same.
+const CONFIDENCE: f32 = 0.6;
+/// Tokens of an answer, for each message that is shown. Source: own choice; some four claims.
+const TOKENS_A_MESSAGE: u32 = 200;
+/// Tokens of an answer beside that. Source: own choice.
+const TOKENS: u32 = 100;
+/// Most claims of one message. Source: own choice; more are a list and no statement.
+const CLAIMS_A_MESSAGE: usize = 8;
+/// Characters of the longest name of a subject. Source: EXTRACTION 4, intake of names.
+const LONGEST_NAME: usize = 80;
+/// The id of the rule that every claim of a model names.
+const RULE: &str = "model";
+
+/// Asks for claims and reads them.
+///
+/// A claim is taken only if it names a message that was shown, quotes words that the message says, and its value and whoever
+/// it is about stand in those words or are the user; so nothing that a model makes up, calculates or takes out of its
+/// instructions comes through. What the words mean (a question, a denial, somebody else's words) is for the rules to judge.
+#[derive(Clone, Debug)]
+pub struct ModelClaims {
+    instructions: Instructions,
+    predicates: Vec<Predicate>,
+}
+
+impl ModelClaims {
+    /// Makes an extractor of claims with these predicates; what a model says with another one is dropped.
+    pub fn new(instructions: Instructions, predicates: Vec<Predicate>) -> Self {
+        Self { instructions, predicates }
+    }
+
+    fn schema(&self) -> Value {
+        let names: Vec<&str> = self.predicates.iter().map(Predicate::as_str).collect();
+        let text = json!({"type": "string"});
+        let claim = json!({
+            "type": "object",
+            "properties": {
+                "message": {"type": "integer"},
+                "quote": text,
+                "subject": text,
+                "relation": {"type": "string", "enum": names},
+                "value": text,
+            },
+            "required": ["message", "quote", "relation", "subject", "value"],
+            "additionalProperties": false,
+        });
+        json!({
+            "type": "object",
+            "properties": {"claims": {"type": "array", "items": claim}},
+            "required": ["claims"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn form(&self) -> String {
+        let names: Vec<&str> = self.predicates.iter().map(Predicate::as_str).collect();
+        format!(
+            "Answer with one JSON object and nothing else: {{\"claims\": [{{\"message\": its number, \"quote\": the words of \
+             the message that say it, copied exactly, \"relation\": one of the list, \"subject\": \"user\", or a name that \
+             stands in the quote, \"value\": words of the quote, copied exactly}}]}}\nRelations: {}",
+            names.join(", ")
+        )
+    }
+
+    fn claim(
+        &self,
+        utterances: &[Utterance<'_>],
+        said: &Value,
+    ) -> Result<(usize, ExtractedFact), &'static str> {
+        let said = Claim::deserialize(said).map_err(|_| "a claim has not the form that was asked for")?;
+        let place = said.message.checked_sub(1).ok_or("a claim names a message that was not shown")?;
+        let shown = utterances.get(place).ok_or("a claim names a message that was not shown")?;
+        let text = shown.event.kept().map_or("", |kept| kept.content.as_str());
+        let span =
+            place_of(text, 0, &said.quote).ok_or("a claim quotes words that the message does not say")?;
+        let quote = span.of(text).unwrap_or_default();
+        let object =
+            place_of(quote, span.start, &said.object).ok_or("the value of a claim is not in its quote")?;
+        let predicate = self.predicates.iter().find(|known| known.as_str() == said.predicate.trim());
+        let predicate = predicate.ok_or("a claim has a predicate that is not one of the list")?;
+        let subject = subject(&said.subject, quote).ok_or("whom a claim is about is not in its quote")?;
+        let words = object.of(text).unwrap_or_default();
+        if matches!(&subject, Subject::Named(name) if name == words) {
+            return Err("a claim says something of itself");
+        }
+        let fact = ExtractedFact {
+            rule: RuleId::new(RULE).map_err(|_| "a rule without a name")?,
+            predicate: predicate.clone(),
+            subject,
+            object: Object {
+                text: words.to_owned(),
+                key: words.to_lowercase(),
+                kind: None,
+                topic: None,
+                span: object,
+            },
+            act: Act::Assert,
+            attributed_to: None,
+            time: None,
+            confidence: Confidence::new(CONFIDENCE),
+            span,
+            sentence: span,
+        };
+        Ok((place, fact))
+    }
+}
+
+impl ModelExtractor for ModelClaims {
+    fn producer(&self) -> Producer {
+        self.instructions.producer.clone()
+    }
+
+    fn prompt(&self, utterances: &[Utterance<'_>]) -> Prompt {
+        let texts =
+            utterances.iter().map(|shown| shown.event.kept().map_or("", |kept| kept.content.as_str()));
+        let messages = u32::try_from(utterances.len()).unwrap_or(u32::MAX);
+        Prompt {
+            purpose: self.instructions.purpose,
+            producer: self.producer(),
+            instructions: format!("{}\n\n{}", self.instructions.text, self.form()),
+            material: format!("Messages:{}", numbered(texts)),
+            schema: Some(self.schema().to_string()),
+            most: TokenCount(messages.saturating_mul(TOKENS_A_MESSAGE).saturating_add(TOKENS)),
+        }
+    }
+
+    fn parse(&self, utterances: &[Utterance<'_>], completion: &Completion) -> Result<Vec<Extraction>> {
+        let answer: Answer = find(&completion.text)?;
+        let mut found = vec![Extraction::default(); utterances.len()];
+        let mut dropped: Vec<&'static str> = Vec::new();
+        for said in &answer.claims {
+            match self.claim(utterances, said) {
+                Ok((place, fact)) => match found.get_mut(place) {
+                    Some(of) if of.facts.len() < CLAIMS_A_MESSAGE && !of.facts.contains(&fact) => {
+                        of.facts.push(fact);
+                    }
+                    _ => dropped.push("a claim was made twice, or a message makes too many"),
+                },
+                Err(why) => dropped.push(why),
+            }
+        }
+        if dropped.len() * 2 > answer.claims.len() {
+            let why = dropped.first().copied().unwrap_or_default();
+            return Err(unusable(format!("more than half of it could not be true: {why}")));
+        }
+        for of in &mut found {
+            of.facts.sort_by_key(|fact| (fact.span.start, fact.object.span.start));
+        }
+        if let Some(first) = found.first_mut() {
+            first.remarks = dropped.into_iter().map(str::to_owned).collect();
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    claims: Vec<Value>,
+}
+
+/// The names in the order of the alphabet are the order in which a claim is best written, because a schema is sorted on its
+/// way: a model that writes the quotation first copies the value out of it.
+#[derive(Deserialize)]
+struct Claim {
+    message: usize,
+    quote: String,
+    #[serde(rename = "relation")]
+    predicate: String,
+    subject: String,
+    #[serde(rename = "value")]
+    object: String,
+}
+
+/// Returns whom a claim is about: the user, somebody of the user's, or a name in the quote.
+fn subject(said: &str, quote: &str) -> Option<Subject> {
+    let said = said.trim();
+    let lower = said.to_lowercase();
+    if ["user", "the user", "i", "me", "speaker"].contains(&lower.as_str()) {
+        return Some(Subject::Speaker);
+    }
+    if said.chars().count() > LONGEST_NAME {
+        return None;
+    }
+    let span = place_of(quote, 0, said)?;
+    match lower.strip_prefix("my ") {
+        Some(role) if role.chars().all(char::is_alphabetic) => {
+            Some(Subject::Relation { role: role.to_owned(), name: None })
+        }
+        Some(_) => None,
+        None => Some(Subject::Named(span.of(quote)?.to_owned())),
+    }
+}
+
+/// Returns where words stand in a text, whole words and without regard to the case of ASCII letters; `base` is where the text
+/// begins.
+fn place_of(text: &str, base: u32, words: &str) -> Option<Span> {
+    let words = words.trim();
+    if words.is_empty() {
+        return None;
+    }
+    let folded = text.to_ascii_lowercase();
+    let wanted = words.to_ascii_lowercase();
+    let is_part = |near: Option<char>, own: Option<char>| {
+        near.is_some_and(char::is_alphanumeric)
+            && own.is_some_and(|own| own.is_alphanumeric() && own.is_ascii())
+    };
+    let start = folded.match_indices(&wanted).map(|(start, _)| start).find(|start| {
+        let (before, from) = folded.split_at_checked(*start).unwrap_or_default();
+        let behind = from.get(wanted.len()..).unwrap_or_default();
+        !is_part(before.chars().next_back(), wanted.chars().next())
+            && !is_part(behind.chars().next(), wanted.chars().next_back())
+    })?;
+    let place = |at: usize| u32::try_from(at).ok()?.checked_add(base);
+    Some(Span { start: place(start)?, end: place(start + wanted.len())? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! What a model is told to do: a versioned file of this crate, or a file in its place.
+
+use mnemal_core::{Error, Producer, Purpose, Result};
+
+/// Bytes of the longest file of instructions. Source: own choice, about 4,000 tokens.
+const LONGEST: usize = 16 * 1_024;
+
+/// Instructions of one producer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instructions {
+    /// What the answer is for.
+    pub(super) purpose: Purpose,
+    /// Who asks with them.
+    pub(super) producer: Producer,
+    /// The words.
+    pub(super) text: String,
+}
+
+impl Instructions {
+    /// The file of this crate that tells how claims are found.
+    pub fn extract() -> Self {
+        Self::built_in(Purpose::Extract, "model/extract", 1, include_str!("../../prompts/extract-1.md"))
+    }
+
+    /// The file of this crate that tells how a summary is written.
+    pub fn summarize() -> Self {
+        Self::built_in(Purpose::Summarize, "model/summarize", 1, include_str!("../../prompts/summarize-1.md"))
+    }
+
+    /// The file of this crate that tells how one note is made of several.
+    pub fn merge() -> Self {
+        Self::built_in(Purpose::Consolidate, "model/merge", 1, include_str!("../../prompts/merge-1.md"))
+    }
+
+    fn built_in(purpose: Purpose, id: &str, version: u32, text: &str) -> Self {
+        Self { purpose, producer: Producer { id: id.to_owned(), version }, text: text.trim().to_owned() }
+    }
+
+    /// Takes other words in the place of these. Their hash is a part of the producer's name, so that answers to other words are
+    /// never taken for answers to these; the form of the answer is asked for beside them and stays.
+    ///
+    /// # Errors
+    /// `Invalid` when there is nothing in them, or more than 16 KiB.
+    pub fn replaced(self, text: &str) -> Result<Self> {
+        let text = text.trim();
+        if text.is_empty() || text.len() > LONGEST {
+            return Err(Error::invalid(format!(
+                "a file of instructions must have 1 to {LONGEST} bytes, it has {}",
+                text.len()
+            )));
+        }
+        let hash = blake3::hash(text.as_bytes()).to_hex();
+        let short = hash.get(..8).unwrap_or_default();
+        let producer = Producer { id: format!("{}+{short}", self.producer.id), ..self.producer };
+        Ok(Self { purpose: self.purpose, producer, text: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_words_are_another_producer() {
+        let built_in = Instructions::extract();
+        let other = built_in.clone().replaced("List names only.\n").unwrap();
+        assert_eq!(other.text, "List names only.");
+        assert_ne!(other.producer, built_in.producer);
+        assert_eq!(other, built_in.clone().replaced(" List names only.").unwrap());
+        assert_ne!(other.producer, built_in.clone().replaced("List names only!").unwrap().producer);
+        for wrong in ["", " \n", &"x".repeat(LONGEST + 1)] {
+            assert!(built_in.clone().replaced(wrong).is_err());
+        }
+    }
+
+    /// What stands in an example comes back as a fact: RECALL 8.3.
+    #[test]
+    fn the_files_name_nobody() {
+        for text in [Instructions::extract().text, Instructions::summarize().text, Instructions::merge().text]
+        {
+            let inner = text.lines().flat_map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());
+            let names: Vec<&str> = inner.filter(|word| word.starts_with(char::is_uppercase)).collect();
+            assert!(
+                names
+                    .iter()
+                    .all(|word| ["Nothing", "Do"].contains(word) || text.contains(&format!(". {word}"))),
+                "{names:?}"
+            );
+            assert!(!text.contains(|sign: char| sign.is_ascii_digit()));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What no answer may look like, whatever was asked and whichever model was asked.
+
+use std::collections::HashSet;
+
+use mnemal_core::{Prompt, Result, unusable};
+
+/// Bytes that a token has at most on average. Source: own choice; English prose has 4 to 5.
+const BYTES_A_TOKEN: usize = 12;
+/// Words among which one must be new now and then. Source: RELIABILITY 11, row 15.
+const STRETCH: usize = 200;
+/// Words for each different one from which on a stretch repeats itself. Source: RELIABILITY 11, row 15, a ratio of 0.1.
+const REPEATED: usize = 10;
+/// Bytes that are compared at a place, where there are no words to compare. Source: own choice.
+const PIECE: usize = 8;
+/// Places for each different piece from which on a text repeats itself; stands for the compression ratio of row 15.
+const SAME: usize = 20;
+/// Words in a row that are compared with the question. Source: RELIABILITY 11, row 17.
+const RUN: usize = 8;
+/// Share of an answer's runs, in percent, that may stand in the question. Source: RELIABILITY 11, row 17.
+const ECHOED: usize = 80;
+
+/// Lets an answer pass that can be one.
+///
+/// # Errors
+/// `Unsupported` for one that is far longer than was asked for, repeats itself without an end, or repeats the question.
+pub(super) fn screen(prompt: &Prompt, text: &str) -> Result<()> {
+    if text.len() > (prompt.most.0 as usize).saturating_mul(BYTES_A_TOKEN) {
+        return Err(unusable("it was far too long"));
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if repeats_words(&words) || repeats_pieces(text.as_bytes()) {
+        return Err(unusable("it repeated itself"));
+    }
+    if echoes(&words, prompt) {
+        return Err(unusable("it repeated the question"));
+    }
+    Ok(())
+}
+
+fn repeats_words(words: &[&str]) -> bool {
+    let repeats = |stretch: &[&str]| {
+        let different: HashSet<&str> = stretch.iter().copied().collect();
+        stretch.len() == STRETCH && different.len() * REPEATED < stretch.len()
+    };
+    words.chunks(STRETCH).any(repeats)
+}
+
+fn repeats_pieces(bytes: &[u8]) -> bool {
+    let places = bytes.len().saturating_sub(PIECE - 1);
+    // Fewer places cannot be so many for one piece and mean anything.
+    if places < SAME * SAME {
+        return false;
+    }
+    let different: HashSet<&[u8]> = bytes.windows(PIECE).collect();
+    places > different.len() * SAME
+}
+
+fn echoes(words: &[&str], prompt: &Prompt) -> bool {
+    let told: Vec<&str> =
+        prompt.instructions.split_whitespace().chain(prompt.material.split_whitespace()).collect();
+    let known: HashSet<&[&str]> = told.windows(RUN).collect();
+    let runs = words.len().saturating_sub(RUN - 1);
+    let echoed = words.windows(RUN).filter(|run| known.contains(run)).count();
+    runs > 0 && echoed * 100 >= runs * ECHOED
+}
+
+#[cfg(test)]
+mod tests {
+    use mnemal_core::{ErrorKind, Producer, Purpose, TokenCount};
+
+    use super::*;
+
+    fn prompt(most: u32) -> Prompt {
+        Prompt {
+            purpose: Purpose::Summarize,
+            producer: Producer { id: "test".to_owned(), version: 1 },
+            instructions: "Say in one sentence what happened, and copy every name and number as it stands."
+                .to_owned(),
+            material: "1: We met on Tuesday and chose the blue boat, because the red one leaks at the bow."
+                .to_owned(),
+            schema: None,
+            most: TokenCount(most),
+        }
+    }
+
+    #[test]
+    fn an_answer_that_can_be_one_passes() {
+        let prose: Vec<String> = (0..400).map(|n| format!("word{n} and number {n}")).collect();
+        let prose = prose.join(" ");
+        for text in ["They chose the blue boat.", "ok", "[]", &prose] {
+            assert!(screen(&prompt(8_000), text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_goes_round_in_circles_or_repeats_the_question_is_none() {
+        let question = prompt(60_000);
+        let words = "and so on and on it goes ".repeat(8_000);
+        let (letters, chinese) = ("a".repeat(5_000), "我们选择了蓝色的船".repeat(200));
+        let echo = format!("Answer: {} {}", question.instructions, question.material);
+        for text in [&words, &letters, &chinese, &echo, &question.material] {
+            assert_eq!(screen(&question, text).unwrap_err().kind(), ErrorKind::Unsupported, "{text:.40}");
+        }
+        assert!(screen(&prompt(10), &"long ".repeat(30)).is_err());
+    }
+}

@@ -1,0 +1,234 @@
+//! The client of language models against a server on the loopback interface; time is tokio's and stands still.
+
+#![cfg(feature = "http")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the parts that tests share may panic as the tests do"
+)]
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use mnemal_core::{
+    Completion, Error, ErrorKind, LanguageModel as _, Producer, Prompt, Purpose, Result, TokenCount, Usage,
+};
+use mnemal_providers::{ApiKey, ChatSettings, EndpointModel};
+use mnemal_testkit::{Heard, Loopback, Told, permit};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+const KEY: &str = "sk-nobody-may-read-this";
+
+fn model(base_url: &str) -> EndpointModel {
+    let settings = ChatSettings {
+        base_url: base_url.to_owned(),
+        model: "small".to_owned(),
+        api_key: Some(ApiKey::new(KEY).unwrap()),
+        timeout: Duration::from_mins(1),
+        seed: 3,
+    };
+    EndpointModel::new(settings).unwrap()
+}
+
+fn prompt(schema: Option<&str>) -> Prompt {
+    Prompt {
+        purpose: Purpose::Extract,
+        producer: Producer { id: "test".to_owned(), version: 1 },
+        instructions: "List claims.".to_owned(),
+        material: "1: The word is marzipan.".to_owned(),
+        schema: schema.map(str::to_owned),
+        most: TokenCount(50),
+    }
+}
+
+async fn serve(answers: Vec<Told>) -> Loopback {
+    let told = move |n: usize, _: &Heard| answers[n.min(answers.len() - 1)].clone();
+    Loopback::start(told).await.unwrap()
+}
+
+/// Asks a server of these answers, the last of which it repeats. Nothing of the question or the key is in an error.
+async fn ask(answers: Vec<Told>) -> (Result<Completion>, usize, Duration) {
+    let server = serve(answers).await;
+    let model = model(&server.url());
+    let begun = Instant::now();
+    let answer = model.complete(&mut permit(100), &prompt(None)).await;
+    if let Err(error) = &answer {
+        let shown = chain(error);
+        assert!(!shown.contains(KEY) && !shown.contains("marzipan"), "{shown}");
+    }
+    assert!(!format!("{model:?}").contains(KEY));
+    (answer, server.heard().len(), begun.elapsed())
+}
+
+fn chain(error: &Error) -> String {
+    let mut shown = vec![format!("{error} {error:?}")];
+    let mut next = error.source();
+    while let Some(cause) = next {
+        shown.push(format!("{cause} {cause:?}"));
+        next = cause.source();
+    }
+    shown.join(" ")
+}
+
+fn bodies(server: &Loopback) -> Vec<Value> {
+    server.heard().iter().map(|heard| serde_json::from_str(&heard.body).unwrap()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_asked_as_openai_does() {
+    let server = serve(vec![Told::words("four words as answer")]).await;
+    for base in [server.url(), format!("{}/v1/", server.url())] {
+        let answer = model(&base).complete(&mut permit(1), &prompt(None)).await.unwrap();
+        assert_eq!(answer.text, "four words as answer");
+        assert_eq!(answer.usage, Usage { sent: TokenCount(30), received: TokenCount(5) });
+        assert_eq!(answer.model.as_str(), "endpoint:small");
+    }
+    for heard in server.heard() {
+        assert!(heard.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", heard.head);
+        assert!(heard.head.contains(&format!("authorization: Bearer {KEY}\r\n")));
+    }
+    let messages = json!([
+        {"role": "system", "content": "List claims."},
+        {"role": "user", "content": "1: The word is marzipan."},
+    ]);
+    let whole =
+        json!({"model": "small", "messages": messages, "max_tokens": 50, "temperature": 0, "stream": false});
+    assert_eq!(bodies(&server)[0], whole);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_without_schemas_is_asked_without_and_only_so_from_then_on() {
+    let refuse = |_: usize, heard: &Heard| {
+        let is_known = !heard.body.contains("response_format");
+        if is_known { Told::words("{}") } else { Told::status(400, "", "unknown field") }
+    };
+    let server = Loopback::start(refuse).await.unwrap();
+    let (model, prompt) = (model(&server.url()), prompt(Some("{\"type\":\"object\"}")));
+    for _ in 0..2 {
+        assert_eq!(model.complete(&mut permit(9), &prompt).await.unwrap().text, "{}");
+    }
+    let asked = bodies(&server);
+    let form = &asked[0]["response_format"];
+    assert_eq!(form["json_schema"]["schema"], json!({"type": "object"}));
+    assert_eq!(form["type"], "json_schema");
+    assert!(asked[1].get("response_format").is_none() && asked[2].get("response_format").is_none());
+    assert_eq!(asked.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_refused_with_and_without_its_schema_is_refused() {
+    let server = serve(vec![Told::status(422, "", "")]).await;
+    let (model, prompt) = (model(&server.url()), prompt(Some("{}")));
+    assert_eq!(model.complete(&mut permit(9), &prompt).await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(server.heard().len(), 2);
+}
+
+/// What a server does, what the caller is told, and how many requests that took.
+fn faults() -> Vec<(&'static str, Told, ErrorKind, usize)> {
+    let ok = |body: &str| Told::status(200, "", body);
+    let huge = format!("{{\"choices\":[{}", " ".repeat(2_000_000));
+    let half = b"HTTP/1.1 200 x\r\nContent-Length: 100\r\n\r\n{\"choices\":".to_vec();
+    let call = "{\"content\":null,\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\"}]}";
+    vec![
+        ("hang", Told::Stall(Vec::new()), ErrorKind::Unavailable, 5),
+        ("falls silent", Told::Stall(half), ErrorKind::Unavailable, 5),
+        ("closes", Told::Say(Vec::new()), ErrorKind::Unavailable, 5),
+        ("429", Told::status(429, "", ""), ErrorKind::Unavailable, 5),
+        ("500", Told::status(500, "", "busy"), ErrorKind::Unavailable, 5),
+        ("401", Told::status(401, "", KEY), ErrorKind::Invalid, 1),
+        ("403", Told::status(403, "", KEY), ErrorKind::Invalid, 1),
+        ("404", Told::status(404, "", ""), ErrorKind::Invalid, 1),
+        (
+            "redirect",
+            Told::status(302, "Location: http://169.254.169.254/\r\n", ""),
+            ErrorKind::Unsupported,
+            1,
+        ),
+        (
+            "HTML",
+            Told::status(200, "Content-Type: text/html\r\n", "<html>hi</html>"),
+            ErrorKind::Unsupported,
+            1,
+        ),
+        ("empty", ok(""), ErrorKind::Unsupported, 1),
+        ("truncated JSON", ok("{\"choices\":[{\"mess"), ErrorKind::Unsupported, 1),
+        ("wrong types", ok("{\"choices\":[{\"message\":{\"content\":7}}]}"), ErrorKind::Unsupported, 1),
+        ("no choice", ok("{\"choices\":[]}"), ErrorKind::Unsupported, 1),
+        ("no words", Told::words(" \n"), ErrorKind::Unsupported, 1),
+        ("2 MB", ok(&huge), ErrorKind::Unsupported, 1),
+        ("tool call", Told::completion(call, "tool_calls"), ErrorKind::Unsupported, 1),
+        (
+            "cut off",
+            Told::completion("{\"content\":\"{\\\"claims\\\"\"}", "length"),
+            ErrorKind::Unsupported,
+            1,
+        ),
+        ("held back", Told::completion("{\"content\":\"\"}", "content_filter"), ErrorKind::Unsupported, 1),
+        ("only a thought", Told::words("<think>hm"), ErrorKind::Unsupported, 1),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_is_an_error_of_its_kind_after_its_repetitions() {
+    for (name, told, kind, expected) in faults() {
+        let (answer, requests, took) = ask(vec![told]).await;
+        assert_eq!((answer.unwrap_err().kind(), requests), (kind, expected), "{name}");
+        assert!(took < Duration::from_secs(5 * 60 + 16), "{name}: {took:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passes_is_waited_for_and_what_was_told_is_no_attempt() {
+    let busy = Told::status(503, "", "");
+    let (answer, requests, _) = ask(vec![busy, Told::Say(Vec::new()), Told::words("at last")]).await;
+    assert_eq!((answer.unwrap().text.as_str(), requests), ("at last", 3));
+    let mut answers = vec![Told::status(429, "Retry-After: 30\r\n", ""); 7];
+    answers.push(Told::words("at last"));
+    let (answer, requests, took) = ask(answers).await;
+    assert_eq!((answer.is_ok(), requests), (true, 8));
+    assert!((Duration::from_secs(210)..Duration::from_secs(211)).contains(&took), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_was_refused_is_not_shown_again() {
+    let server = serve(vec![Told::status(403, "", "")]).await;
+    let model = model(&server.url());
+    for _ in 0..3 {
+        let error = model.complete(&mut permit(9), &prompt(Some("{}"))).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+    }
+    assert_eq!(server.heard().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_request_is_paid_with_what_it_may_cost() {
+    let server = serve(vec![Told::status(500, "", "")]).await;
+    let mut three = permit(3);
+    let error = model(&server.url()).complete(&mut three, &prompt(None)).await.unwrap_err();
+    assert_eq!((error.kind(), server.heard().len(), three.left().0), (ErrorKind::Unavailable, 3, 0));
+    assert!(model(&server.url()).complete(&mut permit(0), &prompt(None)).await.is_err());
+    assert_eq!(server.heard().len(), 3, "offline");
+}
+
+#[tokio::test(start_paused = true)]
+async fn addresses_of_nobody_and_settings_that_cannot_work_are_refused() {
+    let of = |base_url: &str| ChatSettings {
+        base_url: base_url.to_owned(),
+        model: "m".to_owned(),
+        api_key: None,
+        timeout: Duration::from_mins(1),
+        seed: 1,
+    };
+    for base in ["", "ftp://host", "http://ada:secret@host/v1", "http://host/?key=1"] {
+        let error = EndpointModel::new(of(base)).unwrap_err();
+        assert!(error.kind() == ErrorKind::Invalid && !error.to_string().contains("secret"), "{base}");
+    }
+    for base in
+        ["http://169.254.169.254", "http://[::ffff:169.254.169.254]", "http://100.64.0.1", "http://0.0.0.0"]
+    {
+        let model = EndpointModel::new(of(base)).unwrap();
+        let error = model.complete(&mut permit(9), &prompt(None)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{base}");
+    }
+}

@@ -1,0 +1,112 @@
+//! `working_put`, `working_get` and `working_find`: scratch memory of a conversation.
+
+use std::time::Duration;
+
+use mnemal::{Keep, Memory, WorkingItem, WorkingQuery};
+use mnemal_core::{Category, KeyPrefix, Tag};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::{Arguments, MOST_TOKENS};
+use crate::mcp::store::category_of;
+use crate::mcp::tool::Tool;
+
+/// Longest time to live that is asked for in minutes; the layer knows its own limit. Source: own default, 100 years.
+const LONGEST: f64 = 52_560_000.0;
+/// Tokens of the sentences of an answer that quotes nothing. Source: SURFACES 6.8.
+const CEILING: u32 = 2_000;
+
+/// Puts an entry into the conversation's own namespace.
+pub(super) async fn put(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::WorkingPut, given);
+    let key = arguments.required("key", "give the entry a short name.")?;
+    let value = arguments.required("value", "say what to keep for now.")?;
+    let ttl = match arguments.number("ttl_minutes")? {
+        Some(minutes) if minutes > 0.0 && minutes <= LONGEST => Some(Duration::from_secs_f64(minutes * 60.0)),
+        Some(_) => return Err(Mistake::new("ttl_minutes must be more than 0; leave it out for 5.")),
+        None => None,
+    };
+    let keep = Keep { ttl, category: category(&arguments)?, tags: tags(&arguments)? };
+    let memory = of(memory, &arguments)?;
+    let kept = memory.working()?.put(key.trim(), value, keep).await?;
+    let evicted: Vec<String> = kept.evicted.iter().map(ToString::to_string).collect();
+    let mut tail = Tail::new(arguments.notes);
+    if !evicted.is_empty() {
+        tail.say(format!("No room was left: {} went, which would have expired first.", evicted.join(", ")));
+    }
+    let (key, expires_at) = (kept.key.to_string(), kept.expires_at.to_string());
+    let said = format!("Kept as {key} until {expires_at}.");
+    let structured = json!({"key": key, "expires_at": expires_at, "evicted": evicted});
+    Ok(Answer { text: tail.behind(&said, memory.engine(), CEILING), structured })
+}
+
+/// Reads an entry: a plain name means the conversation's own namespace, a path is a path.
+pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::WorkingGet, given);
+    let key = arguments.required("key", "name the entry; working_find lists them.")?;
+    let memory = of(memory, &arguments)?;
+    let working = memory.working()?;
+    let entry = working.get(key.trim()).await?;
+    let mut tail = Tail::new(arguments.notes);
+    let block = memory.fence(&[entry.value], tail.room(memory.engine(), MOST_TOKENS) / 2);
+    if block.cut > 0 {
+        tail.say("The value goes on; it is too long for one answer.");
+    }
+    let structured = json!({
+        "key": working.key(key.trim())?.to_string(),
+        "value": block.lines.concat(),
+        "expires_at": entry.expires_at.to_string(),
+        "truncated": block.cut > 0,
+    });
+    Ok(Answer { text: tail.behind(&block.text, memory.engine(), MOST_TOKENS), structured })
+}
+
+/// Lists what stands there, without the values; with words, what shares one with them, best first.
+pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::WorkingFind, given);
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let text = arguments.text("query")?.unwrap_or_default();
+    let memory = of(memory, &arguments)?;
+    let working = memory.working()?;
+    let prefix = arguments.name("prefix", KeyPrefix::new)?;
+    let prefix = prefix.unwrap_or_else(|| working.own().clone());
+    let query = WorkingQuery { prefix, text, category: category(&arguments)?, tags: tags(&arguments)? };
+    let found: Vec<WorkingItem> =
+        working.search(&query).await?.into_iter().map(|scored| scored.item).collect();
+    let mut tail = Tail::new(arguments.notes);
+    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    // The entries stand in the answer twice: for the model, and for programs with more around each.
+    let block = memory.fence(&lines, tail.room(memory.engine(), ceiling) / 2);
+    if block.cut > 0 {
+        tail.say(format!("{} more; narrow the query or raise max_tokens.", block.cut));
+    }
+    let head = if found.is_empty() { "Nothing stands there." } else { block.text.as_str() };
+    let entries: Vec<Value> = found.iter().take(block.lines.len()).map(entry).collect();
+    let mut structured = json!({"entries": entries, "truncated": block.cut > 0});
+    let fits = |text: &str| memory.engine().count_tokens(text).0 <= ceiling;
+    crate::mcp::tell::cut(&mut structured, &["entries"], fits);
+    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured })
+}
+
+/// The memory of the conversation that the call names.
+fn of(memory: &Memory, arguments: &Arguments) -> Result<Memory, Mistake> {
+    Ok(arguments.session()?.map_or_else(|| memory.clone(), |session| memory.for_session(session)))
+}
+
+fn category(arguments: &Arguments) -> Result<Option<Category>, Mistake> {
+    arguments.text("category")?.map(|name| category_of(name.trim())).transpose()
+}
+
+fn tags(arguments: &Arguments) -> Result<Vec<Tag>, Mistake> {
+    let tag = |tag: String| Tag::new(tag).map_err(|error| Mistake::about("tags", &error));
+    arguments.list("tags")?.into_iter().map(tag).collect()
+}
+
+fn entry(item: &WorkingItem) -> Value {
+    json!({
+        "key": item.key.to_string(),
+        "expires_at": item.expires_at.to_string(),
+        "category": item.category.as_ref().map(Category::as_str),
+        "tags": item.tags.iter().map(Tag::as_str).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,39 @@
+//! The ledger of background work.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Book, LedgerLine, Result, Timestamp};
+
+use crate::codec::corrupt;
+use crate::row::ledger as row;
+use crate::sql::{Batch, Row, Sql, Step};
+use crate::{removal, statement};
+
+pub(crate) async fn put(sql: &dyn Sql, lines: &[LedgerLine]) -> Result<()> {
+    let rows = lines.iter().map(|line| {
+        Ok(vec![
+            line.book.as_str().into(),
+            line.key.as_str().into(),
+            line.at.into(),
+            row::write(line)?.into(),
+        ])
+    });
+    let steps = statement::PUT_LEDGER.steps(rows.collect::<Result<_>>()?);
+    sql.commit(Box::new(Batch(steps))).await.map(drop)
+}
+
+pub(crate) async fn lines(sql: &dyn Sql, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
+    let rows = sql.rows(statement::LEDGER, vec![book.as_str().into(), limit.get().into()]).await?;
+    rows.into_iter().map(|row| line(book, row)).collect()
+}
+
+pub(crate) async fn sweep(sql: &dyn Sql, book: Book, before: Timestamp) -> Result<u64> {
+    let step = Step::new(removal::SWEEP_LEDGER, vec![book.as_str().into(), before.into()]);
+    super::working::commit(sql, step).await
+}
+
+fn line(book: Book, mut row: Row) -> Result<LedgerLine> {
+    let (key, at) = (row.text()?, row.time()?);
+    row::read(&row.text()?, book, key, at)
+        .map_err(|error| corrupt("a line of the ledger is none").because(error))
+}

@@ -1,0 +1,118 @@
+//! Operations. They stand in the column of decisions, and are told from them by their first word.
+
+use mnemal_core::{
+    Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Producer, PromptHash, Result,
+    Tag,
+};
+use serde::{Deserialize, Serialize};
+
+use super::decision::{ids, importance_of, texts};
+use super::{known, named};
+
+/// How the JSON of an operation begins, and that of no decision.
+const FIRST: &str = "{\"deed\":";
+
+#[derive(Deserialize, Serialize)]
+struct OperationRow {
+    deed: DeedRow,
+    producer: (String, u32),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt: Option<[u8; 32]>,
+    shown: Vec<String>,
+    because: String,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum DeedRow {
+    Merge { notes: Vec<String>, filed: FiledRow },
+    Retire { notes: Vec<String>, into: Option<String> },
+    Refine { note: String, filed: FiledRow },
+    Infer { from: Vec<String>, kind: String, filed: FiledRow },
+    Compress { turns: Vec<String> },
+}
+
+#[derive(Deserialize, Serialize)]
+struct FiledRow {
+    category: String,
+    tags: Vec<String>,
+    importance: f64,
+}
+
+/// Whether what stands in the column of decisions is an operation.
+pub(crate) fn is_one(json: &str) -> bool {
+    json.starts_with(FIRST)
+}
+
+/// Writes an operation.
+///
+/// # Errors
+/// `Unsupported` for a kind that this version does not know.
+pub(crate) fn write(operation: &Operation) -> Result<String> {
+    let deed = match &operation.deed {
+        Deed::Merge { notes, filed } => DeedRow::Merge { notes: texts(notes), filed: filed_row(filed) },
+        Deed::Retire { notes, into } => {
+            DeedRow::Retire { notes: texts(notes), into: into.map(|id| id.to_string()) }
+        }
+        Deed::Refine { note, filed } => DeedRow::Refine { note: note.to_string(), filed: filed_row(filed) },
+        Deed::Infer { from, kind, filed } => {
+            DeedRow::Infer { from: texts(from), kind: kind.as_str().to_owned(), filed: filed_row(filed) }
+        }
+        Deed::Compress { turns } => DeedRow::Compress { turns: texts(turns) },
+        _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of operation")),
+    };
+    super::write(&OperationRow {
+        deed,
+        producer: (operation.producer.id.clone(), operation.producer.version),
+        prompt: operation.prompt.map(|hash| hash.0),
+        shown: texts(&operation.shown),
+        because: operation.because.clone(),
+    })
+}
+
+/// Reads an operation.
+///
+/// # Errors
+/// `Corrupt` when it is not what was written.
+pub(crate) fn read(json: &str) -> Result<Operation> {
+    let row: OperationRow = super::read(json)?;
+    let deed = match row.deed {
+        DeedRow::Merge { notes, filed } => Deed::Merge { notes: ids(&notes)?, filed: filed_of(filed)? },
+        DeedRow::Retire { notes, into } => {
+            let into = named(into.map(|id| id.parse::<EventId>()).transpose())?;
+            Deed::Retire { notes: ids(&notes)?, into }
+        }
+        DeedRow::Refine { note, filed } => {
+            Deed::Refine { note: named(note.parse())?, filed: filed_of(filed)? }
+        }
+        DeedRow::Infer { from, kind, filed } => Deed::Infer {
+            from: ids(&from)?,
+            kind: known(LearningKind::from_name(&kind))?,
+            filed: filed_of(filed)?,
+        },
+        DeedRow::Compress { turns } => Deed::Compress { turns: ids(&turns)? },
+    };
+    Ok(Operation {
+        deed,
+        producer: Producer { id: row.producer.0, version: row.producer.1 },
+        prompt: row.prompt.map(PromptHash),
+        shown: ids(&row.shown)?,
+        because: row.because,
+    })
+}
+
+fn filed_row(filed: &Filed) -> FiledRow {
+    FiledRow {
+        category: filed.category.as_str().to_owned(),
+        tags: filed.tags.iter().map(|tag| tag.as_str().to_owned()).collect(),
+        importance: f64::from(filed.importance.get()),
+    }
+}
+
+fn filed_of(row: FiledRow) -> Result<Filed> {
+    Ok(Filed {
+        category: named(Category::new(row.category))?,
+        tags: named(row.tags.into_iter().map(Tag::new).collect())?,
+        importance: named(importance_of(row.importance))?,
+    })
+}

@@ -1,0 +1,230 @@
+//! Steps the tree along the log and commits its nodes with the cursor.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Advance, Cursor, ErrorKind, Event, EventFilter, EventStore, HollowNode, Layer, NodePath, Progress,
+    Projector, Result, Seq, SummaryDelta, SummaryNode, SummaryStore, Within,
+};
+use mnemal_text::Language;
+
+use crate::tree::{
+    BLOCK, CHILDREN, IsOver, OF_A_BLOCK, block_of, branch, covered, height, last_of, leaf, newest_first,
+    part, producer, sources,
+};
+
+/// Leaves that a step makes at most, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
+const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
+
+/// Folds what was said into the tree of summaries.
+///
+/// Every node is a function of the log up to the cursor: a leaf of the events of its block, a branch of the nodes below it.
+/// So it does not matter in which steps the log was folded, and a rebuild gives the same nodes. A step makes at most 20 leaves,
+/// then the branches above them from below to above; nodes under which nothing has changed are not read. What an erase made
+/// hollow is made anew by the next steps, whether something was said meanwhile or not.
+#[derive(Clone, Debug)]
+pub struct SummaryProjector {
+    events: Arc<dyn EventStore>,
+    summaries: Arc<dyn SummaryStore>,
+    language: Language,
+}
+
+/// The nodes that a step makes.
+#[derive(Debug, Default)]
+struct Changed {
+    /// By path; `None` for one under which nothing is left.
+    nodes: BTreeMap<NodePath, Option<SummaryNode>>,
+    /// Branches that must be looked at, by height.
+    dirty: BTreeSet<(u8, NodePath)>,
+}
+
+impl Changed {
+    /// Keeps a node that differs from the stored one, and marks what stands above either.
+    fn keep(&mut self, path: NodePath, before: &[NodePath], node: Option<SummaryNode>) {
+        let above = before.iter().chain(node.iter().flat_map(|node| &node.parents));
+        self.dirty.extend(above.map(|parent| (height(parent), parent.clone())));
+        self.nodes.insert(path, node);
+    }
+
+    fn delta(self) -> SummaryDelta {
+        let mut delta = SummaryDelta::default();
+        for (path, node) in self.nodes {
+            match node {
+                Some(node) => delta.put.push(node),
+                None => delta.remove.push(path),
+            }
+        }
+        delta
+    }
+}
+
+/// The leaves that the events of a step belong to.
+type Leaves<'a> = BTreeMap<NodePath, Vec<&'a Event>>;
+
+impl SummaryProjector {
+    /// Folds this log, spoken mostly in one language, into this tree.
+    pub fn new(events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>, language: Language) -> Self {
+        Self { events, summaries, language }
+    }
+
+    /// Returns the same projector of a log into another tree.
+    #[must_use]
+    pub fn beside(&self, events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>) -> Self {
+        Self { events, summaries, language: self.language }
+    }
+
+    /// Makes the leaves of the events up to `next`, which begin with a block.
+    async fn grow(&self, leaves: &Leaves<'_>, next: Cursor, changed: &mut Changed) -> Result<()> {
+        for (path, events) in leaves {
+            let events = in_text(path, events, next);
+            let before = self.summaries.nodes(std::slice::from_ref(path)).await?.pop();
+            let is_same = |node: &SummaryNode| {
+                node.producer == producer() && Some((node.events, node.through)) == ends_of(events)
+            };
+            if before.as_ref().is_some_and(is_same) {
+                continue;
+            }
+            let parents = before.map(|node| node.parents).unwrap_or_default();
+            let node = part(self.language, path, events);
+            changed.keep(path.clone(), &parents, node);
+        }
+        Ok(())
+    }
+
+    /// Makes a leaf anew that an erase made hollow.
+    async fn regrow(&self, hollow: &HollowNode, cursor: Cursor, changed: &mut Changed) -> Result<()> {
+        let NodePath::Part { block, session, .. } = &hollow.path else { return Ok(()) };
+        let filter = EventFilter { session: Within::Only(session.clone()), ..sources() };
+        let end = last_of(*block).min(cursor.count());
+        let start = Cursor(block.checked_mul(BLOCK).filter(|seq| *seq > 0).map(Seq));
+        let mut events = self.events.scan(&filter, start, OF_A_BLOCK).await?;
+        let is_of = |event: &Event| event.kept().is_some_and(|said| leaf(event.seq, said) == hollow.path);
+        events.retain(|event| event.seq.0 <= end && is_of(event));
+        let events: Vec<&Event> = events.iter().collect();
+        let node = part(self.language, &hollow.path, in_text(&hollow.path, &events, cursor));
+        changed.keep(hollow.path.clone(), &hollow.parents, node);
+        Ok(())
+    }
+
+    /// Makes the branches, from below to above.
+    async fn branch_out(&self, changed: &mut Changed) -> Result<()> {
+        while let Some((_, path)) = changed.dirty.pop_first() {
+            let children = self.children(&path, changed).await?;
+            let node = branch(self.language, &path, &children);
+            let before = self.summaries.nodes(std::slice::from_ref(&path)).await?.pop();
+            if before != node || node.is_none() {
+                let parents = before.map(|node| node.parents).unwrap_or_default();
+                changed.keep(path, &parents, node);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the newest nodes below one as they will be.
+    async fn children(&self, path: &NodePath, changed: &Changed) -> Result<Vec<SummaryNode>> {
+        let limit = NonZeroUsize::new(CHILDREN + changed.nodes.len()).unwrap_or(NonZeroUsize::MIN);
+        let mut children = self.summaries.children(path, limit).await?;
+        children.retain(|node| !changed.nodes.contains_key(&node.path));
+        let new = changed.nodes.values().flatten().filter(|node| node.parents.contains(path));
+        children.extend(new.cloned());
+        newest_first(&mut children);
+        children.truncate(CHILDREN);
+        Ok(children)
+    }
+
+    async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
+        let behind = cursor.behind(self.events.head().await?);
+        let hollow = self.summaries.hollow(NonZeroUsize::MIN).await?.len() as u64;
+        Ok(Progress { consumed, cursor, behind: behind.max(hollow) })
+    }
+
+    /// Returns what the next events change, and where the cursor then stands.
+    async fn fold(&self, expect: Cursor, head: Cursor, limit: NonZeroUsize) -> Result<(Changed, Cursor)> {
+        let mut changed = Changed::default();
+        let hollow = self.summaries.hollow(CYCLE).await?;
+        let mut next = expect;
+        if hollow.is_empty() && expect < head {
+            // From the start of the block on, because its leaves have events in front of the cursor.
+            let start = block_of(Seq(expect.count() + 1)) * BLOCK;
+            let after = Cursor((start > 0).then_some(Seq(start)));
+            let limit = limit.saturating_add(OF_A_BLOCK.get());
+            let events = self.events.scan(&sources(), after, limit).await?;
+            let is_all = events.len() < limit.get();
+            let (leaves, end) = leaves(&events, expect);
+            let read = last(&events).max(expect);
+            next = end.unwrap_or(if is_all { head.max(read) } else { read });
+            self.grow(&leaves, next, &mut changed).await?;
+        }
+        for one in &hollow {
+            self.regrow(one, expect, &mut changed).await?;
+            if !matches!(one.path, NodePath::Part { .. }) {
+                changed.dirty.insert((height(&one.path), one.path.clone()));
+                changed.dirty.extend(one.parents.iter().map(|parent| (height(parent), parent.clone())));
+            }
+        }
+        self.branch_out(&mut changed).await?;
+        Ok((changed, next))
+    }
+}
+
+/// Groups events, ascending, by their leaves; ends in front of the event behind `after` that would be the first of one leaf
+/// too many, and returns where that is.
+fn leaves(events: &[Event], after: Cursor) -> (Leaves<'_>, Option<Cursor>) {
+    let (mut leaves, mut fresh) = (Leaves::new(), BTreeSet::new());
+    for event in events {
+        let Some(said) = event.kept() else { continue };
+        let leaf = leaf(event.seq, said);
+        if Cursor(Some(event.seq)) > after && fresh.insert(leaf.clone()) && fresh.len() > CYCLE.get() {
+            return (leaves, Some(Cursor(Some(Seq(event.seq.0 - 1)))));
+        }
+        leaves.entry(leaf).or_default().push(event);
+    }
+    (leaves, None)
+}
+
+/// Those of a leaf's events up to a position that are in its text.
+fn in_text<'a, 'e>(path: &NodePath, events: &'a [&'e Event], next: Cursor) -> &'a [&'e Event] {
+    let is_past = matches!(path, NodePath::Part { block, .. } if next.count() >= last_of(*block));
+    let is_over = if is_past { IsOver::Yes } else { IsOver::No };
+    let n_covered = usize::try_from(covered(events.len() as u64, is_over)).unwrap_or(usize::MAX);
+    events.get(..n_covered).unwrap_or(events)
+}
+
+fn last(events: &[Event]) -> Cursor {
+    Cursor(events.last().map(|event| event.seq))
+}
+
+/// How many events there are, and where the last one stands.
+fn ends_of(events: &[&Event]) -> Option<(u64, Seq)> {
+    Some((events.len() as u64, events.last()?.seq))
+}
+
+#[async_trait]
+impl Projector for SummaryProjector {
+    fn layer(&self) -> Layer {
+        Layer::Summaries
+    }
+
+    async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
+        let (expect, head) = (self.summaries.cursor().await?, self.events.head().await?);
+        let (changed, next) = self.fold(expect, head, limit).await?;
+        let delta = changed.delta();
+        if delta.is_empty() && next == expect {
+            return self.progress(0, expect).await;
+        }
+        match self.summaries.apply(&delta, &Advance { expect, next, ..Advance::default() }).await {
+            Ok(()) => self.progress(expect.behind(next), next).await,
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                self.progress(0, self.summaries.cursor().await?).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.summaries.reset().await
+    }
+}

@@ -1,0 +1,88 @@
+//! Offers summaries for a context: what is known of its channel, and of everything when nothing is asked.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Because, ContextRequest, ContextSource, Degraded, Fragment, Importance, Label, Layer, Level, NodePath,
+    RecordRef, Result, Score, ScorePart, Section, SummaryLine, SummaryNode, SummaryStore, Within,
+};
+
+/// Offers the sentences of the channel that is named, and of the root where there is no question: at the start of a
+/// conversation.
+///
+/// Each sentence is offered by itself, as words of its event. What was said in the asking conversation is not offered, nor
+/// evidence of others, and nothing as of the past: nodes have no history.
+#[derive(Clone, Debug)]
+pub struct SummarySource {
+    store: Arc<dyn SummaryStore>,
+}
+
+impl SummarySource {
+    /// Offers the nodes of this tree.
+    pub fn new(store: Arc<dyn SummaryStore>) -> Self {
+        Self { store }
+    }
+}
+
+#[async_trait]
+impl ContextSource for SummarySource {
+    fn layer(&self) -> Layer {
+        Layer::Summaries
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        let mut wanted = Vec::new();
+        if let Within::Only(channel) = &request.channel {
+            wanted.push((Section::Channel, NodePath::Channel(channel.clone())));
+        }
+        if request.query.is_none() {
+            wanted.push((Section::Knowledge, NodePath::Root));
+        }
+        wanted.retain(|(section, _)| request.sections.only().is_none_or(|only| only.contains(section)));
+        // A node knows neither person nor agent.
+        if !request.as_of.is_present() || request.user != Within::All || request.agent != Within::All {
+            wanted.clear();
+        }
+        let mut fragments: Vec<Fragment> = Vec::new();
+        for (section, path) in wanted {
+            for node in self.store.nodes(&[path]).await? {
+                let is_new = |line: &&SummaryLine| {
+                    let record = RecordRef::Event(line.source.event);
+                    line.session != request.session
+                        && line.level > Level::External
+                        && fragments.iter().all(|other| other.record != record || other.text != line.text)
+                };
+                let new: Vec<Fragment> =
+                    node.lines.iter().filter(is_new).map(|line| fragment(section, &node, line)).collect();
+                fragments.extend(new);
+            }
+        }
+        Ok(Degraded::whole(fragments))
+    }
+}
+
+fn fragment(section: Section, node: &SummaryNode, line: &SummaryLine) -> Fragment {
+    let value = Importance::DEFAULT.get();
+    let part = ScorePart { name: "importance", raw: value, normalised: value, weight: 1.0, value };
+    Fragment {
+        section,
+        record: RecordRef::Event(line.source.event),
+        producer: Some(node.producer.clone()),
+        sources: vec![line.source],
+        text: line.text.clone(),
+        label: Label {
+            level: line.level,
+            at: line.occurred_at,
+            zone: line.zone.clone(),
+            speaker: line.speaker.clone(),
+            space: None,
+        },
+        trust: line.trust,
+        importance: Importance::DEFAULT,
+        score: Score::new(value),
+        parts: vec![part],
+        because: Because::Section,
+        withheld: None,
+    }
+}

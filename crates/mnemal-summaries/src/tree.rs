@@ -1,0 +1,241 @@
+//! The nodes, each a function of the log: a part of the events in its block, every other node of the nodes below it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Event, EventFilter, EventId, NewEvent, NodePath, Producer, Role, Seq, Source, Span, SummaryLine,
+    SummaryNode, TokenCount, Within,
+};
+use mnemal_text::{Language, sentences};
+
+use crate::calendar;
+use crate::condense::{Limits, Utterance, condense};
+
+/// Counts up with every change of what is made of the same events.
+const VERSION: u32 = 1;
+/// Positions of the log that a leaf is made of. Source: NB-44, 30 source events.
+pub(crate) const OF_A_BLOCK: NonZeroUsize = NonZeroUsize::new(30).expect("a block holds something");
+/// The same as a distance between positions.
+pub(crate) const BLOCK: u64 = OF_A_BLOCK.get() as u64;
+/// Nodes that a branch is made of, the newest ones. Source: own choice, as many as a leaf has events.
+pub(crate) const CHILDREN: usize = 30;
+/// Bytes that are read of an event. Source: BA-24, 500 characters.
+const READ: usize = 500;
+/// New events from which on a leaf is always made anew. Source: NB-40.
+pub(crate) const STALE: u64 = 10;
+/// A younger leaf is made anew when it has grown by one event in so many. Source: own choice; what is not yet in the text of a
+/// block is at most a fifth of it, for two refreshes in three events.
+const GROWTH: u64 = 4;
+
+/// Sentences and tokens of a part: more than a conversation shows, because that is chosen from its parts. Source: BA-24, the
+/// 7 of a branch, with 120 tokens for 5 of them.
+const PART: Limits = Limits { sentences: 7, tokens: TokenCount(170) };
+/// Of a conversation and of a day. Source: NX-05.6, 2 to 5 sentences; issue 7, 120 tokens.
+const LEAF: Limits = Limits { sentences: 5, tokens: TokenCount(120) };
+/// Of a channel, a week and a month. Source: BA-24, 3 to 7 sentences.
+const BRANCH: Limits = Limits { sentences: 7, tokens: TokenCount(170) };
+/// Of the root. Source: BA-24, 3 to 5 sentences.
+const ROOT: Limits = Limits { sentences: 5, tokens: TokenCount(120) };
+
+/// Returns who makes the nodes.
+pub fn producer() -> Producer {
+    Producer { id: "summaries/extractive".to_owned(), version: VERSION }
+}
+
+/// Returns the events that summaries are made of: what people and agents say, and documents; nothing that a rule holds back.
+pub(crate) fn sources() -> EventFilter {
+    let roles = vec![Role::User, Role::Assistant, Role::Document];
+    EventFilter { roles: Within::Only(roles), ..EventFilter::live() }
+}
+
+/// Returns the block of a position.
+pub(crate) fn block_of(seq: Seq) -> u64 {
+    seq.0.saturating_sub(1) / BLOCK
+}
+
+/// Returns the leaf of what was said at a position.
+pub(crate) fn leaf(seq: Seq, said: &NewEvent) -> NodePath {
+    let day = said.occurred_at.civil(&said.zone).day_text();
+    NodePath::Part { block: block_of(seq), day, session: said.session.clone() }
+}
+
+/// Returns the last position of a block.
+pub(crate) fn last_of(block: u64) -> u64 {
+    block.saturating_add(1).saturating_mul(BLOCK)
+}
+
+/// Returns how many of a leaf's events stand in its text: all of a block that is over, else as many as there were when it was
+/// made anew last.
+pub(crate) fn covered(events: u64, is_over: IsOver) -> u64 {
+    if is_over == IsOver::Yes {
+        return events;
+    }
+    let mut covered = 0;
+    loop {
+        let next = covered + (covered / GROWTH).clamp(1, STALE);
+        if next > events {
+            return covered;
+        }
+        covered = next;
+    }
+}
+
+/// Whether the log has gone past a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IsOver {
+    Yes,
+    No,
+}
+
+/// Makes a leaf of those of its events that are in its text, ascending; `None` without one.
+pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Option<SummaryNode> {
+    let kept: Vec<(&Event, &NewEvent)> =
+        events.iter().filter_map(|event| Some((*event, event.kept()?))).collect();
+    let (first, (last, said_last)) = (kept.first()?, kept.last()?);
+    let said: Vec<Utterance<'_>> = kept.iter().map(|(event, said)| utterance(event, said)).collect();
+    let mut lines = Vec::new();
+    for one in condense(language, &said, PART) {
+        if let Some((event, said)) = kept.get(one.utterance) {
+            lines.extend(line(event, said, one.span));
+        }
+    }
+    let mut sources: Vec<EventId> = kept.iter().map(|(event, _)| event.id).collect();
+    sources.sort_unstable();
+    let times = || kept.iter().map(|(_, said)| said.occurred_at);
+    Some(SummaryNode {
+        path: path.clone(),
+        parents: vec![
+            NodePath::Session(said_last.session.clone()),
+            calendar::day(first.1.occurred_at, &first.1.zone),
+        ],
+        lines,
+        sources,
+        events: kept.len() as u64,
+        channel: Some(said_last.channel.clone()),
+        first_at: times().min()?,
+        last_at: times().max()?,
+        through: last.seq,
+        updated_at: last.recorded_at,
+        producer: producer(),
+    })
+}
+
+/// What is read of an event: its first sentences, up to 500 bytes.
+fn utterance<'a>(event: &'a Event, said: &'a NewEvent) -> Utterance<'a> {
+    let text = said.content.as_str();
+    let text = if text.len() <= READ {
+        text
+    } else {
+        let head = text.get(..text.floor_char_boundary(READ)).unwrap_or_default();
+        let whole = sentences(head);
+        // The last sentence is cut, unless it is all there is.
+        let end =
+            whole.len().checked_sub(2).and_then(|place| whole.get(place)).map_or(head.len(), |one| one.end);
+        head.get(..end).unwrap_or_default()
+    };
+    Utterance { speaker: said.speaker.as_ref().map(mnemal_core::Speaker::as_str), text, echo: &event.echo }
+}
+
+fn line(event: &Event, said: &NewEvent, span: Span) -> Option<SummaryLine> {
+    Some(SummaryLine {
+        source: Source { event: event.id, span },
+        text: said.content.get(span.start as usize..span.end as usize)?.to_owned(),
+        session: said.session.clone(),
+        speaker: said.speaker.clone(),
+        occurred_at: said.occurred_at,
+        zone: said.zone.clone(),
+        trust: event.trust,
+        level: event.level,
+    })
+}
+
+/// Returns the order in which children are read, the newest first.
+pub(crate) fn newest_first(children: &mut [SummaryNode]) {
+    children.sort_by_key(|node| (Reverse(node.last_at), node.path.to_string()));
+}
+
+/// Makes a branch of its newest children, the newest first; `None` when nobody said anything.
+pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNode]) -> Option<SummaryNode> {
+    let newest = children.first()?;
+    let lines = lines_of(children);
+    let said: Vec<Utterance<'_>> = lines.iter().map(|line| repeated(line)).collect();
+    let limits = match path {
+        NodePath::Session(_) | NodePath::Day(_) => LEAF,
+        NodePath::Root => ROOT,
+        _ => BRANCH,
+    };
+    // A line stays whole, even if it was cut behind several sentences.
+    let chosen: BTreeSet<usize> =
+        condense(language, &said, limits).into_iter().map(|one| one.utterance).collect();
+    let lines: Vec<SummaryLine> =
+        chosen.into_iter().filter_map(|place| lines.get(place)).map(|line| (*line).clone()).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let mut sources: Vec<EventId> = lines.iter().map(|line| line.source.event).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let last = children.iter().max_by_key(|child| child.through)?;
+    Some(SummaryNode {
+        path: path.clone(),
+        parents: parents(path, newest),
+        lines,
+        sources,
+        events: counted(path, children),
+        channel: newest
+            .channel
+            .clone()
+            .filter(|_| matches!(path, NodePath::Session(_) | NodePath::Channel(_))),
+        first_at: children.iter().map(|child| child.first_at).min()?,
+        last_at: newest.last_at,
+        through: last.through,
+        updated_at: last.updated_at,
+        producer: producer(),
+    })
+}
+
+/// Counts the events of children, each once: below the root they stand in their channel and in their month.
+fn counted(path: &NodePath, children: &[SummaryNode]) -> u64 {
+    let is_again = |child: &&SummaryNode| *path == NodePath::Root && matches!(child.path, NodePath::Month(_));
+    children.iter().filter(|child| !is_again(child)).map(|child| child.events).sum()
+}
+
+/// The lines of nodes, each once, in the order in which they were said; a node's own order holds at one time.
+fn lines_of(nodes: &[SummaryNode]) -> Vec<&SummaryLine> {
+    let mut nodes: Vec<&SummaryNode> = nodes.iter().collect();
+    nodes.sort_by_key(|node| (node.first_at, node.through));
+    let mut seen = BTreeSet::new();
+    let mut lines: Vec<&SummaryLine> = nodes.into_iter().flat_map(|node| &node.lines).collect();
+    lines.retain(|line| seen.insert((line.source.event, line.source.span.start)));
+    lines.sort_by_key(|line| line.occurred_at);
+    lines
+}
+
+fn repeated(line: &SummaryLine) -> Utterance<'_> {
+    Utterance {
+        speaker: line.speaker.as_ref().map(mnemal_core::Speaker::as_str),
+        text: &line.text,
+        echo: &[],
+    }
+}
+
+fn parents(path: &NodePath, newest: &SummaryNode) -> Vec<NodePath> {
+    match path {
+        NodePath::Session(_) => newest.channel.clone().map(NodePath::Channel).into_iter().collect(),
+        NodePath::Channel(_) | NodePath::Month(_) => vec![NodePath::Root],
+        _ => calendar::above(path).into_iter().collect(),
+    }
+}
+
+/// Returns how far above the leaves a branch stands; a branch is made after everything below it.
+pub(crate) fn height(path: &NodePath) -> u8 {
+    match path {
+        NodePath::Part { .. } => 0,
+        NodePath::Session(_) | NodePath::Day(_) => 1,
+        NodePath::Channel(_) | NodePath::Week(_) => 2,
+        NodePath::Month(_) => 3,
+        _ => 4,
+    }
+}

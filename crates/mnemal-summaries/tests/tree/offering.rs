@@ -1,0 +1,61 @@
+//! What is offered to a context.
+
+use mnemal_core::{
+    AsOf, ChannelId, ContextRequest, ContextSource as _, Injected, Section, SessionId, Timestamp, TokenCount,
+    UserId, Within,
+};
+use mnemal_summaries::SummarySource;
+
+use crate::log::{Space, now};
+
+fn request() -> ContextRequest {
+    ContextRequest {
+        query: None,
+        query_vector: None,
+        session: SessionId::new("asking").unwrap(),
+        channel: Within::All,
+        user: Within::All,
+        agent: Within::All,
+        budget: TokenCount(1_000),
+        sections: Within::All,
+        as_of: AsOf::present(Timestamp::EPOCH.plus_micros(1_900_000_000_000_000)),
+        injected: Injected::Repeat,
+        lines: None,
+    }
+}
+
+fn offered(space: &Space, request: &ContextRequest) -> Vec<(Section, String)> {
+    let source = SummarySource::new(space.store.clone());
+    let fragments = now(source.fragments(request)).unwrap();
+    assert!(fragments.gaps.is_empty());
+    fragments.value.into_iter().map(|one| (one.section, one.text)).collect()
+}
+
+#[test]
+fn the_channel_is_offered_by_name_and_the_root_without_a_question() {
+    let mut space = Space::new();
+    space.say("mail/1", "The invoice of Carla is due on Friday.");
+    space.say("chat/1", "My sister Dora moved to Lisbon.");
+    space.fold();
+    let (mail, chat) =
+        ("The invoice of Carla is due on Friday.".to_owned(), "My sister Dora moved to Lisbon.".to_owned());
+    let root = [(Section::Knowledge, mail.clone()), (Section::Knowledge, chat.clone())];
+    assert_eq!(offered(&space, &request()), root);
+    let channel = Within::Only(ChannelId::new("mail").unwrap());
+    let of_channel = ContextRequest { channel, query: Some("invoice".to_owned()), ..request() };
+    assert_eq!(offered(&space, &of_channel), [(Section::Channel, mail.clone())]);
+    let both = ContextRequest { query: None, ..of_channel };
+    assert_eq!(offered(&space, &both), [(Section::Channel, mail), (Section::Knowledge, chat)], "each once");
+    let asking = ContextRequest { session: SessionId::new("mail/1").unwrap(), ..request() };
+    assert_eq!(offered(&space, &asking).len(), 1, "the asking conversation knows its own words");
+}
+
+#[test]
+fn nothing_is_offered_to_one_person_or_as_of_the_past() {
+    let mut space = Space::new();
+    space.say("mail/1", "The invoice of Carla is due on Friday.");
+    space.fold();
+    let user = Within::Only(UserId::new("carla").unwrap());
+    assert_eq!(offered(&space, &ContextRequest { user, ..request() }), []);
+    assert_eq!(offered(&space, &ContextRequest { as_of: AsOf::at(Timestamp::EPOCH), ..request() }), []);
+}

@@ -1,0 +1,56 @@
+//! Cases of `LedgerStore`.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Book, LedgerLine, Result, Timestamp};
+
+use super::Storage;
+
+const ALL: NonZeroUsize = NonZeroUsize::MAX;
+const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("2 is not zero");
+
+fn line(book: Book, key: &str, seconds: i64) -> LedgerLine {
+    LedgerLine {
+        book,
+        key: key.to_owned(),
+        at: Timestamp::EPOCH.plus_micros(seconds * 1_000_000),
+        hash: u128::MAX - 7,
+        counts: BTreeMap::from([("shown".to_owned(), u64::MAX), ("kept".to_owned(), 0)]),
+        note: "nothing to do, \"yet\"".to_owned(),
+    }
+}
+
+/// The newest line under a key stands, in its own book, and everything of it comes back.
+pub async fn the_newest_line_under_a_key_stands(storage: &Storage) -> Result<()> {
+    let (first, second) = (line(Book::Pass, "fold", 10), line(Book::Pass, "fold", 5));
+    storage.ledger.put(&[first]).await?;
+    storage.ledger.put(&[second.clone(), line(Book::Cycle, "fold", 7)]).await?;
+    assert_eq!(storage.ledger.lines(Book::Pass, ALL).await?, [second]);
+    for book in Book::ALL {
+        assert_eq!(Book::from_name(book.as_str()), Some(book));
+    }
+    Ok(())
+}
+
+/// Lines come newest first, then by key, and no more than were asked for.
+pub async fn lines_come_newest_first(storage: &Storage) -> Result<()> {
+    let lines = [line(Book::Cycle, "b", 20), line(Book::Cycle, "c", 30), line(Book::Cycle, "a", 20)];
+    storage.ledger.put(&lines).await?;
+    let found = storage.ledger.lines(Book::Cycle, ALL).await?;
+    assert_eq!(found.iter().map(|line| line.key.as_str()).collect::<Vec<_>>(), ["c", "a", "b"]);
+    assert_eq!(storage.ledger.lines(Book::Cycle, TWO).await?, found.get(..2).unwrap_or_default());
+    Ok(())
+}
+
+/// A sweep drops what is older, of one book.
+pub async fn a_sweep_drops_old_lines_of_one_book(storage: &Storage) -> Result<()> {
+    storage
+        .ledger
+        .put(&[line(Book::Audit, "a", 1), line(Book::Audit, "b", 2), line(Book::Cycle, "a", 1)])
+        .await?;
+    assert_eq!(storage.ledger.sweep(Book::Audit, Timestamp::EPOCH.plus_micros(2_000_000)).await?, 1);
+    assert_eq!(storage.ledger.lines(Book::Audit, ALL).await?, [line(Book::Audit, "b", 2)]);
+    assert_eq!(storage.ledger.lines(Book::Cycle, ALL).await?.len(), 1);
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Tells a context what stands in working memory: keys, times, categories and tags, never values.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    ContextRequest, ContextSource, Degraded, Fragment, Inventory, KeyPrefix, Layer, Result, Section,
+    SessionId, Shelf, WorkingStore,
+};
+
+use crate::memory::{WorkingItem, WorkingMemory, WorkingSettings};
+use crate::steady::SteadyClock;
+
+/// Where patrols keep what they find. Source: RB-30.
+const PATROL: &str = "patrol";
+/// Where subagents keep what they made. Source: RB-30.
+const SUBAGENT: &str = "subagent";
+/// What the last segment of an outline's key ends in. Source: RB-45.
+const OUTLINE: &str = "-index";
+
+/// Tells inventories: to a conversation of a user its own, what patrols found, and the outlines that subagents left; to a
+/// patrol or a subagent its own alone.
+///
+/// Only the present is told: nobody knows any more what stood there once.
+#[derive(Clone, Debug)]
+pub struct WorkingSource {
+    store: Arc<dyn WorkingStore>,
+    clock: Arc<SteadyClock>,
+    unnamed: Option<(SessionId, KeyPrefix)>,
+}
+
+impl WorkingSource {
+    /// Reads from a store by the clock that all callers of the process share.
+    pub fn new(store: Arc<dyn WorkingStore>, clock: Arc<SteadyClock>) -> Self {
+        Self { store, clock, unnamed: None }
+    }
+
+    /// Sets which session a request names that has none, and whose namespace it is told then.
+    #[must_use]
+    pub fn with_unnamed(mut self, session: SessionId, own: KeyPrefix) -> Self {
+        self.unnamed = Some((session, own));
+        self
+    }
+
+    fn own(&self, session: &SessionId) -> KeyPrefix {
+        let unnamed = self.unnamed.as_ref().filter(|(unnamed, _)| unnamed == session);
+        unnamed.map_or_else(|| KeyPrefix::of_session(session), |(_, own)| own.clone())
+    }
+}
+
+#[async_trait]
+impl ContextSource for WorkingSource {
+    fn layer(&self) -> Layer {
+        Layer::Working
+    }
+
+    async fn fragments(&self, _: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        Ok(Degraded::whole(Vec::new()))
+    }
+
+    async fn inventories(&self, request: &ContextRequest) -> Result<Vec<Inventory>> {
+        let is_wanted = request.sections.only().is_none_or(|wanted| wanted.contains(&Section::State));
+        if !is_wanted || !request.as_of.is_present() {
+            return Ok(Vec::new());
+        }
+        let own = self.own(&request.session);
+        let clock = Arc::clone(&self.clock);
+        let working =
+            WorkingMemory::new(Arc::clone(&self.store), clock, own.clone(), WorkingSettings::default());
+        let items = working.inventory(&own).await?;
+        let mut inventories = vec![Inventory { shelf: Shelf::Own, items: own_items(&own, items) }];
+        if !is_unattended(&own) {
+            let items = working.inventory(&KeyPrefix::new(PATROL)?).await?;
+            inventories.push(Inventory { shelf: Shelf::Patrol, items: others(items) });
+            let mut items = working.inventory(&KeyPrefix::new(SUBAGENT)?).await?;
+            items.retain(|item| item.key.as_str().ends_with(OUTLINE));
+            inventories.push(Inventory { shelf: Shelf::Outlines, items: others(items) });
+        }
+        Ok(inventories)
+    }
+}
+
+fn is_unattended(own: &KeyPrefix) -> bool {
+    own.as_str().split('/').next().is_some_and(|kind| [PATROL, SUBAGENT].contains(&kind))
+}
+
+/// Tells the own entries by the name under which they are read: a plain one means the own namespace.
+fn own_items(own: &KeyPrefix, items: Vec<WorkingItem>) -> Vec<String> {
+    let told = newest_first(items).into_iter().map(|item| {
+        let path = item.key.as_str();
+        let name = path.strip_prefix(own.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        item.told(name.filter(|name| !name.contains('/')).unwrap_or(path))
+    });
+    told.collect()
+}
+
+fn newest_first(mut items: Vec<WorkingItem>) -> Vec<WorkingItem> {
+    items.sort_by(|a, b| b.stored_at.cmp(&a.stored_at).then_with(|| a.key.cmp(&b.key)));
+    items
+}
+
+fn others(items: Vec<WorkingItem>) -> Vec<String> {
+    newest_first(items).iter().map(ToString::to_string).collect()
+}
+
+impl WorkingItem {
+    fn told(&self, name: &str) -> String {
+        let mut text = format!("{name}, expires in {}", left(self.expires_in));
+        if let Some(category) = &self.category {
+            text.push_str(", ");
+            text.push_str(category.as_str());
+        }
+        for tag in &self.tags {
+            text.push_str(" #");
+            text.push_str(tag.as_str());
+        }
+        text
+    }
+}
+
+/// `session/cli:1/plan, expires in 4m32s, drafts #code`: key, time left, category and tags.
+impl fmt::Display for WorkingItem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.told(self.key.as_str()))
+    }
+}
+
+/// The two largest units of a time: `4m32s`, `6d23h`.
+fn left(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds}s"),
+        (0, 0, _) => format!("{minutes}m{}s", seconds % 60),
+        (0, _, _) => format!("{hours}h{minutes}m"),
+        _ => format!("{days}d{hours}h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The form of RB-42: "expires in 4m32s".
+    #[test]
+    fn the_time_left_has_two_units() {
+        let rows =
+            [(0, "0s"), (59, "59s"), (272, "4m32s"), (3_600, "1h0m"), (90_000, "1d1h"), (604_799, "6d23h")];
+        for (seconds, text) in rows {
+            assert_eq!(left(Duration::from_secs(seconds)), text);
+        }
+    }
+}

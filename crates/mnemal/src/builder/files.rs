@@ -1,0 +1,72 @@
+//! What reads files, as the settings say.
+
+#[cfg(feature = "inbox")]
+use std::path::Path;
+use std::sync::Arc;
+
+use mnemal_core::{Inbox, Slot};
+#[cfg(feature = "inbox")]
+use mnemal_providers::{DocumentReader, Program};
+
+use super::Builder;
+
+impl Builder {
+    /// Sets where files wait to be read, in place of the folder that the settings name.
+    pub fn with_inbox(mut self, inbox: Arc<dyn Inbox>) -> Self {
+        self.inbox = Slot::Filled(inbox);
+        self
+    }
+
+    /// Sets the program that reads the formats whose parsers need a guard: it is started for each file, and calls
+    /// [`serve_guarded`](crate::serve_guarded) first of all.
+    #[cfg(feature = "inbox")]
+    pub fn with_guarded_reader(mut self, program: Program) -> Self {
+        self.guarded = Some(program);
+        self
+    }
+
+    /// Returns how the settings have files read.
+    #[cfg(feature = "inbox")]
+    pub fn document_reader(&self) -> DocumentReader {
+        let settings = &self.settings.ingest;
+        let describe = settings.describe.split_first();
+        DocumentReader {
+            most_bytes: settings.most_bytes(),
+            guarded: self.guarded.clone(),
+            describe: describe
+                .map(|(path, arguments)| Program { path: path.into(), arguments: arguments.to_vec() }),
+        }
+    }
+
+    /// Returns the files of a folder as an inbox, read as the settings say.
+    ///
+    /// # Errors
+    /// `Unsupported` on systems that are not Unix.
+    #[cfg(feature = "inbox")]
+    pub fn folder_inbox(&self, folder: &Path) -> mnemal_core::Result<Arc<dyn Inbox>> {
+        #[cfg(unix)]
+        {
+            let options = mnemal_providers::FolderOptions {
+                types: self.settings.ingest.types.clone(),
+                reader: self.document_reader(),
+                quiet: mnemal_providers::QUIET,
+            };
+            Ok(Arc::new(mnemal_providers::FolderInbox::new(folder, options, Arc::clone(&self.clock))))
+        }
+        #[cfg(not(unix))]
+        {
+            let what = format!("no folder can be an inbox on this system, {} neither", folder.display());
+            Err(mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what))
+        }
+    }
+
+    /// Takes the folder of this space in the inbox of the settings, unless an inbox was given.
+    #[cfg(all(feature = "inbox", feature = "sqlite"))]
+    pub(super) fn fill_inbox(&mut self, path: &Path) {
+        let (inbox, space) = (&self.settings.ingest.inbox, path.file_stem());
+        if let (Slot::Empty, false, Some(space)) = (&self.inbox, inbox.is_empty(), space) {
+            // Without one the files wait, and `inbox_standing` says that there is none.
+            self.inbox = self.folder_inbox(&Path::new(inbox).join(space)).map_or(Slot::Empty, Slot::Filled);
+        }
+    }
+}

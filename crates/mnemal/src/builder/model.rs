@@ -1,0 +1,94 @@
+//! The language model of an engine.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use mnemal_core::{Error, InstallationKey, LanguageModel, Predicate, Result};
+use mnemal_events::Cleaner;
+use mnemal_extract::predicate;
+use mnemal_providers::{Instructions, ModelClaims, ModelSummarizer};
+use mnemal_store::Stores;
+
+use super::{Builder, log_settings};
+use crate::model::{Model, ModelParts};
+
+impl Builder {
+    /// Sets the language model, in place of the endpoint that the settings name; the caps of the settings hold for it too.
+    ///
+    /// Only background work asks it; no read and no append does.
+    pub fn with_language_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Sets the key of the endpoint that the settings name as the language model.
+    #[cfg(feature = "http")]
+    pub fn with_model_key(mut self, key: mnemal_providers::ApiKey) -> Self {
+        self.model_key = Some(key);
+        self
+    }
+
+    /// Returns the language model that was given, else the endpoint that the settings name, and none without either.
+    #[cfg(feature = "http")]
+    fn language_model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
+        use mnemal_providers::{ChatSettings, EndpointModel};
+        let settings = &self.settings.llm;
+        if self.model.is_some() || settings.provider != crate::settings::LlmProvider::OpenaiCompatible {
+            return Ok(self.model.clone());
+        }
+        let model = EndpointModel::new(ChatSettings {
+            base_url: settings.base_url.clone(),
+            model: settings.model.clone(),
+            api_key: self.model_key.clone(),
+            timeout: settings.timeout(),
+            seed: self.seed(),
+        })?;
+        Ok(Some(Arc::new(model)))
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unnecessary_wraps, reason = "the same call as with the feature")]
+    fn language_model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
+        Ok(self.model.clone())
+    }
+
+    /// Returns the model with what is done with it, if there is one.
+    pub(super) fn model(&self, stores: &Stores, key: &InstallationKey) -> Result<Option<Model>> {
+        let Some(model) = self.language_model()? else { return Ok(None) };
+        Ok(crate::model::wired(ModelParts {
+            model,
+            ledger: &stores.ledger,
+            completions: &stores.completions,
+            clock: &self.clock,
+            ids: &self.ids,
+            extractor: Arc::new(self.extractor_of_models()?),
+            merger: Arc::new(ModelSummarizer::new(self.instructions("merge.md", Instructions::merge())?)),
+            cleaner: Cleaner::new(log_settings(&self.settings), key.clone()),
+            settings: &self.settings.llm,
+        }))
+    }
+
+    fn extractor_of_models(&self) -> Result<ModelClaims> {
+        let instructions = self.instructions("extract.md", Instructions::extract())?;
+        let predicates = predicate::all().iter().map(|known| Predicate::new(known.name.as_str()));
+        Ok(ModelClaims::new(instructions, predicates.collect::<Result<_>>()?))
+    }
+
+    /// Returns the instructions of a file in the folder of the settings, else the built-in ones.
+    fn instructions(&self, file: &str, built_in: Instructions) -> Result<Instructions> {
+        let folder = self.settings.llm.instructions.trim();
+        if folder.is_empty() {
+            return Ok(built_in);
+        }
+        let path = Path::new(folder).join(file);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => built_in.replaced(&text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(built_in),
+            Err(error) => {
+                Err(Error::invalid(format!("cannot read the instructions in {}", path.display()))
+                    .because(error))
+            }
+        }
+    }
+}

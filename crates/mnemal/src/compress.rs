@@ -1,0 +1,284 @@
+//! A conversation that has become long: its old turns become one entry of its timeline, and nothing is lost.
+
+mod draft;
+mod turned;
+
+use std::collections::BTreeSet;
+use std::future::{Future, IntoFuture};
+use std::num::NonZeroUsize;
+use std::pin::Pin;
+use std::time::Duration;
+
+use mnemal_core::{
+    Deed, Degraded, Event, EventFilter, EventId, EventKind, Gap, GapCause, Layer, LearningId, NewEvent,
+    NoteKey, Operation, Result, Role, SessionId, TokenCount, Within,
+};
+use mnemal_summaries::compress::{self as form, Due, Waiting};
+
+pub use self::draft::Draft;
+pub(crate) use self::draft::Failures;
+pub use self::turned::Spoken;
+use self::turned::{Turned, ends, shortened};
+use crate::engine::Engine;
+use crate::memory::Memory;
+use crate::message::Message;
+
+/// Turns that stay as they are. Source: PB-25, `keep_last` of `compress`.
+const KEEP_LAST: usize = 6;
+/// Most turns that one compression looks at, the newest ones. Source: own choice; what is older was compressed long ago.
+const TURNS: NonZeroUsize = NonZeroUsize::new(2_000).expect("2,000 is not zero");
+/// Most turns that one entry stands for, the oldest that wait. Source: the limit of what an operation names.
+const AT_ONCE: usize = 1_000;
+/// Most entries of one conversation that are read, the newest. Source: own choice.
+const ENTRIES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+/// Tokens of a window that nothing is planned for. Source: AD-65.
+const BUFFER: TokenCount = TokenCount(1_024);
+/// How often half of what stays is given up, so that the rest has room. Source: AD-65.
+const ROUNDS: usize = 5;
+
+/// How an entry came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It consists of sentences that were said.
+    Extractive,
+    /// A model wrote it.
+    Model,
+    /// A model failed too often; it holds what was said.
+    Raw,
+}
+
+impl Method {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Extractive => "extractive",
+            Self::Model => "model",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// What a compression added to the timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineEntry {
+    /// The name of the note.
+    pub key: NoteKey,
+    /// The note.
+    pub note: LearningId,
+    /// The operation in the log.
+    pub event: EventId,
+    /// The last turn that it stands for: the conversation is compressed up to here.
+    pub through: EventId,
+    /// How many turns it stands for.
+    pub turns: usize,
+    /// How it came about.
+    pub method: Method,
+}
+
+/// A conversation as the next prompt holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// What was added; `None` when there was nothing to compress, a model failed, or nothing can be stored.
+    pub entry: Option<TimelineEntry>,
+    /// Which trigger asks for it, if one does.
+    pub due: Option<Due>,
+    /// `[Context Summary]` and the entries of the conversation, a line each; empty before the first.
+    pub summary: String,
+    /// The turns behind them, as they were said.
+    pub turns: Vec<Spoken>,
+}
+
+impl Compressed {
+    /// Returns the text for a prompt: the summary, a blank line, and `name: text` for each turn.
+    pub fn prompt(&self) -> String {
+        let turns: Vec<String> = self.turns.iter().map(Spoken::line).collect();
+        let gap = if self.summary.is_empty() || turns.is_empty() { "" } else { "\n\n" };
+        format!("{}{gap}{}", self.summary, turns.join("\n"))
+    }
+}
+
+/// A compression on its way; awaiting it compresses without a model.
+#[derive(Debug)]
+#[must_use = "nothing is compressed until it is awaited"]
+pub struct CompressCall {
+    memory: Memory,
+    session: SessionId,
+    keep_last: usize,
+    window: Option<TokenCount>,
+    when: When,
+    history: Vec<Message>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Now,
+    Due,
+}
+
+impl Memory {
+    /// Compresses a conversation: its turns but the last six become one entry of its timeline, which recall finds, and the answer
+    /// is what the next prompt holds of it. The turns themselves stay in the log.
+    ///
+    /// Compressing again adds nothing until something was said. A turn that is forgotten takes the entries along that were made
+    /// of it; the other turns of these are compressed anew.
+    ///
+    /// # Errors
+    /// Of the call: `Unavailable` when the store does not answer.
+    pub fn compress(&self, session: SessionId) -> CompressCall {
+        let memory = self.clone();
+        CompressCall {
+            memory,
+            session,
+            keep_last: KEEP_LAST,
+            window: None,
+            when: When::Now,
+            history: Vec::new(),
+        }
+    }
+}
+
+impl CompressCall {
+    /// Sets how many turns stay as they are.
+    pub fn keep_last(mut self, turns: usize) -> Self {
+        self.keep_last = turns;
+        self
+    }
+
+    /// Says how many tokens the window of the host's model has: as many more turns are compressed as half of it asks for.
+    pub fn window(mut self, tokens: u32) -> Self {
+        self.window = Some(TokenCount(tokens));
+        self
+    }
+
+    /// Compresses only when one of the three triggers of the settings asks for it.
+    pub fn if_due(mut self) -> Self {
+        self.when = When::Due;
+        self
+    }
+
+    /// Hands in the conversation, for an engine without a log; with one, the log knows.
+    pub fn history(mut self, turns: impl IntoIterator<Item = Message>) -> Self {
+        self.history = turns.into_iter().collect();
+        self
+    }
+
+    /// Returns what is to be compressed, for a host that asks a model for the text.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn draft(mut self) -> Result<Draft> {
+        let history = std::mem::take(&mut self.history);
+        let (turns, earlier, gaps) = if self.memory.engine.stores().events.is_filled() {
+            let (turns, earlier) = self.logged().await?;
+            (turns, earlier, Vec::new())
+        } else {
+            let turns =
+                history.into_iter().map(|one| Turned::said(one, &self.memory)).collect::<Result<_>>()?;
+            (turns, Vec::new(), vec![Gap { layer: Layer::Events, cause: GapCause::NotConfigured }])
+        };
+        Ok(self.drafted(turns, earlier, gaps))
+    }
+
+    fn drafted(self, mut turns: Vec<Turned>, earlier: Vec<String>, gaps: Vec<Gap>) -> Draft {
+        let old = turns.len().saturating_sub(self.keep_last);
+        let due = self.due(&turns, old, &earlier);
+        let old = if self.when == When::Due && due.is_none() { 0 } else { self.aimed(&turns, old) };
+        let kept = turns.split_off(old.min(AT_ONCE));
+        let Self { memory, session, .. } = self;
+        Draft { memory, session, earlier, old: turns, kept, due, gaps }
+    }
+
+    /// Returns how many turns must go so that the others have room in half of the window; the last one always stays.
+    fn aimed(&self, turns: &[Turned], mut old: usize) -> usize {
+        let Some(window) = self.window else { return old };
+        let (aim, counter) = (window.minus(BUFFER).0 / 2, &self.memory.engine.parts().context.counter);
+        let most = turns.len().saturating_sub(1);
+        for _ in 0..ROUNDS {
+            let left: TokenCount =
+                turns.iter().skip(old).map(|turn| counter.count(&turn.spoken.line())).sum();
+            if left.0 <= aim || old >= most {
+                break;
+            }
+            old = (old + (turns.len() - old).div_ceil(2)).min(most);
+        }
+        old
+    }
+
+    fn due(&self, turns: &[Turned], old: usize, earlier: &[String]) -> Option<Due> {
+        let engine = &self.memory.engine;
+        let counter = &engine.parts().context.counter;
+        let lines = turns.iter().map(|turn| turn.spoken.line()).chain(earlier.iter().cloned());
+        let last = turns.last()?;
+        let idle = engine.now().as_micros().saturating_sub(last.at.0.as_micros());
+        let waiting = Waiting {
+            tokens: lines.map(|line| counter.count(&line)).sum(),
+            window: self.window,
+            turns: turns.iter().take(old).filter(|turn| turn.role == Role::User).count() as u64,
+            idle: Duration::from_micros(u64::try_from(idle).unwrap_or_default()),
+        };
+        engine.settings().compress.triggers().due(&waiting)
+    }
+
+    /// Returns the turns of the conversation that no entry stands for, oldest first, and the entries.
+    async fn logged(&self) -> Result<(Vec<Turned>, Vec<String>)> {
+        let engine = &self.memory.engine;
+        let of = |roles: &[Role]| EventFilter {
+            session: Within::Only(self.session.clone()),
+            roles: Within::Only(roles.to_vec()),
+            ..EventFilter::live()
+        };
+        let events = engine.events()?;
+        let mut decisions = events.latest(&of(&[Role::Decision]), ENTRIES).await?;
+        decisions.reverse();
+        let (mut covered, mut earlier) = (BTreeSet::<EventId>::new(), Vec::new());
+        for (turns, event, kept) in decisions.iter().filter_map(compression) {
+            if engine.is_undone(event).await {
+                continue;
+            }
+            covered.extend(turns);
+            earlier.push(engine.shown(turns, &kept.content).await?);
+        }
+        let mut turns = events.latest(&of(&[Role::User, Role::Assistant]), TURNS).await?;
+        turns.reverse();
+        let waiting = turns.iter().filter(|turn| !covered.contains(&turn.id));
+        Ok((waiting.filter_map(Turned::logged).collect(), earlier))
+    }
+}
+
+impl IntoFuture for CompressCall {
+    type Output = Result<Degraded<Compressed>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.draft().await?.condensed().await })
+    }
+}
+
+/// Returns the turns of a living compression.
+fn compression(event: &Event) -> Option<(&[EventId], &Event, &NewEvent)> {
+    let kept = event.kept()?;
+    match &kept.kind {
+        EventKind::Operation(Operation { deed: Deed::Compress { turns }, .. }) => Some((turns, event, kept)),
+        _ => None,
+    }
+}
+
+impl Engine {
+    /// Whether a compression was taken back: its note is gone from rows that have read it.
+    async fn is_undone(&self, event: &Event) -> bool {
+        let Ok(learnings) = self.guarded().learnings.part() else { return false };
+        let Ok(cursor) = learnings.cursor().await else { return false };
+        let rows = self.notes_of(&[event.id]).await;
+        cursor.count() >= event.seq.0 && rows.is_ok_and(|rows| rows.is_empty())
+    }
+
+    /// Returns an entry as a prompt has it: sentences in place of what was said as it was.
+    async fn shown(&self, turns: &[EventId], entry: &str) -> Result<String> {
+        if !form::is_raw(entry) {
+            return Ok(entry.to_owned());
+        }
+        let turns: Vec<Turned> = self.events()?.get(turns).await?.iter().filter_map(Turned::logged).collect();
+        let (at, zone) = ends(&turns);
+        Ok(form::entry((at, &zone), &shortened(self, &turns)))
+    }
+}

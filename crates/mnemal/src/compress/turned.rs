@@ -1,0 +1,87 @@
+//! One turn of a conversation, from the log or from the host.
+
+use mnemal_core::{ChannelId, Event, EventId, Level, Result, Role, Span, Speaker, Timestamp, Zone};
+use mnemal_summaries::Utterance;
+use mnemal_summaries::compress as form;
+use mnemal_text::Language;
+
+use crate::engine::Engine;
+use crate::memory::Memory;
+use crate::message::{DEFAULT_CHANNEL, Message};
+
+/// What was said, as it stands in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// The event; `None` in an engine without a log.
+    pub event: Option<EventId>,
+    /// Who spoke: a name, else `user` or `agent`.
+    pub speaker: String,
+    /// What was said.
+    pub text: String,
+}
+
+/// One turn with what its entry needs.
+#[derive(Clone, Debug)]
+pub(super) struct Turned {
+    pub(super) spoken: Spoken,
+    pub(super) role: Role,
+    pub(super) level: Level,
+    pub(super) echo: Vec<Span>,
+    pub(super) at: (Timestamp, Zone),
+    pub(super) channel: ChannelId,
+}
+
+impl Spoken {
+    pub(super) fn line(&self) -> String {
+        form::line(&Utterance { speaker: Some(&self.speaker), text: &self.text, echo: &[] })
+    }
+}
+
+impl Turned {
+    pub(super) fn logged(event: &Event) -> Option<Self> {
+        let kept = event.kept()?;
+        Some(Self {
+            spoken: spoken(Some(event.id), kept.speaker.as_ref(), event.role, &kept.content),
+            role: event.role,
+            level: event.level,
+            echo: event.echo.clone(),
+            at: (kept.occurred_at, kept.zone.clone()),
+            channel: kept.channel.clone(),
+        })
+    }
+
+    pub(super) fn said(message: Message, memory: &Memory) -> Result<Self> {
+        let role = message.kind.role();
+        Ok(Self {
+            spoken: spoken(None, message.speaker.as_ref(), role, &message.content),
+            role,
+            level: message.origin.level(),
+            echo: Vec::new(),
+            at: (message.occurred_at.unwrap_or_else(|| memory.engine.now()), message.zone),
+            channel: message.channel.map_or_else(|| ChannelId::new(DEFAULT_CHANNEL), Ok)?,
+        })
+    }
+
+    pub(super) fn whole(&self) -> Utterance<'_> {
+        Utterance { speaker: Some(&self.spoken.speaker), text: &self.spoken.text, echo: &self.echo }
+    }
+}
+
+fn spoken(event: Option<EventId>, speaker: Option<&Speaker>, role: Role, text: &str) -> Spoken {
+    let name = if role == Role::Assistant { "agent" } else { "user" };
+    let speaker = speaker.map_or(name, Speaker::as_str).to_owned();
+    Spoken { event, speaker, text: text.to_owned() }
+}
+
+/// Returns when the last turn was, and in which zone.
+pub(super) fn ends(turns: &[Turned]) -> (Timestamp, Zone) {
+    turns.last().map_or_else(|| (Timestamp::EPOCH, Zone::utc()), |turn| turn.at.clone())
+}
+
+/// Returns the sentences that say most of some turns; what others wrote does not become the engine's word.
+pub(super) fn shortened(engine: &Engine, turns: &[Turned]) -> String {
+    let said: Vec<Utterance<'_>> =
+        turns.iter().filter(|turn| turn.level > Level::External).map(Turned::whole).collect();
+    let language = Language::from_code(&engine.settings().recall.language).unwrap_or(Language::English);
+    form::shortened(language, &said)
+}

@@ -1,0 +1,147 @@
+//! Files: as documents in the log, one by one or out of an inbox.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use mnemal_core::{
+    Degraded, Document, ErrorKind, Gap, GapCause, Gaps, Inbox, InboxFate, InboxItem, InboxStanding, Layer,
+    Result,
+};
+use mnemal_events::{DocumentOptions, EventLog, Taken};
+
+use crate::engine::Engine;
+use crate::memory::Memory;
+
+/// What was taken out of an inbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InboxTaken {
+    /// Files whose text is in the log now, or was before.
+    pub taken: u64,
+    /// Files that could not be read or stored: their names, each with the reason.
+    pub refused: Vec<(String, String)>,
+    /// Events that were written.
+    pub stored: u64,
+    /// Events that were known.
+    pub duplicates: u64,
+}
+
+impl Memory {
+    /// Stores what a file says, in chunks that keep its name, headings and pages; when this returns, recall finds it.
+    ///
+    /// A file with the same bytes is stored once, whatever it is called and however often this is interrupted. The words are
+    /// those of a document: they are external evidence, screened and redacted like all of it.
+    ///
+    /// # Errors
+    /// `Invalid` for a document with too many chunks, a name that holds a secret, or a secret whose rule blocks;
+    /// `Unavailable` when the store does not answer: call again.
+    pub async fn ingest(&self, document: &Document) -> Result<Degraded<Taken>> {
+        let mut options = self.engine.document_options();
+        options.user = self.scope.user.only().cloned();
+        options.agent = self.scope.agent.only().cloned();
+        let mut taken = self.event_log()?.take_document(document, &options).await?;
+        taken.gaps.extend(self.engine.fold().await);
+        Ok(taken)
+    }
+}
+
+impl Engine {
+    /// Whether this engine has an inbox.
+    pub fn has_inbox(&self) -> bool {
+        self.parts().inbox.part().is_ok()
+    }
+
+    /// Returns how many files lie where in the inbox of this engine; `None` without one.
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be looked at.
+    pub async fn inbox_standing(&self) -> Result<Option<InboxStanding>> {
+        match self.parts().inbox.part() {
+            Ok(inbox) => inbox.standing().await.map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Reads and stores the files of this engine's inbox that are due, until there are none or time is over; a file that is
+    /// begun is finished. Nothing without an inbox, or while another process has files of it in hand.
+    ///
+    /// [`tend`](Self::tend) does it too, among other things.
+    ///
+    /// # Errors
+    /// `Unavailable` when the inbox or the store does not answer; a file in hand is offered again.
+    pub async fn take_inbox(&self, within: Duration) -> Result<Degraded<InboxTaken>> {
+        let Ok(inbox) = self.parts().inbox.part() else { return Ok(Degraded::whole(InboxTaken::default())) };
+        self.take_from(inbox, within).await
+    }
+
+    /// The same for an inbox that is not this engine's own.
+    ///
+    /// # Errors
+    /// As [`take_inbox`](Self::take_inbox).
+    pub async fn take_from(&self, inbox: &dyn Inbox, within: Duration) -> Result<Degraded<InboxTaken>> {
+        let (clock, log) = (&self.parts().clock, self.log()?);
+        let until = clock.monotonic() + within;
+        let (mut done, mut gaps) = (InboxTaken::default(), Gaps::default());
+        loop {
+            let items = inbox.poll(NonZeroUsize::MIN).await?;
+            for item in &items {
+                let fate = self.take_item(log, item, &mut done, &mut gaps).await?;
+                inbox.settle(item, &fate).await?;
+                match fate {
+                    InboxFate::Taken => done.taken += 1,
+                    InboxFate::Refused(why) => done.refused.push((item.name.clone(), why)),
+                }
+            }
+            if items.is_empty() || clock.monotonic() >= until {
+                break;
+            }
+        }
+        if done.stored > 0 {
+            self.fold().await.into_iter().for_each(|gap| gaps.add(gap));
+        }
+        Ok(gaps.attach(done))
+    }
+
+    async fn take_item(
+        &self,
+        log: &EventLog,
+        item: &InboxItem,
+        done: &mut InboxTaken,
+        gaps: &mut Gaps,
+    ) -> Result<InboxFate> {
+        let document = match &item.content {
+            Ok(document) => document,
+            Err(why) => return Ok(InboxFate::Refused(why.clone())),
+        };
+        let taken = match log.take_document(document, &self.document_options()).await {
+            Ok(taken) => gaps.merge(taken),
+            Err(why) if why.kind() == ErrorKind::Invalid => {
+                return Ok(InboxFate::Refused(why.what().to_owned()));
+            }
+            Err(why) => return Err(why),
+        };
+        done.stored += taken.stored;
+        done.duplicates += taken.duplicates;
+        let refused = taken.refused.first().map(|refused| InboxFate::Refused(refused.why.clone()));
+        Ok(refused.unwrap_or(InboxFate::Taken))
+    }
+
+    /// Takes what is due of the inbox, as one part of a step of upkeep.
+    pub(crate) async fn tend_inbox(&self, within: Duration, gaps: &mut Gaps) -> u64 {
+        match self.take_inbox(within).await {
+            Ok(taken) => gaps.merge(taken).stored,
+            Err(why) => {
+                gaps.add(Gap { layer: Layer::Events, cause: GapCause::from(why) });
+                0
+            }
+        }
+    }
+
+    fn document_options(&self) -> DocumentOptions {
+        let settings = &self.settings().ingest;
+        DocumentOptions {
+            chunk_characters: settings.chunk_chars,
+            most_chunks: settings.max_chunks,
+            ..DocumentOptions::new(self.now())
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The language model, if there is one: what it may be told, what it has cost, and whether it answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
+    Extraction, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor, ModelId, Pass,
+    Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount, Usage, Utterance,
+};
+use mnemal_dream::Merges;
+use mnemal_events::Cleaner;
+use mnemal_graph::ModelReader;
+use mnemal_providers::{CappedModel, ModelCaps, Spent};
+
+use crate::engine::{Engine, missing};
+use crate::guard::Guarded;
+use crate::memory::Memory;
+use crate::settings::LlmSettings;
+
+/// Tokens that the answer to the question of [`Engine::check_model`] may have. Source: own choice; a model that thinks needs some.
+const CHECKED: TokenCount = TokenCount(256);
+/// Tokens that the question itself may have. Source: own choice.
+const CHECKING: TokenCount = TokenCount(1_024);
+/// Requests of that question. Source: own choice; a person waits for the answer, so that one attempt and one more must do.
+const CHECKS: u32 = 2;
+/// Requests of one piece of work on demand. Source: AD-61, the permit of a cycle.
+const CALLS: u32 = 20;
+/// Tokens of one piece of work on demand. Source: AD-61, the permit of a cycle.
+const TOKENS: TokenCount = TokenCount(60_000);
+
+/// What a model has cost, and what it may cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelStatus {
+    /// The model; `None` where none is configured.
+    pub model: Option<ModelId>,
+    /// What may be spent.
+    pub caps: ModelCaps,
+    /// What was spent of it.
+    pub spent: Spent,
+    /// The questions of the last 24 hours, by purpose and outcome.
+    pub calls: Vec<ModelCalls>,
+    /// The newest question of the last 24 hours.
+    pub last: Option<ModelCall>,
+}
+
+/// How many questions of one purpose had one outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelCalls {
+    /// What for.
+    pub purpose: Purpose,
+    /// How they ended.
+    pub outcome: CallOutcome,
+    /// How many.
+    pub calls: u64,
+    /// Requests, repetitions included.
+    pub requests: u64,
+    /// What they cost.
+    pub usage: Usage,
+}
+
+impl Engine {
+    /// Returns what the model has cost this space, and what it may cost. Nothing is sent.
+    ///
+    /// # Errors
+    /// `Unsupported` where calls are not counted, `Unavailable` when the store does not answer.
+    pub async fn model_status(&self) -> Result<ModelStatus> {
+        let ledger = self.stores().ledger.part().map_err(|_| missing("a ledger"))?;
+        let now = self.now();
+        let all = Spent::calls(ledger, now).await?;
+        let mut calls: BTreeMap<(Purpose, CallOutcome), ModelCalls> = BTreeMap::new();
+        for call in &all {
+            let none = ModelCalls {
+                purpose: call.purpose,
+                outcome: call.outcome,
+                calls: 0,
+                requests: 0,
+                usage: Usage::default(),
+            };
+            let of = calls.entry((call.purpose, call.outcome)).or_insert(none);
+            of.calls += 1;
+            of.requests += u64::from(call.requests);
+            of.usage.sent = of.usage.sent + call.usage.sent;
+            of.usage.received = of.usage.received + call.usage.received;
+        }
+        Ok(ModelStatus {
+            model: self.parts().model.as_ref().map(|one| one.consultant.model.model().clone()),
+            caps: self.settings().llm.caps(),
+            spent: Spent::count(ledger, now).await?,
+            calls: calls.into_values().collect(),
+            last: all.into_iter().next(),
+        })
+    }
+
+    /// Asks the model one small question that shows nothing of the memory, to see whether it answers. It is paid for and
+    /// counted like any other.
+    ///
+    /// # Errors
+    /// `Unsupported` without a model, or when what it answers cannot be used; `Unavailable` when it does not answer, or a cap
+    /// is reached; `Invalid` when it refuses the key, the question or its name.
+    pub async fn check_model(&self) -> Result<Completion> {
+        let model = self.parts().model.as_ref().ok_or_else(|| missing("a language model"))?;
+        let prompt = Prompt {
+            purpose: Purpose::Check,
+            producer: Producer { id: "model/check".to_owned(), version: 1 },
+            instructions: "You are asked whether you can answer.".to_owned(),
+            material: "Answer with the single word: ready".to_owned(),
+            schema: None,
+            most: CHECKED,
+        };
+        let tokens = TokenCount((CHECKED + CHECKING).0 * CHECKS);
+        model.consultant.model.complete(&mut BackgroundPermit::issue(CHECKS, tokens), &prompt).await
+    }
+
+    /// Returns the passes that ask the model.
+    pub(crate) fn model_passes(&self) -> Vec<Arc<dyn Pass>> {
+        let (Some(model), Slot::Filled(learnings)) = (&self.parts().model, &self.stores().learnings) else {
+            return Vec::new();
+        };
+        let consultant = model.consultant.clone();
+        vec![Arc::new(Merges::new(Arc::clone(learnings), consultant, Arc::clone(&model.merger)))]
+    }
+
+    /// Removes the answers that rest on erased events.
+    pub(crate) async fn erase_completions(&self, ids: &[EventId]) -> Result<u64> {
+        match self.stores().completions.part() {
+            Ok(completions) => completions.erase(ids).await,
+            Err(_) => Ok(0),
+        }
+    }
+}
+
+impl Memory {
+    /// Asks the language model what an event claims, and holds the answer against the words and gates of the rules.
+    ///
+    /// For those who want to see what the model would add: nothing is stored but the paid answer, so that the same question
+    /// is not paid for again.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no event of this id; `Unsupported` without a model, or when three answers could not be used;
+    /// `Unavailable` when it does not answer, or a cap is reached; `Invalid` when it refuses the key, the question or its name.
+    pub async fn extract_with_model(&self, id: EventId) -> Result<Extraction> {
+        let model = self.engine.parts().model.as_ref().ok_or_else(|| missing("a language model"))?;
+        let event = self.get(id).await?;
+        let known = Gazetteer::default();
+        let utterance = Utterance { event: &event, before: &[], known: &known };
+        let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
+        let found = model.reader.read(&mut permit, &[utterance]).await?;
+        found.into_iter().next().ok_or_else(|| Error::internal("a model answered nothing for an event"))
+    }
+}
+
+/// A model and what is done with it.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) consultant: Consultant,
+    pub(crate) reader: ModelReader,
+    /// Makes one note of several.
+    pub(crate) merger: Arc<dyn Summarizer>,
+}
+
+/// What a model is wired with.
+pub(crate) struct ModelParts<'a> {
+    pub(crate) model: Arc<dyn LanguageModel>,
+    pub(crate) ledger: &'a Slot<dyn LedgerStore>,
+    pub(crate) completions: &'a Slot<dyn CompletionCache>,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) ids: &'a Arc<dyn IdSource>,
+    pub(crate) cleaner: Cleaner,
+    pub(crate) extractor: Arc<dyn ModelExtractor>,
+    pub(crate) merger: Arc<dyn Summarizer>,
+    pub(crate) settings: &'a LlmSettings,
+}
+
+/// Puts a model behind its caps, its guard, and what takes secrets out of what it is told. Where calls cannot be counted
+/// there is no model, because nothing would keep its caps.
+pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
+    let Slot::Filled(ledger) = parts.ledger else { return None };
+    let told = Arc::new(Told { model: parts.model, cleaner: parts.cleaner });
+    let guarded: Arc<dyn LanguageModel> =
+        Arc::new(Guarded::new(told as Arc<dyn LanguageModel>, parts.clock, parts.settings.timeout()));
+    let capped = CappedModel::new(
+        guarded,
+        Arc::clone(ledger),
+        Arc::clone(parts.clock),
+        Arc::clone(parts.ids),
+        parts.settings.caps(),
+    );
+    let consultant = Consultant { model: Arc::new(capped), cache: parts.completions.clone() };
+    Some(Model {
+        reader: ModelReader::new(consultant.clone(), parts.extractor),
+        consultant,
+        merger: parts.merger,
+    })
+}
+
+/// Takes secrets and private parts out of what a model is told.
+#[derive(Debug)]
+struct Told {
+    model: Arc<dyn LanguageModel>,
+    cleaner: Cleaner,
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl LanguageModel for Told {
+    fn model(&self) -> &ModelId {
+        self.model.model()
+    }
+
+    async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion> {
+        let mut prompt = prompt.clone();
+        self.cleaner.clean_text("a text for a model", &mut prompt.instructions)?;
+        self.cleaner.clean_text("a text for a model", &mut prompt.material)?;
+        self.model.complete(permit, &prompt).await
+    }
+}

@@ -1,0 +1,56 @@
+//! What runs in the background.
+
+use std::time::Duration;
+
+use mnemal_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What runs in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DreamSettings {
+    /// When cycles run that nobody asked for.
+    pub schedule: DreamSchedule,
+    /// Least minutes between two cycles that nobody asked for.
+    pub interval_mins: u32,
+    /// Whether notes that share names and numbers are connected by insights.
+    pub insights: bool,
+}
+
+/// When cycles run that nobody asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DreamSchedule {
+    /// When nothing was said for a minute.
+    #[default]
+    Idle,
+    /// Never.
+    Off,
+}
+
+/// Source: GB-32, `consolidate_interval_mins`.
+const INTERVAL_MINS: u32 = 30;
+/// Source: own choice, against NX-04.5 (ADR 51): by rule such a line says about what notes belong together and nothing that they
+/// do not say themselves, and it is found in their place.
+const INSIGHTS: bool = false;
+
+impl Default for DreamSettings {
+    fn default() -> Self {
+        Self { schedule: DreamSchedule::Idle, interval_mins: INTERVAL_MINS, insights: INSIGHTS }
+    }
+}
+
+impl DreamSettings {
+    /// Returns what a cycle keeps to.
+    pub(crate) fn limits(&self) -> mnemal_dream::DreamSettings {
+        let interval = Duration::from_secs(u64::from(self.interval_mins) * 60);
+        mnemal_dream::DreamSettings { interval, ..mnemal_dream::DreamSettings::default() }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.interval_mins == 0 {
+            return Err(Error::invalid("dream.interval_mins must be at least 1"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,381 @@
+//! What the engine does about memory by itself: checked, limited, recorded, and taken back.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the parts that tests share may panic as the tests do"
+)]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal::{
+    BackgroundPermit, Book, Category, Deed, DreamCycle, DreamRun, Engine, EventId, Filed, Importance,
+    InstallationKey, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus,
+    LearningStore as _, Looked, Memory, Message, Operation, OwnerId, Pass, Producer, Proposal, Scope,
+    Selector, Settings, SpaceId, Tag,
+};
+use mnemal_store::{MemoryStore, Stores};
+use mnemal_testkit::{ManualClock, SeededIds};
+
+struct Space {
+    memory: Memory,
+    store: Arc<MemoryStore>,
+    clock: Arc<ManualClock>,
+}
+
+impl Space {
+    fn new() -> Self {
+        let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+        Self { memory: opened(&store, &clock, 1), store, clock }
+    }
+
+    /// The same space in a process that starts anew.
+    fn restarted(&self, seed: u64) -> Memory {
+        opened(&self.store, &self.clock, seed)
+    }
+
+    async fn note(&self, text: &str) -> EventId {
+        self.clock.advance(Duration::from_secs(1));
+        self.memory.remember(text).await.unwrap().value.event
+    }
+
+    async fn dream(&self, run: DreamRun) -> DreamCycle {
+        self.clock.advance(Duration::from_secs(1));
+        self.memory.engine().dream(&owner(), run).await.unwrap()
+    }
+
+    /// Cycles until one does nothing; returns how many operations were carried out.
+    async fn settle(&self) -> usize {
+        let mut done = 0;
+        for _ in 0..50 {
+            match self.dream(DreamRun::Asked).await.accepted().count() {
+                0 => return done,
+                some => done += some,
+            }
+        }
+        panic!("50 cycles find no end");
+    }
+
+    async fn with(&self, proposals: Vec<Proposal>, run: DreamRun) -> DreamCycle {
+        let pass = Scripted(Mutex::new(proposals));
+        let dreamer = self.memory.engine().dreamer(vec![Arc::new(pass)]).unwrap();
+        dreamer.cycle(run).await.unwrap()
+    }
+
+    async fn rows(&self) -> Vec<Learning> {
+        self.memory.all_learnings(&LearningFilter::all()).await.unwrap()
+    }
+
+    async fn live(&self) -> Vec<String> {
+        let rows = self.rows().await.into_iter().filter(|row| row.status == LearningStatus::Active);
+        rows.map(|row| row.content).collect()
+    }
+
+    async fn undo(&self, event: EventId) {
+        self.clock.advance(Duration::from_secs(1));
+        let decision = self.memory.undoing(event).await.unwrap();
+        assert!(self.memory.decide(decision).await.unwrap().gaps.is_empty());
+    }
+
+    async fn recalled(&self, query: &str) -> Vec<String> {
+        let hits = self.memory.recall(query).await.unwrap().value.hits;
+        hits.into_iter().filter_map(|hit| Some(hit.event.kept()?.content.clone())).collect()
+    }
+}
+
+fn opened(store: &Arc<MemoryStore>, clock: &Arc<ManualClock>, seed: u64) -> Memory {
+    let mut settings = Settings::default();
+    settings.dream.insights = true;
+    let builder = Engine::builder()
+        .with_settings(settings)
+        .with_stores(Stores::all(Arc::clone(store)))
+        .with_clock(Arc::<ManualClock>::clone(clock))
+        .with_ids(Arc::new(SeededIds::new(seed)))
+        .with_key(InstallationKey::new([7; 32]));
+    builder.build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
+
+fn owner() -> OwnerId {
+    OwnerId::new("test").unwrap()
+}
+
+/// A model that says what it was told to say, once.
+#[derive(Debug)]
+struct Scripted(Mutex<Vec<Proposal>>);
+
+#[async_trait]
+impl Pass for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<Looked> {
+        let proposals = std::mem::take(&mut *self.0.lock().unwrap());
+        Ok(Looked { proposals, left: Vec::new() })
+    }
+}
+
+fn proposal(deed: Deed, text: &str) -> Proposal {
+    let producer = Producer { id: "dream/scripted".to_owned(), version: 1 };
+    let shown = deed.names();
+    let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+    Proposal { operation, text: text.to_owned() }
+}
+
+fn filed() -> Filed {
+    Filed { category: Category::new("team").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
+}
+
+fn merge(notes: &[EventId], text: &str) -> Proposal {
+    proposal(Deed::Merge { notes: notes.to_vec(), filed: filed() }, text)
+}
+
+// proves: AD-40, AD-41, DF-18
+#[tokio::test]
+async fn five_copies_become_one_without_a_model_and_four_can_come_back() {
+    let space = Space::new();
+    for _ in 0..5 {
+        space.note("The till in Genoa listens on port 4711.").await;
+    }
+    let first = space.dream(DreamRun::Asked).await;
+    assert_eq!((first.accepted().count(), first.waiting, first.archived), (1, 3, 1));
+    assert_eq!(space.settle().await, 3);
+    let rows = space.rows().await;
+    let count = |status| rows.iter().filter(|row| row.status == status).count();
+    assert_eq!((count(LearningStatus::Active), count(LearningStatus::Archived), rows.len()), (1, 4, 5));
+    assert_eq!(space.recalled("which port does the till listen on?").await.len(), 1);
+    let stays = rows.iter().find(|row| row.status == LearningStatus::Active).unwrap();
+    let (maker, retire) = (stays.sources[0].event, |notes| proposal(Deed::Retire { notes, into: None }, ""));
+    let cycle = space.with(vec![retire(vec![maker])], DreamRun::Asked).await;
+    assert_eq!(cycle.refused().next().unwrap().refused, Some(mnemal::Refusal::Dear), "it rests on five");
+}
+
+// proves: NX-04.2, NX-04.T2
+#[tokio::test]
+async fn a_dry_run_says_exactly_what_a_run_does_and_changes_nothing() {
+    let space = Space::new();
+    for text in ["Ada repairs the Genoa till.", "Ada repairs the Genoa till.", "The lift is loud."] {
+        space.note(text).await;
+    }
+    let before = space.rows().await;
+    let head = mnemal::EventStore::head(&*space.store).await.unwrap();
+    let dry = space.memory.engine().dream(&owner(), DreamRun::Dry).await.unwrap();
+    assert_eq!(space.rows().await, before);
+    assert_eq!(mnemal::EventStore::head(&*space.store).await.unwrap(), head);
+    assert!(space.memory.engine().dream_book(Book::Cycle).await.unwrap().is_empty());
+    let real = space.memory.engine().dream(&owner(), DreamRun::Asked).await.unwrap();
+    let proposals =
+        |cycle: &DreamCycle| cycle.judged.iter().map(|one| one.proposal.clone()).collect::<Vec<_>>();
+    assert_eq!((proposals(&dry), dry.waiting), (proposals(&real), real.waiting));
+    assert_eq!(dry.accepted().count(), 1);
+}
+
+// proves: NX-04.3
+#[tokio::test]
+async fn what_is_taken_back_is_as_before_and_is_not_done_again() {
+    let space = Space::new();
+    for text in ["The lift is loud.", "The lift is  loud.", "The lift is very loud today."] {
+        space.note(text).await;
+    }
+    let before = space.rows().await;
+    let cycle = space.dream(DreamRun::Asked).await;
+    let done: Vec<EventId> = cycle.accepted().filter_map(|one| one.event).collect();
+    assert_ne!(space.rows().await, before);
+    for event in done {
+        space.undo(event).await;
+    }
+    assert_eq!(space.rows().await, before);
+    let again = space.dream(DreamRun::Asked).await;
+    let same =
+        |one: &Proposal| cycle.judged.iter().any(|other| other.proposal.operation.deed == one.operation.deed);
+    assert!(again.accepted().all(|one| !same(&one.proposal)), "{again:?}");
+    assert_eq!(again.refused().next().unwrap().refused.as_ref().unwrap().as_str(), "taken_back");
+}
+
+// proves: NX-04.5 (near duplicates fold where the survivor covers every specific, and only there)
+#[tokio::test]
+async fn near_notes_fold_only_into_one_that_says_all_of_it() {
+    let space = Space::new();
+    for text in [
+        "Deploys of the shop happen on Tuesday morning.",
+        "Deploys of the shop happen on Tuesday morning at 09:30.",
+        "Deploys of the depot do happen on Friday.",
+        "Deploys of the depot do not happen on Friday.",
+        "The red boiler in room 12 needs a new valve.",
+        "The red boiler in room 14 needs a new valve.",
+        "The dog of the caretaker bites the postman.",
+        "The postman bites the dog of the caretaker.",
+    ] {
+        space.note(text).await;
+    }
+    space.settle().await;
+    let live = space.live().await;
+    assert!(!live.contains(&"Deploys of the shop happen on Tuesday morning.".to_owned()), "{live:?}");
+    assert_eq!(live.iter().filter(|text| !text.starts_with("These belong")).count(), 7, "{live:?}");
+}
+
+// proves: AD-46, AD-47, AD-55, DF-22, NX-04.1
+#[tokio::test]
+async fn a_bad_proposal_changes_nothing_and_is_written_down_with_its_reason() {
+    let space = Space::new();
+    let ada = space.note("Ada Berg repairs the till in Genoa.").await;
+    let bob = space.note("Bob Keller paints the lift of the depot.").await;
+    let named = space
+        .memory
+        .remember("The key word is marzipan, says Eve.")
+        .key(mnemal::NoteKey::new("word").unwrap());
+    let named = named.await.unwrap().value.event;
+    let dear =
+        space.memory.remember("Never restart the pump at night.").importance(Importance::new(0.9).unwrap());
+    let dear = dear.await.unwrap().value.event;
+    let own = space.memory.remember("I own the till.").by_user().await.unwrap().value.event;
+    let wish = space.memory.remember("I like tea.").kind(LearningKind::Preference).by_user();
+    let wish = wish.await.unwrap().value.event;
+    let both = "Ada Berg repairs the till in Genoa, Bob Keller paints the lift of the depot.";
+    let unseen = Proposal {
+        operation: Operation { shown: vec![ada], ..merge(&[ada, bob], both).operation },
+        text: both.to_owned(),
+    };
+    let retire = |notes: Vec<EventId>, into| proposal(Deed::Retire { notes, into }, "");
+    let infer = |kind| {
+        proposal(Deed::Infer { from: vec![ada, bob], kind, filed: filed() }, "They both work at the depot.")
+    };
+    let rows = [
+        (merge(&[ada, bob], ""), "empty_text"),
+        (merge(&[ada, bob], "  \n"), "empty_text"),
+        (merge(&[ada, bob], "abc"), "empty_text"),
+        (merge(&[ada, bob], "*** --- *** --- *** --- ***"), "empty_text"),
+        (merge(&[ada, bob], "Ada repairs and Keller paints, at the depot."), "specifics_lost"),
+        (merge(&[ada, bob], &format!("{both} It costs 4999.")), "specifics_invented"),
+        (merge(&[ada, EventId(12)], both), "unknown_note"),
+        (merge(&[ada, ada], both), "malformed"),
+        (unseen, "unknown_note"),
+        (
+            merge(&[ada, named], "Ada Berg repairs the till in Genoa. The key word is marzipan, says Eve."),
+            "named_note",
+        ),
+        (merge(&[ada, own], "Ada Berg repairs the till in Genoa. I own the till."), "mixed"),
+        (retire(vec![dear], None), "protected"),
+        (retire(vec![wish], None), "protected"),
+        (retire(vec![ada], Some(bob)), "not_the_same"),
+        (infer(LearningKind::Preference), "raised"),
+    ];
+    let before = space.rows().await;
+    for (bad, reason) in rows {
+        let cycle = space.with(vec![bad.clone()], DreamRun::Asked).await;
+        let judged: Vec<_> = cycle.judged.iter().filter(|one| one.proposal == bad).collect();
+        let refused = judged[0].refused.as_ref().map(mnemal::Refusal::as_str);
+        assert_eq!(refused, Some(reason), "{bad:?}");
+        assert_eq!(space.rows().await, before, "{reason}");
+        let book = space.memory.engine().dream_book(Book::Refused).await.unwrap();
+        assert!(book.iter().any(|line| line.note == format!("dream/scripted: {reason}")), "{book:?}");
+    }
+    let cycle = space.with(vec![merge(&[ada, bob], both)], DreamRun::Asked).await;
+    assert_eq!((cycle.accepted().count(), cycle.archived, cycle.created), (1, 2, 1), "{cycle:?}");
+}
+
+#[tokio::test]
+async fn what_builds_on_an_operation_is_taken_back_first() {
+    let space = Space::new();
+    let ada = space.note("Ada Berg repairs the till in Genoa.").await;
+    let bob = space.note("Bob Keller paints the lift of the depot.").await;
+    let before = space.rows().await;
+    let both = "Ada Berg repairs the till in Genoa, Bob Keller paints the lift of the depot.";
+    let cycle = space.with(vec![merge(&[ada, bob], both)], DreamRun::Asked).await;
+    let merged = cycle.accepted().next().unwrap().event.unwrap();
+    let tagged = Filed { tags: vec![Tag::new("staff").unwrap()], ..filed() };
+    let refine = proposal(Deed::Refine { note: merged, filed: tagged }, "");
+    let cycle = space.with(vec![refine], DreamRun::Asked).await;
+    let refined = cycle.accepted().next().unwrap().event.unwrap();
+    let error = space.memory.undoing(merged).await.unwrap_err();
+    assert_eq!(error.kind(), mnemal::ErrorKind::Conflict);
+    assert!(error.what().contains(&refined.to_string()), "{error}");
+    space.undo(refined).await;
+    space.undo(merged).await;
+    assert_eq!(space.rows().await, before);
+}
+
+#[tokio::test]
+async fn what_is_forgotten_leaves_with_everything_that_was_made_of_it() {
+    let space = Space::new();
+    let ada = space.note("Ada Berg repairs the till in Genoa.").await;
+    let bob = space.note("Bob Keller paints the lift of the depot.").await;
+    let both = "Ada Berg repairs the till in Genoa, Bob Keller paints the lift of the depot.";
+    space.with(vec![merge(&[ada, bob], both)], DreamRun::Asked).await;
+    assert_eq!(space.live().await, [both]);
+    let erased = space.memory.forget(Selector::Events(vec![ada])).await.unwrap();
+    assert!(erased.verified, "{:?}", erased.residual);
+    assert_eq!(space.live().await, ["Bob Keller paints the lift of the depot."]);
+    assert!(space.recalled("who repairs the till?").await.iter().all(|text| !text.contains("Berg")));
+}
+
+#[tokio::test]
+async fn ten_restarts_in_an_hour_are_two_cycles_and_talk_puts_them_off() {
+    let space = Space::new();
+    space.note("The lift is loud.").await;
+    let _ack = space.memory.log(Message::user("hello there")).await.unwrap();
+    let tended = space.memory.engine().tend(&owner()).await.unwrap();
+    assert_eq!(tended.gaps, []);
+    let cycles = async || space.memory.engine().dream_book(Book::Cycle).await.unwrap().len();
+    assert_eq!(cycles().await, 0, "somebody talks");
+    for restart in 0..10 {
+        space.clock.advance(Duration::from_mins(6));
+        let memory = space.restarted(100 + restart);
+        let _tended = memory.engine().tend(&owner()).await.unwrap();
+    }
+    assert_eq!(cycles().await, 2);
+}
+
+// proves: AD-52, AD-56
+#[tokio::test]
+async fn rows_that_vanish_stop_the_cycles_until_a_person_asks() {
+    let space = Space::new();
+    for text in ["The lift is loud.", "Ada has the key of the cellar.", "The pump is old."] {
+        space.note(text).await;
+    }
+    let tend = async || {
+        space.clock.advance(Duration::from_hours(25));
+        space.memory.engine().tend(&owner()).await.unwrap()
+    };
+    assert!(tend().await.gaps.is_empty());
+    let gone = space.rows().await.into_iter().find(|row| row.content == "The lift is loud.").unwrap().id;
+    let notes: &dyn mnemal::Projection<LearningDelta> = &*space.store;
+    let cursor = notes.cursor().await.unwrap();
+    let delta = LearningDelta { put: Vec::new(), remove: vec![gone] };
+    let advance = mnemal::Advance { expect: cursor, next: cursor, ..mnemal::Advance::default() };
+    notes.apply(&delta, &advance).await.unwrap();
+    assert_eq!(space.store.all(&LearningFilter::all()).await.unwrap().len(), 2);
+    let _tended = tend().await;
+    let pause = space.memory.engine().dream_book(Book::Pause).await.unwrap();
+    assert!(pause[0].note.contains("no-hard-delete-outside-forget"), "{pause:?}");
+    let cycles = space.memory.engine().dream_book(Book::Cycle).await.unwrap().len();
+    space.note("The pump is old.").await;
+    let _tended = tend().await;
+    assert_eq!(space.memory.engine().dream_book(Book::Cycle).await.unwrap().len(), cycles, "it waits");
+    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 1);
+    assert!(space.memory.engine().dream_book(Book::Pause).await.unwrap()[0].note.is_empty());
+}
+
+// proves: NX-04.T3, GB-34
+#[tokio::test]
+async fn notes_that_share_names_are_connected_once_and_fifty_cycles_change_nothing_more() {
+    let space = Space::new();
+    let ada = space.note("Ada Berg repairs the till in Genoa.").await;
+    assert_eq!(space.settle().await, 0, "one note has nothing to be connected with");
+    let supplier = space.note("The supplier in Genoa sends letters to Ada Berg.").await;
+    space.note("The lift of the depot is loud.").await;
+    assert_eq!(space.settle().await, 1);
+    let rows = space.rows().await;
+    let insight = rows.iter().find(|row| row.kind == LearningKind::Insight).unwrap();
+    assert_eq!(insight.content, "These belong together, about Ada, Berg, Genoa.");
+    let rests: Vec<EventId> = insight.sources.iter().skip(1).map(|source| source.event).collect();
+    assert_eq!(rests, [ada, supplier]);
+    let head = mnemal::EventStore::head(&*space.store).await.unwrap();
+    for _ in 0..50 {
+        assert_eq!(space.dream(DreamRun::Asked).await.judged, []);
+    }
+    assert_eq!(space.rows().await, rows);
+    assert_eq!(mnemal::EventStore::head(&*space.store).await.unwrap(), head);
+}

@@ -1,0 +1,141 @@
+//! Files through the facade: documents one by one, and an inbox that upkeep reads.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal::{
+    Document, Engine, Inbox, InboxFate, InboxItem, InboxStanding, Memory, Metadata, OwnerId, Passage, Result,
+    Scope, Settings, SpaceId,
+};
+
+fn document(name: &str, text: &str) -> Document {
+    let mut hash = [0; 32];
+    for (to, byte) in hash.iter_mut().zip(text.bytes()) {
+        *to = byte;
+    }
+    let passages = vec![Passage { text: text.to_owned(), ..Passage::default() }];
+    Document {
+        name: name.to_owned(),
+        kind: "txt".to_owned(),
+        hash,
+        written_at: None,
+        fields: Metadata::new(),
+        passages,
+    }
+}
+
+/// Mails of a host, which knows nothing of folders.
+#[derive(Debug, Default)]
+struct Mails {
+    waiting: Mutex<Vec<InboxItem>>,
+    settled: Mutex<Vec<(String, InboxFate)>>,
+}
+
+#[async_trait]
+impl Inbox for Mails {
+    async fn standing(&self) -> Result<InboxStanding> {
+        let waiting = self.waiting.lock().unwrap().len() as u64;
+        Ok(InboxStanding { waiting, ..InboxStanding::default() })
+    }
+
+    async fn poll(&self, limit: NonZeroUsize) -> Result<Vec<InboxItem>> {
+        Ok(self.waiting.lock().unwrap().iter().take(limit.get()).cloned().collect())
+    }
+
+    async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()> {
+        self.waiting.lock().unwrap().retain(|other| other.claim != item.claim);
+        self.settled.lock().unwrap().push((item.name.clone(), fate.clone()));
+        Ok(())
+    }
+}
+
+fn item(name: &str, content: Result<Document, String>) -> InboxItem {
+    InboxItem { name: name.to_owned(), claim: name.into(), content }
+}
+
+fn memory(engine: &Engine) -> Memory {
+    engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
+
+// proves: GB-28 (a host's own reader in place of ours)
+#[tokio::test]
+async fn upkeep_reads_the_inbox_of_a_host_and_says_what_became_of_each() {
+    let mails = Arc::new(Mails::default());
+    *mails.waiting.lock().unwrap() = vec![
+        item("one", Ok(document("one", "The boiler is serviced by Quentin."))),
+        item("two", Err("an encrypted mail".to_owned())),
+        item("three", Ok(document("three", "Alfonso likes quince."))),
+        item("copy", Ok(document("copy", "Alfonso likes quince."))),
+    ];
+    let engine = Engine::builder().with_inbox(Arc::<Mails>::clone(&mails)).in_memory().unwrap();
+    assert_eq!(engine.inbox_standing().await.unwrap().unwrap().waiting, 4);
+    let tended = engine.tend(&OwnerId::new("test").unwrap()).await.unwrap();
+    assert_eq!((tended.ingested, tended.gaps.len()), (2, 0), "{tended:?}");
+    let settled = mails.settled.lock().unwrap().clone();
+    let refused = InboxFate::Refused("an encrypted mail".to_owned());
+    let expect = [
+        ("one", InboxFate::Taken),
+        ("two", refused),
+        ("three", InboxFate::Taken),
+        ("copy", InboxFate::Taken),
+    ];
+    assert_eq!(settled, expect.map(|(name, fate)| (name.to_owned(), fate)));
+    let found = memory(&engine).recall("who services the boiler").await.unwrap();
+    assert!(found.hits.first().unwrap().event.kept().unwrap().content.contains("Quentin"));
+}
+
+#[tokio::test]
+async fn a_document_that_cannot_be_stored_is_refused_and_the_next_is_read() {
+    let mails = Arc::new(Mails::default());
+    let long = (0..50).map(|n| format!("Sentence {n}. ")).collect::<Vec<_>>().concat();
+    *mails.waiting.lock().unwrap() = vec![
+        item("long", Ok(document("long", &long.repeat(20)))),
+        item("short", Ok(document("short", "Short."))),
+    ];
+    let mut settings = Settings::default();
+    settings.ingest.max_chunks = 3;
+    settings.ingest.chunk_chars = 200;
+    let builder = Engine::builder().with_settings(settings).with_inbox(Arc::<Mails>::clone(&mails));
+    let engine = builder.in_memory().unwrap();
+    let taken = engine.take_inbox(Duration::from_mins(1)).await.unwrap();
+    assert_eq!((taken.taken, taken.stored, taken.refused.len()), (1, 1, 1));
+    assert!(taken.refused.iter().all(|(name, why)| name == "long" && why.contains("3 chunks")), "{taken:?}");
+}
+
+// proves: GA-06 (20 MB and more are taken; the setting says how many)
+#[test]
+fn the_limit_of_a_file_is_a_setting_and_at_least_20_mb() {
+    let mut settings = Settings::default();
+    assert!(settings.ingest.most_bytes() >= 20_000_000);
+    settings.ingest.max_file_mb = 1;
+    assert_eq!(settings.ingest.most_bytes(), 1_048_576);
+}
+
+#[cfg(all(feature = "inbox", feature = "sqlite", unix))]
+#[tokio::test]
+async fn a_space_has_its_own_folder_in_the_inbox_of_the_settings() {
+    let home = tempfile::tempdir().unwrap();
+    let mut settings = Settings::default();
+    settings.ingest.inbox = home.path().join("inboxes").display().to_string();
+    let engine = Engine::builder().with_settings(settings).open(home.path().join("notes.db")).await.unwrap();
+    assert!(
+        engine.has_inbox() && !home.path().join("inboxes").exists(),
+        "nothing is made before it is needed"
+    );
+    let folder = home.path().join("inboxes/notes");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = std::fs::File::create(folder.join("house.md")).unwrap();
+    std::io::Write::write_all(&mut &file, b"# Heating\n\nThe boiler is serviced by Quentin.").unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
+    let tended = engine.tend(&OwnerId::new("test").unwrap()).await.unwrap();
+    assert_eq!((tended.ingested, tended.gaps.len()), (1, 0), "{tended:?}");
+    assert!(folder.join("processed/house.md").is_file());
+    let found = memory(&engine).recall("boiler").await.unwrap();
+    let event = found.hits.first().unwrap().event.kept().unwrap().clone();
+    assert_eq!(event.metadata["heading"], "Heating");
+    assert_eq!(event.occurred_at.as_micros(), 1_700_000_000_000_000, "a file is as old as it says");
+}

@@ -1,0 +1,100 @@
+//! What a host learns from what its user says: told once, followed from the next context on, decided about, taken back.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
+
+use std::sync::Arc;
+
+use mnemal::{
+    AsOf, Decision, Engine, ErrorKind, InstallationKey, Layer, Learning, LearningFilter, Memory, Message,
+    NoteKey, Scope, SessionId, SpaceId, key_of,
+};
+use mnemal_store::MemoryStore;
+use mnemal_testkit::{ManualClock, SeededIds};
+
+const SHORTER: &str = "Actually, I prefer shorter responses.";
+
+fn memory() -> Memory {
+    let builder = Engine::builder()
+        .with_clock(Arc::new(ManualClock::default()))
+        .with_ids(Arc::new(SeededIds::new(7)))
+        .with_key(InstallationKey::new([7; 32]))
+        .with_stores(MemoryStore::new())
+        .without(Layer::Vector);
+    builder.build().unwrap().memory(Scope::whole(SpaceId::new("one").unwrap()))
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::new(name).unwrap()
+}
+
+async fn told() -> Memory {
+    let memory = memory();
+    let monday = memory.for_session(session("monday"));
+    for message in [
+        Message::user("What is on for today?"),
+        Message::assistant("Here is everything that is on for today, in five long paragraphs."),
+        Message::user(SHORTER),
+    ] {
+        let _ack = monday.log(message).await.unwrap();
+    }
+    memory
+}
+
+async fn context(memory: &Memory) -> String {
+    memory.context("anything new?").session(session("friday")).await.unwrap().value.text
+}
+
+async fn holds(memory: &Memory) -> Vec<Learning> {
+    let as_of = AsOf::present(memory.engine().now());
+    let holding = memory.learnings(&LearningFilter::all(), as_of).await.unwrap();
+    holding.into_iter().map(|row| row.item).collect()
+}
+
+// proves: NB-91
+#[tokio::test]
+async fn what_the_user_prefers_stands_in_the_next_context_and_in_those_of_other_sessions() {
+    let memory = told().await;
+    assert!(context(&memory).await.contains(SHORTER));
+    let other = memory.context("the weather").session(session("next week")).await.unwrap();
+    assert!(other.text.contains(SHORTER), "{}", other.text);
+    assert!(other.gaps.iter().all(|gap| gap.layer != Layer::Learnings), "{:?}", other.gaps);
+}
+
+#[tokio::test]
+async fn what_a_person_decides_about_a_learning_is_seen_next_and_can_be_taken_back() {
+    let memory = told().await;
+    let key = key_of(&holds(&memory).await[0]).unwrap();
+    for decision in [Decision::Reject { key: key.clone() }, Decision::Archive { key: key.clone() }] {
+        let ack = memory.decide(decision).await.unwrap().value;
+        assert!(holds(&memory).await.is_empty());
+        let undo = memory.undoing(ack.id).await.unwrap();
+        let _undone = memory.decide(undo).await.unwrap();
+        assert_eq!(holds(&memory).await[0].content, SHORTER);
+    }
+    let refused = memory.remember("anything").key(key).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Invalid, "nobody writes over what was learnt");
+}
+
+#[tokio::test]
+async fn a_note_of_the_agent_becomes_the_users_when_he_confirms_its_very_words() {
+    let memory = memory();
+    let key = NoteKey::new("deploy_day").unwrap();
+    let _stored = memory.remember("Deploys happen on Tuesdays").key(key.clone()).await.unwrap();
+    let note = memory.learning("deploy_day").await.unwrap();
+    assert_eq!(note.level.as_str(), "agent");
+    let wrong = memory.confirm(&note, "Deploys happen on Mondays").await.unwrap_err();
+    assert_eq!(wrong.kind(), ErrorKind::Conflict);
+    let _ack = memory.confirm(&note, "Deploys happen on Tuesdays").await.unwrap();
+    let versions = memory.history(&key).await.unwrap();
+    assert_eq!(versions.iter().map(|row| row.level.as_str()).collect::<Vec<_>>(), ["user", "agent"]);
+    assert_eq!(memory.learning("deploy_day").await.unwrap().id, versions[0].id);
+}
+
+#[tokio::test]
+async fn a_forgotten_message_takes_what_was_learnt_from_it_along() {
+    let memory = told().await;
+    let event = holds(&memory).await[0].sources[0].event;
+    let _gone = memory.forget(mnemal::Selector::Events(vec![event])).await.unwrap();
+    assert!(memory.all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
+    assert!(!context(&memory).await.contains("shorter"));
+}
