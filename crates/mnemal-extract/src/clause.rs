@@ -212,7 +212,9 @@ fn breaks(text: &str, words: &[Word<'_>], pack: &GatePack) -> Vec<Break> {
 fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -> Break {
     let is_joint =
         between.len() == 1 && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
-    if is_joint {
+    // What ends no sentence before a capital stands behind a short form: "St. Vincent", "J. Smith".
+    let is_short_form = between == ". " && words.get(at).is_some_and(|word| word.is_capitalised(text));
+    if is_joint || is_short_form {
         return Break::None;
     }
     let is_comma = between.contains([',', '，', '、']) || matches!(between, " / " | " + ");

@@ -97,10 +97,17 @@ impl<'t> Sentence<'_, 't> {
             .or_else(|| (comma..to).find_map(of))
     }
 
+    /// Returns where an object with its verb begins; forms of "be" in front of it say nothing.
+    fn verb_at(&self, found: &Match<'_>, cut: &Cut) -> usize {
+        let start = found.slots.own.start.min(cut.words.start);
+        let is_copula = |at: &usize| self.reading.has(*at, &self.rules.objects.copulas);
+        start + (start..cut.words.start).take_while(is_copula).count()
+    }
+
     /// Makes the claim of one object.
     pub(super) fn fact(&self, found: &Match<'_>, cut: &Cut, act: Act, time: Option<When>) -> ExtractedFact {
         let rule = found.rule;
-        let start = if rule.with_verb { found.slots.own.start.min(cut.words.start) } else { cut.words.start };
+        let start = if rule.with_verb { self.verb_at(found, cut) } else { cut.words.start };
         let words =
             start..if rule.with_tail { found.slots.own.end.max(cut.words.end) } else { cut.words.end };
         let bytes = self.closed(self.reading.bytes(&words));

@@ -449,6 +449,17 @@ fn a_contact_is_of_the_kind_that_it_looks_like() {
 }
 
 #[test]
+fn a_short_form_before_a_name_ends_no_object() {
+    check("I work at St. Vincent's hospital in Dublin.", &["me works_at assert St. Vincent's hospital"]);
+    check("I live in St. Louis.", &["me lives_in assert St. Louis"]);
+}
+
+#[test]
+fn an_object_with_its_verb_does_not_begin_with_is() {
+    check("My wife is director of nursing.", &["wife role assert director of nursing"]);
+}
+
+#[test]
 fn a_setting_is_known_by_its_noun() {
     let found = extract("The staging port is 5433.");
     assert_eq!(found.facts[0].object.topic.as_deref(), Some("staging port"));

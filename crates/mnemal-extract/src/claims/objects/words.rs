@@ -13,6 +13,8 @@ pub(crate) struct ObjectWords {
     pub(super) cut: Phrases<()>,
     /// Time expressions that name no interval: "these days".
     pub(super) times: Phrases<()>,
+    /// Forms of "be", which an object does not begin with.
+    pub(in crate::claims) copulas: Words,
     pub(super) determiners: Words,
     pub(super) numbers: Words,
     pub(super) pronouns: Words,
@@ -45,6 +47,7 @@ impl ObjectWords {
         Ok(Self {
             cut: phrases(section, "cut")?,
             times: phrases(section, "times")?,
+            copulas: list("copulas")?,
             determiners: list("determiners")?,
             numbers: list("numbers")?,
             pronouns: list("pronouns")?,
