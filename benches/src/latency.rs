@@ -4,6 +4,7 @@ mod answer;
 mod append;
 mod build;
 mod import;
+mod life;
 mod process;
 mod sizes;
 mod start;
@@ -18,10 +19,11 @@ use mnemal::{Engine, Memory, Scope, Settings, SpaceId};
 use crate::chat;
 use crate::figure::Figure;
 
-pub use answer::{context, recall};
+pub use answer::{context, life_contexts, recall};
 pub use append::{entries, flush, log_one, store_alone};
 pub use build::build;
 pub use import::import;
+pub use life::furnish;
 pub use process::{Fresh, fresh, fresh_here, hooks, one_shot};
 pub use sizes::sizes;
 pub use start::start;
@@ -29,11 +31,21 @@ pub use start::start;
 /// The seed of the conversations.
 pub(crate) const SEED: u64 = 20_260_301;
 
+/// What the turns of a corpus are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Small talk of two people.
+    Chat,
+    /// A life: people, places and wishes among the small talk.
+    Life,
+}
+
 /// One space on disk with its corpus.
 #[derive(Clone, Debug)]
 pub struct Bed {
     folder: PathBuf,
     size: usize,
+    told: Told,
     /// Calls that are measured for each quantile.
     pub samples: usize,
 }
@@ -44,12 +56,28 @@ impl Bed {
     /// # Errors
     /// A folder that cannot be written.
     pub fn make(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        let bed = Self { folder: Self::folder_of(folder, size), size, samples };
-        std::fs::create_dir_all(&bed.folder)?;
-        let mut out = BufWriter::new(File::create(bed.corpus())?);
-        chat::write_corpus(SEED, size, &mut out)?;
+        let told = Told::Chat;
+        Self { folder: Self::folder_of(folder, told, size), size, told, samples }.written()
+    }
+
+    /// Writes a corpus of this many turns that gives every layer something to hold.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn life(folder: &Path, size: usize, samples: usize) -> Result<Self> {
+        let told = Told::Life;
+        Self { folder: Self::folder_of(folder, told, size), size, told, samples }.written()
+    }
+
+    fn written(self) -> Result<Self> {
+        std::fs::create_dir_all(&self.folder)?;
+        let mut out = BufWriter::new(File::create(self.corpus())?);
+        match self.told {
+            Told::Chat => chat::write_corpus(SEED, self.size, &mut out)?,
+            Told::Life => life::write_life(self.size, &mut out)?,
+        }
         out.flush()?;
-        Ok(bed)
+        Ok(self)
     }
 
     /// Takes what an earlier run has left in a folder.
@@ -57,13 +85,28 @@ impl Bed {
     /// # Errors
     /// A folder without the space.
     pub fn left(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        let bed = Self { folder: Self::folder_of(folder, size), size, samples };
-        ensure!(bed.space().exists(), "{} holds no space of {size} events", folder.display());
-        Ok(bed)
+        Self { folder: Self::folder_of(folder, Told::Chat, size), size, told: Told::Chat, samples }.found()
     }
 
-    fn folder_of(folder: &Path, size: usize) -> PathBuf {
-        folder.join(format!("events-{size}"))
+    /// Takes the life that an earlier run has left in a folder.
+    ///
+    /// # Errors
+    /// A folder without the space.
+    pub fn life_left(folder: &Path, size: usize, samples: usize) -> Result<Self> {
+        Self { folder: Self::folder_of(folder, Told::Life, size), size, told: Told::Life, samples }.found()
+    }
+
+    fn found(self) -> Result<Self> {
+        ensure!(self.space().exists(), "there is no space at {}", self.space().display());
+        Ok(self)
+    }
+
+    fn folder_of(folder: &Path, told: Told, size: usize) -> PathBuf {
+        let kind = match told {
+            Told::Chat => "events",
+            Told::Life => "life",
+        };
+        folder.join(format!("{kind}-{size}"))
     }
 
     /// Returns the number of turns.
@@ -85,7 +128,10 @@ impl Bed {
     }
 
     pub(crate) fn questions(&self) -> Vec<String> {
-        chat::questions(SEED, self.size, self.samples)
+        match self.told {
+            Told::Chat => chat::questions(SEED, self.size, self.samples),
+            Told::Life => life::questions(self.size, self.samples),
+        }
     }
 
     /// Opens the space as a host would.
@@ -119,6 +165,31 @@ pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
     figures.extend(log_one(bed, &memory).await?);
     figures.push(flush(bed)?);
+    Ok(figures)
+}
+
+/// Makes a space in which every layer holds something, and measures what contexts of it cost.
+///
+/// # Errors
+/// As [`in_process`].
+pub async fn whole_life(bed: &Bed) -> Result<Vec<Figure>> {
+    let mut figures = import(bed).await?;
+    let memory = bed.open().await?;
+    figures.extend(furnish(bed, &memory).await?);
+    memory.engine().close().await?;
+    figures.extend(life_reads(bed).await?);
+    Ok(figures)
+}
+
+/// Measures what contexts cost in a space that [`whole_life`] made.
+///
+/// # Errors
+/// As [`in_process`].
+pub async fn life_reads(bed: &Bed) -> Result<Vec<Figure>> {
+    let memory = bed.open().await?;
+    memory.engine().load().await?;
+    let mut figures = recall(bed, &memory).await?;
+    figures.extend(life_contexts(bed, &memory).await?);
     Ok(figures)
 }
 

@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
 use mnemal_benches::latency::{
-    Bed, build, fresh, fresh_here, hooks, in_process, one_shot, reads, sizes, start, store_alone,
+    Bed, build, fresh, fresh_here, hooks, in_process, life_reads, one_shot, reads, sizes, start, store_alone,
+    whole_life,
 };
 
 /// Calls that are measured for each quantile. Source: own choice; p99 is the third worst.
@@ -30,6 +31,10 @@ struct Args {
     /// Ask the spaces again that an earlier run has left in the folder; nothing is imported, and no command timed.
     #[arg(long, requires = "dir")]
     again: bool,
+    /// Measure contexts alone, in spaces in which every layer holds something: people, facts, summaries, wishes, notes, tools
+    /// and working memory.
+    #[arg(long)]
+    life: bool,
     /// The program whose commands are timed; without it one is built.
     #[arg(long, value_name = "PATH")]
     cli: Option<PathBuf>,
@@ -64,6 +69,9 @@ fn main() -> Result<()> {
 fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>> {
     let temporary = tempfile::tempdir()?;
     let folder = args.dir.as_deref().unwrap_or(temporary.path());
+    if args.life {
+        return lives(args, folder, runtime);
+    }
     if args.again {
         return again(args, folder, runtime);
     }
@@ -83,6 +91,21 @@ fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>
             figures.extend(one_shot(&bed, program)?);
             figures.extend(hooks(&bed, program)?);
         }
+    }
+    Ok(figures)
+}
+
+/// Makes spaces in which every layer holds something, or takes those of an earlier run, and asks them.
+fn lives(args: &Args, folder: &Path, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for size in &args.sizes {
+        figures.extend(if args.again {
+            runtime.block_on(life_reads(&Bed::life_left(folder, *size, args.samples)?))?
+        } else {
+            let bed = Bed::life(folder, *size, args.samples)?;
+            ensure!(!bed.space().exists(), "{} holds a space already", folder.display());
+            runtime.block_on(whole_life(&bed))?
+        });
     }
     Ok(figures)
 }

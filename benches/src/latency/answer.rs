@@ -1,9 +1,12 @@
 //! Reads: recall and contexts, one question after the other in a process that stays.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, ensure};
-use mnemal::{Gap, GapCause, Memory};
+use mnemal::{Context, Gap, GapCause, Memory, Section, SessionId};
 
 use super::Bed;
+use super::life::{LIVE, channel};
 use crate::cpu::{Cost, Watch, quantile};
 use crate::figure::{Asked, Figure};
 
@@ -62,6 +65,59 @@ pub async fn context(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
         figures(&format!("context of {TOKENS} tokens"), bed.size(), counted(&costs), ASKED_CONTEXT);
     figures.push(Figure::new("context, mean size", bed.size(), tokens / costs.len().max(1) as f64, "tokens"));
     Ok(figures)
+}
+
+/// Assembles contexts of a conversation that goes on, in its channel, with a question and at the beginning without one, in a
+/// space in which every layer holds something; a section without a line in all of them is an error.
+///
+/// # Errors
+/// A context that fails or lacks a part.
+pub async fn life_contexts(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+    let live = memory.for_session(SessionId::new(LIVE)?);
+    let channel = channel(memory).await?;
+    let questions = bed.questions();
+    let mut lines = Lines::default();
+    let mut all = Vec::new();
+    for (name, asks) in [("context of everything", true), ("context without a question", false)] {
+        let mut costs = Vec::with_capacity(questions.len());
+        for question in warmed(&questions) {
+            let watch = Watch::start()?;
+            let query = if asks { question } else { "" };
+            let context = live.context(query).channel(channel.clone()).budget(TOKENS).await?;
+            costs.push(watch.stop()?);
+            ensure!(context.gaps.is_empty(), "a context lacks a part: {:?}", context.gaps);
+            lines.add(&context);
+        }
+        all.extend(figures(name, bed.size(), counted(&costs), ASKED_CONTEXT));
+    }
+    all.extend(lines.figures(bed.size())?);
+    Ok(all)
+}
+
+/// Lines of all contexts by section.
+#[derive(Debug, Default)]
+struct Lines {
+    contexts: usize,
+    of: BTreeMap<&'static str, u64>,
+}
+
+impl Lines {
+    fn add(&mut self, context: &Context) {
+        self.contexts += 1;
+        for used in &context.sections {
+            *self.of.entry(used.section.as_str()).or_default() += u64::from(used.lines);
+        }
+    }
+
+    fn figures(&self, size: usize) -> Result<Vec<Figure>> {
+        let figure = |section: Section| {
+            let lines = self.of.get(section.as_str()).copied().unwrap_or_default();
+            ensure!(lines > 0, "no context has a line of {}", section.as_str());
+            let mean = lines as f64 / self.contexts.max(1) as f64;
+            Ok(Figure::new(format!("context, mean lines of {}", section.as_str()), size, mean, "lines"))
+        };
+        Section::ALL.into_iter().map(figure).collect()
+    }
 }
 
 /// Some of the questions, then all of them.

@@ -123,6 +123,7 @@ fn a_second_version_supersedes_the_first_everywhere() {
     assert!(context.out.contains("Jena") && !context.out.contains("Erfurt"), "{}", context.out);
 }
 
+// proves: NB-77, NB-80
 #[test]
 fn what_was_learnt_is_listed_shown_decided_about_and_taken_back() {
     let home = Home::new();
@@ -151,8 +152,11 @@ fn what_was_learnt_is_listed_shown_decided_about_and_taken_back() {
         (vec!["memory", "search", "French"], vec!["recall", "French"]),
         (vec!["memory", "entities"], vec!["entity", "list"]),
         (vec!["memory", "status"], vec!["status"]),
+        (vec!["memory", "summary", "--refresh"], vec!["summary", "--refresh"]),
     ] {
-        assert_eq!(home.run(&verb).out, home.run(&same).out, "{verb:?}");
+        let said = home.run(&verb).out;
+        assert_eq!(said, home.run(&same).out, "{verb:?}");
+        assert!(!said.is_empty(), "{verb:?}");
     }
     assert_eq!(
         home.run(&["learning", "show", "no such"]).code,

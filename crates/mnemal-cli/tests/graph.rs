@@ -189,6 +189,7 @@ fn what_is_talked_about_is_listed_and_shown_with_its_events() {
     assert_eq!(run(&home, &["topic", "show", "chess"]).0, 3);
 }
 
+// proves: NB-81
 #[test]
 fn somebody_is_forgotten_with_every_event_that_names_them() {
     let home = tempfile::tempdir().unwrap();
@@ -199,8 +200,10 @@ fn somebody_is_forgotten_with_every_event_that_names_them() {
         (&dry["status"], &dry["events"], &dry["learnings"]),
         (&json!("preview"), &json!(2), &json!(1))
     );
+    assert_eq!(read(&home, &["memory", "forget", "Anna", "--dry-run", "--json"]), dry);
     assert_eq!(run(&home, &["entity", "forget", "Anna"]).0, 2, "nobody can be asked");
-    assert_eq!(read(&home, &["entity", "forget", "Anna", "--yes", "--json"])["events"], 2);
+    let erased = read(&home, &["memory", "forget", "Anna", "--yes", "--json"]);
+    assert_eq!((&erased["events"], &erased["verified"]), (&json!(2), &json!(true)));
     assert_eq!(run(&home, &["entity", "show", "Anna"]).0, 3);
     assert_eq!(run(&home, &["entity", "show", "Ben"]).0, 0);
 }

@@ -45,6 +45,14 @@ fn a_summary_is_shown_and_leads_to_its_events() {
     for key in ["root", "  month:", "    session:mail/1"] {
         assert!(tree.lines().any(|line| line.starts_with(key)), "{key}: {tree}");
     }
+    let carla = ok(&home, &["summary", "entity:Carla"]);
+    assert!(carla.contains("The invoice of Carla") && !carla.contains("Boris"), "{carla}");
+    assert!(tree.lines().any(|line| line.starts_with("  entity_type:person")), "{tree}");
+    ok(&home, &["log", "add", "Actually, I prefer shorter responses.", "--session", "mail/1"]);
+    let page = ok(&home, &["summary", "user_preferences"]);
+    assert!(page.starts_with("Communication preferences\n- Actually, I prefer shorter responses."), "{page}");
+    assert_eq!(run(&home, &["summary", "--as-of", "2001-01-01"]).0, 3, "nothing was said by then");
+    assert_eq!(run(&home, &["summary", "entity:Zoltan"]).0, 3);
     assert_eq!(run(&home, &["summary", "planet:x"]).0, 2);
     assert_eq!(run(&home, &["summary", "channel:nowhere"]).0, 3);
     assert!(ok(&home, &["rebuild", "--layer", "summaries", "--check"]).contains("equal"));

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use mnemal_core::{BlockReceipt, ContextRequest, Omitted, OmittedReason, ReceiptLine, Section, TokenCount};
+use mnemal_core::{
+    BlockKind, BlockReceipt, ContextRequest, Omitted, OmittedReason, ReceiptLine, Section, TokenCount,
+};
 
 use crate::candidate::Candidate;
 use crate::fit::Fitted;
@@ -31,6 +33,8 @@ pub(crate) struct Account<'a> {
     pub(crate) request: &'a ContextRequest,
     pub(crate) claims: &'a [(Section, TokenCount)],
     pub(crate) told: &'a Told,
+    /// What the host says of agent and user.
+    pub(crate) front: &'a Told,
     pub(crate) sifted: &'a Sifted,
     pub(crate) fitted: &'a Fitted,
 }
@@ -73,8 +77,12 @@ impl Account<'_> {
         let claim = self.claims.iter().find(|(claiming, _)| *claiming == section);
         let share = claim.map_or(TokenCount(0), |(_, share)| *share);
         let of_section = self.shown().filter(|line| line.fragment.section == section);
-        let is_told = section == Section::State && !self.fitted.blocks.is_empty();
-        let told = if is_told { (self.told.tokens, self.told.lines) } else { (TokenCount(0), 0) };
+        let has_stable = self.fitted.blocks.iter().any(|block| block.kind == BlockKind::Stable);
+        let told = match section {
+            Section::State if !self.fitted.blocks.is_empty() => (self.told.tokens, self.told.lines),
+            Section::Identity if has_stable => (self.front.tokens, self.front.lines),
+            _ => (TokenCount(0), 0),
+        };
         let (tokens, lines) = of_section.fold(told, |(sum, lines), line| (sum + line.tokens, lines + 1));
         SectionUse { section, share, tokens, lines }
     }

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{join_all, join3};
 use mnemal_core::{
-    BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment, Gap,
-    GapCause, Gaps, IdSource, Injected, InstallationKey, Inventory, Layer, ModelId, Receipt, ReceiptId,
+    Because, BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment,
+    Gap, GapCause, Gaps, IdSource, Injected, InstallationKey, Inventory, Layer, ModelId, Receipt, ReceiptId,
     ReceiptStore, Result, Section, Seen, Slot, TokenCount, TokenCounter,
 };
 
 use crate::ContextSettings;
 use crate::account::{Account, SectionUse};
-use crate::block::{Bare, Block, Fence};
+use crate::block::{Bare, Block, Fence, FrontAlone};
+use crate::candidate::Candidate;
 use crate::fit::fit;
+use crate::front::front;
 use crate::inventory::told;
 use crate::line::clock;
 use crate::pack::Packer;
@@ -32,6 +34,9 @@ const OWNERS: [(Section, Layer); 7] = [
     (Section::Topics, Layer::Graph),
     (Section::State, Layer::Working),
 ];
+
+/// Most tokens of what is pinned. Source: AD-31.
+const PINNED: TokenCount = TokenCount(600);
 
 /// What an assembler is made of.
 #[derive(Clone, Debug)]
@@ -173,19 +178,30 @@ impl Assembler {
         let id = ReceiptId(parts.ids.next(now));
         let mut sifted = Sieve { request, seen: &seen, settings, counter, nonce: &nonce }.sift(fragments);
         let rivals = rivals(&sifted.candidates, settings.near_duplicate);
+        let identity: &[String] = if wants(request, Section::Identity) { &settings.identity } else { &[] };
         let offered: Vec<Section> = Section::ALL
             .into_iter()
             .filter(|section| {
-                let is_stocked = *section == Section::State
-                    && inventories.iter().any(|inventory| !inventory.items.is_empty());
+                let is_stocked = match section {
+                    Section::State => inventories.iter().any(|inventory| !inventory.items.is_empty()),
+                    Section::Identity => !identity.is_empty(),
+                    _ => false,
+                };
                 is_stocked || sifted.candidates.iter().any(|candidate| candidate.fragment.section == *section)
             })
             .collect();
         let reserve = if request.query.is_some() { settings.shares.unclaimed() } else { TokenCount(0) };
-        let claims = claims(&settings.shares, request.budget, &offered, reserve);
-        let room = claims.iter().find(|(section, _)| *section == Section::State);
-        let room = room.map_or(TokenCount(0), |(_, room)| *room);
-        let told = told(&inventories, &nonce, settings, counter, room);
+        let mut claims = claims(&settings.shares, request.budget, &offered, reserve);
+        let pinned: TokenCount =
+            sifted.candidates.iter().filter(|one| is_pinned(one)).map(|one| one.tokens).sum();
+        grow(&mut claims, request.budget, pinned.min(PINNED));
+        let room = |of: Section| {
+            let claim = claims.iter().find(|(section, _)| *section == of);
+            claim.map_or(TokenCount(0), |(_, room)| *room)
+        };
+        let told = told(&inventories, &nonce, settings, counter, room(Section::State));
+        // What a person has pinned keeps its room.
+        let front = front(identity, &nonce, counter, room(Section::Identity).minus(pinned));
         let tells_time = wants(request, Section::State);
         let time = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
         let header = format!("{time}receipt {id}\n{}", told.text);
@@ -194,9 +210,15 @@ impl Assembler {
             (true, 0) => Bare::Beside(BlockKind::Volatile),
             (true, _) => Bare::Always(BlockKind::Volatile),
         };
-        let fence = Fence { format: settings.format, nonce: &nonce, header: &header, bare, counter };
+        // A host that wants few lines asks on every prompt; there silence is the usual answer.
+        let front_alone =
+            if front.lines > 0 && request.lines.is_none() { FrontAlone::Yes } else { FrontAlone::No };
+        let format = settings.format;
+        let (header, over) = (header.as_str(), front.text.as_str());
+        let fence = Fence { format, nonce: &nonce, header, front: over, front_alone, bare, counter };
         let left = |(section, claim): &(Section, TokenCount)| match section {
             Section::State => (*section, claim.minus(told.tokens)),
+            Section::Identity => (*section, claim.minus(front.tokens)),
             _ => (*section, *claim),
         };
         let lines_claim: Vec<(Section, TokenCount)> = claims.iter().map(left).collect();
@@ -204,7 +226,14 @@ impl Assembler {
             .at_most(request.lines)
             .pack(&lines_claim);
         let fitted = fit(&sifted.candidates, packed, request.budget, &fence);
-        let account = Account { request, claims: &claims, told: &told, sifted: &sifted, fitted: &fitted };
+        let account = Account {
+            request,
+            claims: &claims,
+            told: &told,
+            front: &front,
+            sifted: &sifted,
+            fitted: &fitted,
+        };
         let receipt = Receipt {
             id,
             session: request.session.clone(),
@@ -244,6 +273,21 @@ struct Offered {
     fragments: Vec<Fragment>,
     inventories: Vec<Inventory>,
     seen: Seen,
+}
+
+/// Whether a person has said that this must always stand there.
+fn is_pinned(candidate: &Candidate) -> bool {
+    let fragment = &candidate.fragment;
+    fragment.section == Section::Identity && fragment.because == Because::Pinned
+}
+
+/// Gives identity as much as what is pinned needs, if the budget has so much that nobody claims.
+fn grow(claims: &mut [(Section, TokenCount)], budget: TokenCount, pinned: TokenCount) {
+    let claimed: TokenCount = claims.iter().map(|(_, claim)| *claim).sum();
+    if let Some((_, claim)) = claims.iter_mut().find(|(section, _)| *section == Section::Identity) {
+        let more = pinned.minus(*claim);
+        *claim = *claim + more.min(budget.minus(claimed));
+    }
 }
 
 fn wants(request: &ContextRequest, section: Section) -> bool {

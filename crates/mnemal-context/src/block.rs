@@ -27,8 +27,19 @@ pub(crate) struct Fence<'a> {
     pub(crate) nonce: &'a str,
     /// Clock, receipt and inventories, with a line break at the end; stands in the volatile block only.
     pub(crate) header: &'a str,
+    /// Who the agent and the user are, with a line break at the end; stands in the stable block only.
+    pub(crate) front: &'a str,
+    /// Whether the stable block is rendered for that alone.
+    pub(crate) front_alone: FrontAlone,
     pub(crate) bare: Bare,
     pub(crate) counter: &'a dyn TokenCounter,
+}
+
+/// Whether the stable block is rendered where it has nothing but what the host says of agent and user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrontAlone {
+    Yes,
+    No,
 }
 
 /// Which block is rendered without lines too.
@@ -76,8 +87,10 @@ impl Fence<'_> {
         let (external, own): (Vec<&Candidate>, Vec<&Candidate>) =
             lines.iter().partition(|line| line.is_external());
         let mut text = format!("{}\n{NOTICE}\n", marker::opening(self.nonce));
-        if kind == BlockKind::Volatile {
-            text.push_str(self.header);
+        match kind {
+            BlockKind::Stable => text.push_str(self.front),
+            BlockKind::Session => {}
+            BlockKind::Volatile => text.push_str(self.header),
         }
         let (before, after) = if self.format == Format::Json { ("{\"items\":[\n", "]}\n") } else { ("", "") };
         if before.is_empty() || !lines.is_empty() {

@@ -2,7 +2,7 @@
 
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
 
-use crate::block::{Bare, Block, Fence};
+use crate::block::{Bare, Block, Fence, FrontAlone};
 use crate::candidate::Candidate;
 use crate::pack::Packed;
 
@@ -25,20 +25,25 @@ impl Fitted {
 
 /// Renders what was packed, within the budget by the real count of each block and of the whole text.
 ///
-/// A block that only tells the time is the first to go, one that tells inventories the last.
+/// A block that only tells the time is the first to go, one that tells inventories the last but what the host says of agent and
+/// user.
 pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, fence: &Fence<'_>) -> Fitted {
     let Packed { mut taken, mut refused } = packed;
-    let mut bare = fence.bare;
-    while !taken.is_empty() || matches!(bare, Bare::Always(_)) {
+    let (mut bare, mut front) = (fence.bare, fence.front_alone);
+    while !taken.is_empty() || matches!(bare, Bare::Always(_)) || front == FrontAlone::Yes {
         let lines = in_order(candidates, &taken);
-        let blocks = render(candidates, &lines, fence, bare);
+        let blocks = render(candidates, &lines, fence, (bare, front));
         let over = excess(&blocks, budget, fence);
         if over == 0 {
             return Fitted { blocks, lines, refused };
         }
         let is_bare = |kind| !lines.iter().any(|place| is_in(candidates, *place, kind));
-        if taken.is_empty() || matches!(bare, Bare::Beside(kind) if is_bare(kind)) {
+        if bare != Bare::Never && (taken.is_empty() || matches!(bare, Bare::Beside(kind) if is_bare(kind))) {
             bare = Bare::Never;
+            continue;
+        }
+        if taken.is_empty() {
+            front = FrontAlone::No;
             continue;
         }
         let mut saved = 0;
@@ -61,7 +66,12 @@ fn excess(blocks: &[Block], budget: TokenCount, fence: &Fence<'_>) -> u32 {
     sum.max(whole).minus(budget).0
 }
 
-fn render(candidates: &[Candidate], lines: &[usize], fence: &Fence<'_>, bare: Bare) -> Vec<Block> {
+fn render(
+    candidates: &[Candidate],
+    lines: &[usize],
+    fence: &Fence<'_>,
+    (bare, front): (Bare, FrontAlone),
+) -> Vec<Block> {
     let mut blocks = Vec::new();
     for kind in [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile] {
         let of_kind: Vec<&Candidate> = lines
@@ -69,7 +79,8 @@ fn render(candidates: &[Candidate], lines: &[usize], fence: &Fence<'_>, bare: Ba
             .filter(|place| is_in(candidates, **place, kind))
             .filter_map(|place| candidates.get(*place))
             .collect();
-        if !of_kind.is_empty() || bare.kind() == Some(kind) {
+        let is_front = kind == BlockKind::Stable && front == FrontAlone::Yes;
+        if !of_kind.is_empty() || bare.kind() == Some(kind) || is_front {
             blocks.push(fence.block(kind, &of_kind));
         }
     }

@@ -17,6 +17,7 @@ mod share;
 
 mod block;
 mod fit;
+mod front;
 mod pack;
 
 mod account;

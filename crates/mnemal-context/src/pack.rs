@@ -6,7 +6,7 @@
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
 
 use crate::ContextSettings;
-use crate::block::{Bare, Fence};
+use crate::block::{Bare, Fence, FrontAlone};
 use crate::candidate::{Candidate, block_of};
 use crate::message::Message;
 use crate::share::LEAST;
@@ -75,11 +75,10 @@ impl<'a> Packer<'a> {
         let budget = budget.0;
         let mut left = budget;
         // A block that stands in any case is paid for at once.
-        if let Bare::Always(standing) = fence.bare {
-            for (kind, cost) in &mut fence_costs {
-                if *kind == standing {
-                    left = left.saturating_sub(std::mem::take(cost));
-                }
+        for (kind, cost) in &mut fence_costs {
+            let is_front = *kind == BlockKind::Stable && fence.front_alone == FrontAlone::Yes;
+            if is_front || fence.bare == Bare::Always(*kind) {
+                left = left.saturating_sub(std::mem::take(cost));
             }
         }
         Self {

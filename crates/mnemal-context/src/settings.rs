@@ -145,6 +145,8 @@ pub struct ContextSettings {
     pub zone: Zone,
     /// Name of the tool that reads an entry of working memory, as the host calls it.
     pub scratch_tool: String,
+    /// Who the agent and the user are, as the host says: texts that stand first in section identity, as far as its share goes.
+    pub identity: Vec<String>,
 }
 
 impl Default for ContextSettings {
@@ -158,6 +160,7 @@ impl Default for ContextSettings {
             near_duplicate: NEAR_DUPLICATE,
             zone: Zone::utc(),
             scratch_tool: SCRATCH_TOOL.to_owned(),
+            identity: Vec::new(),
         }
     }
 }
@@ -177,7 +180,8 @@ impl ContextSettings {
             hash.update(&self.shares.get(section).0.to_le_bytes());
         }
         hash.update(&self.zone.offset_seconds.to_le_bytes());
-        for name in [self.zone.name.as_str(), &self.scratch_tool] {
+        let names = [self.zone.name.as_str(), &self.scratch_tool];
+        for name in names.into_iter().chain(self.identity.iter().map(String::as_str)) {
             hash.update(name.as_bytes());
             hash.update(&[0]);
         }
@@ -222,6 +226,7 @@ mod tests {
             ContextSettings { format: Format::Headed(Wording::Chinese), ..base.clone() },
             ContextSettings { format: Format::Headed(Wording::English), ..base.clone() },
             ContextSettings { scratch_tool: "get_from_working_memory".to_owned(), ..base.clone() },
+            ContextSettings { identity: vec!["agent: Nova".to_owned()], ..base.clone() },
         ];
         assert_eq!(base.hash(), ContextSettings::default().hash());
         for other in others {

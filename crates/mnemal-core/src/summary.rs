@@ -4,14 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::{
-    ChannelId, Error, EventId, Level, Producer, Result, Seq, SessionId, Source, Speaker, Timestamp, Trust,
-    Zone,
+    ChannelId, EntityId, EntityKind, Error, EventId, Level, Producer, Result, Seq, SessionId, Source,
+    Speaker, Timestamp, Trust, Zone,
 };
 
 /// Where a node stands in the tree; its text form is its key (`root`, `channel:mail`, `day:2026-11-21`).
 ///
 /// A session stands below its channel, a part below its session and its day, a day below its week, a week below the month of
-/// its Thursday; channels and months stand below the root.
+/// its Thursday; an entity below its kind; channels, months, kinds, topics and what the user prefers stand below the root.
+/// A store keeps the nodes of conversations and of time; the others are made when they are read.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NodePath {
@@ -36,7 +37,18 @@ pub enum NodePath {
     Week(String),
     /// The weeks whose Thursday lies in a month, `2026-11`.
     Month(String),
+    /// Those of one kind who are named most.
+    EntityType(EntityKind),
+    /// Somebody or something with a name.
+    Entity(EntityId),
+    /// What is talked about.
+    Topic(EntityId),
+    /// How the user wants things.
+    Preferences,
 }
+
+/// The key of what the user prefers. Source: NB-11.
+const PREFERENCES: &str = "user_preferences";
 
 impl fmt::Display for NodePath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,6 +60,10 @@ impl fmt::Display for NodePath {
             Self::Day(day) => write!(out, "day:{day}"),
             Self::Week(week) => write!(out, "week:{week}"),
             Self::Month(month) => write!(out, "month:{month}"),
+            Self::EntityType(kind) => write!(out, "entity_type:{}", kind.as_str()),
+            Self::Entity(id) => write!(out, "entity:{id}"),
+            Self::Topic(id) => write!(out, "topic:{id}"),
+            Self::Preferences => out.write_str(PREFERENCES),
         }
     }
 }
@@ -71,6 +87,10 @@ impl FromStr for NodePath {
             "day" if !name.is_empty() => Self::Day(name.to_owned()),
             "week" if !name.is_empty() => Self::Week(name.to_owned()),
             "month" if !name.is_empty() => Self::Month(name.to_owned()),
+            "entity_type" => Self::EntityType(EntityKind::from_name(name).ok_or_else(|| unknown(text))?),
+            "entity" => Self::Entity(name.parse()?),
+            "topic" => Self::Topic(name.parse()?),
+            PREFERENCES if name.is_empty() => Self::Preferences,
             _ => return Err(unknown(text)),
         })
     }
@@ -78,7 +98,8 @@ impl FromStr for NodePath {
 
 fn unknown(text: &str) -> Error {
     Error::invalid(format!(
-        "{text} is no node of the summaries: root, channel:…, session:…, day:2026-11-21, week:2026-W47 or month:2026-11"
+        "{text} is no node of the summaries: root, channel:…, session:…, day:2026-11-21, week:2026-W47, month:2026-11, \
+         entity_type:person, entity:…, topic:… or user_preferences"
     ))
 }
 
@@ -171,11 +192,26 @@ mod tests {
             NodePath::Day("2026-11-21".to_owned()),
             NodePath::Week("2026-W47".to_owned()),
             NodePath::Month("2026-11".to_owned()),
+            NodePath::EntityType(EntityKind::Person),
+            NodePath::Entity(EntityId(7)),
+            NodePath::Topic(EntityId(8)),
+            NodePath::Preferences,
         ];
         for path in paths {
             assert_eq!(path.to_string().parse::<NodePath>().unwrap(), path);
         }
-        for wrong in ["", "roots", "root:x", "channel:", "part:x:d:s", "part:1:d", "day:", "entity"] {
+        for wrong in [
+            "",
+            "roots",
+            "root:x",
+            "channel:",
+            "part:x:d:s",
+            "part:1:d",
+            "day:",
+            "entity",
+            "topic:x",
+            "entity_type:x",
+        ] {
             assert!(wrong.parse::<NodePath>().is_err(), "{wrong}");
         }
     }

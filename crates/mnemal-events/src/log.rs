@@ -86,6 +86,8 @@ pub enum Durability {
     Disk,
     /// It survives as long as the process, or the machine, runs.
     Process,
+    /// It was dropped: memory is switched off.
+    Dropped,
 }
 
 /// What became of an event that was stored.

@@ -14,6 +14,7 @@ mod notes;
 mod source;
 
 mod preferences;
+mod profile;
 mod topic;
 
 pub use crate::decay::Decay;
@@ -21,5 +22,6 @@ pub use crate::fold::{is_learned, note_id, producer};
 pub use crate::notes::Notes;
 pub use crate::operate::timeline_key;
 pub use crate::preferences::PreferenceSource;
+pub use crate::profile::{ProfileHeading, profile};
 pub use crate::projector::LearningProjector;
-pub use crate::source::NotesSource;
+pub use crate::source::{NotesSource, PINNED, is_pinned};

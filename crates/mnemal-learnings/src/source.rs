@@ -18,6 +18,8 @@ const WORTHY: f32 = 0.7;
 const UNASKED: usize = 5;
 /// Most notes offered for one section. Source: NB-54, at most 200 active learnings.
 const OFFERED: usize = 200;
+/// The tag of what a person has pinned. Source: AD-31.
+pub const PINNED: &str = "pinned";
 /// Categories whose notes say who somebody is. Source: RB-04, the conventional categories.
 const IDENTITY: [&str; 2] = ["identity", "user-preferences/identity"];
 
@@ -75,7 +77,7 @@ impl ContextSource for NotesSource {
             .filter(|(section, _)| *section != Section::Knowledge || begins(request))
             .collect();
         placed.sort_by(|(section_a, a), (section_b, b)| {
-            let by_importance = standing(b).total_cmp(&standing(a));
+            let by_importance = rank(b).total_cmp(&rank(a));
             let by_age = (Reverse(a.created_at), a.id).cmp(&(Reverse(b.created_at), b.id));
             section_a.cmp(section_b).then(by_importance).then(by_age)
         });
@@ -107,12 +109,23 @@ fn section(note: &Learning) -> Option<Section> {
     let is_identity =
         |parent| Category::new(parent).is_ok_and(|parent: Category| note.category.is_within(&parent));
     match note.kind {
+        _ if is_pinned(note) => Some(Section::Identity),
         _ if IDENTITY.into_iter().any(is_identity) => Some(Section::Identity),
         LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
         LearningKind::Tool => Some(Section::Learnings),
         _ if note.importance.get() >= WORTHY => Some(Section::Knowledge),
         _ => None,
     }
+}
+
+/// Whether a person has said that it must stand in every context.
+pub fn is_pinned(note: &Learning) -> bool {
+    note.level == Level::User && note.tags.iter().any(|tag| tag.as_str() == PINNED)
+}
+
+/// What stands first: what is pinned, then by importance × confidence.
+fn rank(note: &Learning) -> f32 {
+    standing(note) + if is_pinned(note) { 1.0 } else { 0.0 }
 }
 
 /// Importance × confidence, which do not change with time.
@@ -152,9 +165,10 @@ fn fragment(section: Section, note: &Learning) -> Fragment {
         },
         trust: note.trust,
         importance: note.importance,
-        score: Score::new(standing(note)),
+        score: Score::new(rank(note)),
         parts: vec![part],
         because: match section {
+            Section::Identity if is_pinned(note) => Because::Pinned,
             Section::Preferences if note.basis == Basis::Told => Because::ExplicitPreference,
             Section::Knowledge => Because::Importance,
             _ => Because::Section,

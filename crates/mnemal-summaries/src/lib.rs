@@ -16,8 +16,8 @@ mod summaries;
 pub use crate::condense::{
     FEATURES, Features, Kept, Limits, Utterance, Weights, condense, condense_with, features,
 };
-pub use crate::projector::SummaryProjector;
+pub use crate::projector::{CYCLE, SummaryProjector};
 pub use crate::render::render;
 pub use crate::source::SummarySource;
 pub use crate::summaries::{Standing, Summaries};
-pub use crate::tree::producer;
+pub use crate::tree::{STALE, gathered, producer};

@@ -16,13 +16,13 @@ use crate::tree::{
     part, producer, sources,
 };
 
-/// Leaves that a step makes at most, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
-const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
+/// Leaves that a step makes at most unless it is told otherwise, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
+pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
 /// Folds what was said into the tree of summaries.
 ///
 /// Every node is a function of the log up to the cursor: a leaf of the events of its block, a branch of the nodes below it.
-/// So it does not matter in which steps the log was folded, and a rebuild gives the same nodes. A step makes at most 20 leaves,
+/// So it does not matter in which steps the log was folded, and a rebuild gives the same nodes. A step makes at most 20 leaves unless it is told otherwise,
 /// then the branches above them from below to above; nodes under which nothing has changed are not read. What an erase made
 /// hollow is made anew by the next steps, whether something was said meanwhile or not.
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ pub struct SummaryProjector {
     events: Arc<dyn EventStore>,
     summaries: Arc<dyn SummaryStore>,
     language: Language,
+    at_once: NonZeroUsize,
 }
 
 /// The nodes that a step makes.
@@ -67,13 +68,19 @@ type Leaves<'a> = BTreeMap<NodePath, Vec<&'a Event>>;
 impl SummaryProjector {
     /// Folds this log, spoken mostly in one language, into this tree.
     pub fn new(events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>, language: Language) -> Self {
-        Self { events, summaries, language }
+        Self { events, summaries, language, at_once: CYCLE }
+    }
+
+    /// Sets how many leaves a step makes at most; without it 20. The nodes are the same.
+    #[must_use]
+    pub fn with_leaves_at_once(self, at_once: NonZeroUsize) -> Self {
+        Self { at_once, ..self }
     }
 
     /// Returns the same projector of a log into another tree.
     #[must_use]
     pub fn beside(&self, events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>) -> Self {
-        Self { events, summaries, language: self.language }
+        Self { events, summaries, language: self.language, at_once: self.at_once }
     }
 
     /// Makes the leaves of the events up to `next`, which begin with a block.
@@ -144,7 +151,7 @@ impl SummaryProjector {
     /// Returns what the next events change, and where the cursor then stands.
     async fn fold(&self, expect: Cursor, head: Cursor, limit: NonZeroUsize) -> Result<(Changed, Cursor)> {
         let mut changed = Changed::default();
-        let hollow = self.summaries.hollow(CYCLE).await?;
+        let hollow = self.summaries.hollow(self.at_once).await?;
         let mut next = expect;
         if hollow.is_empty() && expect < head {
             // From the start of the block on, because its leaves have events in front of the cursor.
@@ -153,7 +160,7 @@ impl SummaryProjector {
             let limit = limit.saturating_add(OF_A_BLOCK.get());
             let events = self.events.scan(&sources(), after, limit).await?;
             let is_all = events.len() < limit.get();
-            let (leaves, end) = leaves(&events, expect);
+            let (leaves, end) = leaves(&events, expect, self.at_once);
             let read = last(&events).max(expect);
             next = end.unwrap_or(if is_all { head.max(read) } else { read });
             self.grow(&leaves, next, &mut changed).await?;
@@ -172,12 +179,12 @@ impl SummaryProjector {
 
 /// Groups events, ascending, by their leaves; ends in front of the event behind `after` that would be the first of one leaf
 /// too many, and returns where that is.
-fn leaves(events: &[Event], after: Cursor) -> (Leaves<'_>, Option<Cursor>) {
+fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>, Option<Cursor>) {
     let (mut leaves, mut fresh) = (Leaves::new(), BTreeSet::new());
     for event in events {
         let Some(said) = event.kept() else { continue };
         let leaf = leaf(event.seq, said);
-        if Cursor(Some(event.seq)) > after && fresh.insert(leaf.clone()) && fresh.len() > CYCLE.get() {
+        if Cursor(Some(event.seq)) > after && fresh.insert(leaf.clone()) && fresh.len() > at_once.get() {
             return (leaves, Some(Cursor(Some(Seq(event.seq.0 - 1)))));
         }
         leaves.entry(leaf).or_default().push(event);

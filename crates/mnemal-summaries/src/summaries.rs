@@ -4,14 +4,19 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Cursor, Error, Event, EventStore, NewEvent, NodePath, Result, Seq, SummaryNode, SummaryStore,
+    AsOf, Cursor, Error, Event, EventFilter, EventStore, NewEvent, NodePath, Result, Seq, SummaryNode,
+    SummaryStore, Within,
 };
+use mnemal_text::Language;
 
 use crate::calendar;
-use crate::tree::{BLOCK, CHILDREN, STALE, block_of, leaf, sources};
+use crate::tree::{BLOCK, CHILDREN, STALE, block_of, gathered, leaf, sources};
 
 /// Most events that are looked at for what is not in a text yet. Source: own choice; who is further behind is told so.
 const TAIL: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+/// Newest events that a node of the past is made of. Source: own choice, what is said in a few long conversations; choosing
+/// among them takes some 20 ms.
+const PAST: NonZeroUsize = NonZeroUsize::new(300).expect("300 is not zero");
 /// Nodes that are listed below one. Source: as many as it is made of.
 const LISTED: NonZeroUsize = NonZeroUsize::new(CHILDREN).expect("a branch is made of something");
 
@@ -20,6 +25,8 @@ const LISTED: NonZeroUsize = NonZeroUsize::new(CHILDREN).expect("a branch is mad
 pub struct Summaries {
     events: Arc<dyn EventStore>,
     store: Arc<dyn SummaryStore>,
+    language: Language,
+    stale_from: u64,
 }
 
 /// A node as it stands.
@@ -31,19 +38,38 @@ pub struct Standing {
     pub node: SummaryNode,
     /// Events below it that are not in its text yet, up to 1,000.
     pub behind: u64,
+    /// From how many such events on it is stale.
+    pub stale_from: u64,
 }
 
 impl Standing {
+    /// Returns a node that was made just now.
+    pub fn fresh(depth: usize, node: SummaryNode) -> Self {
+        Self { depth, node, behind: 0, stale_from: STALE }
+    }
+
     /// Whether so much was said since that the text should not be relied on.
     pub fn is_stale(&self) -> bool {
-        self.behind >= STALE
+        self.behind >= self.stale_from
     }
 }
 
 impl Summaries {
     /// Reads the tree of this log.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn SummaryStore>) -> Self {
-        Self { events, store }
+        Self { events, store, language: Language::English, stale_from: STALE }
+    }
+
+    /// Sets the language in which most is said, which matters for nodes of the past; without it English.
+    #[must_use]
+    pub fn with_language(self, language: Language) -> Self {
+        Self { language, ..self }
+    }
+
+    /// Sets from how many events on that are not in its text a node is stale, at least one; without it ten.
+    #[must_use]
+    pub fn with_stale_from(self, events: u64) -> Self {
+        Self { stale_from: events.max(1), ..self }
     }
 
     /// Returns a node.
@@ -55,6 +81,33 @@ impl Summaries {
         let node = node.ok_or_else(|| Error::not_found(format!("there is no summary of {path}")))?;
         let mut standing = self.standing(vec![(0, node)]).await?;
         standing.pop().ok_or_else(|| Error::internal("a node stands nowhere"))
+    }
+
+    /// Returns a node as it would read at a moment: of the root, a channel or a conversation, made now of the newest 300 events
+    /// that were said before the world time and known at the belief time. What was forgotten since is not in it.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing was said there by then; `Invalid` for a node of another kind: a stretch of time has its own end;
+    /// `Unavailable` when the database does not answer.
+    pub async fn get_as_of(&self, path: &NodePath, as_of: AsOf) -> Result<Standing> {
+        let mut filter = EventFilter { until: Some(as_of.world.plus_micros(1)), ..sources() };
+        let parents = match path {
+            NodePath::Root => Vec::new(),
+            NodePath::Channel(channel) => {
+                filter.channel = Within::Only(channel.clone());
+                vec![NodePath::Root]
+            }
+            NodePath::Session(session) => {
+                filter.session = Within::Only(session.clone());
+                Vec::new()
+            }
+            _ => return Err(Error::invalid(format!("{path} has no past: ask without a time"))),
+        };
+        let mut events = self.events.latest(&filter, PAST).await?;
+        events.retain(|event| event.recorded_at <= as_of.belief);
+        let node = gathered(self.language, path, parents, events);
+        let node = node.ok_or_else(|| Error::not_found(format!("nothing was said in {path} by then")))?;
+        Ok(Standing::fresh(0, node))
     }
 
     /// Returns a node and what stands below it, up to `depth` steps, each node in front of those below it, the newest first;
@@ -83,7 +136,7 @@ impl Summaries {
         };
         let standing = |(depth, node): (usize, SummaryNode)| {
             let behind = behind(&node.path);
-            Standing { depth, node, behind }
+            Standing { depth, node, behind, stale_from: self.stale_from }
         };
         Ok(nodes.into_iter().map(standing).collect())
     }

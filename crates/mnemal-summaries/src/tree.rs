@@ -23,8 +23,8 @@ pub(crate) const BLOCK: u64 = OF_A_BLOCK.get() as u64;
 pub(crate) const CHILDREN: usize = 30;
 /// Bytes that are read of an event. Source: BA-24, 500 characters.
 const READ: usize = 500;
-/// New events from which on a leaf is always made anew. Source: NB-40.
-pub(crate) const STALE: u64 = 10;
+/// New events from which on a leaf is always made anew, and a node is stale. Source: NB-40, `summaries.staleness_threshold`.
+pub const STALE: u64 = 10;
 /// A younger leaf is made anew when it has grown by one event in so many. Source: own choice; what is not yet in the text of a
 /// block is at most a fifth of it, for two refreshes in three events.
 const GROWTH: u64 = 4;
@@ -91,12 +91,40 @@ pub(crate) enum IsOver {
 
 /// Makes a leaf of those of its events that are in its text, ascending; `None` without one.
 pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Option<SummaryNode> {
+    let (first, last) =
+        (events.iter().find_map(|event| event.kept())?, events.iter().rev().find_map(|event| event.kept())?);
+    let parents =
+        vec![NodePath::Session(last.session.clone()), calendar::day(first.occurred_at, &first.zone)];
+    let node = chosen(language, path, events, PART)?;
+    Some(SummaryNode { parents, channel: Some(last.channel.clone()), ..node })
+}
+
+/// Makes a node that no store keeps, right below `parents`, of events that somebody else chose, in whatever order; `None` when
+/// nobody said anything in them.
+///
+/// It has up to five sentences, chosen as those of a conversation are; what is not said by people and agents, and what is held
+/// back by a rule, is not read.
+pub fn gathered(
+    language: Language,
+    path: &NodePath,
+    parents: Vec<NodePath>,
+    mut events: Vec<Event>,
+) -> Option<SummaryNode> {
+    let sources = sources();
+    events.retain(|event| sources.accepts(event));
+    events.sort_by_key(|event| (event.kept().map(|said| said.occurred_at), event.seq));
+    let events: Vec<&Event> = events.iter().collect();
+    let node = chosen(language, path, &events, LEAF)?;
+    (!node.lines.is_empty()).then_some(SummaryNode { parents, ..node })
+}
+
+/// Chooses the sentences of a node from events in the order in which they were said.
+fn chosen(language: Language, path: &NodePath, events: &[&Event], limits: Limits) -> Option<SummaryNode> {
     let kept: Vec<(&Event, &NewEvent)> =
         events.iter().filter_map(|event| Some((*event, event.kept()?))).collect();
-    let (first, (last, said_last)) = (kept.first()?, kept.last()?);
     let said: Vec<Utterance<'_>> = kept.iter().map(|(event, said)| utterance(event, said)).collect();
     let mut lines = Vec::new();
-    for one in condense(language, &said, PART) {
+    for one in condense(language, &said, limits) {
         if let Some((event, said)) = kept.get(one.utterance) {
             lines.extend(line(event, said, one.span));
         }
@@ -104,16 +132,14 @@ pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Op
     let mut sources: Vec<EventId> = kept.iter().map(|(event, _)| event.id).collect();
     sources.sort_unstable();
     let times = || kept.iter().map(|(_, said)| said.occurred_at);
+    let last = kept.iter().map(|(event, _)| event).max_by_key(|event| event.seq)?;
     Some(SummaryNode {
         path: path.clone(),
-        parents: vec![
-            NodePath::Session(said_last.session.clone()),
-            calendar::day(first.1.occurred_at, &first.1.zone),
-        ],
+        parents: Vec::new(),
         lines,
         sources,
         events: kept.len() as u64,
-        channel: Some(said_last.channel.clone()),
+        channel: None,
         first_at: times().min()?,
         last_at: times().max()?,
         through: last.seq,

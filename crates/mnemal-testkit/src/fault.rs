@@ -9,9 +9,10 @@ use mnemal_core::{
     Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder,
     Entity, EntityFilter, EntityId, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore,
     Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore,
-    Inventory, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter,
-    MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore, Reranker, Result,
-    Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector,
+    Inventory, KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry,
+    MentionFilter, MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore,
+    Reranker, Result, Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp,
+    Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 /// How a part misbehaves.
@@ -344,6 +345,37 @@ impl ReceiptStore for Faulty<dyn ReceiptStore> {
 
     async fn erase(&self, sources: &[EventId]) -> Result<u64> {
         self.part.erase(sources).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl WorkingStore for Faulty<dyn WorkingStore> {
+    async fn put(
+        &self,
+        key: &WorkingKey,
+        entry: &WorkingEntry,
+        room: NonZeroUsize,
+    ) -> Result<Vec<(WorkingKey, Timestamp)>> {
+        self.part.put(key, entry, room).await
+    }
+
+    async fn get(&self, key: &WorkingKey) -> Result<WorkingEntry> {
+        self.misbehave().await?;
+        self.part.get(key).await
+    }
+
+    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        self.misbehave().await?;
+        self.part.list(prefix).await
+    }
+
+    async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {
+        self.part.remove(prefix).await
+    }
+
+    async fn sweep(&self, at: Timestamp) -> Result<u64> {
+        self.part.sweep(at).await
     }
 }
 

@@ -54,6 +54,13 @@ impl RecallCall {
         self
     }
 
+    /// Searches notes alone, at most `recall.inject_limit` of them: what a turn is offered for what its user says.
+    pub fn notes_for_a_turn(mut self) -> Self {
+        self.request.filter.roles = Within::Only(vec![Role::Decision]);
+        self.request.limit = at_least_one(self.memory.engine.settings().recall.inject_limit);
+        self
+    }
+
     /// Narrows the search, in place of what the scope said.
     pub fn filter(mut self, filter: EventFilter) -> Self {
         self.request.filter = filter;
@@ -235,6 +242,7 @@ pub struct ContextCall {
     lines: Option<usize>,
     line_tokens: Option<TokenCount>,
     format: Format,
+    identity: Vec<String>,
 }
 
 impl ContextCall {
@@ -255,6 +263,7 @@ impl ContextCall {
             lines: None,
             line_tokens: None,
             format: Format::default(),
+            identity: Vec::new(),
         }
     }
 
@@ -298,6 +307,13 @@ impl ContextCall {
     /// Sets the longest text of one line, in tokens.
     pub fn line_tokens(mut self, most: u32) -> Self {
         self.line_tokens = Some(TokenCount(most));
+        self
+    }
+
+    /// Hands in a text that says who the agent or the user is, such as the host's own file about it; it stands first, behind what
+    /// the settings say, as far as the section's share goes. Nothing of it is stored.
+    pub fn identity(mut self, text: impl Into<String>) -> Self {
+        self.identity.push(text.into());
         self
     }
 
@@ -346,6 +362,9 @@ impl ContextCall {
     /// Assembles, then stores the receipt: the answer never depends on that write.
     async fn run(self) -> Result<Degraded<Context>> {
         let engine = &self.memory.engine;
+        if !engine.parts().assembles {
+            return self.empty().await;
+        }
         let request = self.request();
         let mut gaps = self.asked;
         let head = match engine.guarded().events.part() {
@@ -356,6 +375,7 @@ impl ContextCall {
         let notes = engine.fold_soon(head).await;
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
+        parts.settings.identity.extend(self.identity);
         parts.sources.extend(self.memory.secondary.sources());
         for gap in self.memory.secondary.gaps() {
             gaps.add(*gap);
@@ -373,6 +393,17 @@ impl ContextCall {
         };
         gaps.keep(Layer::Receipts, stored);
         Ok(gaps.attach(context))
+    }
+
+    /// Answers in an engine that assembles no contexts: with nothing but that gap, and nothing is stored.
+    async fn empty(&self) -> Result<Degraded<Context>> {
+        let mut parts = self.memory.engine.parts().context.clone();
+        parts.sources.clear();
+        parts.settings.identity.clear();
+        let mut answer = Assembler::new(parts).assemble(&self.request(), Cursor::START).await?;
+        answer.gaps = vec![Gap { layer: Layer::Context, cause: GapCause::NotConfigured }];
+        answer.value.receipt.gaps.clone_from(&answer.gaps);
+        Ok(answer)
     }
 }
 

@@ -67,8 +67,18 @@ pub struct Builder {
     settings: Settings,
     weights: Weights,
     without: Vec<Layer>,
+    switch: Switch,
     #[cfg(feature = "sqlite")]
     file: Option<mnemal_store::SqliteStore>,
+}
+
+/// Whether an engine remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Switch {
+    #[default]
+    On,
+    /// What is written is dropped.
+    Off,
 }
 
 impl Default for Builder {
@@ -97,6 +107,7 @@ impl Default for Builder {
             settings: Settings::default(),
             weights: Weights::default(),
             without: Vec::new(),
+            switch: Switch::On,
             #[cfg(feature = "sqlite")]
             file: None,
         }
@@ -188,7 +199,8 @@ impl Builder {
         self
     }
 
-    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph`, `Summaries`, `Receipts` or `Working`; answers then have its gap. Other layers stay.
+    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph`, `Summaries`, `Receipts`, `Working` or `Context`; answers then have its
+    /// gap. Other layers stay.
     pub fn without(mut self, layer: Layer) -> Self {
         self.without.push(layer);
         self
@@ -234,6 +246,17 @@ impl Builder {
         self.with_stores(MemoryStore::new()).build()
     }
 
+    /// Builds an engine that remembers nothing: it has no storage, what is written is accepted and dropped, and answers are
+    /// empty with the gaps of what is not there.
+    ///
+    /// # Errors
+    /// As [`in_memory`](Self::in_memory).
+    pub fn disabled(mut self) -> Result<Engine> {
+        self.settings.check()?;
+        self.switch = Switch::Off;
+        self.with_stores(Stores::none()).build()
+    }
+
     /// Builds; what is missing is a gap and not an error, but for a model that the settings name.
     ///
     /// # Errors
@@ -258,11 +281,12 @@ impl Builder {
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
         let graph_projector = graph_projector(&stores, &extractor);
-        let summary_projector = summary_projector(&stores, language);
+        let summary_projector = summary_projector(&stores, language, self.settings.summaries.at_once());
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
             settings: self.settings,
+            assembles: !self.without.contains(&Layer::Context),
             clock: self.clock,
             key,
             stores,
@@ -284,6 +308,7 @@ impl Builder {
             steady,
             swept: Mutex::new(None),
             unfolded: AtomicU64::new(0),
+            switch: self.switch,
         }))
     }
 
@@ -531,6 +556,7 @@ impl Builder {
             settings: ContextSettings {
                 low_trust_share: self.settings.context.low_trust_share,
                 secondary_share: self.settings.context.secondary_share,
+                identity: self.settings.identity.texts(),
                 ..ContextSettings::default()
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -565,11 +591,12 @@ fn graph_projector(stores: &Stores, extractor: &Arc<dyn Extractor>) -> Slot<Grap
     }
 }
 
-fn summary_projector(stores: &Stores, language: Language) -> Slot<SummaryProjector> {
+fn summary_projector(stores: &Stores, language: Language, at_once: NonZeroUsize) -> Slot<SummaryProjector> {
     match (&stores.events, &stores.summaries) {
         (Slot::Filled(events), Slot::Filled(summaries)) => {
             let (events, summaries) = (Arc::clone(events), Arc::clone(summaries));
-            Slot::Filled(Arc::new(SummaryProjector::new(events, summaries, language)))
+            let projector = SummaryProjector::new(events, summaries, language);
+            Slot::Filled(Arc::new(projector.with_leaves_at_once(at_once)))
         }
         _ => Slot::Empty,
     }

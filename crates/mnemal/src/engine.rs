@@ -10,16 +10,16 @@ use mnemal_core::{
     AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
     Gap, GapCause, GraphStore, Inbox, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter,
     LearningStore, NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope,
-    Slot, SummaryStore, Timestamp, Upkeep, WorkingStore,
+    Seq, Slot, SummaryStore, Timestamp, Upkeep, WorkingStore,
 };
-use mnemal_events::{Ack, EventLog, LeftOut};
+use mnemal_events::{Ack, Durability, EventLog, LeftOut};
 use mnemal_graph::GraphProjector;
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
 use mnemal_summaries::SummaryProjector;
 use mnemal_working::SteadyClock;
 
-use crate::builder::Builder;
+use crate::builder::{Builder, Switch};
 use crate::embedding::Tried;
 use crate::guard::Guarded;
 use crate::memory::Memory;
@@ -73,6 +73,10 @@ pub(crate) struct Wired {
     pub(crate) swept: Mutex<Option<Duration>>,
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
+    /// Whether anything is remembered.
+    pub(crate) switch: Switch,
+    /// Whether contexts are assembled.
+    pub(crate) assembles: bool,
 }
 
 /// The parts behind their guards: what reading uses.
@@ -220,6 +224,23 @@ impl Engine {
 
     pub(crate) async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
         self.guarded().receipts.part().map_err(|_| missing("receipts"))?.get(id).await
+    }
+
+    /// Returns what becomes of events in an engine that remembers nothing; `None` in every other one.
+    pub(crate) fn dropped(&self, events: &[NewEvent]) -> Option<Degraded<Vec<Ack>>> {
+        if self.0.switch == Switch::On {
+            return None;
+        }
+        let ack = |_: &NewEvent| Ack {
+            id: EventId(self.0.context.ids.next(self.now())),
+            seq: Seq(0),
+            durability: Durability::Dropped,
+            duplicate: false,
+            redactions: 0,
+            quarantined: None,
+        };
+        let gaps = vec![Gap { layer: Layer::Events, cause: GapCause::NotConfigured }];
+        Some(Degraded { value: events.iter().map(ack).collect(), gaps })
     }
 
     /// Returns the pipeline through which everything enters.

@@ -5,12 +5,16 @@ use mnemal_core::{
     LearningFilter, LearningId, LearningKind, NoteKey, Origin, Remember, Result, Scored, Tag, Timestamp,
 };
 use mnemal_events::Ack;
-use mnemal_learnings::{Notes, is_learned};
+use mnemal_learnings::{Notes, PINNED, is_learned, is_pinned};
 
 use crate::engine::{Engine, FOLD_EVERY, missing};
 use crate::memory::Memory;
 use crate::message::Message;
 
+/// Most pins. Source: AD-31.
+const MOST_PINS: usize = 8;
+/// Most tokens of them together. Source: AD-31.
+const PINNED_TOKENS: u32 = 600;
 /// What only learnings carry that were concluded. Source: RB-63.
 const INFERRED: &str = "inferred";
 /// Where preferences are filed that were concluded. Source: RB-63.
@@ -97,6 +101,77 @@ impl Memory {
         let message =
             Message::of(EventKind::Decision(Decision::Remember(remember)), Origin::UserConfirmed, text);
         self.log(message).await
+    }
+}
+
+/// What to do with a pin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pin {
+    Set,
+    Take,
+}
+
+impl Memory {
+    /// Pins a note or learning: it stands in section identity of every context, until it is unpinned. Only a person pins.
+    ///
+    /// # Errors
+    /// `Invalid` for one without a key or about a tool, and when there are eight pins or they have 600 tokens already: the message
+    /// lists them; nothing is cut. `NotFound` when there is no such note.
+    pub async fn pin(&self, name: &str) -> Result<Degraded<Ack>> {
+        let note = self.learning(name).await?;
+        let mut pins = self.pins().await?;
+        pins.retain(|pin| pin.id != note.id);
+        let counter = &self.engine.parts().context.counter;
+        let tokens = |notes: &[Learning]| notes.iter().map(|one| counter.count(&one.content).0).sum::<u32>();
+        if pins.len() >= MOST_PINS || tokens(&pins) + counter.count(&note.content).0 > PINNED_TOKENS {
+            let list: Vec<String> = pins
+                .iter()
+                .map(|pin| pin.key.as_ref().map_or_else(|| pin.id.to_string(), ToString::to_string))
+                .collect();
+            return Err(Error::invalid(format!(
+                "there is room for {MOST_PINS} pins of {PINNED_TOKENS} tokens; unpin one of {}",
+                list.join(", ")
+            )));
+        }
+        self.repinned(note, Pin::Set).await
+    }
+
+    /// Takes a pin back; the note stays.
+    ///
+    /// # Errors
+    /// As [`pin`](Self::pin), without the limits.
+    pub async fn unpin(&self, name: &str) -> Result<Degraded<Ack>> {
+        self.repinned(self.learning(name).await?, Pin::Take).await
+    }
+
+    /// Returns what is pinned, by rank.
+    ///
+    /// # Errors
+    /// As [`learnings`](Self::learnings).
+    pub async fn pins(&self) -> Result<Vec<Learning>> {
+        let rows = self.learnings(&LearningFilter::all(), AsOf::present(self.engine.now())).await?;
+        Ok(rows.into_iter().map(|row| row.item).filter(is_pinned).collect())
+    }
+
+    async fn repinned(&self, note: Learning, pin: Pin) -> Result<Degraded<Ack>> {
+        if note.kind == LearningKind::Tool {
+            return Err(Error::invalid("what was counted of a tool cannot be pinned"));
+        }
+        let key = Some(key_of(&note)?);
+        let mut tags: Vec<Tag> = note.tags.into_iter().filter(|tag| tag.as_str() != PINNED).collect();
+        if pin == Pin::Set {
+            tags.push(Tag::new(PINNED)?);
+        }
+        let remember = Remember {
+            key,
+            kind: note.kind,
+            category: note.category,
+            tags,
+            importance: note.importance,
+            expires_at: note.expires_at,
+        };
+        let decision = EventKind::Decision(Decision::Remember(remember));
+        self.log(Message::of(decision, Origin::UserConfirmed, note.content)).await
     }
 }
 

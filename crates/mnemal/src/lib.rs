@@ -52,6 +52,7 @@ pub use mnemal_events::{
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic,
 };
+pub use mnemal_learnings::ProfileHeading;
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 #[cfg(feature = "inbox")]
@@ -92,9 +93,9 @@ pub use crate::recover::Recovered;
 pub use crate::remember::{Alike, Overlap, RememberCall, Stored};
 pub use crate::settings::{
     CompressSettings, ContextShape, DreamSchedule, DreamSettings, DurabilityMode, EmbeddingProvider,
-    EmbeddingSettings, IngestSettings, LearningSettings, LlmProvider, LlmSettings, PrivacySettings,
-    RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings, StorageSettings, Tokenizer,
-    WorkingSettings,
+    EmbeddingSettings, IdentitySettings, IngestSettings, LearningSettings, LlmProvider, LlmSettings,
+    PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings,
+    StorageSettings, SummarySettings, Tokenizer, WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

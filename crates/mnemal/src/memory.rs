@@ -58,6 +58,16 @@ impl Memory {
         Ok(engine.memory(Scope::whole(SpaceId::new("memory")?)))
     }
 
+    /// Makes a memory that is switched off: what is written is accepted and dropped, a search or a context is empty with the gap
+    /// that there is no log, and conversations are compressed as the host hands them in.
+    ///
+    /// # Errors
+    /// `Unavailable` when the operating system has no randomness for the key.
+    pub fn disabled() -> Result<Self> {
+        let engine = Engine::builder().disabled()?;
+        Ok(engine.memory(Scope::whole(SpaceId::new("disabled")?)))
+    }
+
     /// Returns the same memory narrowed to one conversation, which new records join.
     #[must_use]
     pub fn for_session(&self, session: SessionId) -> Self {
@@ -114,6 +124,9 @@ impl Memory {
         };
         let events =
             messages.into_iter().map(|message| message.into_event(&defaults)).collect::<Result<Vec<_>>>()?;
+        if let Some(dropped) = self.engine.dropped(&events) {
+            return Ok(dropped);
+        }
         self.engine.append_to(&self.event_log()?, events).await
     }
 

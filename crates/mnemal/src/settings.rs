@@ -3,9 +3,11 @@
 mod compress;
 mod dream;
 mod embedding;
+mod identity;
 mod ingest;
 mod learning;
 mod llm;
+mod summaries;
 mod working;
 
 use std::time::Duration;
@@ -16,9 +18,11 @@ use serde::{Deserialize, Serialize};
 pub use self::compress::CompressSettings;
 pub use self::dream::{DreamSchedule, DreamSettings};
 pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
+pub use self::identity::IdentitySettings;
 pub use self::ingest::IngestSettings;
 pub use self::learning::LearningSettings;
 pub use self::llm::{LlmProvider, LlmSettings};
+pub use self::summaries::SummarySettings;
 pub use self::working::WorkingSettings;
 
 /// All settings; every one has a default that most users never touch.
@@ -39,6 +43,10 @@ pub struct Settings {
     pub llm: LlmSettings,
     /// Assembly of contexts.
     pub context: ContextShape,
+    /// Who the agent and the user are.
+    pub identity: IdentitySettings,
+    /// Summaries.
+    pub summaries: SummarySettings,
     /// Working memory.
     pub working: WorkingSettings,
     /// What is learnt.
@@ -96,6 +104,8 @@ pub struct SpacesSettings {
 pub struct RecallSettings {
     /// Hits of an explicit search.
     pub limit: usize,
+    /// Notes that a turn is offered for what its user says.
+    pub inject_limit: usize,
     /// Most time for one part of an answer, in milliseconds.
     pub part_deadline_ms: u64,
     /// Events of the index that one answer loads at most; one millisecond of processor time is good for some 800.
@@ -156,6 +166,8 @@ pub enum SecretMode {
 
 /// Source: SURFACES 4.2, `recall.limit` of an explicit search.
 const RECALL_LIMIT: usize = 10;
+/// Source: PB-20 and PB-35, `recall.inject_limit`.
+const INJECT_LIMIT: usize = 5;
 /// Source: ARCHITECTURE 7; hanging parts must leave room in the 800 ms of a client's hook.
 const PART_DEADLINE_MS: u64 = 200;
 /// Source: nanobot v2's context budget.
@@ -195,6 +207,8 @@ impl Default for Settings {
             embedding: EmbeddingSettings::default(),
             llm: LlmSettings::default(),
             context: ContextShape::default(),
+            identity: IdentitySettings::default(),
+            summaries: SummarySettings::default(),
             working: WorkingSettings::default(),
             learning: LearningSettings::default(),
             dream: DreamSettings::default(),
@@ -222,6 +236,7 @@ impl Default for RecallSettings {
     fn default() -> Self {
         Self {
             limit: RECALL_LIMIT,
+            inject_limit: INJECT_LIMIT,
             part_deadline_ms: PART_DEADLINE_MS,
             load_at_once: mnemal_recall::AT_ONCE.get(),
             language: "en".to_owned(),
@@ -256,6 +271,9 @@ impl Settings {
         if self.recall.limit == 0 || self.recall.part_deadline_ms == 0 {
             return Err(Error::invalid("recall.limit and recall.part_deadline_ms must be at least 1"));
         }
+        if self.recall.inject_limit == 0 {
+            return Err(Error::invalid("recall.inject_limit must be at least 1"));
+        }
         if self.recall.load_at_once == 0 {
             return Err(Error::invalid("recall.load_at_once must be at least 1"));
         }
@@ -272,6 +290,8 @@ impl Settings {
         if self.spaces.max_open == 0 {
             return Err(Error::invalid("spaces.max_open must be at least 1"));
         }
+        self.identity.check()?;
+        self.summaries.check()?;
         self.working.check()?;
         self.learning.check()?;
         self.dream.check()?;
@@ -286,6 +306,16 @@ impl Settings {
 mod tests {
     use super::*;
 
+    // proves: CF-14, RB-68
+    #[test]
+    fn numbers_of_the_systems_before_are_the_defaults() {
+        let settings = Settings::default();
+        assert_eq!(mnemal_events::RECENT_TURNS, 20);
+        assert!((settings.compress.window_fraction - 0.5).abs() < f64::EPSILON);
+        let working = settings.working.limits();
+        assert_eq!((working.ttl, working.room.get()), (Duration::from_mins(5), 50));
+    }
+
     #[test]
     fn a_value_out_of_range_names_its_key() {
         type Change = fn(&mut Settings);
@@ -295,7 +325,9 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 20] = [
+        let rows: [(Change, &str); 22] = [
+            (|settings| settings.summaries.max_refresh_batch = 0, "summaries.max_refresh_batch"),
+            (|settings| settings.identity.user = "x".repeat(2_001), "identity.user"),
             (|settings| settings.llm.provider = LlmProvider::OpenaiCompatible, "llm.base_url"),
             (|settings| settings.compress.window_fraction = f64::NAN, "compress.window_fraction"),
             (|settings| settings.compress.idle_minutes = 0, "compress.idle_minutes"),

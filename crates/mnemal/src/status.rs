@@ -9,6 +9,7 @@ use mnemal_core::{
 
 use mnemal_extract::{Tier, language};
 
+use crate::builder::Switch;
 use crate::engine::Engine;
 
 /// How far a layer may be behind before an answer says so. Source: ARCHITECTURE 12.1, one batch of nanobot v2.
@@ -45,12 +46,22 @@ pub struct Stats {
     pub languages: Vec<Heard>,
 }
 
+impl Stats {
+    /// Whether nothing was ever stored, or all of it was erased and nothing holds.
+    pub fn is_empty(&self) -> bool {
+        self.notes == 0 && self.sessions == 0
+    }
+}
+
 impl Engine {
-    /// Returns counts.
+    /// Returns counts; all zero where memory is switched off.
     ///
     /// # Errors
     /// `Unavailable` when the log does not answer.
     pub async fn stats(&self) -> Result<Stats> {
+        if self.parts().switch == Switch::Off {
+            return Ok(Stats::default());
+        }
         let events = self.events()?;
         let limit = crate::engine::MANY;
         let held_back = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };

@@ -1,10 +1,15 @@
 //! The summaries of a memory, for reading.
 
+mod known;
+
 use std::sync::Arc;
 
-use mnemal_core::{Degraded, Gap, GapCause, Layer, Result, Slot};
-use mnemal_summaries::Summaries;
+use mnemal_core::{AsOf, Degraded, Gap, GapCause, Gaps, Layer, Learning, NodePath, Result, Slot};
+use mnemal_learnings::ProfileHeading;
+use mnemal_summaries::{Standing, Summaries};
+use mnemal_text::Language;
 
+use self::known::Known;
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
@@ -29,11 +34,84 @@ impl Memory {
             Err(cause) => Some(cause),
         };
         let gaps = cause.map(|cause| Gap { layer: Layer::Summaries, cause }).into_iter().collect();
-        Ok(Degraded { value: Summaries::new(Arc::clone(events), Arc::clone(store)), gaps })
+        let summaries = Summaries::new(Arc::clone(events), Arc::clone(store))
+            .with_language(self.engine.language())
+            .with_stale_from(self.engine.settings().summaries.staleness_threshold);
+        Ok(Degraded { value: summaries, gaps })
+    }
+
+    /// Returns a node of the summaries: of conversations and times as it stands, of a name, a kind of names, a topic or what the
+    /// user prefers made now, from the newest events that the graph knows of it, or the learnings that hold.
+    ///
+    /// With `as_of`: what was said before the world time, as known at the belief time; without it, the present.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing was said there; `Invalid` for a stretch of time as of the past; `Unsupported` without the layer
+    /// that knows it.
+    pub async fn summary(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Degraded<Standing>> {
+        let mut gaps = Gaps::default();
+        if known::is_known(path) {
+            let as_of = as_of.unwrap_or_else(|| AsOf::present(self.engine.now()));
+            let known = gaps.merge(Known::new(self, as_of).await?);
+            return Ok(gaps.attach(known.standing(path).await?));
+        }
+        let summaries = gaps.merge(self.summaries().await?);
+        let standing = match as_of {
+            None => summaries.get(path).await?,
+            Some(as_of) => summaries.get_as_of(path, as_of).await?,
+        };
+        Ok(gaps.attach(standing))
+    }
+
+    /// Returns a node and what stands below it, up to `depth` steps, each node in front of those below it. Below the root stand
+    /// the channels and months, newest first, then the kinds of names and the topics that come up most, then what the user
+    /// prefers.
+    ///
+    /// # Errors
+    /// As [`summary`](Self::summary).
+    pub async fn summary_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<Standing>>> {
+        let mut gaps = Gaps::default();
+        let present = AsOf::present(self.engine.now());
+        if known::is_known(path) {
+            let known = gaps.merge(Known::new(self, present).await?);
+            return Ok(gaps.attach(known.tree(path, depth).await?));
+        }
+        let mut found = gaps.merge(self.summaries().await?).tree(path, depth).await?;
+        if *path == NodePath::Root && depth > 0 {
+            let known = gaps.merge(Known::new(self, present).await?);
+            found.extend(known.below_root(depth).await?);
+        }
+        Ok(gaps.attach(found))
+    }
+
+    /// Returns how the user wants things, on one page: up to 15 sentences by heading, in his own words, of the learnings that
+    /// hold and weigh most.
+    ///
+    /// # Errors
+    /// `Unsupported` without learnings, `Unavailable` when the store does not answer.
+    pub async fn profile(&self, as_of: AsOf) -> Result<Vec<(ProfileHeading, Learning)>> {
+        let rows = self.learnings(&mnemal_core::LearningFilter::all(), as_of).await?;
+        let rows: Vec<Learning> = rows.into_iter().map(|row| row.item).collect();
+        let page = mnemal_learnings::profile(&rows);
+        Ok(page.into_iter().map(|(heading, row)| (heading, row.clone())).collect())
     }
 }
 
 impl Engine {
+    /// Returns the language in which most is said.
+    pub(crate) fn language(&self) -> Language {
+        Language::from_code(&self.settings().recall.language).unwrap_or(Language::English)
+    }
+
+    /// Returns how many summaries are stored.
+    ///
+    /// # Errors
+    /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
+    pub async fn n_summaries(&self) -> Result<usize> {
+        let store = self.guarded().summaries.part().map_err(|_| missing("summaries"))?;
+        Ok(store.all().await?.len())
+    }
+
     /// Gives the summaries 200 ms to catch up with the log; what is left is a gap.
     ///
     /// # Errors

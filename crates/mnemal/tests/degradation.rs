@@ -1,5 +1,5 @@
 //! Every optional part × {absent, failing, hanging, panicking, stale}: an answer within its deadline, exactly that gap,
-//! everything else unchanged.
+//! everything else unchanged; and every combination of absent parts.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mnemal::{
-    Builder, Context, Degraded, Embedder, Engine, ErrorKind, Gap, GapCause, IndexStore, InstallationKey,
-    Layer, LearningStore, Memory, Message, NoteKey, Recalled, ReceiptStore, Scope, SpaceId,
+    Builder, Context, Degraded, Embedder, Engine, ErrorKind, Gap, GapCause, GraphStore, IndexStore,
+    InstallationKey, Keep, Layer, LearningStore, Memory, Message, NoteKey, Recalled, ReceiptStore, Scope,
+    SpaceId, SummaryStore, WorkingStore,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, HashEmbedder, ManualClock, SeededIds};
@@ -207,23 +208,109 @@ async fn receipts_that_misbehave_hold_nothing_back() {
     }
 }
 
-// proves: NB-97, NB-24, RB-69 (of the layers that there are)
+/// A healthy store in which the graph, the summaries and working memory have caught up, too.
+async fn furnished() -> Stores {
+    let stores = filled().await;
+    let memory = memory(builder(), stores.clone());
+    assert!(memory.graph().await.unwrap().gaps.is_empty());
+    assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
+    let working = memory.working().unwrap();
+    let _kept = working.put("plan", "buy apples".to_owned(), Keep::default()).await.unwrap();
+    stores
+}
+
+/// Returns the layers of the parts that lack in a context at the start of a conversation.
+async fn begins(memory: &Memory) -> (Degraded<Context>, Vec<Gap>) {
+    let context = memory.context("").await.unwrap();
+    let gaps = context.gaps.clone();
+    (context, gaps)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_graph_that_misbehaves_leaves_the_rest() {
+    let stores = furnished().await;
+    for fault in FAULTS {
+        let mnemal::Slot::Filled(graph) = stores.graph.clone() else { unreachable!() };
+        let broken: Arc<dyn GraphStore> = Arc::new(Faulty::new(graph, fault));
+        let (recalled, context) =
+            ask(&memory(builder(), Stores { graph: broken.into(), ..stores.clone() })).await;
+        let gap = Gap { layer: Layer::Graph, cause: cause(fault) };
+        assert!(context.gaps.contains(&gap), "{fault:?}: {:?}", context.gaps);
+        assert!(context.gaps.iter().all(|gap| gap.layer == Layer::Graph), "{fault:?}: {:?}", context.gaps);
+        assert!(recalled.hits.len() >= 5 && context.text.contains("Deploys happen on Tuesdays"), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn summaries_that_misbehave_leave_the_rest() {
+    let stores = furnished().await;
+    for fault in FAULTS {
+        let mnemal::Slot::Filled(summaries) = stores.summaries.clone() else { unreachable!() };
+        let broken: Arc<dyn SummaryStore> = Arc::new(Faulty::new(summaries, fault));
+        let broken = memory(builder(), Stores { summaries: broken.into(), ..stores.clone() });
+        let (context, gaps) = begins(&broken).await;
+        assert_eq!(gaps, [Gap { layer: Layer::Summaries, cause: cause(fault) }], "{fault:?}");
+        assert!(context.text.contains("Deploys happen on Tuesdays"), "{fault:?}: {}", context.text);
+        let (recalled, asked) = ask(&broken).await;
+        assert!(recalled.gaps.is_empty() && asked.gaps.is_empty(), "nobody asked them: {:?}", asked.gaps);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn working_memory_that_misbehaves_leaves_the_rest() {
+    let stores = furnished().await;
+    let whole = ask(&memory(builder(), stores.clone())).await.1;
+    assert!(whole.text.contains("plan"), "{}", whole.text);
+    for fault in FAULTS {
+        let mnemal::Slot::Filled(working) = stores.working.clone() else { unreachable!() };
+        let broken: Arc<dyn WorkingStore> = Arc::new(Faulty::new(working, fault));
+        let (recalled, context) =
+            ask(&memory(builder(), Stores { working: broken.into(), ..stores.clone() })).await;
+        assert_eq!(context.gaps, [Gap { layer: Layer::Working, cause: cause(fault) }], "{fault:?}");
+        assert!(recalled.gaps.is_empty() && context.text.contains("Deploys happen on Tuesdays"), "{fault:?}");
+    }
+}
+
+// proves: NB-97, NB-24, RB-69
 #[tokio::test(start_paused = true)]
 async fn every_combination_of_absent_layers_answers() {
-    let layers = [Layer::Lexical, Layer::Vector, Layer::Learnings, Layer::Receipts];
-    for set in 0_u32..16 {
+    let layers = [
+        Layer::Lexical,
+        Layer::Vector,
+        Layer::Learnings,
+        Layer::Receipts,
+        Layer::Graph,
+        Layer::Summaries,
+        Layer::Working,
+    ];
+    let stores = furnished().await;
+    for set in 0_u32..1 << layers.len() {
         let absent: Vec<Layer> =
-            (0_usize..4).filter(|bit| set & (1 << bit) != 0).map(|bit| layers[bit]).collect();
+            (0..layers.len()).filter(|bit| set & (1 << bit) != 0).map(|bit| layers[bit]).collect();
         let builder = absent.iter().fold(builder(), |builder, layer| builder.without(*layer));
-        let (recalled, context) = ask(&memory(builder, filled().await)).await;
+        let (recalled, context) = ask(&memory(builder, stores.clone())).await;
         for layer in layers {
             let gap = Gap { layer, cause: GapCause::NotConfigured };
             let expected = absent.contains(&layer);
             let told = context.gaps.contains(&gap) || recalled.gaps.contains(&gap);
             assert_eq!(told, expected, "without {absent:?}: {layer:?}");
         }
-        assert!(context.tokens <= context.budget);
+        let gaps = context.gaps.iter().chain(&recalled.gaps);
+        assert!(gaps.clone().all(|gap| gap.cause == GapCause::NotConfigured), "{absent:?}: {gaps:?}");
+        assert!(!recalled.hits.is_empty() && context.tokens <= context.budget, "{absent:?}");
+        let has_notes = context.text.contains("Deploys happen on Tuesdays");
+        assert!(has_notes || absent.contains(&Layer::Learnings), "{absent:?}: {}", context.text);
     }
+}
+
+// proves: NB-87
+#[tokio::test(start_paused = true)]
+async fn without_contexts_one_is_empty_and_recall_is_whole() {
+    let stores = furnished().await;
+    let (recalled, context) = ask(&memory(builder().without(Layer::Context), stores)).await;
+    assert_eq!(context.gaps, [Gap { layer: Layer::Context, cause: GapCause::NotConfigured }]);
+    assert!(context.text.is_empty() && context.receipt.lines.is_empty());
+    assert!(recalled.gaps.is_empty() && recalled.hits.len() >= 5);
 }
 
 #[tokio::test(start_paused = true)]

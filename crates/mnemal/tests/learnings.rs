@@ -98,3 +98,35 @@ async fn a_forgotten_message_takes_what_was_learnt_from_it_along() {
     assert!(memory.all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
     assert!(!context(&memory).await.contains("shorter"));
 }
+
+// proves: NB-56
+#[tokio::test]
+async fn what_has_faded_is_found_by_its_key_its_id_its_words_and_whom_it_names() {
+    let clock = Arc::new(ManualClock::default());
+    let builder = Engine::builder()
+        .with_clock(Arc::<ManualClock>::clone(&clock))
+        .with_ids(Arc::new(SeededIds::new(8)))
+        .with_key(InstallationKey::new([8; 32]))
+        .with_stores(MemoryStore::new())
+        .without(Layer::Vector);
+    let memory = builder.build().unwrap().memory(Scope::whole(SpaceId::new("one").unwrap()));
+    let text = "The reports for Marguerite are too long.";
+    for name in ["monday", "tuesday"] {
+        let talk = memory.for_session(session(name));
+        let _said = talk.log(Message::assistant("Here is the report, in nine pages.")).await.unwrap();
+        let _said = talk.log(Message::user(text)).await.unwrap();
+    }
+    let learnt = holds(&memory).await;
+    assert_eq!(learnt.len(), 1, "{learnt:?}");
+    assert_eq!(learnt[0].basis, mnemal::Basis::Inferred);
+    clock.advance(std::time::Duration::from_hours(24 * 800));
+    assert!((memory.engine().weight(&learnt[0], memory.engine().now()) - 0.10).abs() < 1e-6);
+    let key = learnt[0].key.as_ref().unwrap().to_string();
+    for name in [key, learnt[0].id.to_string()] {
+        assert_eq!(memory.learning(&name).await.unwrap().id, learnt[0].id, "{name}");
+    }
+    for query in [text, "Marguerite"] {
+        let found = memory.recall(query).await.unwrap();
+        assert!(found.hits.iter().any(|hit| hit.event.kept().unwrap().content == text), "{query}");
+    }
+}

@@ -98,7 +98,7 @@ fn golden(name: &str, prompt: &str) {
     assert_eq!(prompt, std::fs::read_to_string(&file).unwrap(), "{name}");
 }
 
-// proves: RB-70, RB-71
+// proves: RB-70, RB-71, RB-01
 #[tokio::test]
 async fn every_turn_of_a_user_a_patrol_and_a_subagent_has_this_very_prompt() {
     let host = Host::new().await;

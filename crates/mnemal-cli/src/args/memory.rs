@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::{Entity, Export, Import, Recall, When};
+use super::{Entity, Export, Import, Recall, Summary, When};
 
 /// `memory`: what can be done with notes and learnings, and other commands under the names of another memory.
 #[derive(Debug, Subcommand)]
@@ -31,6 +31,8 @@ pub(crate) enum MemoryVerb {
         #[command(flatten)]
         when: When,
     },
+    /// As `summary`.
+    Summary(Summary),
     /// As `entity forget`.
     Forget {
         /// A name, or `ent_…`.
@@ -64,6 +66,7 @@ impl MemoryVerb {
             Self::Search(call) => Command::Recall(call),
             Self::Entities { kind, limit, when } => Command::Entity(Entity::List { kind, limit, when }),
             Self::Entity { who, when } => Command::Entity(Entity::Show { who, when }),
+            Self::Summary(call) => Command::Summary(call),
             Self::Forget { who, dry_run } => Command::Entity(Entity::Forget { who, dry_run }),
             Self::Export(call) => Command::Export(call),
             Self::Import(call) => Command::Import(call),
@@ -128,6 +131,16 @@ pub(crate) enum MemoryCall {
         /// The text that you saw, if it must be that.
         #[arg(long)]
         text: Option<String>,
+    },
+    /// Let it stand in every context, first of all; at most eight of 600 tokens.
+    Pin {
+        /// As for `show`.
+        name: String,
+    },
+    /// Take a pin back.
+    Unpin {
+        /// As for `show`.
+        name: String,
     },
     /// List the categories in use, with counts.
     Categories,

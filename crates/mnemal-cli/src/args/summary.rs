@@ -2,13 +2,16 @@
 
 use clap::Args as ClapArgs;
 
+use super::When;
+
 /// Default steps below the node that is listed. Source: root, channels and months, conversations and weeks.
 const DEPTH: usize = 2;
 
 /// `summary`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Summary {
-    /// root, `channel:NAME`, `session:NAME`, `day:2026-11-21`, `week:2026-W47`, `month:2026-11`.
+    /// root, `channel:NAME`, `session:NAME`, `day:2026-11-21`, `week:2026-W47`, `month:2026-11`, `entity_type:person`,
+    /// `entity:NAME`, `topic:NAME`, `user_preferences`.
     #[arg(default_value = "root")]
     pub(crate) key: String,
     /// List what stands below it too, the newest first.
@@ -17,6 +20,8 @@ pub(crate) struct Summary {
     /// How many steps below it.
     #[arg(long, value_name = "STEPS", default_value_t = DEPTH, requires = "tree")]
     pub(crate) depth: usize,
+    #[command(flatten)]
+    pub(crate) when: When,
     /// Read everything first that was said since; without it as much as 200 ms allow.
     #[arg(long)]
     pub(crate) refresh: bool,

@@ -47,6 +47,18 @@ pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Outp
             decide(memory, &name, ("reject", "rejected"), |key| Decision::Reject { key }, output).await
         }
         MemoryCall::Confirm { name, text } => confirm(memory, &name, text, output).await,
+        MemoryCall::Pin { name } => {
+            let id = memory.pin(&name).await?.id;
+            output.answer(&PinnedForm { event_id: id.to_string() }, || format!("pinned  ({id})"))?;
+            Ok(0)
+        }
+        MemoryCall::Unpin { name } => {
+            let id = memory.unpin(&name).await?.id;
+            output.answer(&PinnedForm { event_id: id.to_string() }, || {
+                format!("not pinned any more  ({id})")
+            })?;
+            Ok(0)
+        }
         MemoryCall::Categories => categories(memory, output).await,
     }
 }
@@ -150,6 +162,11 @@ async fn categories(memory: &Memory, output: &Output) -> Result<u8> {
 #[derive(Serialize)]
 struct ConfirmedForm {
     id: String,
+    event_id: String,
+}
+
+#[derive(Serialize)]
+struct PinnedForm {
     event_id: String,
 }
 

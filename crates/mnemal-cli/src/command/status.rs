@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use mnemal::{GapCause, Generation, Health, Heard, Memory, Status};
+use mnemal::{
+    AsOf, Book, EntityFilter, FactFilter, GapCause, Generation, Health, Heard, LearningFilter, LearningKind,
+    Memory, Status,
+};
 use serde::Serialize;
 
 use super::rebuild::{DifferenceForm, form, said};
@@ -19,6 +22,9 @@ struct Report {
     events: u64,
     sessions: u64,
     notes: u64,
+    /// `None` where the layer does not answer.
+    #[serde(flatten)]
+    known: Known,
     quarantined: u64,
     erased: u64,
     languages: Vec<LanguageReport>,
@@ -27,6 +33,54 @@ struct Report {
     graph: Option<GraphReport>,
     /// `None` where the index does not answer.
     vectors: Option<Vec<VectorReport>>,
+}
+
+/// What was made of what was said, and how much of it; a layer that does not answer tells nothing.
+#[derive(Serialize)]
+struct Known {
+    entities: Option<usize>,
+    facts: Option<usize>,
+    summaries: Option<usize>,
+    learnings: Option<usize>,
+    /// When background work came to an end last.
+    last_cycle: Option<String>,
+}
+
+impl Known {
+    async fn of(memory: &Memory) -> Self {
+        let as_of = AsOf::present(memory.engine().now());
+        let graph = memory.graph().await.ok().map(|graph| graph.value);
+        let (mut entities, mut facts) = (None, None);
+        if let Some(graph) = &graph {
+            entities = graph.all(&EntityFilter::all(), as_of).await.ok().map(|all| all.len());
+            facts = graph.facts(&FactFilter::all(), as_of).await.ok().map(|all| all.len());
+        }
+        let book = memory.engine().dream_book(Book::Cycle).await.unwrap_or_default();
+        Self {
+            entities,
+            facts,
+            summaries: memory.engine().n_summaries().await.ok(),
+            learnings: memory
+                .learnings(&LearningFilter::all(), as_of)
+                .await
+                .ok()
+                .map(|all| all.iter().filter(|row| row.item.kind != LearningKind::Note).count()),
+            last_cycle: book.first().map(|line| line.at.to_string()),
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let counts = [
+            ("entities", self.entities),
+            ("facts", self.facts),
+            ("summaries", self.summaries),
+            ("learnings", self.learnings),
+        ];
+        let count = |(name, count): (&str, Option<usize>)| count.map(|count| format!("{name:<11} {count}"));
+        let mut lines: Vec<String> = counts.into_iter().filter_map(count).collect();
+        lines.extend(self.last_cycle.iter().map(|at| format!("last dream  {at}")));
+        lines
+    }
 }
 
 #[derive(Serialize)]
@@ -74,6 +128,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         events: stats.head.count(),
         sessions: stats.sessions,
         notes: stats.notes,
+        known: Known::of(&memory).await,
         quarantined: stats.quarantined,
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
@@ -124,9 +179,9 @@ fn text(report: &Report) -> String {
         format!("database    {} ({} KiB)", report.database, report.bytes / 1_024),
         format!("events      {} in {} conversations", report.events, report.sessions),
         format!("notes       {}", report.notes),
-        format!("held back   {}", report.quarantined),
-        format!("erased      {}", report.erased),
     ];
+    lines.extend(report.known.lines());
+    lines.extend([format!("held back   {}", report.quarantined), format!("erased      {}", report.erased)]);
     if !report.languages.is_empty() {
         let all: u64 = report.languages.iter().map(|heard| heard.turns).sum();
         let one = |heard: &LanguageReport| {

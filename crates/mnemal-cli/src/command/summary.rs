@@ -1,7 +1,9 @@
 //! `mnemal summary`.
 
 use anyhow::Result;
-use mnemal::{Gap, GapCause, Memory, NodePath, Standing, render_summary};
+use mnemal::{
+    AsOf, Error, Gap, GapCause, Learning, Memory, NodePath, ProfileHeading, Standing, render_summary,
+};
 use serde::Serialize;
 
 use crate::args::{Global, Summary};
@@ -9,25 +11,61 @@ use crate::output::Output;
 
 /// Shows a summary, or what stands below it.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Summary, output: &Output) -> Result<u8> {
-    let path: NodePath = call.key.parse()?;
+    let as_of = super::fact::moment(memory, &call.when)?;
+    let is_past = call.when.as_of.is_some() || call.when.believed_at.is_some();
+    let path = path(memory, &call.key, as_of).await?;
     // As long as it gets on.
-    let (mut refreshed, mut before) = (memory.engine().refresh_summaries().await?, u64::MAX);
-    while call.refresh && (1..before).contains(&behind(&refreshed)) {
-        before = behind(&refreshed);
-        refreshed = memory.engine().refresh_summaries().await?;
+    let (mut gaps, mut before) = (memory.engine().refresh_summaries().await?, u64::MAX);
+    while call.refresh && (1..before).contains(&behind(&gaps)) {
+        before = behind(&gaps);
+        gaps = memory.engine().refresh_summaries().await?;
     }
-    let summaries = memory.summaries().await?;
     if call.tree {
-        let found = summaries.tree(&path, call.depth).await?;
-        let forms: Vec<SummaryForm> = found.iter().map(SummaryForm::new).collect();
+        let found = memory.summary_tree(&path, call.depth).await?;
+        gaps.extend(found.gaps);
+        let forms: Vec<SummaryForm> = found.value.iter().map(SummaryForm::new).collect();
         let document = TreeForm { summaries: &forms };
         output
             .list(&forms, &document, || forms.iter().map(SummaryForm::line).collect::<Vec<_>>().join("\n"))?;
     } else {
-        let form = SummaryForm::new(&summaries.get(&path).await?);
+        let found = memory.summary(&path, is_past.then_some(as_of)).await?;
+        gaps.extend(found.gaps);
+        let mut form = SummaryForm::new(&found.value);
+        if path == NodePath::Preferences {
+            form.text = under_headings(&memory.profile(as_of).await?);
+        }
         output.answer(&form, || form.page())?;
     }
-    Ok(super::gaps(&refreshed, global, output))
+    gaps.dedup();
+    Ok(super::gaps(&gaps, global, output))
+}
+
+/// Reads a key; names and topics are meant by what they are called, too.
+async fn path(memory: &Memory, key: &str, as_of: AsOf) -> Result<NodePath> {
+    let path = key.parse::<NodePath>();
+    match (path, key.split_once(':')) {
+        (Err(_), Some(("entity", name))) => {
+            Ok(NodePath::Entity(memory.graph().await?.whom(name, as_of).await?.id))
+        }
+        (Err(_), Some(("topic", name))) => {
+            let topics = memory.graph().await?.topics(as_of).await?;
+            let wanted = name.to_lowercase();
+            let topic = topics.iter().find(|topic| topic.name.to_lowercase() == wanted);
+            let topic = topic.ok_or_else(|| Error::not_found(format!("nothing is said about {name:?}")))?;
+            Ok(NodePath::Topic(topic.id))
+        }
+        (path, _) => Ok(path?),
+    }
+}
+
+/// Writes the page of how the user wants things.
+fn under_headings(page: &[(ProfileHeading, Learning)]) -> String {
+    let of_heading = |rows: &[(ProfileHeading, Learning)]| {
+        let heading = rows.first().map_or("", |(heading, _)| heading.as_str());
+        let lines: Vec<String> = rows.iter().map(|(_, row)| format!("- {}", row.content)).collect();
+        format!("{heading}\n{}", lines.join("\n"))
+    };
+    page.chunk_by(|(one, _), (other, _)| one == other).map(of_heading).collect::<Vec<_>>().join("\n\n")
 }
 
 fn behind(gaps: &[Gap]) -> u64 {

@@ -290,16 +290,19 @@ fn an_undone_decision_is_as_if_it_had_not_been_made() {
     assert_eq!(space.rows(), before);
 }
 
-// proves: BA-33
+// proves: BA-33, BA-10
 #[test]
 fn a_tool_that_fails_is_known_for_it_apart_from_what_the_user_wants() {
     let mut space = Space::new();
     let result = |ok| EventKind::ToolResult { tool: mnemal_core::ToolName::new("deploy").unwrap(), ok };
-    for ok in [true, false, false] {
-        space.append(result(ok), "timeout", Origin::ToolInternal);
+    let mut last = space.append(result(true), "done", Origin::ToolInternal);
+    for holds in [0, 1] {
+        last = space.append(result(false), "timeout", Origin::ToolInternal);
+        space.catch_up(9);
+        assert_eq!(space.holds().len(), holds, "fewer than three uses are healthy");
     }
-    space.catch_up(9);
     let row = &space.holds()[0];
+    assert_eq!(row.sources[0].event, last, "the last error");
     assert_eq!((row.kind, row.content.as_str()), (LearningKind::Tool, "`deploy` failed in 2 of 3 uses."));
     assert_eq!((row.trust, row.level), (mnemal_core::Trust::Inferred, Level::Agent));
     assert!((row.confidence.get() - 0.3).abs() < 1e-6, "3 of the 10 uses that make one sure");

@@ -70,8 +70,9 @@ fn what_is_not_in_a_text_yet_is_counted_from_the_log_and_is_never_ten_events() {
     assert!(standing.is_stale() && standing.behind >= 10, "nothing was folded: {standing:?}");
 }
 
+// proves: NB-42
 #[test]
-fn a_step_makes_at_most_twenty_leaves() {
+fn a_step_makes_at_most_twenty_leaves_or_as_many_as_it_is_told() {
     let mut space = Space::new();
     for number in 0..50 {
         space.say(&format!("s{number}"), &format!("The locker {number} is green."));
@@ -82,6 +83,10 @@ fn a_step_makes_at_most_twenty_leaves() {
         let progress = now(space.projector.step(STEP)).unwrap();
         assert_eq!((leaves(&space), progress.behind), (expected, 50 - expected as u64));
     }
+    let seven = NonZeroUsize::new(7).unwrap();
+    now(space.projector.reset()).unwrap();
+    let progress = now(space.projector.clone().with_leaves_at_once(seven).step(STEP)).unwrap();
+    assert_eq!((leaves(&space), progress.behind), (7, 43));
 }
 
 #[test]

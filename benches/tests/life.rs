@@ -1,0 +1,17 @@
+//! A space in which every layer holds something.
+
+use mnemal_benches::latency::{Bed, furnish, import, life_contexts};
+
+#[tokio::test]
+async fn every_section_of_a_context_has_lines_in_a_made_life() {
+    let folder = tempfile::tempdir().unwrap();
+    let bed = Bed::life(folder.path(), 1_500, 12).unwrap();
+    import(&bed).await.unwrap();
+    let memory = bed.open().await.unwrap();
+    let held = furnish(&bed, &memory).await.unwrap();
+    let mut rows = held.iter().filter(|figure| figure.unit == "rows");
+    assert!(rows.all(|figure| figure.value > 2.0), "{held:?}");
+    // Lines in every section are a condition of the measurement itself.
+    let figures = life_contexts(&bed, &memory).await.unwrap();
+    assert!(figures.iter().any(|figure| figure.name.contains("without a question")), "{figures:?}");
+}

@@ -1,0 +1,82 @@
+//! Who the agent and the user are as the host says, as the first lines of the stable block.
+
+use mnemal_core::{TokenCount, TokenCounter};
+
+use crate::clean::clean;
+use crate::escape::json_string;
+use crate::inventory::Told;
+
+/// Writes each text as one string on a line of its own, as far as `room` goes; the one that does not fit whole is cut.
+///
+/// The nonce of the markers is taken out of the texts.
+pub(crate) fn front(texts: &[String], nonce: &str, counter: &dyn TokenCounter, room: TokenCount) -> Told {
+    let mut told = Told::default();
+    for text in texts {
+        let cleaned = clean(text).replace(nonce, "");
+        let left = room.minus(told.tokens);
+        let Some((line, tokens)) = line(cleaned.trim(), counter, left) else { break };
+        told.text.push_str(&line);
+        told.tokens = told.tokens + tokens;
+        told.lines += 1;
+    }
+    told
+}
+
+/// Returns the longest beginning of a text that fits, as a line; `None` when nothing of it does.
+fn line(text: &str, counter: &dyn TokenCounter, room: TokenCount) -> Option<(String, TokenCount)> {
+    let written = |text: &str| {
+        let line = format!("{}\n", json_string(text));
+        let tokens = counter.count(&line);
+        (line, tokens)
+    };
+    let whole = written(text);
+    if text.is_empty() || whole.1 <= room {
+        return (!text.is_empty()).then_some(whole);
+    }
+    // What stands around the words, and escapes in them, cost too: each try leaves out a quarter of what was left.
+    let mut aim = room.0;
+    while aim > 0 {
+        let head = text.get(counter.prefix(text, TokenCount(aim))).unwrap_or_default().trim_end();
+        let cut = written(&format!("{head}…"));
+        if !head.is_empty() && cut.1 <= room {
+            return Some(cut);
+        }
+        aim -= aim.div_ceil(4);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Letters;
+
+    impl TokenCounter for Letters {
+        fn name(&self) -> &'static str {
+            "letters"
+        }
+
+        fn count(&self, text: &str) -> TokenCount {
+            TokenCount(u32::try_from(text.chars().count()).unwrap())
+        }
+
+        fn prefix(&self, text: &str, budget: TokenCount) -> std::ops::Range<usize> {
+            0..text.char_indices().nth(budget.0 as usize).map_or(text.len(), |(end, _)| end)
+        }
+    }
+
+    #[test]
+    fn texts_are_strings_that_hold_their_room_and_never_the_nonce() {
+        let texts = ["agent: Nova\nsays \"hi\" 00ff".to_owned(), "user: Ada".to_owned()];
+        let whole = front(&texts, "00ff", &Letters, TokenCount(200));
+        assert_eq!((whole.text.lines().count(), whole.lines), (2, 2), "{}", whole.text);
+        assert!(!whole.text.contains("00ff") && whole.text.contains("Ada"));
+        for room in 0..60 {
+            let cut = front(&texts, "00ff", &Letters, TokenCount(room));
+            assert!(cut.tokens.0 <= room && cut.tokens == Letters.count(&cut.text), "{room}: {cut:?}");
+        }
+        assert!(front(&texts, "00ff", &Letters, TokenCount(12)).text.ends_with("…\"\n"));
+    }
+}

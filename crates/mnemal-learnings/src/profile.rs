@@ -1,0 +1,83 @@
+//! How the user wants things, on one page: sentences under headings.
+
+use std::collections::BTreeMap;
+
+use mnemal_core::{Learning, LearningKind};
+
+use crate::read::{LEARNED, is_own};
+
+/// Most learnings that the page is made from. Source: BA-34.
+const READ: usize = 50;
+/// Most sentences on the page. Source: BA-34, 8 to 15 bullets.
+const SHOWN: usize = 15;
+/// Sides of an answer that say how it is put, by the names of the extractor. Source: BA-34, communication preferences.
+const COMMUNICATION: [&str; 8] =
+    ["length", "format", "tone", "language", "detail", "emoji", "greeting", "citation"];
+/// What feedback is about that names no work. Source: that of what is read in messages.
+const ANY_ANSWER: &str = "answer";
+
+/// What a sentence of the page is about, in the order of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProfileHeading {
+    /// The user's own life: tastes, needs, habits.
+    Owner,
+    /// What the agent must and must not do.
+    Agent,
+    /// How answers are put.
+    Communication,
+    /// How work is done, and with which tools.
+    Work,
+}
+
+impl ProfileHeading {
+    /// Returns the heading as it stands on the page.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "Owner profile",
+            Self::Agent => "Agent rules",
+            Self::Communication => "Communication preferences",
+            Self::Work => "Tool and work preferences",
+        }
+    }
+
+    /// Returns under which heading a learning stands; `None` for one that is no preference.
+    pub fn of(learning: &Learning) -> Option<Self> {
+        match learning.kind {
+            LearningKind::AntiPattern => return Some(Self::Agent),
+            LearningKind::Preference => {}
+            _ => return None,
+        }
+        let Some(key) = learning.key.as_ref().filter(|key| key.as_str().starts_with(LEARNED)) else {
+            return Some(Self::Owner);
+        };
+        if is_own(key) {
+            return Some(Self::Owner);
+        }
+        // Behind their beginning keys name what feedback is about, then which side of it.
+        let mut path = key.as_str().split('/').skip(1);
+        let (about, side) = (path.next().unwrap_or_default(), path.next().unwrap_or_default());
+        Some(match () {
+            () if COMMUNICATION.contains(&side) => Self::Communication,
+            () if about == ANY_ANSWER => Self::Agent,
+            () => Self::Work,
+        })
+    }
+}
+
+/// Returns how the user wants things: of the first 50 preferences and anti-patterns up to 15, as many of each heading as of the
+/// others while there are some, by heading and then in the given order, which is that of confidence × weight.
+pub fn profile(best_first: &[Learning]) -> Vec<(ProfileHeading, &Learning)> {
+    let mut of_heading = BTreeMap::<ProfileHeading, usize>::new();
+    let headed = |(place, row)| {
+        let heading = ProfileHeading::of(row)?;
+        let rank = of_heading.entry(heading).or_default();
+        *rank += 1;
+        Some((*rank, place, heading, row))
+    };
+    let mut page: Vec<(usize, usize, ProfileHeading, &Learning)> =
+        best_first.iter().enumerate().filter_map(headed).take(READ).collect();
+    page.sort_by_key(|(rank, place, ..)| (*rank, *place));
+    page.truncate(SHOWN);
+    page.sort_by_key(|(_, place, heading, _)| (*heading, *place));
+    page.into_iter().map(|(_, _, heading, row)| (heading, row)).collect()
+}

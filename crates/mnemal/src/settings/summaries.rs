@@ -1,0 +1,39 @@
+//! Summaries.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Error, Result};
+use mnemal_summaries::{CYCLE, STALE};
+use serde::{Deserialize, Serialize};
+
+/// Summaries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SummarySettings {
+    /// From how many events on that are not in its text a summary is called stale.
+    pub staleness_threshold: u64,
+    /// Most leaves of the tree that one step makes anew.
+    pub max_refresh_batch: usize,
+}
+
+impl Default for SummarySettings {
+    fn default() -> Self {
+        Self { staleness_threshold: STALE, max_refresh_batch: CYCLE.get() }
+    }
+}
+
+impl SummarySettings {
+    /// Returns how many leaves a step makes at most.
+    pub(crate) fn at_once(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.max_refresh_batch).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.staleness_threshold == 0 || self.max_refresh_batch == 0 {
+            return Err(Error::invalid(
+                "summaries.staleness_threshold and summaries.max_refresh_batch must be at least 1",
+            ));
+        }
+        Ok(())
+    }
+}

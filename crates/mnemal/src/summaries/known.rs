@@ -1,0 +1,235 @@
+//! Nodes that no store keeps, because they are made when they are read: of names, kinds of names, topics and preferences.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mnemal_core::{
+    AsOf, Degraded, EntityFilter, EntityId, EntityKind, Error, Event, EventId, Gaps, Learning, NodePath,
+    Result, Seq, SummaryLine, SummaryNode, Timestamp, Zone,
+};
+use mnemal_graph::{Graph, Topic};
+use mnemal_summaries::{Standing, gathered, producer};
+
+use crate::memory::Memory;
+
+/// Newest events that a node is made of. Source: NB-44.
+const SOURCES: usize = 30;
+/// Names of a kind that are read for its node, and listed below it. Source: BA-27.
+const OF_A_KIND: usize = 10;
+/// Newest events of each of them. Source: BA-27.
+const OF_EACH: usize = 5;
+/// Topics that are listed below the root, and below a topic. Source: own choice, as many as names of a kind.
+const TOPICS: usize = 10;
+/// Kinds of names that have a node: a number or a path is nobody of whom something can be told.
+const KINDS: [EntityKind; 8] = [
+    EntityKind::Person,
+    EntityKind::Animal,
+    EntityKind::Organization,
+    EntityKind::Location,
+    EntityKind::Product,
+    EntityKind::Work,
+    EntityKind::Event,
+    EntityKind::Concept,
+];
+
+/// Whether a node is made when it is read.
+pub(super) fn is_known(path: &NodePath) -> bool {
+    matches!(path, NodePath::Entity(_) | NodePath::EntityType(_) | NodePath::Topic(_) | NodePath::Preferences)
+}
+
+/// What the graph and the learnings know at a moment.
+#[derive(Debug)]
+pub(super) struct Known<'m> {
+    memory: &'m Memory,
+    /// `None` in an engine without a graph.
+    graph: Option<Graph>,
+    as_of: AsOf,
+}
+
+impl<'m> Known<'m> {
+    pub(super) async fn new(memory: &'m Memory, as_of: AsOf) -> Result<Degraded<Self>> {
+        let mut gaps = Gaps::default();
+        let has_graph = memory.engine.guarded().graph.is_filled();
+        let graph = if has_graph { Some(gaps.merge(memory.graph().await?)) } else { None };
+        Ok(gaps.attach(Self { memory, graph, as_of }))
+    }
+
+    /// Returns one node.
+    pub(super) async fn standing(&self, path: &NodePath) -> Result<Standing> {
+        let node = match path {
+            NodePath::Entity(id) => self.entity(*id).await?,
+            NodePath::EntityType(kind) => {
+                let census = self.census().await?;
+                self.kind(*kind, census.get(kind).map_or(&[], Vec::as_slice)).await?
+            }
+            NodePath::Topic(id) => {
+                let topics = self.graph()?.topics(self.as_of).await?;
+                match topics.iter().find(|topic| topic.id == *id) {
+                    Some(topic) => self.topic(topic).await?,
+                    None => None,
+                }
+            }
+            _ => self.preferences().await?,
+        };
+        let node = node.ok_or_else(|| Error::not_found(format!("there is nothing to tell of {path}")))?;
+        Ok(Standing::fresh(0, node))
+    }
+
+    /// Returns a node and what stands below it.
+    pub(super) async fn tree(&self, path: &NodePath, depth: usize) -> Result<Vec<Standing>> {
+        let mut found = vec![self.standing(path).await?];
+        match path {
+            _ if depth == 0 => {}
+            NodePath::EntityType(kind) => {
+                let census = self.census().await?;
+                found.extend(self.names(census.get(kind).map_or(&[], Vec::as_slice), 1).await?);
+            }
+            NodePath::Topic(id) => {
+                let topics = self.graph()?.topics(self.as_of).await?;
+                let parts: Vec<Topic> =
+                    topics.into_iter().filter(|topic| topic.parent == Some(*id)).collect();
+                found.extend(self.topics(&parts, 1).await?);
+            }
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    /// Returns what stands below the root beside the channels and the months.
+    pub(super) async fn below_root(&self, depth: usize) -> Result<Vec<Standing>> {
+        let mut found = Vec::new();
+        if let Some(graph) = &self.graph {
+            let census = self.census().await?;
+            for (kind, names) in &census {
+                if let Some(node) = self.kind(*kind, names).await? {
+                    found.push(Standing::fresh(1, node));
+                    if depth > 1 {
+                        found.extend(self.names(names, 2).await?);
+                    }
+                }
+            }
+            let mut topics = graph.topics(self.as_of).await?;
+            topics.retain(|topic| topic.parent.is_none());
+            found.extend(self.topics(&topics, 1).await?);
+        }
+        if self.memory.engine.guarded().learnings.is_filled() {
+            found.extend(self.preferences().await?.map(|node| Standing::fresh(1, node)));
+        }
+        Ok(found)
+    }
+
+    fn graph(&self) -> Result<&Graph> {
+        self.graph.as_ref().ok_or_else(|| crate::engine::missing("a graph"))
+    }
+
+    /// Returns the names of each kind that has a node, what is named most first.
+    async fn census(&self) -> Result<BTreeMap<EntityKind, Vec<EntityId>>> {
+        let graph = self.graph()?;
+        let all = graph.all(&EntityFilter::all(), self.as_of).await?;
+        let kinds: BTreeMap<EntityId, EntityKind> =
+            all.iter().map(|entity| (entity.id, entity.kind)).collect();
+        let mut census: BTreeMap<EntityKind, Vec<EntityId>> = BTreeMap::new();
+        for one in graph.census(self.as_of).await? {
+            if let Some(kind) = kinds.get(&one.entity).filter(|kind| KINDS.contains(kind)) {
+                census.entry(*kind).or_default().push(one.entity);
+            }
+        }
+        Ok(census)
+    }
+
+    async fn names(&self, names: &[EntityId], depth: usize) -> Result<Vec<Standing>> {
+        let mut found = Vec::new();
+        for id in names.iter().take(OF_A_KIND) {
+            found.extend(self.entity(*id).await?.map(|node| Standing::fresh(depth, node)));
+        }
+        Ok(found)
+    }
+
+    async fn topics(&self, topics: &[Topic], depth: usize) -> Result<Vec<Standing>> {
+        let mut found = Vec::new();
+        for topic in topics.iter().take(TOPICS) {
+            found.extend(self.topic(topic).await?.map(|node| Standing::fresh(depth, node)));
+        }
+        Ok(found)
+    }
+
+    async fn entity(&self, id: EntityId) -> Result<Option<SummaryNode>> {
+        let Some(entity) = self.graph()?.entities([id], self.as_of).await?.pop() else { return Ok(None) };
+        let events = self.named_in(entity.id, SOURCES).await?;
+        let path = NodePath::Entity(entity.id);
+        self.made(&path, NodePath::EntityType(entity.kind), events).await
+    }
+
+    async fn kind(&self, kind: EntityKind, names: &[EntityId]) -> Result<Option<SummaryNode>> {
+        let mut events = BTreeSet::new();
+        for id in names.iter().take(OF_A_KIND) {
+            events.extend(self.named_in(*id, OF_EACH).await?);
+        }
+        let events = events.into_iter().collect();
+        self.made(&NodePath::EntityType(kind), NodePath::Root, events).await
+    }
+
+    async fn topic(&self, topic: &Topic) -> Result<Option<SummaryNode>> {
+        let events = topic.events.iter().rev().take(SOURCES).map(|(event, _)| *event).collect();
+        let parent = topic.parent.map_or(NodePath::Root, NodePath::Topic);
+        self.made(&NodePath::Topic(topic.id), parent, events).await
+    }
+
+    /// Returns the newest events that name an entity until the world time.
+    async fn named_in(&self, id: EntityId, most: usize) -> Result<Vec<EventId>> {
+        let mut rows = self.graph()?.mentions(id, self.as_of).await?;
+        rows.retain(|row| row.occurred_at <= self.as_of.world);
+        rows.sort_by_key(|row| std::cmp::Reverse((row.occurred_at, row.source.event)));
+        rows.dedup_by_key(|row| row.source.event);
+        Ok(rows.iter().take(most).map(|row| row.source.event).collect())
+    }
+
+    async fn made(
+        &self,
+        path: &NodePath,
+        parent: NodePath,
+        events: Vec<EventId>,
+    ) -> Result<Option<SummaryNode>> {
+        let mut events: Vec<Event> = self.memory.engine.events()?.get(&events).await?;
+        events.retain(|event| event.recorded_at <= self.as_of.belief);
+        Ok(gathered(self.memory.engine.language(), path, vec![parent], events))
+    }
+
+    /// Returns how the user wants things, in the order of the page.
+    async fn preferences(&self) -> Result<Option<SummaryNode>> {
+        let rows: Vec<Learning> =
+            self.memory.profile(self.as_of).await?.into_iter().map(|(_, row)| row).collect();
+        let sources: BTreeSet<EventId> =
+            rows.iter().flat_map(|row| &row.sources).map(|source| source.event).collect();
+        let sources: Vec<EventId> = sources.into_iter().collect();
+        let events = self.memory.engine.events()?.get(&sources).await?;
+        let times = || rows.iter().map(|row| row.occurred_at);
+        let (Some(first_at), Some(last_at)) = (times().min(), times().max()) else { return Ok(None) };
+        Ok(Some(SummaryNode {
+            path: NodePath::Preferences,
+            parents: vec![NodePath::Root],
+            lines: rows.iter().filter_map(line).collect(),
+            events: sources.len() as u64,
+            sources,
+            channel: None,
+            first_at,
+            last_at,
+            through: events.iter().map(|event| event.seq).max().unwrap_or(Seq(0)),
+            updated_at: events.iter().map(|event| event.recorded_at).max().unwrap_or(Timestamp::EPOCH),
+            producer: producer(),
+        }))
+    }
+}
+
+/// Returns a learning as a sentence of a summary: its words, and where the user said so last.
+fn line(row: &Learning) -> Option<SummaryLine> {
+    Some(SummaryLine {
+        source: *row.sources.last()?,
+        text: row.content.clone(),
+        session: row.session.clone(),
+        speaker: row.speaker.clone(),
+        occurred_at: row.occurred_at,
+        zone: Zone::utc(),
+        trust: row.trust,
+        level: row.level,
+    })
+}
