@@ -103,6 +103,14 @@ const MEASUREMENTS: &[Measurement] = &[
         commands: &["latency --sizes 10000,100000,1000000"],
     },
     Measurement {
+        name: "life",
+        title: "Contexts of a whole life",
+        about: "A made life of a person and an assistant in which every layer holds something: small talk, 900 people, places, wishes, \
+            300 notes, tools, working memory; a context of 4,000 tokens of a conversation that goes on in its channel, with a question \
+            and without one; CPU of the process.",
+        commands: &["latency --life --sizes 10000,100000"],
+    },
+    Measurement {
         name: "spaces",
         title: "Many spaces",
         about: "5,000 spaces of 200 events, asked by chance from one process.",

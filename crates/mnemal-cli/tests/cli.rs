@@ -275,9 +275,9 @@ fn a_broken_line_is_named_and_skipped_only_when_told() {
     assert_eq!(status["events"], 2);
 }
 
-// proves: NX-05.5
+// proves: NX-05.5, NB-76
 #[test]
-fn status_names_what_is_read_in_each_language_that_was_spoken() {
+fn status_names_what_is_read_in_each_language_that_was_spoken_and_counts_what_was_made_of_it() {
     let home = Home::new();
     let said = [
         "I moved to Lyon last week and I work at the town library now.",
@@ -289,7 +289,14 @@ fn status_names_what_is_read_in_each_language_that_was_spoken() {
         said.iter().enumerate().map(|(at, text)| neutral(&format!("c/{at}"), "Ana", text)).collect();
     let file = home.file("spoken.jsonl", &lines);
     assert_eq!(home.run(&["import", "--format", "neutral", file.to_str().unwrap()]).code, 0);
+    assert_eq!(home.run(&["dream"]).code, 0);
     let status = home.json(&["--json", "status"]);
+    assert_eq!(status["events"], 4);
+    assert!(status["entities"].as_u64() > Some(0) && status["facts"].as_u64() > Some(0), "{status}");
+    assert!(status["summaries"].is_u64() && status["learnings"].is_u64(), "{status}");
+    assert!(status["last_cycle"].is_string(), "{status}");
+    let layers = status["layers"].as_array().unwrap();
+    assert!(layers.iter().all(|layer| layer["behind"].is_u64() && layer["status"].is_string()), "{layers:?}");
     assert_eq!(
         status["languages"],
         serde_json::json!([

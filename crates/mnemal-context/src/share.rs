@@ -59,7 +59,7 @@ mod tests {
         claims.into_iter().map(|(section, share)| (section, share.0)).collect()
     }
 
-    // proves: NB-58, NB-59, CF-10, BA-35, NB-66 (its share)
+    // proves: NB-58, NB-59, CF-10, BA-35, NB-63 (its share), NB-66 (its share)
     #[test]
     fn the_default_budget_gives_the_shares_of_the_table() {
         let expect = [

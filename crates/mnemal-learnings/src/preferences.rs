@@ -147,22 +147,39 @@ impl ContextSource for PreferenceSource {
     }
 
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
-        let is_wanted = request.sections.only().is_none_or(|wanted| wanted.contains(&Section::Recall));
-        // A host that wants few lines asks on every prompt; there silence is the usual answer.
-        let Some(query) = request.query.as_deref().filter(|_| is_wanted && request.lines.is_none()) else {
+        if question_of(request).is_none() {
             return Ok(Degraded::whole(Vec::new()));
-        };
+        }
         let filter = LearningFilter {
             kind: Within::Only(LearningKind::Preference),
             user: request.user.clone(),
             agent: request.agent.clone(),
             ..LearningFilter::all()
         };
-        let mut all = self.store.active(&filter, request.as_of).await?;
-        all.retain(|one| one.level == Level::User);
+        let all = self.store.active(&filter, request.as_of).await?;
+        Ok(self.chosen(request, all).await)
+    }
+}
+
+/// Returns the question for which preferences are chosen, if there is one.
+fn question_of(request: &ContextRequest) -> Option<&str> {
+    let is_wanted = request.sections.only().is_none_or(|wanted| wanted.contains(&Section::Recall));
+    // A host that wants few lines asks on every prompt; there silence is the usual answer.
+    request.query.as_deref().filter(|_| is_wanted && request.lines.is_none())
+}
+
+impl PreferenceSource {
+    /// Offers those of some learnings that are preferences and may concern the question.
+    pub(crate) async fn chosen(
+        &self,
+        request: &ContextRequest,
+        mut all: Vec<Learning>,
+    ) -> Degraded<Vec<Fragment>> {
+        let Some(query) = question_of(request) else { return Degraded::whole(Vec::new()) };
+        all.retain(|one| one.kind == LearningKind::Preference && one.level == Level::User);
         all.sort_by_key(|one| Reverse((one.created_at, one.id)));
         if all.is_empty() {
-            return Ok(Degraded::whole(Vec::new()));
+            return Degraded::whole(Vec::new());
         }
         let mut gaps = Gaps::default();
         let mut keep = |cause| gaps.add(Gap { layer: Layer::Vector, cause });
@@ -182,7 +199,7 @@ impl ContextSource for PreferenceSource {
         offered.sort_by(|a, b| b.score.get().total_cmp(&a.score.get()));
         let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
         offered.truncate(least + all.len() / one_of);
-        Ok(gaps.attach(offered))
+        gaps.attach(offered)
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Basis, Because, Category, ContextRequest, ContextSource, Degraded, Fragment, Label, Layer, Learning,
-    LearningFilter, LearningKind, LearningStore, Leave, Level, RecordRef, Result, Score, ScorePart, Section,
-    Timestamp, Zone,
+    Basis, Because, Category, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Label, Layer,
+    Learning, LearningFilter, LearningKind, LearningStore, Leave, Level, RecordRef, Result, Score, ScorePart,
+    Section, Slot, Timestamp, Zone,
 };
 
 use crate::decay::Decay;
+use crate::preferences::PreferenceSource;
 
 /// Importance from which a note stands in knowledge without being asked for. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
@@ -39,12 +40,13 @@ const FRESH: i64 = 3_600_000_000;
 pub struct NotesSource {
     store: Arc<dyn LearningStore>,
     decay: Decay,
+    preferences: Option<PreferenceSource>,
 }
 
 impl NotesSource {
     /// Offers these rows.
     pub fn new(store: Arc<dyn LearningStore>) -> Self {
-        Self { store, decay: Decay::default() }
+        Self { store, decay: Decay::default(), preferences: None }
     }
 
     /// Says how they fade, and how many hold.
@@ -52,21 +54,16 @@ impl NotesSource {
     pub fn with_decay(self, decay: Decay) -> Self {
         Self { decay, ..self }
     }
-}
 
-#[async_trait]
-impl ContextSource for NotesSource {
-    fn layer(&self) -> Layer {
-        Layer::Learnings
+    /// Offers what a [`PreferenceSource`] of the same rows would, too, so that they are read once for both.
+    #[must_use]
+    pub fn with_preferences(self, embedder: Slot<dyn Embedder>, at_once: usize) -> Self {
+        let preferences = PreferenceSource::new(Arc::clone(&self.store), embedder, at_once);
+        Self { preferences: Some(preferences), ..self }
     }
 
-    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
-        let filter = LearningFilter {
-            user: request.user.clone(),
-            agent: request.agent.clone(),
-            ..LearningFilter::all()
-        };
-        let notes = self.store.active(&filter, request.as_of).await?;
+    /// Offers those of some rows that need no question.
+    fn unasked(&self, request: &ContextRequest, notes: Vec<Learning>) -> Vec<Fragment> {
         let holding = self.decay.holding(notes, request.as_of);
         let mut placed: Vec<(Section, Learning)> = holding
             .into_iter()
@@ -87,7 +84,33 @@ impl ContextSource for NotesSource {
             let most = if is_unasked { UNASKED } else { OFFERED };
             fragments.extend(of_section.iter().take(most).map(|(section, note)| fragment(*section, note)));
         }
-        Ok(Degraded::whole(fragments))
+        fragments
+    }
+}
+
+#[async_trait]
+impl ContextSource for NotesSource {
+    fn layer(&self) -> Layer {
+        Layer::Learnings
+    }
+
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        let filter = LearningFilter {
+            user: request.user.clone(),
+            agent: request.agent.clone(),
+            ..LearningFilter::all()
+        };
+        let rows = self.store.active(&filter, request.as_of).await?;
+        let mut chosen = match &self.preferences {
+            Some(preferences) => {
+                let own = rows.iter().filter(|row| row.kind == LearningKind::Preference).cloned().collect();
+                preferences.chosen(request, own).await
+            }
+            None => Degraded::whole(Vec::new()),
+        };
+        let mut fragments = self.unasked(request, rows);
+        fragments.append(&mut chosen.value);
+        Ok(Degraded { value: fragments, gaps: chosen.gaps })
     }
 }
 

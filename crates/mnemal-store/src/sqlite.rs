@@ -5,6 +5,7 @@ mod budget;
 mod damage;
 mod driver;
 mod file;
+mod known;
 mod migrate;
 mod open;
 mod open_transaction;
@@ -77,6 +78,7 @@ struct Inner {
     path: PathBuf,
     options: Options,
     writer: Mutex<Option<JoinHandle<()>>>,
+    known: known::Known,
 }
 
 impl SqliteStore {
@@ -98,7 +100,7 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let (driver, writer) = open::open(&path, options).await?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self { inner: Arc::new(Inner { driver, path, options, writer }) })
+        Ok(Self { inner: Arc::new(Inner { driver, path, options, writer, known: known::Known::default() }) })
     }
 
     /// Empties the write-ahead log and closes all connections; every later call answers `Unavailable`.

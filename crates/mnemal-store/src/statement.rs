@@ -176,6 +176,9 @@ pub(crate) static INSERT_LEARNING_SOURCES: Many = many!(
 );
 pub(crate) static LEARNINGS_OF: Many =
     many!("select distinct learning from learning_source where event in (", "?", ")");
+/// What tells whether learnings may have changed; $1 is their layer.
+pub(crate) const LEARNINGS_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
+     (select count(*) from learning) from space";
 /// First a row of counts, of learnings and of those that sources name; then the learnings. What a row says of itself stands
 /// in its body, which has a checksum, so no other column is asked.
 pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from learning), \
@@ -468,6 +471,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         DEAD,
         EDITION,
         PUT_EDITION,
+        LEARNINGS_VERSION,
         LEARNINGS,
         LIVING_LEARNINGS,
         KNOWN_LEARNINGS,

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Category, Cursor, Decision, ErrorKind, Event, EventFilter, EventKind, EventStore, Forget, Importance,
-    IndexEntry, IndexStore, LearningKind, LogEntry, ModelId, NoteKey, Remember, Result, Role, Selector, Seq,
-    SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Within, WorkingEntry, WorkingKey,
+    Advance, AsOf, Category, Cursor, Decision, ErrorKind, Event, EventFilter, EventKind, EventStore, Forget,
+    Importance, IndexEntry, IndexStore, Learning, LearningDelta, LearningFilter, LearningKind, LearningStore,
+    LogEntry, ModelId, NoteKey, Projection, Remember, Result, Role, Selector, Seq, SessionId, Span, Speaker,
+    Tag, TermHash, Timestamp, ToolName, Upkeep, Within, WorkingEntry, WorkingKey,
 };
 use mnemal_store::{Durability, Options, SqliteStore, Stores};
-use mnemal_testkit::{Records, TermIndexer, tombstone};
+use mnemal_testkit::{Records, TermIndexer, learning, tombstone};
 use tempfile::TempDir;
 
 const ALL: NonZeroUsize = NonZeroUsize::MAX;
@@ -573,4 +574,58 @@ async fn a_batch_may_be_larger_than_a_group() -> Result<()> {
     store.append(&[empty]).await?;
     assert!(TermIndexer::entry("word").terms.length > 0);
     Ok(())
+}
+
+/// Moves the cursor by one, from `seq` on, with these rows.
+async fn fold(store: &SqliteStore, seq: u64, rows: &[Learning]) {
+    let cursor = |seq: u64| Cursor((seq > 0).then_some(Seq(seq)));
+    let delta = LearningDelta { put: rows.to_vec(), remove: Vec::new() };
+    let advance = Advance { expect: cursor(seq), next: cursor(seq + 1), ..Advance::default() };
+    store.apply(&delta, &advance).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_holds_is_asked_again_and_again_and_every_change_is_seen_at_once_by_both_handles() {
+    let (_folder, one) = fresh().await;
+    let other = SqliteStore::open(one.path()).await.unwrap();
+    let mut records = Records::new(1);
+    let mut events = Vec::new();
+    for number in 0..3 {
+        let entry = records.turn("s", &format!("note {number}")).unwrap();
+        one.append(std::slice::from_ref(&entry)).await.unwrap();
+        events.push(entry.id);
+    }
+    let at = Timestamp::EPOCH.plus_micros(9);
+    let row = |number: usize| learning(number as u128, &format!("k{number}"), events[number], at).unwrap();
+    let keys = async |store: &SqliteStore, world: i64| {
+        let as_of = AsOf::present(Timestamp::EPOCH.plus_micros(world));
+        let found = store.active(&LearningFilter::all(), as_of).await.unwrap();
+        found.into_iter().map(|row| row.key.unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let both = async |expected: &[&str]| {
+        for store in [&one, &other] {
+            assert_eq!(keys(store, 10).await, expected);
+            assert_eq!(keys(store, 10).await, expected, "asked again");
+        }
+    };
+    both(&[]).await;
+    fold(&one, 0, &[row(0)]).await;
+    both(&["k0"]).await;
+    fold(&other, 1, &[]).await;
+    both(&["k0"]).await;
+    fold(&other, 2, &[row(1), row(2)]).await;
+    both(&["k0", "k1", "k2"]).await;
+    let ended = Learning { expired_at: Some(at.plus_micros(1)), ..row(1) };
+    fold(&one, 3, &[ended]).await;
+    both(&["k0", "k2"]).await;
+    one.erase(&[tombstone(events[0], at)]).await.unwrap();
+    both(&["k2"]).await;
+    // What ends by the clock ends without a write.
+    let short = Learning { expires_at: Some(Timestamp::EPOCH.plus_micros(20)), ..row(2) };
+    fold(&one, 4, &[short]).await;
+    both(&["k2"]).await;
+    assert_eq!(keys(&other, 20).await, [""; 0]);
+    both(&["k2"]).await;
+    Projection::<LearningDelta>::reset(&other).await.unwrap();
+    both(&[]).await;
 }

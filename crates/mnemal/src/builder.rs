@@ -19,7 +19,7 @@ use mnemal_core::{
 use mnemal_events::{Cleaner, EventLog, EventLogParts, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_graph::{GraphProjector, GraphSource};
-use mnemal_learnings::{LearningProjector, NotesSource, PreferenceSource};
+use mnemal_learnings::{LearningProjector, NotesSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_summaries::{SummaryProjector, SummarySource};
@@ -518,15 +518,12 @@ impl Builder {
     ) -> AssemblerParts {
         let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
         if let Slot::Filled(notes) = &guarded.learnings {
-            sources.push(Arc::new(
-                NotesSource::new(Arc::clone(notes)).with_decay(self.settings.learning.decay()),
-            ));
-        }
-        if let Slot::Filled(notes) = &guarded.learnings {
             let is_table = self.settings.embedding.model.is_empty();
             let at_once = if is_table { usize::MAX } else { EMBEDDED_AT_ONCE };
-            let embedder = guarded.embedder.clone();
-            sources.push(Arc::new(PreferenceSource::new(Arc::clone(notes), embedder, at_once)));
+            let notes = NotesSource::new(Arc::clone(notes))
+                .with_decay(self.settings.learning.decay())
+                .with_preferences(guarded.embedder.clone(), at_once);
+            sources.push(Arc::new(notes));
         }
         if let Slot::Filled(events) = &guarded.events {
             sources.push(Arc::new(RecentSource::new(Arc::clone(events))));

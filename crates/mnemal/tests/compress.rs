@@ -95,7 +95,7 @@ async fn the_prompt_has_the_summary_first_and_then_the_last_turns_as_they_were()
     assert!(entry.key.as_str().starts_with("ctx_feishu:7_"), "{}", entry.key);
     let note = chat.memory.learning(entry.key.as_str()).await.unwrap();
     assert_eq!((note.id, note.importance.get(), note.category.as_str()), (entry.note, 0.3, "timeline"));
-    let other = NoteKey::new("other").unwrap();
+    let other = mnemal::NoteKey::new("other").unwrap();
     let _stored = chat.memory.remember("The wiki is in the cellar.").key(other).await.unwrap();
     assert_eq!(chat.memory.learning("other").await.unwrap().importance.get(), 0.5, "what is no timeline");
     assert_eq!(note.content, done.summary.lines().nth(1).unwrap());

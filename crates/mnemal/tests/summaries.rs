@@ -186,3 +186,30 @@ async fn settings_say_when_a_summary_is_stale_and_how_much_a_step_makes() {
     let standing = of(&memory, &NodePath::Root).await;
     assert_eq!((standing.behind, standing.is_stale()), (3, true));
 }
+
+#[tokio::test]
+async fn nothing_that_reads_waits_for_a_summary_to_be_made() {
+    let memory = Memory::in_memory().await.unwrap();
+    for number in 0..60 {
+        said(&memory, &format!("s{number}"), &format!("Parcel {number} was sent to Oslo.")).await;
+    }
+    let behind = async || {
+        let health = memory.health().await.unwrap();
+        health.parts.iter().find(|part| part.layer == Layer::Summaries).unwrap().behind
+    };
+    assert_eq!(behind().await, 60);
+    let mail = ChannelId::new("mail").unwrap();
+    for question in ["", "which parcel went to Oslo?"] {
+        let context = memory.context(question).channel(mail.clone()).await.unwrap();
+        assert!(context.gaps.iter().all(|gap| gap.layer == Layer::Graph), "{:?}", context.gaps);
+    }
+    assert!(!memory.recall("parcel").await.unwrap().hits.is_empty());
+    assert_eq!(memory.summary(&NodePath::Root, None).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let read = memory.summaries().await.unwrap();
+    assert_eq!(
+        read.gaps.first().map(|gap| gap.layer),
+        Some(Layer::Summaries),
+        "it says how far it is behind"
+    );
+    assert_eq!(behind().await, 60, "and no read has moved it");
+}

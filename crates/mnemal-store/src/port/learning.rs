@@ -68,6 +68,29 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
     projection::dead_letters(sql, LAYER, limit).await
 }
 
+/// What tells whether rows may have changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    cursor: u64,
+    forgets: u64,
+    rows: u64,
+}
+
+impl Version {
+    /// Follows a write that moved the cursor and nothing else.
+    pub(crate) fn moved(&mut self, advance: &Advance) {
+        if self.cursor == advance.expect.count() {
+            self.cursor = advance.next.count();
+        }
+    }
+}
+
+pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
+    let mut rows = sql.rows(statement::LEARNINGS_VERSION, vec![LAYER.as_str().into()]).await?;
+    let row = rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    Ok(Version { cursor: row.count()?, forgets: row.count()?, rows: row.count()? })
+}
+
 pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
     let known = read(sql, statement::KNOWN_LEARNINGS, vec![as_of.belief.into()]).await?;
     Ok(serve::active(known.into_iter().filter(|learning| filter.accepts(learning)).collect(), as_of))

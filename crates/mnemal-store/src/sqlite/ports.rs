@@ -1,6 +1,7 @@
 //! The ports of a file: each call goes to the one implementation over [`Sql`](crate::sql::Sql).
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -91,10 +92,13 @@ impl Projection<LearningDelta> for SqliteStore {
     }
 
     async fn apply(&self, delta: &LearningDelta, advance: &Advance) -> Result<()> {
-        learning::apply(self.sql(), delta, advance).await
+        learning::apply(self.sql(), delta, advance).await?;
+        self.inner.known.applied(delta, advance);
+        Ok(())
     }
 
     async fn reset(&self) -> Result<()> {
+        self.inner.known.clear();
         learning::reset(self.sql()).await
     }
 
@@ -106,7 +110,24 @@ impl Projection<LearningDelta> for SqliteStore {
 #[async_trait]
 impl LearningStore for SqliteStore {
     async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
-        learning::active(self.sql(), filter, as_of).await
+        if !as_of.is_present() {
+            return learning::active(self.sql(), filter, as_of).await;
+        }
+        let version = learning::version(self.sql()).await?;
+        let known = match self.inner.known.at(version) {
+            Some(known) => known,
+            None => {
+                // Also those that will have ended by then: the moment is another one with each question.
+                let ever = AsOf::present(Timestamp::EPOCH);
+                let known: Arc<[Learning]> =
+                    learning::active(self.sql(), &LearningFilter::all(), ever).await?.into();
+                self.inner.known.keep(version, Arc::clone(&known));
+                known
+            }
+        };
+        let holds =
+            |row: &&Learning| row.expires_at.is_none_or(|end| as_of.world < end) && filter.accepts(row);
+        Ok(known.iter().filter(holds).cloned().collect())
     }
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {

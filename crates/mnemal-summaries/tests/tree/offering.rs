@@ -31,6 +31,7 @@ fn offered(space: &Space, request: &ContextRequest) -> Vec<(Section, String)> {
     fragments.value.into_iter().map(|one| (one.section, one.text)).collect()
 }
 
+// proves: NB-63 (its node)
 #[test]
 fn the_channel_is_offered_by_name_and_the_root_without_a_question() {
     let mut space = Space::new();
