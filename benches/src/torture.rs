@@ -8,6 +8,7 @@ pub mod history;
 pub mod inbox;
 pub mod io;
 pub mod kill;
+pub mod poison;
 pub mod powercut;
 pub mod processes;
 

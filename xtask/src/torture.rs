@@ -16,6 +16,7 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("inbox", "files come into an inbox while its reader is killed"),
     ("io", "the n-th operation on the file fails, for every n"),
     ("kill", "processes are killed while they write"),
+    ("poison", "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence"),
     ("powercut", "the power is cut, with torn writes"),
     ("processes", "eight processes on one file, one killed every second"),
 ];

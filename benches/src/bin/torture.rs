@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, Report, asking, corrupt, dream, fuzz, history, inbox, io, kill, powercut, processes,
+    Order, Report, asking, corrupt, dream, fuzz, history, inbox, io, kill, poison, powercut, processes,
 };
 
 /// Tries to make a space lose, double, damage or misread something.
@@ -90,6 +90,9 @@ fn main() -> Result<ExitCode> {
     }
     if let Some((inbox::TAKE, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return inbox::take(rest).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some((poison::POISON, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
+        return poison::main(rest).map(|held| if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let args = Args::parse();
     let program = std::env::current_exe().context("this program does not know where it is")?;

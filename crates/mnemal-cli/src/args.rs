@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::dream::{Dream, DreamVerb};
-pub(crate) use self::events::{Export, Import, ImportFormat, Log, LogAdd, LogList};
+pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
 pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
 pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
@@ -134,14 +134,14 @@ pub(crate) enum Command {
     /// Say what the language model of the settings has cost, and whether it answers.
     #[command(subcommand)]
     Model(Model),
-    /// Read conversations from a file, once each.
+    /// Read conversations and memories of other programs from a file or a folder, each once.
     Import(Import),
     /// Read files: text, Markdown, JSON, CSV and, in a build for them, HTML, mail, DOCX, EPUB, PDF; each once.
     Ingest(Ingest),
     /// Show and read the folder that the settings name as an inbox.
     #[command(subcommand)]
     Inbox(Inbox),
-    /// Write everything, without loss, as JSON lines.
+    /// Write everything: without loss as JSON lines or one document, or as a folder of Markdown.
     Export(Export),
     /// List, make, show, change and remove spaces.
     #[command(subcommand)]

@@ -35,6 +35,25 @@ pub struct Exported {
     pub bytes: u64,
 }
 
+/// The form of an export; both hold the same records, and both are read back without loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One record a line, the header first.
+    Lines,
+    /// One JSON document, `{"header": …, "records": […]}`.
+    Document,
+}
+
+impl Form {
+    /// Returns what stands before the header, between the header and the first record, between two records, and at the end.
+    fn marks(self) -> [&'static str; 4] {
+        match self {
+            Self::Lines => ["", "\n", "\n", "\n"],
+            Self::Document => ["{\"header\":", ",\"records\":[\n", ",\n", "\n]}\n"],
+        }
+    }
+}
+
 /// Writes a space's log.
 ///
 /// The first line is a header; then come all tombstones by id, then the events by position, erased ones without body.
@@ -62,7 +81,9 @@ impl<'l> Exporter<'l> {
     ///
     /// # Errors
     /// `Conflict` when events are erased while it runs: run it again; `Unavailable` when `out` or the store fail.
-    pub async fn write(&self, out: &mut (dyn Write + Send)) -> Result<Exported> {
+    pub async fn write(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<Exported> {
+        let [start, behind_header, between, end] = form.marks();
+        let mut before = behind_header;
         let head = self.store.head().await?;
         let newest = self.store.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         let tombstones = self.store.tombstones().await?;
@@ -74,9 +95,9 @@ impl<'l> Exporter<'l> {
             exported_at: newest.first().map_or(Timestamp::EPOCH, |event| event.recorded_at).to_string(),
             counts: Counts { events: head.count(), tombstones: exported.tombstones },
         };
-        exported.bytes += put(out, &header)?;
+        exported.bytes += put(out, start, &header)?;
         for tombstone in &tombstones {
-            exported.bytes += put(out, &Line::tombstone(tombstone))?;
+            exported.bytes += put(out, std::mem::replace(&mut before, between), &Line::tombstone(tombstone))?;
         }
         let buried = tombstones.iter().map(|tombstone| tombstone.event).collect();
         let mut after = Cursor::START;
@@ -85,11 +106,15 @@ impl<'l> Exporter<'l> {
             let Some(last) = page.last().map(|event| event.seq) else { break };
             after = Cursor(Some(last));
             for event in page.iter().filter(|event| Cursor(Some(event.seq)) <= head) {
-                exported.bytes += put(out, &self.line(event, &buried, &mut exported.redactions)?)?;
+                let line = self.line(event, &buried, &mut exported.redactions)?;
+                exported.bytes += put(out, std::mem::replace(&mut before, between), &line)?;
                 exported.events += 1;
             }
         }
-        out.flush().map_err(failed)?;
+        // Without a record the list is opened here.
+        let rest = if before == behind_header && form == Form::Document { [behind_header, end].concat() } else { end.to_owned() };
+        out.write_all(rest.as_bytes()).and_then(|()| out.flush()).map_err(failed)?;
+        exported.bytes += rest.len() as u64;
         Ok(exported)
     }
 
@@ -114,10 +139,10 @@ impl<'l> Exporter<'l> {
     }
 }
 
-fn put(out: &mut (dyn Write + Send), line: &impl serde::Serialize) -> Result<u64> {
-    let mut bytes = serde_json::to_vec(line)
+fn put(out: &mut (dyn Write + Send), before: &str, line: &impl serde::Serialize) -> Result<u64> {
+    let mut bytes = before.as_bytes().to_vec();
+    serde_json::to_writer(&mut bytes, line)
         .map_err(|why| Error::internal("cannot write a line of the export").because(why))?;
-    bytes.push(b'\n');
     out.write_all(&bytes).map_err(failed)?;
     Ok(bytes.len() as u64)
 }

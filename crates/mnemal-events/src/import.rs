@@ -6,12 +6,18 @@ use mnemal_core::{AgentId, ChannelId, NewEvent, Role, SessionId, Timestamp, User
 
 use crate::log::Exact;
 
+mod chatgpt;
+mod claude;
 mod claude_code;
 mod detect;
+mod element;
 mod json;
 mod line;
+mod markdown;
+mod memories;
 pub(crate) mod moment;
 mod neutral;
+mod note;
 mod openai;
 mod own;
 mod position;
@@ -38,11 +44,40 @@ pub enum Format {
     OpenAi,
     /// A transcript of Claude Code.
     ClaudeCode,
+    /// `conversations.json` of an account export of ChatGPT: the branch that is shown of each conversation.
+    ChatGpt,
+    /// `conversations.json`, `projects.json` or `memories.json` of an account export of Claude.
+    Claude,
+    /// `memory.jsonl` of the official memory server of the Model Context Protocol.
+    McpMemory,
+    /// Memories of Mem0: a list, `{"results": […]}`, or one a line.
+    Mem0,
+    /// An agent's `MEMORY.md`, its daily notes `YYYY-MM-DD.md`, or sessions as messages, one a line.
+    MemoryMd,
+    /// A note of Obsidian or basic-memory.
+    Obsidian,
+    /// A memory of RockBot, one a file.
+    RockBot,
+    /// A chat history of LangChain: a list of messages `{type, data}`.
+    LangChain,
 }
 
 impl Format {
     /// All formats that a file can have.
-    pub const ALL: [Self; 4] = [Self::Mnemal, Self::Neutral, Self::OpenAi, Self::ClaudeCode];
+    pub const ALL: [Self; 12] = [
+        Self::Mnemal,
+        Self::Neutral,
+        Self::OpenAi,
+        Self::ClaudeCode,
+        Self::ChatGpt,
+        Self::Claude,
+        Self::McpMemory,
+        Self::Mem0,
+        Self::MemoryMd,
+        Self::Obsidian,
+        Self::RockBot,
+        Self::LangChain,
+    ];
 
     /// Returns the name on the command line.
     pub fn as_str(self) -> &'static str {
@@ -52,6 +87,14 @@ impl Format {
             Self::Neutral => "neutral",
             Self::OpenAi => "openai",
             Self::ClaudeCode => "claude-code",
+            Self::ChatGpt => "chatgpt",
+            Self::Claude => "claude",
+            Self::McpMemory => "mcp-memory",
+            Self::Mem0 => "mem0",
+            Self::MemoryMd => "memory-md",
+            Self::Obsidian => "obsidian",
+            Self::RockBot => "rockbot",
+            Self::LangChain => "langchain",
         }
     }
 
@@ -156,13 +199,13 @@ impl std::fmt::Display for Why {
 /// A line, or a part of one, that gave no event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its number, from 1.
+    /// Its number, from 1; of a JSON document the number of the record.
     pub line: u64,
     /// Why.
     pub why: Why,
 }
 
-/// Some lines of a file.
+/// Some lines of a file, or records of a JSON document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportBatch {
     /// Events of a foreign format, in the order of the file; their keys must not be changed, because their ids follow

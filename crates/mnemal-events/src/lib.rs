@@ -17,7 +17,7 @@ mod import;
 
 pub use crate::clean::Cleaner;
 pub use crate::document::{DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE};
-pub use crate::export::{EXPORT_VERSION, Exported, Exporter};
+pub use crate::export::{EXPORT_VERSION, Exported, Exporter, Form};
 pub use crate::grave::{tombstone_text, tombstones_for};
 pub use crate::import::{
     DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Position, Skipped, Why,
@@ -27,8 +27,8 @@ pub use crate::limit::{
     LARGEST_BATCH, LONGEST_BATCH, LONGEST_CONTENT, LONGEST_INDEXED, LONGEST_KEY, LONGEST_METADATA, MOST_TAGS,
 };
 pub use crate::log::{
-    Ack, Durability, EventLog, EventLogParts, Exact, ExactRecord, LeftOut, LogSettings, Refused, Taken,
-    Thread,
+    Ack, Durability, EventLog, EventLogParts, Exact, ExactRecord, LeftOut, LogSettings, Quality, Refused,
+    Rehearsal, Taken, Thread,
 };
 pub use crate::recent::{RECENT_TURNS, RecentSource};
 pub use crate::tail::{Consumer, catch_up};

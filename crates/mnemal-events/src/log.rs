@@ -17,11 +17,13 @@ use crate::limit::{self, LONGEST_INDEXED};
 
 mod arrive;
 mod closure;
+mod rehearse;
 mod restore;
 mod take;
 mod thread;
 
 pub use arrive::LeftOut;
+pub use rehearse::{Quality, Rehearsal};
 pub use restore::{Exact, ExactRecord};
 pub(crate) use take::imported_id;
 pub use take::{Refused, Taken};

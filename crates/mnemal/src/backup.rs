@@ -78,7 +78,7 @@ async fn exported(
     let mut hash = Digest::default();
     let settings = crate::builder::log_settings(settings);
     let exporter = Exporter::new(store, space.clone(), key.clone(), &settings);
-    let counted = exporter.write(&mut hash).await?;
+    let counted = exporter.write(mnemal_events::Form::Lines, &mut hash).await?;
     Ok((counted, hash))
 }
 

@@ -20,6 +20,7 @@ mod ingest;
 #[cfg(feature = "sqlite")]
 mod key_file;
 mod learnings;
+mod markdown;
 mod memory;
 mod message;
 mod model;
@@ -46,8 +47,8 @@ pub use mnemal_dream::{
     Cycle as DreamCycle, Dreamer, Finding, Judged as DreamJudged, Refusal, Run as DreamRun, Severity,
 };
 pub use mnemal_events::{
-    Ack, Durability, Exported, FILE, Format as ImportFormat, HEADING, ImportOptions, Lenient, OwnHistory,
-    PAGE, Position, Refused, Skipped, Taken,
+    Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions, Lenient, OwnHistory,
+    PAGE, Position, Quality, Refused, Rehearsal, Skipped, Taken,
 };
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic,
@@ -82,6 +83,7 @@ pub use crate::forget::{Erasure, ErasureStatus, ForgetCall};
 pub use crate::gate::asks_something;
 pub use crate::ingest::InboxTaken;
 pub use crate::learnings::key_of;
+pub use crate::markdown::{MarkdownExport, MarkdownSink};
 pub use crate::memory::Memory;
 pub use crate::message::Message;
 pub use crate::model::{ModelCalls, ModelStatus};

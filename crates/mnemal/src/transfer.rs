@@ -4,7 +4,7 @@ use std::io::{BufRead, Seek, Write};
 
 use mnemal_core::{Degraded, Gaps, Result};
 use mnemal_events::{
-    Exported, Exporter, Format, ImportBatch, ImportOptions, Importer, Position, Skipped, Taken, Why,
+    Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, Position, Rehearsal, Skipped, Taken, Why,
 };
 
 use crate::memory::Memory;
@@ -29,9 +29,15 @@ pub struct ImportReport {
     pub skipped_total: u64,
     /// Those of them that could not be understood.
     pub broken: u64,
+    /// What the numbers of lines count: `line`, or `record` of a JSON document.
+    pub unit: &'static str,
 }
 
 impl ImportReport {
+    fn of<R: BufRead>(importer: &Importer<R>) -> Self {
+        Self { format: Some(importer.format()), unit: importer.unit(), ..Self::default() }
+    }
+
     fn read(&mut self, batch: &ImportBatch) {
         self.lines = batch.lines.end.saturating_sub(1);
         self.bytes = batch.bytes_read;
@@ -60,7 +66,7 @@ impl Memory {
     ) -> Result<Degraded<ImportReport>> {
         let log = self.event_log()?;
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
-        let mut report = ImportReport { format: Some(importer.format()), ..ImportReport::default() };
+        let mut report = ImportReport::of(&importer);
         let mut gaps = Gaps::default();
         while let Some(batch) = importer.next_batch()? {
             report.read(&batch);
@@ -69,6 +75,32 @@ impl Memory {
         }
         for gap in self.engine.fold().await {
             gaps.add(gap);
+        }
+        Ok(gaps.attach(report))
+    }
+
+    /// Reads a history as [`import`](Self::import) does, and says what that would do and how good the records are; nothing is
+    /// stored. Several files can be looked at one after the other: copies are known across them.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import).
+    pub async fn rehearse(
+        &self,
+        reader: impl BufRead + Send,
+        format: Format,
+        options: ImportOptions,
+        (rehearsal, watch): (&mut Rehearsal, &mut (dyn FnMut(&ImportReport) + Send)),
+    ) -> Result<Degraded<ImportReport>> {
+        let log = self.event_log()?;
+        let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
+        let mut report = ImportReport::of(&importer);
+        let mut gaps = Gaps::default();
+        let before = rehearsal.taken.clone();
+        while let Some(batch) = importer.next_batch()? {
+            report.read(&batch);
+            gaps.merge(log.rehearse(batch, rehearsal).await?);
+            report.taken = rehearsal.taken.since(&before);
+            watch(&report);
         }
         Ok(gaps.attach(report))
     }
@@ -92,7 +124,7 @@ impl Memory {
         let log = self.event_log()?;
         let key = self.engine.parts().key.clone();
         let mut importer = Importer::behind(reader, position, format, options, key)?;
-        let mut report = ImportReport { format: Some(importer.format()), ..ImportReport::default() };
+        let mut report = ImportReport::of(&importer);
         let mut gaps = Gaps::default();
         while let Some(batch) = importer.next_batch()? {
             report.read(&batch);
@@ -108,10 +140,18 @@ impl Memory {
     /// # Errors
     /// `Conflict` when something was erased meanwhile, `Unavailable` when the writer or the store fails.
     pub async fn export(&self, out: &mut (dyn Write + Send)) -> Result<Exported> {
+        self.export_as(Form::Lines, out).await
+    }
+
+    /// Writes what [`export`](Self::export) writes, as lines or as one JSON document.
+    ///
+    /// # Errors
+    /// As [`export`](Self::export).
+    pub async fn export_as(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<Exported> {
         let parts = self.engine.parts();
         let settings = crate::builder::log_settings(&parts.settings);
         let exporter =
             Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
-        exporter.write(out).await
+        exporter.write(form, out).await
     }
 }

@@ -71,12 +71,28 @@ pub(crate) enum ImportFormat {
     Openai,
     /// A Claude Code transcript.
     ClaudeCode,
+    /// `conversations.json` of an account export of ChatGPT.
+    Chatgpt,
+    /// `conversations.json`, `projects.json` or `memories.json` of an account export of Claude.
+    Claude,
+    /// `memory.jsonl` of the official memory server of the Model Context Protocol.
+    McpMemory,
+    /// Memories of Mem0.
+    Mem0,
+    /// An agent's MEMORY.md, its daily notes and its sessions: a file, or the folder.
+    MemoryMd,
+    /// Notes of Obsidian or basic-memory: a file, or the folder.
+    Obsidian,
+    /// Memories of RockBot: a file, or the folder.
+    Rockbot,
+    /// A chat history of LangChain.
+    Langchain,
 }
 
 /// `import`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Import {
-    /// The file; `-` for stdin.
+    /// The file, or a folder of files; `-` for stdin.
     pub(crate) path: PathBuf,
     /// Its format.
     #[arg(long, value_enum, default_value = "auto")]
@@ -87,17 +103,34 @@ pub(crate) struct Import {
     /// Skip broken lines instead of stopping at the first.
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// Only say what would be read.
+    /// Only say what would be read, and how good it is: copies, noise, echoes, secrets.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Go on after an interruption; every import does, as nothing is stored twice.
+    #[arg(long)]
+    pub(crate) resume: bool,
     /// Only this conversation of a file in the neutral layout.
     #[arg(long)]
     pub(crate) conv: Option<String>,
 }
 
+/// Forms of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One record a line, without loss.
+    Jsonl,
+    /// The same as one JSON document.
+    Json,
+    /// A folder of Markdown, to be read by people.
+    Markdown,
+}
+
 /// `export`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Export {
-    /// The file; `-` or nothing for stdout.
+    /// The file, or for Markdown the folder; `-` or nothing for stdout.
     pub(crate) path: Option<PathBuf>,
+    /// Its form.
+    #[arg(long, value_enum, default_value = "jsonl")]
+    pub(crate) format: ExportFormat,
 }

@@ -1,19 +1,30 @@
 //! `mnemal export`.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{Error, ErrorKind, Memory};
+use mnemal::{Error, ErrorKind, ExportForm, Memory};
 
-use crate::args::Export;
+use crate::args::{Export, ExportFormat};
 use crate::output::Output;
 
-/// Writes to a new file, or to stdout.
+/// Writes to a new file, or to stdout; Markdown into a new folder.
 pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Result<u8> {
+    let form = match call.format {
+        ExportFormat::Jsonl => ExportForm::Lines,
+        ExportFormat::Json => ExportForm::Document,
+        ExportFormat::Markdown => {
+            let path = call.path.filter(|path| path.as_os_str() != "-");
+            let path = path.ok_or_else(|| Error::invalid("an export as Markdown needs the path of a new folder"))?;
+            return markdown(memory, &path, output).await;
+        }
+    };
     let Some(path) = call.path.filter(|path| path.as_os_str() != "-") else {
         let mut out = BufWriter::new(std::io::stdout());
-        let exported = memory.export(&mut out).await?;
+        let exported = memory.export_as(form, &mut out).await?;
         out.flush()?;
         output.say(&format!("exported {} events", exported.events));
         return Ok(0);
@@ -25,7 +36,7 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
         Error::new(kind, format!("cannot make {}", path.display())).because(cause)
     })?;
     let mut out = BufWriter::new(file);
-    let exported = memory.export(&mut out).await?;
+    let exported = memory.export_as(form, &mut out).await?;
     out.into_inner().context("cannot write the export")?.sync_all()?;
     output.say(&format!(
         "exported {} events and {} tombstones to {}",
@@ -34,4 +45,39 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
         path.display()
     ));
     Ok(0)
+}
+
+/// Writes a folder of Markdown; a folder that is there already is left alone.
+async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8> {
+    std::fs::create_dir(folder).map_err(|cause| {
+        let taken = cause.kind() == std::io::ErrorKind::AlreadyExists;
+        let kind = if taken { ErrorKind::Conflict } else { ErrorKind::Unavailable };
+        Error::new(kind, format!("cannot make {}", folder.display())).because(cause)
+    })?;
+    let mut begun = HashSet::new();
+    let mut put = |path: &str, text: &str| {
+        let file = folder.join(path);
+        let is_new = begun.insert(path.to_owned());
+        append(&file, text, is_new)
+            .map_err(|cause| Error::new(ErrorKind::Unavailable, format!("cannot write {path}")).because(cause))
+    };
+    let exported = memory.export_markdown(&mut put).await?;
+    output.say(&format!(
+        "exported {} notes, {} entities and {} events of {} days to {}",
+        exported.notes,
+        exported.entities,
+        exported.events,
+        exported.days,
+        folder.display()
+    ));
+    Ok(0)
+}
+
+fn append(file: &Path, text: &str, is_new: bool) -> std::io::Result<()> {
+    if is_new && let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    if is_new { options.write(true).create_new(true) } else { options.append(true) };
+    options.open(file)?.write_all(text.as_bytes())
 }

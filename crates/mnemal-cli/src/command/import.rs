@@ -1,17 +1,20 @@
 //! `mnemal import`, and `mnemal log add -`.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemal::{
-    Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Scope, SessionId,
-    Within,
+    Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Quality, Rehearsal,
+    Scope, SessionId, Within,
 };
 use serde::Serialize;
 
+use super::ingest::walk;
 use crate::args::{self, Global, Import, LogAdd};
 use crate::output::Output;
 use crate::place::Place;
@@ -20,32 +23,98 @@ use crate::{config, wire};
 /// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
 const READING: Duration = Duration::from_mins(10);
 
-/// Reads a file into the space, or with `--dry-run` into a space that is thrown away.
+/// Files of a folder that are read, by the end of their names. Source: the files that the formats consist of.
+const READ: [&str; 3] = [".md", ".json", ".jsonl"];
+/// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
+const LISTED: usize = 100;
+
+/// Reads a file, or the files of a folder, into the space; with `--dry-run` says what that would do.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
-    let memory = if call.dry_run { rehearsal(global)? } else { super::open_one(global, output).await? };
+    let memory = if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
+    let mut rehearsal = Rehearsal::default();
+    let (mut files, mut told) = (Vec::new(), Vec::new());
+    for source in sources(&call.path)? {
+        let name = source.name.clone();
+        let read = one(&memory, call, source, (&mut rehearsal, output)).await;
+        match read {
+            Ok(report) => files.push((name, report)),
+            // In a folder a file of no known format is named; alone it is an error.
+            Err(error) if call.path.is_dir() && is_unknown(&error) => told.push(Unread { file: name, why: format!("{error:#}") }),
+            Err(error) => return Err(error),
+        }
+    }
+    let mut gaps: Vec<mnemal::Gap> = Vec::new();
+    let mut reports: Vec<(String, ImportReport)> = Vec::new();
+    for (name, report) in files {
+        let new: Vec<_> = report.gaps.into_iter().filter(|gap| !gaps.contains(gap)).collect();
+        gaps.extend(new);
+        reports.push((name, report.value));
+    }
+    if !call.dry_run {
+        gaps.retain(|gap| gap.layer != Layer::Learnings);
+        gaps.extend(memory.engine().fold_within(READING).await);
+    }
+    let mut form = form(&reports, &gaps);
+    form.unread = told;
+    form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal));
+    output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
+    super::settled(&memory, Ok(super::gaps(&gaps, global, output))).await
+}
+
+/// A file to read.
+struct Source {
+    name: String,
+    reader: Box<dyn BufRead + Send>,
+    bytes: Option<u64>,
+}
+
+/// Returns the files that a path means: itself, stdin, or the files below it that some format may fit.
+fn sources(path: &Path) -> Result<Box<dyn Iterator<Item = Source>>> {
+    if path.as_os_str() == "-" {
+        let reader: Box<dyn BufRead + Send> = Box::new(BufReader::new(std::io::stdin()));
+        return Ok(Box::new(std::iter::once(Source { name: "-".to_owned(), reader, bytes: None })));
+    }
+    if !path.is_dir() {
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        return Ok(Box::new(std::iter::once(source(path.display().to_string(), file))));
+    }
+    let is_text = |name: &str| READ.iter().any(|end| name.ends_with(end));
+    let found = walk::files(path)?.filter(move |found| is_text(&found.name));
+    Ok(Box::new(found.filter_map(|found| found.file.ok().map(|file| source(found.name, file)))))
+}
+
+fn source(name: String, file: File) -> Source {
+    let bytes = file.metadata().ok().map(|file| file.len());
+    Source { name, reader: Box::new(BufReader::with_capacity(1 << 18, file)), bytes }
+}
+
+/// Reads one file.
+async fn one(
+    memory: &Memory,
+    call: &Import,
+    source: Source,
+    (rehearsal, output): (&mut Rehearsal, &Output),
+) -> Result<mnemal::Degraded<ImportReport>> {
     let options = ImportOptions {
         origin: if call.own_history { OwnHistory::Yes } else { OwnHistory::No },
         lenient: if call.lenient { Lenient::Yes } else { Lenient::No },
         conv: call.conv.clone().map_or(Within::All, Within::Only),
-        ..ImportOptions::new(call.path.display().to_string(), memory.engine().now())
+        ..ImportOptions::new(source.name, memory.engine().now())
     };
-    let (reader, bytes): (Box<dyn BufRead + Send>, Option<u64>) = if call.path.as_os_str() == "-" {
-        (Box::new(BufReader::new(std::io::stdin())), None)
+    let bar = progress(source.bytes, output);
+    let mut watch = |report: &ImportReport| bar.set_position(report.bytes);
+    let format = format(call.format);
+    let read = if call.dry_run {
+        memory.rehearse(source.reader, format, options, (rehearsal, &mut watch)).await
     } else {
-        let file = File::open(&call.path).with_context(|| format!("cannot open {}", call.path.display()))?;
-        let bytes = file.metadata().ok().map(|file| file.len());
-        (Box::new(BufReader::with_capacity(1 << 18, file)), bytes)
+        memory.import(source.reader, format, options, &mut watch).await
     };
-    let bar = progress(bytes, output);
-    let report = memory
-        .import(reader, format(call.format), options, &mut |report| bar.set_position(report.bytes))
-        .await;
     bar.finish_and_clear();
-    let mut report = report?;
-    report.gaps.retain(|gap| gap.layer != Layer::Learnings);
-    report.gaps.extend(memory.engine().fold_within(READING).await);
-    tell(&report, call.dry_run.then_some("would have "), output)?;
-    super::settled(&memory, Ok(super::gaps(&report.gaps, global, output))).await
+    Ok(read?)
+}
+
+fn is_unknown(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<mnemal::Error>().is_some_and(|error| error.kind() == mnemal::ErrorKind::Invalid)
 }
 
 /// Reads messages from stdin into one conversation.
@@ -58,13 +127,17 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
     };
     let reader = BufReader::new(std::io::stdin());
     let report = memory.import(reader, ImportFormat::OpenAi, options, &mut |_| ()).await?;
-    tell(&report, None, output)?;
+    let form = form(&[("stdin".to_owned(), report.value)], &report.gaps);
+    output.answer(&form, || text(&form, ""))?;
     Ok(super::gaps(&report.gaps, global, output))
 }
 
-/// A space in memory with the user's settings.
-fn rehearsal(global: &Global) -> Result<Memory> {
+/// The space itself, to compare with; where there is none yet, an empty one in memory.
+async fn rehearsal(global: &Global, output: &Output) -> Result<Memory> {
     let place = Place::find(global)?;
+    if place.file.exists() {
+        return super::open_one(global, output).await;
+    }
     let engine = Engine::builder().with_settings(config::read(global)?).in_memory()?;
     Ok(engine.memory(Scope::whole(place.space)))
 }
@@ -76,6 +149,14 @@ fn format(of: args::ImportFormat) -> ImportFormat {
         args::ImportFormat::Neutral => ImportFormat::Neutral,
         args::ImportFormat::Openai => ImportFormat::OpenAi,
         args::ImportFormat::ClaudeCode => ImportFormat::ClaudeCode,
+        args::ImportFormat::Chatgpt => ImportFormat::ChatGpt,
+        args::ImportFormat::Claude => ImportFormat::Claude,
+        args::ImportFormat::McpMemory => ImportFormat::McpMemory,
+        args::ImportFormat::Mem0 => ImportFormat::Mem0,
+        args::ImportFormat::MemoryMd => ImportFormat::MemoryMd,
+        args::ImportFormat::Obsidian => ImportFormat::Obsidian,
+        args::ImportFormat::Rockbot => ImportFormat::RockBot,
+        args::ImportFormat::Langchain => ImportFormat::LangChain,
     }
 }
 
@@ -96,6 +177,7 @@ fn progress(bytes: Option<u64>, output: &Output) -> ProgressBar {
 #[derive(Serialize)]
 struct Report {
     format: &'static str,
+    files: usize,
     lines: u64,
     bytes: u64,
     stored: u64,
@@ -107,11 +189,18 @@ struct Report {
     skipped: Vec<Skip>,
     skipped_total: u64,
     refused: Vec<Refusal>,
+    unread: Vec<Unread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rehearsal: Option<Rehearsed>,
     gaps: Vec<wire::GapForm>,
 }
 
 #[derive(Serialize)]
 struct Skip {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip)]
+    unit: &'static str,
     line: u64,
     why: String,
 }
@@ -122,33 +211,102 @@ struct Refusal {
     why: String,
 }
 
-fn tell(report: &mnemal::Degraded<ImportReport>, would: Option<&str>, output: &Output) -> Result<()> {
-    let taken = &report.taken;
-    let form = Report {
-        format: report.format.map_or("auto", ImportFormat::as_str),
-        lines: report.lines,
-        bytes: report.bytes,
+/// A file of a folder of which no format fits, or that stopped at a broken line.
+#[derive(Serialize)]
+struct Unread {
+    file: String,
+    why: String,
+}
+
+/// What a dry run found out.
+#[derive(Serialize)]
+struct Rehearsed {
+    first: Option<String>,
+    last: Option<String>,
+    sessions: usize,
+    quality: BTreeMap<&'static str, Shares>,
+}
+
+#[derive(Serialize)]
+struct Shares {
+    records: u64,
+    empty: u64,
+    held_back: u64,
+    copies: u64,
+    alike: u64,
+    echoes: u64,
+    with_secret: u64,
+    /// Of the records, those that are worth nothing.
+    junk_share: f64,
+}
+
+fn rehearsed(rehearsal: &Rehearsal) -> Rehearsed {
+    let shares = |quality: &Quality| Shares {
+        records: quality.records,
+        empty: quality.empty,
+        held_back: quality.held_back,
+        copies: quality.copies,
+        alike: quality.alike,
+        echoes: quality.echoes,
+        with_secret: quality.with_secret,
+        junk_share: quality.junk() as f64 / quality.records.max(1) as f64,
+    };
+    Rehearsed {
+        first: rehearsal.first.map(|at| at.to_string()),
+        last: rehearsal.last.map(|at| at.to_string()),
+        sessions: rehearsal.sessions(),
+        quality: rehearsal.quality.iter().map(|(role, quality)| (role.as_str(), shares(quality))).collect(),
+    }
+}
+
+fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
+    let mut taken = mnemal::Taken::default();
+    let (mut lines, mut bytes, mut skipped_total) = (0, 0, 0);
+    let mut skipped = Vec::new();
+    for (name, report) in reports {
+        taken.add(report.taken.clone());
+        lines += report.lines;
+        bytes += report.bytes;
+        skipped_total += report.skipped_total;
+        let file = (reports.len() > 1).then(|| name.clone());
+        let room = LISTED.saturating_sub(skipped.len());
+        skipped.extend(report.skipped.iter().take(room).map(|one| Skip {
+            file: file.clone(),
+            unit: report.unit,
+            line: one.line,
+            why: one.why.to_string(),
+        }));
+    }
+    let mut formats = reports.iter().map(|(_, report)| report.format.map_or("auto", ImportFormat::as_str));
+    let format = formats.next().unwrap_or("auto");
+    Report {
+        format: if formats.all(|other| other == format) { format } else { "several" },
+        files: reports.len(),
+        lines,
+        bytes,
         stored: taken.stored,
         duplicates: taken.duplicates,
         forgotten: taken.forgotten,
         empty: taken.empty,
         redactions: taken.redactions,
         quarantined: taken.quarantined,
-        skipped: report.skipped.iter().map(|one| Skip { line: one.line, why: one.why.to_string() }).collect(),
-        skipped_total: report.skipped_total,
+        skipped,
+        skipped_total,
         refused: taken
             .refused
             .iter()
             .map(|one| Refusal { record: one.record.clone(), why: one.why.clone() })
             .collect(),
-        gaps: wire::gaps(&report.gaps),
-    };
-    output.answer(&form, || text(&form, would.unwrap_or_default()))
+        unread: Vec::new(),
+        rehearsal: None,
+        gaps: wire::gaps(gaps),
+    }
 }
 
 fn text(form: &Report, would: &str) -> String {
+    let unit = form.skipped.first().map_or("line", |skip| skip.unit);
     let mut lines = vec![format!(
-        "{would}imported {} events from {} lines ({}); {} were known already",
+        "{would}imported {} events from {} {unit}s ({}); {} were known already",
         form.stored, form.lines, form.format, form.duplicates
     )];
     for (count, what) in [
@@ -161,15 +319,42 @@ fn text(form: &Report, would: &str) -> String {
             lines.push(format!("  {count} {what}"));
         }
     }
+    lines.extend(form.rehearsal.iter().flat_map(judged));
     for refused in &form.refused {
         lines.push(format!("  not stored: {}: {}", refused.record, refused.why));
     }
+    for unread in &form.unread {
+        lines.push(format!("  not read: {}: {}", unread.file, unread.why));
+    }
     for skip in &form.skipped {
-        lines.push(format!("  line {}: {}", skip.line, skip.why));
+        let file = skip.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
+        lines.push(format!("  {file}{} {}: {}", skip.unit, skip.line, skip.why));
     }
     let more = form.skipped_total.saturating_sub(form.skipped.len() as u64);
     if more > 0 {
-        lines.push(format!("  and {more} more lines"));
+        lines.push(format!("  and {more} more"));
     }
     lines.join("\n")
+}
+
+/// Says how good the records are, a line for each part.
+fn judged(rehearsal: &Rehearsed) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (Some(first), Some(last)) = (&rehearsal.first, &rehearsal.last) {
+        lines.push(format!("  from {first} to {last}, in {} conversations", rehearsal.sessions));
+    }
+    for (role, part) in &rehearsal.quality {
+        lines.push(format!(
+            "  {role}: {} records, {:.1} % worth nothing: {} copies, {} that differ in numbers alone, {} echoes, {} held back, {} empty; {} with a secret",
+            part.records,
+            part.junk_share * 100.0,
+            part.copies,
+            part.alike,
+            part.echoes,
+            part.held_back,
+            part.empty,
+            part.with_secret,
+        ));
+    }
+    lines
 }

@@ -1,6 +1,6 @@
 //! `mnemal ingest`.
 
-mod walk;
+pub(super) mod walk;
 
 use std::fs::File;
 use std::io::Read as _;

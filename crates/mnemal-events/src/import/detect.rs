@@ -4,6 +4,7 @@ use mnemal_core::{Error, PRODUCT, Result};
 use serde_json::Value;
 
 use super::Format;
+use super::element::Elements;
 use super::json::Object;
 
 /// Bytes that are looked at to tell the format. Source: SURFACES 9.1, the first 64 KiB.
@@ -17,6 +18,12 @@ const LINES: usize = 50;
 /// `Invalid` when no format fits, or more than one; the message names the candidates.
 pub fn detect(first: &[u8], file_name: &str) -> Result<Format> {
     let text = String::from_utf8_lossy(first);
+    if file_name.ends_with(".md") {
+        return Ok(notes(file_name));
+    }
+    if let Some(format) = document(&text) {
+        return Ok(format);
+    }
     let objects: Vec<Object> = text
         .trim_start_matches('\u{FEFF}')
         .lines()
@@ -45,7 +52,63 @@ fn fits(format: Format, object: &Object) -> bool {
         Format::Neutral => has("text") && has("speaker") && has("id") && !has("role"),
         Format::OpenAi => has("messages") || (has("role") && !entry),
         Format::ClaudeCode => has("type") && entry,
-        Format::Auto | Format::Mnemal => false,
+        Format::McpMemory => {
+            has("type") && (has("entityType") || has("relationType")) && (has("name") || has("from"))
+        }
+        Format::Mem0 => has("memory") && has("id"),
+        Format::RockBot => (has("content") || has("Content")) && (has("createdAt") || has("CreatedAt")),
+        _ => false,
+    }
+}
+
+/// Tells an agent's memory and daily notes from other notes by the name of the file.
+fn notes(file_name: &str) -> Format {
+    let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let is_day = name.len() == "2026-03-01.md".len() && name.bytes().filter(u8::is_ascii_digit).count() == 8;
+    if is_day || matches!(name, "MEMORY.md" | "HISTORY.md") { Format::MemoryMd } else { Format::Obsidian }
+}
+
+/// Tells documents that are one JSON value by names of fields that no other format has.
+fn document(text: &str) -> Option<Format> {
+    let start = text.trim_start_matches('\u{FEFF}').trim_start();
+    let has = |field: &str| start.contains(&format!("\"{field}\""));
+    if start.starts_with("{\"header\"") && has("format") && has(PRODUCT) {
+        return Some(Format::Mnemal);
+    }
+    let is_wrapped = start.starts_with('{') && !is_line(start) && (has("results") || has("memories"));
+    match start.as_bytes().first() {
+        Some(b'[') if has("mapping") && has("author") => Some(Format::ChatGpt),
+        Some(b'[') if has("chat_messages") || has("prompt_template") || has("conversations_memory") => {
+            Some(Format::Claude)
+        }
+        Some(b'[') if has("type") && has("data") && (has("human") || has("ai")) => Some(Format::LangChain),
+        Some(b'[') if has("memory") => Some(Format::Mem0),
+        Some(b'{') if is_wrapped && has("memory") => Some(Format::Mem0),
+        Some(b'{') if !is_line(start) && has("content") && (has("createdAt") || has("CreatedAt")) => {
+            Some(Format::RockBot)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the first line is a whole JSON value.
+fn is_line(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+}
+
+/// Returns how the records of a file are found: `None` for one a line.
+pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
+    let text = String::from_utf8_lossy(first);
+    let start = text.trim_start_matches('\u{FEFF}').trim_start();
+    match format {
+        Format::RockBot => Some(Elements::whole()),
+        Format::ChatGpt | Format::Claude | Format::LangChain | Format::Mem0 => {
+            let is_document = start.starts_with('[') || !is_line(start);
+            is_document.then(Elements::default)
+        }
+        Format::Mnemal => start.starts_with("{\"header\"").then(Elements::default),
+        _ => None,
     }
 }
 

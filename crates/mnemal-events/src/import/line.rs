@@ -1,9 +1,11 @@
-//! Lines of a file, one at a time, whatever their length and bytes.
+//! Lines of a file, or records of one JSON document, one at a time, whatever their length and bytes.
 
 use std::io::{BufRead, ErrorKind, Result};
 
+use super::element::{Elements, Part};
+
 /// Why a line cannot be used.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Bad {
     /// It is longer than this many bytes.
     TooLong(usize),
@@ -11,22 +13,34 @@ pub(super) enum Bad {
     Broken(String),
 }
 
-/// Reads lines of bounded length; of a longer one only its end is looked for.
+/// Reads lines of bounded length; of a longer one only its end is looked for. A record of a JSON document counts as a line.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     reader: R,
     longest: usize,
+    /// Finds records where the file is one JSON document.
+    elements: Option<Elements>,
     /// Number of the last line, from 1.
     pub(super) number: u64,
     /// Bytes up to the end of the last line.
     pub(super) offset: u64,
-    /// Whether the last line had no line break.
+    /// Whether the last line had no end.
     pub(super) cut_off: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(reader: R, longest: usize) -> Self {
-        Self { reader, longest, number: 0, offset: 0, cut_off: false }
+        Self { reader, longest, elements: None, number: 0, offset: 0, cut_off: false }
+    }
+
+    /// Reads the records of one JSON document in place of lines.
+    pub(super) fn of_document(self, elements: Elements) -> Self {
+        Self { elements: Some(elements), ..self }
+    }
+
+    /// Returns what `number` counts.
+    pub(super) fn unit(&self) -> &'static str {
+        if self.elements.is_some() { "record" } else { "line" }
     }
 
     /// Says how many bytes of the file stand before what is read.
@@ -42,7 +56,8 @@ impl<R: BufRead> Lines<R> {
 
     /// Returns the next line without its break, `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<std::result::Result<String, Bad>>> {
-        let start = self.offset;
+        let before = self.offset;
+        let mut start = before;
         let mut bytes = Vec::new();
         self.cut_off = true;
         while self.cut_off {
@@ -52,15 +67,30 @@ impl<R: BufRead> Lines<R> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let (from, end) = match &mut self.elements {
+                None => (Some(0), chunk.iter().position(|byte| *byte == b'\n')),
+                Some(elements) => next_record(elements, chunk, !bytes.is_empty()),
+            };
             let taken = end.map_or(chunk.len(), |end| end + 1);
             let room = (self.longest + 3).saturating_sub(bytes.len());
-            bytes.extend_from_slice(chunk.get(..taken.min(room)).unwrap_or_default());
+            if bytes.is_empty() {
+                start = self.offset + from.unwrap_or_default() as u64;
+            }
+            let kept = from.and_then(|from| chunk.get(from..taken)).unwrap_or_default();
+            bytes.extend_from_slice(kept.get(..room.min(kept.len())).unwrap_or_default());
             self.reader.consume(taken);
             self.offset += taken as u64;
             self.cut_off = end.is_none();
         }
-        if self.offset == start {
+        if let Some(elements) = self.elements.as_mut().filter(|_| bytes.is_empty()) {
+            if elements.is_closed() {
+                return Ok(None);
+            }
+            elements.close();
+            self.number += 1;
+            return Ok(Some(Err(Bad::Broken("the document ends too early".to_owned()))));
+        }
+        if self.offset == before {
             return Ok(None);
         }
         self.number += 1;
@@ -86,6 +116,19 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// Returns where a record, which may have begun earlier, starts and ends in a part of a document.
+fn next_record(elements: &mut Elements, chunk: &[u8], has_begun: bool) -> (Option<usize>, Option<usize>) {
+    let mut from = has_begun.then_some(0);
+    for (place, byte) in chunk.iter().enumerate() {
+        match elements.read(*byte) {
+            Part::Between => {}
+            Part::Inside => from = from.or(Some(place)),
+            Part::Last => return (from.or(Some(place)), Some(place)),
+        }
+    }
+    (from, None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +149,28 @@ mod tests {
     fn a_long_line_is_skipped_and_the_next_one_read() {
         assert_eq!(read(b"abcdefghijklmn\nab", 4), [Err(Bad::TooLong(4)), Ok("ab".to_owned())]);
         assert_eq!(read(b"abcd\r\nabcde", 4), [Ok("abcd".to_owned()), Err(Bad::TooLong(4))]);
+    }
+
+    #[test]
+    fn records_of_a_document_are_read_like_lines() {
+        let read = |text: &str| {
+            let reader = std::io::BufReader::with_capacity(3, text.as_bytes());
+            let mut lines = Lines::new(reader, 12).of_document(Elements::default());
+            let read: Vec<_> = std::iter::from_fn(|| lines.next().unwrap()).collect();
+            (read, lines.number, lines.offset, lines.cut_off)
+        };
+        let text = "[{\"a\":1},\n {\"b\": \"too long\"},{\"c\":3}]\n";
+        let (records, number, offset, _) = read(text);
+        let object = |text: &str| Ok(text.to_owned());
+        assert_eq!(records, [object("{\"a\":1}"), Err(Bad::TooLong(12)), object("{\"c\":3}")]);
+        assert_eq!((number, offset), (3, text.len() as u64));
+        let (records, _, _, cut_off) = read("[{\"a\":1},{\"b\"");
+        assert!(cut_off);
+        let early = Err(Bad::Broken("the document ends too early".to_owned()));
+        assert_eq!(records[1..], [object("{\"b\""), early.clone()], "what is cut off is no JSON");
+        assert_eq!(read("[{\"a\":1},").0[1..], [early.clone()]);
+        assert_eq!(read("[{\"a\":1}").0[1..], [early]);
+        assert_eq!(read(" [] ").0, []);
     }
 
     // proves: NX-12.5

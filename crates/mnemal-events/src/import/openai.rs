@@ -31,6 +31,10 @@ impl OpenAi {
         moments: &Moments,
         turns: &mut Turns,
     ) -> Result<(), String> {
+        if record.get("_type").and_then(Value::as_str) == Some("metadata") {
+            turns.remark("an entry of the program");
+            return Ok(());
+        }
         let Some(messages) = record.get("messages") else {
             let session = session(record)?.unwrap_or_else(|| turns.stem());
             let place = Place { session, source: vec![turns.file(), turns.line.to_string()] };

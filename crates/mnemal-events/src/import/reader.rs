@@ -6,19 +6,26 @@ use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use mnemal_core::{Error, ErrorKind, InstallationKey, Result};
 
 use super::claude_code::ClaudeCode;
-use super::detect::{DETECT_BYTES, detect};
+use super::detect::{DETECT_BYTES, detect, elements};
 use super::line::{Bad, Lines};
+use super::markdown::Markdown;
 use super::moment::Moments;
 use super::openai::OpenAi;
 use super::own::Own;
 use super::turn::{Turn, Turns};
-use super::{Format, ImportBatch, ImportOptions, Lenient, Position, Skipped, Why, json, neutral};
+use super::{
+    Format, ImportBatch, ImportOptions, Lenient, Position, Skipped, Why, chatgpt, claude, json, memories,
+    neutral,
+};
 use crate::log::{Exact, ExactRecord};
 
 /// Longest line of a foreign format. Source: SURFACES 9.1, a record over 1 MiB is skipped.
 const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
 const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;
+/// Longest record of a JSON document. Source: a conversation with some thousands of turns, and a sixth of the 100 MB that an
+/// import may take.
+const LONGEST_RECORD: usize = 16 * 1024 * 1024;
 /// Events in a batch, with more only where one line gives them. Source: what one append takes; it fills an index block,
 /// which then is never merged, and each page of an index is written half as often as with 500.
 const BATCH: usize = crate::limit::LARGEST_BATCH;
@@ -76,6 +83,33 @@ enum Dialect {
     Neutral,
     OpenAi(OpenAi),
     ClaudeCode(ClaudeCode),
+    ChatGpt,
+    Claude,
+    McpMemory,
+    Mem0,
+    RockBot,
+    LangChain(OpenAi),
+    Markdown(Markdown),
+}
+
+impl Dialect {
+    fn of(format: Format, options: &ImportOptions) -> Self {
+        match format {
+            Format::Auto | Format::Mnemal => Self::Mnemal(Own::default()),
+            Format::Neutral => Self::Neutral,
+            Format::OpenAi => Self::OpenAi(OpenAi::default()),
+            Format::ClaudeCode => Self::ClaudeCode(ClaudeCode::default()),
+            Format::ChatGpt => Self::ChatGpt,
+            Format::Claude => Self::Claude,
+            Format::McpMemory => Self::McpMemory,
+            Format::Mem0 => Self::Mem0,
+            Format::RockBot => Self::RockBot,
+            Format::LangChain => Self::LangChain(OpenAi::default()),
+            // The sessions of an agent stand beside its memory, as messages.
+            Format::MemoryMd if options.source.ends_with(".jsonl") => Self::OpenAi(OpenAi::default()),
+            Format::MemoryMd | Format::Obsidian => Self::Markdown(Markdown::new(format, &options.source)),
+        }
+    }
 }
 
 impl<R: BufRead + Seek> Importer<R> {
@@ -128,15 +162,19 @@ impl<R: BufRead> Importer<R> {
             Format::Auto => detect(&head, &options.source)?,
             named => named,
         };
-        let longest = if format == Format::Mnemal { LONGEST_OWN_LINE } else { LONGEST_LINE };
+        let elements = elements(format, &head);
+        let longest = match format {
+            Format::Mnemal => LONGEST_OWN_LINE,
+            _ if elements.is_some() => LONGEST_RECORD,
+            _ => LONGEST_LINE,
+        };
+        let lines = Lines::new(Cursor::new(head).chain(reader), longest);
         Ok(Self {
-            lines: Lines::new(Cursor::new(head).chain(reader), longest),
-            dialect: match format {
-                Format::Neutral => Dialect::Neutral,
-                Format::OpenAi => Dialect::OpenAi(OpenAi::default()),
-                Format::ClaudeCode => Dialect::ClaudeCode(ClaudeCode::default()),
-                Format::Auto | Format::Mnemal => Dialect::Mnemal(Own::default()),
+            lines: match elements {
+                Some(elements) => lines.of_document(elements),
+                None => lines,
             },
+            dialect: Dialect::of(format, &options),
             format,
             turns: Turns::new(format, &options, key),
             moments: Moments::new(&options.zone),
@@ -157,10 +195,15 @@ impl<R: BufRead> Importer<R> {
         self.format
     }
 
+    /// Returns what the numbers of lines count: `line`, or `record` of a JSON document.
+    pub fn unit(&self) -> &'static str {
+        self.lines.unit()
+    }
+
     /// Returns the next events, `None` at the end.
     ///
     /// # Errors
-    /// `Invalid` (`line 17: …`) for a broken line in strict reading, after everything before it was returned;
+    /// `Invalid` (`line 17: …`, `record 17: …`) for a broken line in strict reading, after everything before it was returned;
     /// `Unavailable` when the file cannot be read. After an error there is nothing more.
     pub fn next_batch(&mut self) -> Result<Option<ImportBatch>> {
         let until = self.lines.number.saturating_add(BATCH_LINES);
@@ -207,7 +250,7 @@ impl<R: BufRead> Importer<R> {
             Err(Bad::Broken(why)) => {
                 let headless = matches!(&self.dialect, Dialect::Mnemal(own) if !own.has_header());
                 if headless || self.options.lenient == Lenient::No {
-                    return Err(Error::invalid(format!("line {}: {why}", place.line)));
+                    return Err(Error::invalid(format!("{} {}: {why}", self.lines.unit(), place.line)));
                 }
                 Why::Broken(why)
             }
@@ -219,15 +262,25 @@ impl<R: BufRead> Importer<R> {
     }
 
     fn understand(&mut self, text: &str) -> Result<Option<ExactRecord>, String> {
+        let (moments, turns) = (&self.moments, &mut self.turns);
+        if let Dialect::Markdown(markdown) = &mut self.dialect {
+            return markdown.read(text, moments, turns).map(|()| None);
+        }
         if text.trim().is_empty() {
             return Ok(None);
         }
-        let (moments, turns) = (&self.moments, &mut self.turns);
         match &mut self.dialect {
             Dialect::Mnemal(own) => return own.read(text),
             Dialect::Neutral => neutral::read(&json::object(text)?, moments, turns)?,
             Dialect::OpenAi(openai) => openai.read(&json::object(text)?, moments, turns)?,
             Dialect::ClaudeCode(claude) => claude.read(&json::object(text)?, moments, turns)?,
+            Dialect::ChatGpt => chatgpt::read(&json::object(text)?, moments, turns)?,
+            Dialect::Claude => claude::read(&json::object(text)?, moments, turns)?,
+            Dialect::McpMemory => memories::mcp(&json::object(text)?, turns)?,
+            Dialect::Mem0 => memories::mem0(&json::object(text)?, moments, turns)?,
+            Dialect::RockBot => memories::rockbot(&json::object(text)?, moments, turns)?,
+            Dialect::LangChain(openai) => memories::langchain(&json::object(text)?, openai, moments, turns)?,
+            Dialect::Markdown(_) => {}
         }
         Ok(None)
     }
@@ -248,6 +301,13 @@ impl<R: BufRead> Importer<R> {
 
     fn finish(&mut self) -> Result<()> {
         self.ended = true;
+        if let Dialect::Markdown(markdown) = &mut self.dialect {
+            let last = markdown.flush(&self.moments, &mut self.turns);
+            let place = Place { line: self.lines.number, end: self.lines.offset };
+            last.map_err(|why| Error::invalid(format!("line {}: {why}", place.line)))?;
+            self.keep(place, None);
+            return Ok(());
+        }
         if let Dialect::Mnemal(own) = &mut self.dialect {
             if !own.has_header() {
                 return Err(Error::invalid("line 1: not the header of an export"));

@@ -51,6 +51,20 @@ impl Taken {
         self.refused.extend(other.refused);
     }
 
+    /// Returns what was added since an earlier state of this.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            stored: self.stored.saturating_sub(earlier.stored),
+            duplicates: self.duplicates.saturating_sub(earlier.duplicates),
+            forgotten: self.forgotten.saturating_sub(earlier.forgotten),
+            empty: self.empty.saturating_sub(earlier.empty),
+            redactions: self.redactions.saturating_sub(earlier.redactions),
+            quarantined: self.quarantined.saturating_sub(earlier.quarantined),
+            refused: self.refused.get(earlier.refused.len()..).unwrap_or_default().to_vec(),
+        }
+    }
+
     pub(super) fn count(&mut self, fate: &Result<Ack, LeftOut>) {
         match fate {
             Ok(ack) if ack.duplicate => self.duplicates += 1,

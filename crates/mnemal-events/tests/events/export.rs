@@ -8,18 +8,22 @@ use mnemal_core::{
     IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Origin, Remember, Selector, SessionId, SpaceId,
     Speaker, Tag, Timestamp, ToolName, UserId, Zone,
 };
-use mnemal_events::{Exporter, Format, ImportOptions, LogSettings, tombstones_for};
+use mnemal_events::{Exporter, Form, Format, ImportOptions, LogSettings, tombstones_for};
 use mnemal_testkit::{TermIndexer, block_on};
 use proptest::prelude::*;
 
 use crate::desk::{Desk, MANY, RULES, at, batches, by, desk, key, options, said};
 
 fn export(desk: &Desk) -> String {
+    export_as(Form::Lines, desk)
+}
+
+fn export_as(form: Form, desk: &Desk) -> String {
     let mut out = Vec::new();
     let space = SpaceId::new("default").unwrap();
     let settings = LogSettings { secrets: Arc::clone(&RULES), ..LogSettings::default() };
     let writer = Exporter::new(desk.store.as_ref(), space, key(), &settings);
-    let exported = block_on(writer.write(&mut out)).unwrap();
+    let exported = block_on(writer.write(form, &mut out)).unwrap();
     assert_eq!(exported.bytes, out.len() as u64);
     String::from_utf8(out).unwrap()
 }
@@ -139,7 +143,7 @@ fn play(steps: &[Step]) -> Desk {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    // proves: DF-79
+    // proves: DF-79, NB-83
     // NX-12.T2
     #[test]
     fn what_is_exported_imported_and_exported_again_is_the_same_bytes(steps in steps()) {
@@ -147,7 +151,13 @@ proptest! {
         let first = export(&desk);
         prop_assert_eq!(export(&desk), first.clone());
         let again = restored(&first);
-        prop_assert_eq!(export(&again), first);
+        prop_assert_eq!(export(&again), first.clone());
+        let document = export_as(Form::Document, &desk);
+        let parsed: serde_json::Value = serde_json::from_str(&document).unwrap();
+        prop_assert_eq!(parsed["records"].as_array().unwrap().len(), first.lines().count() - 1);
+        let of_document = restored(&document);
+        prop_assert_eq!(export_as(Form::Document, &of_document), document);
+        prop_assert_eq!(export(&of_document), first);
         let (one, two) = (desk.all(), again.all());
         prop_assert_eq!(one.len(), two.len());
         for (one, two) in one.iter().zip(&two) {

@@ -17,6 +17,8 @@ mod forget;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
+mod import_formats;
+#[cfg(test)]
 mod own_history;
 #[cfg(test)]
 mod recent;

@@ -10,17 +10,17 @@ use mnemal::{Error, ErrorKind};
 const DEEPEST: usize = 64;
 
 /// A file, opened.
-pub(super) struct Found {
+pub(in crate::command) struct Found {
     /// Its path below the folder, with `/` between the parts.
-    pub(super) name: String,
+    pub(in crate::command) name: String,
     /// The file, or why it cannot be opened.
-    pub(super) file: mnemal::Result<File>,
+    pub(in crate::command) file: mnemal::Result<File>,
 }
 
 /// Returns the files of a folder; hidden ones and links are left out.
 ///
 /// Each is opened when it is asked for.
-pub(super) fn files(folder: &Path) -> Result<impl Iterator<Item = Found>> {
+pub(in crate::command) fn files(folder: &Path) -> Result<impl Iterator<Item = Found>> {
     let mut paths = Vec::new();
     collect(folder, 0, &mut paths)?;
     let folder = folder.to_owned();

@@ -1,0 +1,189 @@
+//! Stores of memories: the official memory server of the Model Context Protocol, Mem0, files of RockBot; and chat
+//! histories of LangChain.
+
+use mnemal_core::{Metadata, Timestamp, Zone};
+use serde_json::Value;
+
+use super::json::{self, Object};
+use super::moment::Moments;
+use super::note;
+use super::openai::OpenAi;
+use super::turn::{Said, Turns};
+
+/// What is the same for all memories of a record. A program wrote them, so nobody's words they are.
+struct Memory<'r> {
+    session: Option<String>,
+    category: Vec<&'r str>,
+    tags: Vec<&'r str>,
+    importance: Option<f64>,
+    at: Option<(Timestamp, Zone)>,
+    metadata: Metadata,
+}
+
+impl Memory<'_> {
+    fn say(&self, content: String, source: Vec<String>, turns: &mut Turns) -> Result<(), String> {
+        if content.trim().is_empty() {
+            turns.remark("no text");
+            return Ok(());
+        }
+        turns.say(&Said {
+            kind: note::kept(
+                note::category(self.category.iter().copied()),
+                note::tags(self.tags.iter().copied()),
+                self.importance,
+            ),
+            human: false,
+            content,
+            session: self.session.clone().unwrap_or_else(|| turns.stem()),
+            conv: None,
+            speaker: None,
+            at: self.at.clone(),
+            source,
+            parent: None,
+            metadata: self.metadata.clone(),
+        })?;
+        Ok(())
+    }
+}
+
+/// Reads an entity with its observations, or a relation: each observation and each relation is a sentence of its own.
+pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
+    let plain = |category, tags| Memory {
+        session: None,
+        category,
+        tags,
+        importance: None,
+        at: None,
+        metadata: Metadata::new(),
+    };
+    match json::text(record, "type")? {
+        "entity" => {
+            let name = json::text(record, "name")?;
+            let kind = json::maybe_text(record, "entityType")?.unwrap_or_default();
+            let memory = plain(vec![kind], vec![name]);
+            let observed = record.get("observations").and_then(Value::as_array);
+            let observed = observed.ok_or("field `observations` is not a list")?;
+            if observed.is_empty() {
+                turns.remark("an entity without observations");
+            }
+            for observation in observed {
+                let text = json::part_text(observation).ok_or("an observation is not text")?;
+                memory.say(format!("{name}: {text}"), vec![name.to_owned()], turns)?;
+            }
+            Ok(())
+        }
+        "relation" => {
+            let (from, to) = (json::text(record, "from")?, json::text(record, "to")?);
+            let relation = json::text(record, "relationType")?;
+            let memory = plain(vec!["relation"], vec![from, to]);
+            memory.say(sentence(from, relation, to), vec!["relation".to_owned()], turns)
+        }
+        _ => Err("field `type` is neither entity nor relation".to_owned()),
+    }
+}
+
+fn sentence(from: &str, relation: &str, to: &str) -> String {
+    format!("{from} {} {to}", relation.replace('_', " "))
+}
+
+/// Reads a memory of Mem0, or a relation of its graph.
+pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    let mut metadata = Metadata::new();
+    for field in ["user_id", "agent_id"] {
+        metadata.extend(json::name(record, field)?.map(|name| (field.to_owned(), name)));
+    }
+    let own = record.get("metadata").and_then(Value::as_object);
+    for (field, value) in own.into_iter().flatten() {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        metadata.insert(field.clone(), text);
+    }
+    let tags: Vec<&str> = texts(record.get("categories"));
+    let category = own.and_then(|own| own.get("category")).and_then(Value::as_str);
+    let mut memory = Memory {
+        session: json::name(record, "run_id")?,
+        category: category.or(tags.first().copied()).into_iter().collect(),
+        tags,
+        importance: None,
+        at: moments.read(record.get("created_at"))?,
+        metadata,
+    };
+    if let (Some(from), Some(relation)) =
+        (json::maybe_text(record, "source")?, json::maybe_text(record, "relationship")?)
+    {
+        let to = match json::maybe_text(record, "target")? {
+            Some(to) => to,
+            None => json::text(record, "destination")?,
+        };
+        return memory.say(sentence(from, relation, to), vec!["relation".to_owned()], turns);
+    }
+    let id = json::name(record, "id")?.ok_or("field `id` is missing")?;
+    memory.metadata.insert("source_id".to_owned(), id.clone());
+    let content = match (json::maybe_text(record, "memory")?, json::maybe_text(record, "data")?) {
+        (Some(text), _) | (None, Some(text)) => text,
+        (None, None) => json::text(record, "text")?,
+    };
+    memory.say(content.to_owned(), vec![id], turns)
+}
+
+/// Reads a memory of RockBot, whose fields are written in either case.
+pub(super) fn rockbot(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    let low = |name: &str| name.chars().next().into_iter().flat_map(char::to_lowercase).collect::<String>();
+    let record: Object = record
+        .iter()
+        .map(|(name, value)| (low(name) + name.get(1..).unwrap_or_default(), value.clone()))
+        .collect();
+    let id = json::name(&record, "id")?.ok_or("field `id` is missing")?;
+    let importance = ["importance"].iter().find_map(|field| record.get(*field)?.as_f64());
+    let own = record.get("metadata").and_then(Value::as_object);
+    let mut metadata: Metadata = own
+        .into_iter()
+        .flatten()
+        .map(|(field, value)| {
+            (field.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        })
+        .collect();
+    metadata.insert("source_id".to_owned(), id.clone());
+    let memory = Memory {
+        session: Some("rockbot".to_owned()),
+        category: json::maybe_text(&record, "category")?.into_iter().collect(),
+        tags: texts(record.get("tags")),
+        importance,
+        at: moments.read(record.get("createdAt"))?,
+        metadata,
+    };
+    memory.say(json::text(&record, "content")?.to_owned(), vec![id], turns)
+}
+
+fn texts(value: Option<&Value>) -> Vec<&str> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Reads a message of LangChain, `{type, data: {content, …}}`, as the message of a chat completion that it is.
+pub(super) fn langchain(
+    record: &Object,
+    openai: &mut OpenAi,
+    moments: &Moments,
+    turns: &mut Turns,
+) -> Result<(), String> {
+    let mut message = match record.get("data").or_else(|| record.get("kwargs")) {
+        Some(Value::Object(data)) => data.clone(),
+        _ => record.clone(),
+    };
+    let role = match json::text(record, "type")? {
+        "human" => "user",
+        "ai" => "assistant",
+        "system" => "system",
+        "tool" | "function" => "tool",
+        "chat" => json::maybe_text(&message, "role")?.unwrap_or("user"),
+        _ => return Err("field `type` is none of human, ai, system, tool".to_owned()),
+    };
+    message.insert("role".to_owned(), Value::String(role.to_owned()));
+    if let Some(Value::Array(calls)) = message.get_mut("tool_calls") {
+        for call in calls.iter_mut().filter(|call| call.get("function").is_none()) {
+            let arguments = call.get("args").map(ToString::to_string).unwrap_or_default();
+            let (name, id) = (call.get("name").cloned(), call.get("id").cloned());
+            *call = serde_json::json!({"id": id, "function": {"name": name, "arguments": arguments}});
+        }
+    }
+    openai.read(&message, moments, turns)
+}

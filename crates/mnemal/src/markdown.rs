@@ -1,0 +1,238 @@
+//! A memory as a folder of Markdown, for people: notes by category, entities with their facts, days, the summary.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    AsOf, Cursor, EntityFilter, EntityId, ErrorKind, EventFilter, Learning, LearningFilter, LearningKind,
+    NodePath, Result, Within,
+};
+
+use crate::memory::Memory;
+
+/// Events that are read at once. Source: the page of the lossless export.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
+/// Longest part of the name of a file, in bytes. Source: own choice; below the 255 that file systems allow, with an id.
+const LONGEST_PART: usize = 60;
+/// Depth of the tree of summaries that is written. Source: own choice; the root, channels or months, conversations.
+const SUMMARY_DEPTH: usize = 2;
+
+/// What takes a piece of a file: its path below the folder with `/` between the parts, and text to append to it. The first
+/// piece of a path begins the file.
+pub type MarkdownSink<'s> = dyn FnMut(&str, &str) -> Result<()> + Send + 's;
+
+/// What a folder of Markdown holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkdownExport {
+    /// Notes and learnings that hold.
+    pub notes: u64,
+    /// Entities.
+    pub entities: u64,
+    /// Days.
+    pub days: u64,
+    /// Events in them.
+    pub events: u64,
+}
+
+impl Memory {
+    /// Writes what holds as Markdown: `memories/CATEGORY/NAME.md` with front matter, `preferences.md`,
+    /// `entities/NAME.md` with dated facts and wiki links, `summary.md`, and what was said on each day in
+    /// `timeline/YYYY-MM-DD.md`.
+    ///
+    /// No path is built of text as it stands: parts of names are small letters, digits and hyphens. Text goes through the
+    /// rules for secrets once more. What is held back or forgotten is absent. It is for reading; the lossless forms are
+    /// for coming back. Two exports of one state are the same. Memory follows the number of entities and days, not of
+    /// events.
+    ///
+    /// # Errors
+    /// `Unavailable` when the sink or the store fails.
+    pub async fn export_markdown(&self, put: &mut MarkdownSink<'_>) -> Result<MarkdownExport> {
+        let mut export = MarkdownExport::default();
+        self.notes_as_markdown(put, &mut export).await?;
+        self.entities_as_markdown(put, &mut export).await?;
+        self.summary_as_markdown(put).await?;
+        self.days_as_markdown(put, &mut export).await?;
+        Ok(export)
+    }
+
+    async fn notes_as_markdown(&self, put: &mut MarkdownSink<'_>, export: &mut MarkdownExport) -> Result<()> {
+        let as_of = AsOf::present(self.engine.now());
+        let held = match self.learnings(&LearningFilter::all(), as_of).await {
+            Ok(held) => held,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let mut notes: Vec<Learning> = held.into_iter().map(|scored| scored.value).collect();
+        notes.sort_by(|one, other| (&one.category, one.created_at, one.id).cmp(&(&other.category, other.created_at, other.id)));
+        let log = self.event_log()?;
+        let mut preferences = String::new();
+        for note in &notes {
+            let text = log.outgoing(&note.content)?;
+            let name = note.key.as_ref().map_or_else(String::new, |key| part(key.as_str()));
+            let name = format!("{name}{}{}", if name.is_empty() { "" } else { "-" }, note.id);
+            let folders: Vec<String> = note.category.as_str().split('/').map(part).filter(|part| !part.is_empty()).collect();
+            let path = format!("memories/{}/{name}.md", folders.join("/")).replace("//", "/");
+            put(&path, &format!("{}\n{text}\n", front_matter(note)))?;
+            if note.kind == LearningKind::Preference {
+                preferences.push_str(&format!("- {}\n", one_line(&text)));
+            }
+            export.notes += 1;
+        }
+        if !preferences.is_empty() {
+            put("preferences.md", &format!("# Preferences\n\n{preferences}"))?;
+        }
+        Ok(())
+    }
+
+    async fn entities_as_markdown(&self, put: &mut MarkdownSink<'_>, export: &mut MarkdownExport) -> Result<()> {
+        let graph = match self.graph().await {
+            Ok(graph) => graph.value,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let as_of = AsOf::present(self.engine.now());
+        let mut known = graph.all(&EntityFilter::all(), as_of).await?;
+        known.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
+        let files: BTreeMap<EntityId, String> =
+            known.iter().map(|entity| (entity.id, file_of(&entity.name, entity.id))).collect();
+        let log = self.event_log()?;
+        for entity in &known {
+            let portrait = self.portrait(&entity.id.to_string(), as_of).await?.value;
+            let mut text = format!("# {}\n\n{}\n", log.outgoing(&one_line(&entity.name))?, entity.kind.as_str());
+            for (title, facts) in [("Holds", &portrait.facts), ("Is over", &portrait.past)] {
+                if facts.is_empty() {
+                    continue;
+                }
+                text.push_str(&format!("\n## {title}\n\n"));
+                for told in facts {
+                    let other = [told.fact.subject].into_iter().chain(told.fact.object.entity());
+                    let links = other.filter(|id| *id != entity.id).filter_map(|id| files.get(&id));
+                    let links: String = links.map(|file| format!(" [[{file}]]")).collect();
+                    text.push_str(&format!("- {} ({}){links}\n", log.outgoing(&one_line(&told.line()))?, told.sureness()));
+                }
+            }
+            let Some(file) = files.get(&entity.id) else { continue };
+            put(&format!("entities/{file}.md"), &text)?;
+            export.entities += 1;
+        }
+        Ok(())
+    }
+
+    async fn summary_as_markdown(&self, put: &mut MarkdownSink<'_>) -> Result<()> {
+        let summaries = match self.summaries().await {
+            Ok(summaries) => summaries.value,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let tree = match summaries.tree(&NodePath::Root, SUMMARY_DEPTH).await {
+            Ok(tree) => tree,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let log = self.event_log()?;
+        let mut text = "# Summary\n".to_owned();
+        for standing in &tree {
+            let name = standing.node.path.to_string();
+            text.push_str(&format!("\n## {}\n\n", one_line(&name)));
+            for line in &standing.node.lines {
+                text.push_str(&format!("- {}\n", log.outgoing(&one_line(&line.text))?));
+            }
+        }
+        put("summary.md", &text)
+    }
+
+    async fn days_as_markdown(&self, put: &mut MarkdownSink<'_>, export: &mut MarkdownExport) -> Result<()> {
+        let (log, events) = (self.event_log()?, self.engine.events()?);
+        let filter = EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..EventFilter::all() };
+        let head = events.head().await?;
+        let mut begun: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
+        let mut after = Cursor::START;
+        while after < head {
+            let page = events.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last().map(|event| event.seq) else { break };
+            after = Cursor(Some(last));
+            for event in &page {
+                let Some(kept) = event.kept().filter(|kept| !kept.content.trim().is_empty()) else { continue };
+                let day = kept.occurred_at.civil(&kept.zone).day_text();
+                let path = format!("timeline/{day}.md");
+                if begun.insert(day.clone()) {
+                    put(&path, &format!("# {day}\n\n"))?;
+                }
+                let who = kept.speaker.as_ref().map_or(event.role.as_str(), |speaker| speaker.as_str());
+                let text = log.outgoing(&kept.content)?.trim().replace('\n', "\n  ");
+                put(&path, &format!("- **{}** ({}, {}): {text}\n", one_line(who), event.level.as_str(), event.id))?;
+                export.events += 1;
+            }
+        }
+        export.days = begun.len() as u64;
+        Ok(())
+    }
+}
+
+fn front_matter(note: &Learning) -> String {
+    let mut lines = vec!["---".to_owned(), format!("id: {}", note.id), format!("kind: {}", note.kind.as_str())];
+    if let Some(key) = &note.key {
+        lines.push(format!("key: {}", quoted(key.as_str())));
+    }
+    lines.push(format!("category: {}", quoted(note.category.as_str())));
+    if !note.tags.is_empty() {
+        let tags: Vec<String> = note.tags.iter().map(|tag| quoted(tag.as_str())).collect();
+        lines.push(format!("tags: [{}]", tags.join(", ")));
+    }
+    lines.push(format!("level: {}", note.level.as_str()));
+    lines.push(format!("trust: {}", note.trust.as_str()));
+    lines.push(format!("created: {}", note.created_at));
+    let sources: Vec<String> = note.sources.iter().map(|source| source.event.to_string()).collect();
+    lines.push(format!("sources: [{}]", sources.join(", ")));
+    lines.push("---\n".to_owned());
+    lines.join("\n")
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the name of an entity's file: words of its name, and its id, which no two share.
+fn file_of(name: &str, id: EntityId) -> String {
+    let words = part(name);
+    if words.is_empty() { id.to_string() } else { format!("{words}-{id}") }
+}
+
+/// Returns a text as a part of a path: small letters, digits and hyphens, nothing else.
+fn part(text: &str) -> String {
+    let mut part = String::new();
+    for letter in text.chars().flat_map(char::to_lowercase) {
+        if part.len() + letter.len_utf8() > LONGEST_PART {
+            break;
+        }
+        if letter.is_alphanumeric() {
+            part.push(letter);
+        } else if !part.is_empty() && !part.ends_with('-') {
+            part.push('-');
+        }
+    }
+    part.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_leave_the_folder() {
+        for (text, expect) in [
+            ("../../etc/passwd", "etc-passwd"),
+            ("C:\\x", "c-x"),
+            ("Zoë & Bo", "zoë-bo"),
+            ("..", ""),
+            ("\0/\u{202E}", ""),
+        ] {
+            assert_eq!(part(text), expect, "{text:?}");
+        }
+        assert!(part(&"ö".repeat(500)).len() <= LONGEST_PART);
+    }
+}
