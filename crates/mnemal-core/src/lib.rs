@@ -74,8 +74,8 @@ pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
     BackgroundEmbedder, Clock, CompletionCache, ContextSource, Embedder, EventStore, Extractor, GraphStore,
     IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore, LeaseStore, LedgerStore,
-    Looked, ModelExtractor, Pass, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub, Summarizer,
-    SummaryStore, TokenCounter, Upkeep, WorkingStore,
+    Left, Looked, ModelExtractor, Pass, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub,
+    Summarizer, SummaryStore, TokenCounter, Upkeep, WorkingStore,
 };
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};

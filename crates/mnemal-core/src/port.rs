@@ -15,7 +15,7 @@ mod source;
 mod summary;
 mod working;
 
-pub use dream::{LedgerStore, Looked, Pass, Proposal};
+pub use dream::{LedgerStore, Left, Looked, Pass, Proposal};
 pub use graph::GraphStore;
 pub use inbox::Inbox;
 pub use lease::LeaseStore;

@@ -22,6 +22,8 @@ pub enum Run {
 /// A proposal, and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
+    /// The pass that proposed it.
+    pub pass: &'static str,
     /// What was proposed.
     pub proposal: Proposal,
     /// Why it was refused; `None` for one that is carried out.
@@ -55,7 +57,7 @@ pub struct Cycle {
     pub changed: u64,
     /// Notes that are gone and that nobody forgot or took back, which no operation can bring about; background changes wait for a person from then on.
     pub vanished: u64,
-    /// What the audit found, once a day.
+    /// What the audit found, once a day: alerts, warnings that are new or have changed, and every other one once a week.
     pub findings: Vec<Finding>,
     /// How long it took, in milliseconds.
     pub ms: u64,

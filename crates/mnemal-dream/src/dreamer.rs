@@ -8,25 +8,25 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, Book, ChannelId, Clock, Deed, EventId, EventKind, EventStore, Learning, LearningFilter,
-    LearningStatus, LearningStore, LedgerLine, LedgerStore, Level, Metadata, NewEvent, Origin, Pass,
+    LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, Metadata, NewEvent, Origin, Pass,
     Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone, named_id,
 };
 
-use crate::audit::{Audit, Seen, Severity, Standing};
+use crate::audit::Severity;
+use crate::auditor::{Inspector, MERGE, TIMES};
 use crate::check::{self, Notes, Refusal};
 use crate::cycle::{Cycle, Judged, Run};
 use crate::history::{History, same};
 use crate::note::{fingerprint, is_note, maker, open};
 use crate::settings::DreamSettings;
+use crate::settled::Settled;
 
 /// The conversation and the place of what the engine itself does.
 const PLACE: &str = "dream";
-/// Least time between two audits. Source: AD-51, daily.
-const AUDIT: Duration = Duration::from_hours(24);
-/// The number of a known note that says whether it held.
-const HELD: &str = "held";
-/// The line of the ledger for cycles as a whole.
+/// The line of the ledger that says why changes wait.
 const WHOLE: &str = "cycle";
+/// How long it is known that a group was left alone. Source: own choice; longer than any group waits, so that none is begun anew.
+const LEFT: Duration = Duration::from_hours(400 * 24);
 /// Calls of models in one cycle. Source: AD-61.
 const CALLS: u32 = 20;
 /// Tokens of models in one cycle. Source: AD-61.
@@ -66,8 +66,12 @@ pub struct DreamParts {
     pub ledger: Slot<dyn LedgerStore>,
     /// The only way to write.
     pub journal: Arc<dyn Journal>,
+    /// What looks at what stands beside the notes; without it an audit looks at the notes alone.
+    pub inspector: Slot<dyn Inspector>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// The name of these cycles in the ledger, which tells their intervals from those of others.
+    pub name: &'static str,
     /// The passes, in their order.
     pub passes: Vec<Arc<dyn Pass>>,
     /// How much and how often.
@@ -86,6 +90,10 @@ impl Dreamer {
         Self { parts }
     }
 
+    pub(crate) fn parts(&self) -> &DreamParts {
+        &self.parts
+    }
+
     /// Runs one cycle, and says what came of it.
     ///
     /// A dropped future leaves the log with all of a cycle's operations or none, and a ledger that has the cycle run again.
@@ -102,7 +110,8 @@ impl Dreamer {
         let before = self.rows().await?;
         let corpus = fingerprint(&before);
         cycle.live = open(&before).len() as u64;
-        let (proposals, mut lines) = self.propose(run, corpus, &passes, &mut cycle).await;
+        let refused = self.book(Book::Refused).await?;
+        let (proposals, mut lines) = self.propose(run, corpus, &passes, &mut cycle).await?;
         self.judge(proposals, &before, &mut cycle).await?;
         if run == Run::Dry {
             cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
@@ -111,9 +120,12 @@ impl Dreamer {
         self.carry_out(&before, &mut cycle).await?;
         let (after, history) = (self.rows().await?, History::read(self.parts.events.as_ref()).await?);
         cycle.measure(&before, &after, &history.explained);
-        lines.extend(self.audit(&after, &history, &mut cycle).await?);
+        let refused = refusals(&refused, &passes, &cycle);
+        lines.extend(self.refused_left(&cycle).await?);
+        lines.extend(self.audit(&after, &history, &refused, &mut cycle).await?);
+        lines.extend(refused.into_iter().filter(|line| line.at == cycle.at));
         cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
-        lines.extend(lines_of(run, &cycle));
+        lines.extend(lines_of(self.parts.name, run, &cycle));
         self.write(&lines).await?;
         Ok(cycle)
     }
@@ -141,7 +153,7 @@ impl Dreamer {
         if let Some(pause) = self.book(Book::Pause).await?.into_iter().find(|line| !line.note.is_empty()) {
             return Ok(Some(format!("background changes wait for a person: {}", pause.note)));
         }
-        let last = passes.iter().find(|line| line.key == WHOLE).map(|line| line.at);
+        let last = passes.iter().find(|line| line.key == self.parts.name).map(|line| line.at);
         // A time to come is that of a clock that was wrong.
         let is_soon = last.is_some_and(|last| last <= at && since(last, at) < self.parts.settings.interval);
         Ok(is_soon.then(|| "the last cycle is too near".to_owned()))
@@ -154,7 +166,7 @@ impl Dreamer {
         corpus: u128,
         known: &[LedgerLine],
         cycle: &mut Cycle,
-    ) -> (Vec<Proposal>, Vec<LedgerLine>) {
+    ) -> Result<(Vec<(&'static str, Proposal)>, Vec<LedgerLine>)> {
         let (mut proposals, mut lines) = (Vec::new(), Vec::new());
         // One for all passes; those without a model never use it.
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
@@ -171,18 +183,46 @@ impl Dreamer {
             match pass.run(&mut permit).await {
                 Ok(looked) => {
                     cycle.ran.push(pass.name().to_owned());
-                    lines.push(LedgerLine { hash: corpus, ..line(Book::Pass, pass.name(), cycle.at).0 });
-                    lines.extend(looked.left.iter().map(|group| left(group, cycle.at)));
-                    proposals.extend(looked.proposals);
+                    cycle.waiting += looked.waiting;
+                    // Another hash than any corpus has: what was not looked at is looked at in the next cycle.
+                    let is_whole = looked.waiting == 0 && looked.stopped.is_none();
+                    let hash = if is_whole { corpus } else { 0 };
+                    lines.push(LedgerLine { hash, ..line(Book::Pass, pass.name(), cycle.at) });
+                    if let Some(kind) = looked.stopped {
+                        cycle.failed.push(format!("{}: {}", pass.name(), kind.as_str()));
+                    }
+                    if !looked.left.is_empty() {
+                        let settled = Settled::read(&self.parts.ledger, pass.name()).await?;
+                        lines
+                            .extend(looked.left.iter().map(|left| settled.line(pass.name(), left, cycle.at)));
+                    }
+                    proposals.extend(looked.proposals.into_iter().map(|proposal| (pass.name(), proposal)));
                 }
                 Err(error) => cycle.failed.push(format!("{}: {}", pass.name(), error.kind().as_str())),
             }
         }
-        (proposals, lines)
+        Ok((proposals, lines))
+    }
+
+    /// Leaves the groups alone for which a pass with a model proposed what was refused: it would be asked for the same again.
+    async fn refused_left(&self, cycle: &Cycle) -> Result<Vec<LedgerLine>> {
+        let mut lines = Vec::new();
+        for judged in cycle.refused().filter(|judged| judged.proposal.operation.prompt.is_some()) {
+            let Some(why) = &judged.refused else { continue };
+            let settled = Settled::read(&self.parts.ledger, judged.pass).await?;
+            let left = Left { notes: judged.proposal.operation.deed.names(), why: why.as_str().to_owned() };
+            lines.push(settled.line(judged.pass, &left, cycle.at));
+        }
+        Ok(lines)
     }
 
     /// Checks every proposal against the notes as they are, in order, until the cycle may change no more.
-    async fn judge(&self, proposals: Vec<Proposal>, rows: &[Learning], cycle: &mut Cycle) -> Result<()> {
+    async fn judge(
+        &self,
+        proposals: Vec<(&'static str, Proposal)>,
+        rows: &[Learning],
+        cycle: &mut Cycle,
+    ) -> Result<()> {
         if proposals.is_empty() {
             return Ok(());
         }
@@ -191,7 +231,7 @@ impl Dreamer {
         let notes: Notes<'_> = rows.iter().filter(holds).filter_map(|row| Some((maker(row)?, row))).collect();
         let mut room = self.parts.settings.budget(open(rows).len());
         let mut touched = Touched::default();
-        for proposal in proposals {
+        for (pass, proposal) in proposals {
             let deed = &proposal.operation.deed;
             let is_crossed = touched.is_crossed_by(deed);
             let refused = match check::check(&proposal, &notes) {
@@ -211,7 +251,7 @@ impl Dreamer {
                 room -= cost(deed);
                 touched.add(deed);
             }
-            cycle.judged.push(Judged { proposal, refused, event: None });
+            cycle.judged.push(Judged { pass, proposal, refused, event: None });
         }
         Ok(())
     }
@@ -237,57 +277,47 @@ impl Dreamer {
         Ok(())
     }
 
-    /// Looks once a day whether the notes are as they must be; returns what the next look compares with.
-    async fn audit(
-        &self,
-        rows: &[Learning],
-        history: &History,
-        cycle: &mut Cycle,
-    ) -> Result<Vec<LedgerLine>> {
-        let last = self.book(Book::Audit).await?.first().map(|line| line.at);
-        if last.is_some_and(|last| last <= cycle.at && since(last, cycle.at) < AUDIT) {
-            return Ok(Vec::new());
-        }
-        let known: Vec<Seen> = self.book(Book::Known).await?.iter().filter_map(seen).collect();
-        let audit = Audit { rows, known: &known, explained: &history.explained };
-        cycle.findings = audit.findings();
-        let found = cycle.findings.iter().map(|finding| (finding.name.to_owned(), finding.rows)).collect();
-        let key = format!("{:020}", cycle.at.as_micros());
-        let mut lines = vec![LedgerLine { counts: found, ..line(Book::Audit, &key, cycle.at).0 }];
-        lines.extend(rows.iter().filter(|row| is_note(row)).filter_map(|row| known_line(row, cycle.at)));
-        if let Slot::Filled(ledger) = &self.parts.ledger {
-            ledger.sweep(Book::Known, Timestamp::MAX).await?;
-        }
-        Ok(lines)
-    }
-
     async fn write(&self, lines: &[LedgerLine]) -> Result<()> {
         let Slot::Filled(ledger) = &self.parts.ledger else { return Ok(()) };
         ledger.put(lines).await?;
         let kept = i64::try_from(self.parts.settings.kept.as_micros()).unwrap_or(i64::MAX);
         let before = self.parts.clock.now().plus_micros(kept.saturating_neg());
-        for book in [Book::Cycle, Book::Refused, Book::Left] {
+        for book in [Book::Cycle, Book::Refused] {
             ledger.sweep(book, before).await?;
         }
+        let left = i64::try_from(LEFT.as_micros()).unwrap_or(i64::MAX);
+        ledger.sweep(Book::Left, self.parts.clock.now().plus_micros(-left)).await?;
         Ok(())
     }
 }
 
-/// Returns what the ledger keeps of a cycle.
-fn lines_of(run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
-    let mut lines = vec![line(Book::Pass, WHOLE, cycle.at).0];
-    let key = format!("{:020}", cycle.at.as_micros());
-    let note = cycle.failed.join(", ");
-    lines.push(LedgerLine { counts: cycle.counts(), ..line(Book::Cycle, &key, cycle.at).with_note(&note).0 });
+/// Returns the lines of what was refused, in this cycle and before it.
+fn refusals(before: &[LedgerLine], passes: &[LedgerLine], cycle: &Cycle) -> Vec<LedgerLine> {
+    let mut lines: BTreeMap<String, LedgerLine> =
+        before.iter().map(|line| (line.key.clone(), line.clone())).collect();
     for judged in cycle.refused() {
         let Some(why) = &judged.refused else { continue };
-        let hash = same(&judged.proposal.operation.deed);
-        let note = format!("{}: {}", judged.proposal.operation.producer.id, why.as_str());
-        lines.push(LedgerLine {
-            hash,
-            ..line(Book::Refused, &format!("{hash:032x}"), cycle.at).with_note(&note).0
-        });
+        let operation = &judged.proposal.operation;
+        let hash = same(&operation.deed);
+        let key = format!("{hash:032x}");
+        let run = passes.iter().find(|line| line.key == judged.pass).map(|line| line.at);
+        let earlier = lines.get(&key).filter(|line| Some(line.at) == run && *why != Refusal::TakenBack);
+        let times =
+            earlier.and_then(|line| line.counts.get(TIMES)).map_or(1, |times| times.saturating_add(1));
+        let merge = u64::from(matches!(operation.deed, Deed::Merge { .. }));
+        let counts = BTreeMap::from([(TIMES.to_owned(), times), (MERGE.to_owned(), merge)]);
+        let note = format!("{}: {}", operation.producer.id, why.as_str());
+        lines.insert(key.clone(), LedgerLine { hash, counts, note, ..line(Book::Refused, &key, cycle.at) });
     }
+    lines.into_values().collect()
+}
+
+/// Returns what the ledger keeps of a cycle.
+fn lines_of(name: &str, run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
+    let mut lines = vec![line(Book::Pass, name, cycle.at)];
+    let key = format!("{:020}-{name}", cycle.at.as_micros());
+    let note = cycle.failed.join(", ");
+    lines.push(LedgerLine { counts: cycle.counts(), note, ..line(Book::Cycle, &key, cycle.at) });
     let alert = cycle.findings.iter().find(|finding| finding.severity == Severity::Alert);
     let why = match alert {
         _ if cycle.vanished > 0 => Some(format!("{} notes are gone that nobody forgot", cycle.vanished)),
@@ -295,9 +325,9 @@ fn lines_of(run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
         None => None,
     };
     if let Some(why) = why {
-        lines.push(line(Book::Pause, WHOLE, cycle.at).with_note(&why).0);
+        lines.push(LedgerLine { note: why, ..line(Book::Pause, WHOLE, cycle.at) });
     } else if run == Run::Asked {
-        lines.push(line(Book::Pause, WHOLE, cycle.at).0);
+        lines.push(line(Book::Pause, WHOLE, cycle.at));
     }
     lines
 }
@@ -333,37 +363,8 @@ fn parts(deed: &Deed) -> (Vec<EventId>, Vec<EventId>) {
     }
 }
 
-/// A line under construction.
-struct Line(LedgerLine);
-
-impl Line {
-    fn with_note(self, note: &str) -> Self {
-        Self(LedgerLine { note: note.to_owned(), ..self.0 })
-    }
-}
-
-fn line(book: Book, key: &str, at: Timestamp) -> Line {
-    Line(LedgerLine { book, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() })
-}
-
-fn known_line(row: &Learning, at: Timestamp) -> Option<LedgerLine> {
-    let held = u64::from(row.status == LearningStatus::Active);
-    let counts = BTreeMap::from([(HELD.to_owned(), held)]);
-    Some(LedgerLine { hash: maker(row)?.0, counts, ..line(Book::Known, &row.id.to_string(), at).0 })
-}
-
-fn seen(line: &LedgerLine) -> Option<Seen> {
-    let held = line.counts.get(HELD).is_some_and(|held| *held > 0);
-    let standing = if held { Standing::Held } else { Standing::Away };
-    Some(Seen { id: line.key.parse().ok()?, maker: EventId(line.hash), standing })
-}
-
-fn left(group: &[EventId], at: Timestamp) -> LedgerLine {
-    let mut ids: Vec<String> = group.iter().map(ToString::to_string).collect();
-    ids.sort_unstable();
-    let parts: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let hash = named_id("dream/group", &parts);
-    LedgerLine { hash, ..line(Book::Left, &format!("{hash:032x}"), at).0 }
+pub(crate) fn line(book: Book, key: &str, at: Timestamp) -> LedgerLine {
+    LedgerLine { book, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() }
 }
 
 /// Returns how many notes a deed changes, for the change budget of a cycle.
@@ -404,7 +405,7 @@ fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp
     })
 }
 
-fn since(earlier: Timestamp, later: Timestamp) -> Duration {
+pub(crate) fn since(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::from_micros(
         u64::try_from(later.as_micros().saturating_sub(earlier.as_micros())).unwrap_or_default(),
     )

@@ -26,6 +26,8 @@ pub(crate) struct History {
     pub(crate) taken_back: BTreeSet<u128>,
     /// Events that were forgotten or taken back: why their notes may be gone.
     pub(crate) explained: BTreeSet<EventId>,
+    /// Operations that nobody took back, in the order of the log.
+    pub(crate) operations: Vec<(EventId, Deed)>,
 }
 
 impl History {
@@ -38,12 +40,13 @@ impl History {
         let mut after = Cursor::START;
         loop {
             let page = events.scan(&filter, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(history) };
+            let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             for event in &page {
                 match event.kept().map(|kept| &kept.kind) {
                     Some(EventKind::Operation(operation)) => {
                         deeds.insert(event.id, same(&operation.deed));
+                        history.operations.push((event.id, operation.deed.clone()));
                     }
                     Some(EventKind::Decision(Decision::Undo { decision })) => {
                         history.taken_back.extend(deeds.get(decision).copied());
@@ -53,5 +56,7 @@ impl History {
                 }
             }
         }
+        history.operations.retain(|(event, _)| !history.explained.contains(event));
+        Ok(history)
     }
 }

@@ -9,12 +9,19 @@ mod history;
 mod settings;
 
 mod audit;
+mod auditor;
 mod pass;
+mod schedule;
+mod settled;
 
-pub use crate::audit::{Audit, Finding, Seen, Severity, Standing};
+pub use crate::audit::{
+    Audit, Counted, Finding, INVARIANTS, Inspected, Invariant, Rank, Refused, Seen, Severity, Standing,
+};
+pub use crate::auditor::Inspector;
 pub use crate::check::Refusal;
 pub use crate::cycle::{Cycle, Judged, Run};
 pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
 pub use crate::note::maker;
 pub use crate::pass::{Copies, Ended, Insights, Merges, NearCopies, Spellings};
+pub use crate::schedule::{Pace, Schedule, Stepped};
 pub use crate::settings::DreamSettings;

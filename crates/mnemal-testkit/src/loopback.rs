@@ -24,6 +24,8 @@ pub enum Told {
     Say(Vec<u8>),
     /// These bytes are written, and it stays open.
     Stall(Vec<u8>),
+    /// These bytes are written, one a second.
+    Drip(Vec<u8>),
 }
 
 impl Told {
@@ -141,7 +143,17 @@ async fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<Heard>>>, answer: Arc<
             stream.write_all(&bytes).await?;
             std::future::pending().await
         }
+        Told::Drip(bytes) => drip(stream, &bytes).await,
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a slow server, whose time a test may pause")]
+async fn drip(mut stream: TcpStream, bytes: &[u8]) -> io::Result<()> {
+    for byte in bytes {
+        stream.write_all(std::slice::from_ref(byte)).await?;
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+    stream.shutdown().await
 }
 
 async fn read(stream: &mut TcpStream) -> io::Result<Heard> {

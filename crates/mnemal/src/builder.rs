@@ -327,6 +327,12 @@ impl Builder {
         self.key_file.clone().unwrap_or_else(|| path.with_file_name(crate::key_file::NAME))
     }
 
+    /// Sets the least minutes between two cycles that nobody asked for.
+    pub(crate) fn with_interval(mut self, mins: u32) -> Self {
+        self.settings.dream.interval_mins = mins;
+        self
+    }
+
     /// Returns the settings.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings

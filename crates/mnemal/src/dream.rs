@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
     Book, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind, GapCause, Gaps, Layer,
-    LeaseName, LedgerLine, NewEvent, Operation, OwnerId, Pass, Result, Role, Slot, Turn, Within,
+    LeaseName, LedgerLine, NewEvent, Operation, OwnerId, Pass, Result, Role, Slot, Timestamp, Turn, Within,
 };
 use mnemal_dream::{
-    Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Journal, NearCopies, Run, Spellings, Written,
+    Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Run,
+    Spellings, Written,
 };
 
 use crate::engine::{Engine, missing};
@@ -23,6 +25,10 @@ use crate::upkeep::{BACKGROUND, RENEWAL, TTL};
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 /// How long nothing must have been said before changes that nobody asked for. Source: NB-26, 60 s.
 const QUIET: Duration = Duration::from_mins(1);
+/// The lease of passes that ask a model, which the other background work does not wait for.
+const MODELS: &str = "models";
+/// Least time between two cycles that ask a model and that nobody asked for. Source: AD-49.
+const BY_MODEL: Duration = Duration::from_hours(6);
 
 impl Engine {
     /// Runs one cycle now, or says what it would do: what is asked for does not wait for its time, and what had stopped is
@@ -34,19 +40,58 @@ impl Engine {
     pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
         let _gaps = self.fold_within(RENEWAL).await;
         let dreamer = self.dreamer(self.model_passes())?;
-        let leases = match self.stores().leases.part() {
-            Ok(leases) if run != Run::Dry => leases,
-            _ => return dreamer.cycle(run).await,
+        if run == Run::Dry {
+            return dreamer.cycle(run).await;
+        }
+        match self.in_turn(BACKGROUND, owner, dreamer.cycle(run)).await? {
+            Held::Done(cycle) => cycle,
+            Held::By(holder) => {
+                let what = format!("{holder} does background work now; try again");
+                Err(Error::new(ErrorKind::Conflict, what))
+            }
+        }
+    }
+
+    /// Runs the passes that ask the model if it is time and nobody talks; `None` where it is not, or another process does.
+    pub(crate) async fn dream_by_model(&self, owner: &OwnerId) -> Result<Option<Cycle>> {
+        let passes = self.model_passes();
+        if passes.is_empty()
+            || self.settings().dream.schedule == DreamSchedule::Off
+            || !self.is_quiet().await?
+        {
+            return Ok(None);
+        }
+        let mut limits = self.settings().dream.limits();
+        limits.interval = limits.interval.max(BY_MODEL);
+        let dreamer = self.dreamer_of("model", passes, limits)?;
+        Ok(match self.in_turn(MODELS, owner, dreamer.cycle(Run::Due)).await? {
+            Held::Done(cycle) => Some(cycle?),
+            Held::By(_) => None,
+        })
+    }
+
+    /// Does some work while this owner has its turn, however long it takes; nothing of it is done when the turn is another's, or
+    /// lost.
+    async fn in_turn<T>(
+        &self,
+        name: &str,
+        owner: &OwnerId,
+        work: impl Future<Output = T>,
+    ) -> Result<Held<T>> {
+        // Without leases there is nobody to share with.
+        let Ok(leases) = self.stores().leases.part() else { return Ok(Held::Done(work.await)) };
+        let mut lease = match leases.acquire(&LeaseName::new(name)?, owner, self.now(), TTL).await? {
+            Turn::Held(lease) => return Ok(Held::By(lease.owner)),
+            Turn::Taken { lease, .. } => lease,
         };
-        match leases.acquire(&LeaseName::new(BACKGROUND)?, owner, self.now(), TTL).await? {
-            Turn::Held(lease) => Err(Error::new(
-                ErrorKind::Conflict,
-                format!("{} does background work now; try again", lease.owner),
-            )),
-            Turn::Taken { lease, .. } => {
-                let cycle = dreamer.cycle(run).await;
-                leases.release(lease).await?;
-                cycle
+        let mut work = pin!(work);
+        loop {
+            match tokio::time::timeout(TTL / 3, &mut work).await {
+                Ok(done) => {
+                    leases.release(lease).await?;
+                    return Ok(Held::Done(done));
+                }
+                Err(_elapsed) => lease = leases.renew(&lease, self.now(), TTL).await?,
             }
         }
     }
@@ -56,30 +101,59 @@ impl Engine {
     /// # Errors
     /// `Unsupported` without notes or a log.
     pub fn dreamer(&self, more: Vec<Arc<dyn Pass>>) -> Result<Dreamer> {
-        let stores = self.stores();
-        let Slot::Filled(learnings) = &stores.learnings else { return Err(missing("notes")) };
-        let Slot::Filled(events) = &stores.events else { return Err(missing("a log")) };
+        let Slot::Filled(learnings) = &self.stores().learnings else { return Err(missing("notes")) };
         let rows = || Arc::clone(learnings);
-        let clock = Arc::clone(&self.parts().clock);
         let mut passes: Vec<Arc<dyn Pass>> = vec![
             Arc::new(Copies::new(rows())),
             Arc::new(NearCopies::new(rows())),
-            Arc::new(Ended::new(rows(), Arc::clone(&clock))),
+            Arc::new(Ended::new(rows(), Arc::clone(&self.parts().clock))),
             Arc::new(Spellings::new(rows())),
         ];
         if self.settings().dream.insights {
             passes.push(Arc::new(Insights::new(rows())));
         }
         passes.extend(more);
+        self.dreamer_of("cycle", passes, self.settings().dream.limits())
+    }
+
+    fn dreamer_of(
+        &self,
+        name: &'static str,
+        passes: Vec<Arc<dyn Pass>>,
+        settings: mnemal_dream::DreamSettings,
+    ) -> Result<Dreamer> {
+        let stores = self.stores();
+        let Slot::Filled(learnings) = &stores.learnings else { return Err(missing("notes")) };
+        let Slot::Filled(events) = &stores.events else { return Err(missing("a log")) };
         Ok(Dreamer::new(DreamParts {
             events: Arc::clone(events),
-            learnings: rows(),
+            learnings: Arc::clone(learnings),
             ledger: stores.ledger.clone(),
             journal: Arc::new(Pen(self.clone())),
-            clock,
+            inspector: Slot::Filled(Arc::new(Beside(self.clone()))),
+            clock: Arc::clone(&self.parts().clock),
+            name,
             passes,
-            settings: self.settings().dream.limits(),
+            settings,
         }))
+    }
+
+    /// Forgets which groups of notes were left alone because no answer of a model could be used, so that the next cycle that
+    /// asks one asks about them at once; returns how many.
+    ///
+    /// # Errors
+    /// `Unsupported` without a ledger; `Unavailable` when the store does not answer.
+    pub async fn retry_left(&self) -> Result<u64> {
+        let ledger = self.stores().ledger.part().map_err(|_| missing("a ledger"))?;
+        let groups = ledger.sweep(Book::Left, Timestamp::MAX).await?;
+        // What was looked at over the same notes is looked at again.
+        for pass in self.model_passes() {
+            let lines = ledger.lines(Book::Pass, PAGE).await?;
+            let known = lines.into_iter().filter(|line| line.key == pass.name());
+            let again: Vec<LedgerLine> = known.map(|line| LedgerLine { hash: 0, ..line }).collect();
+            ledger.put(&again).await?;
+        }
+        Ok(groups)
     }
 
     /// Returns the lines of a book of background work, newest first.
@@ -102,11 +176,61 @@ impl Engine {
 
     /// Whether nobody has said anything for a while.
     async fn is_quiet(&self) -> Result<bool> {
+        Ok(self.quiet().await?.is_none_or(|quiet| quiet >= QUIET))
+    }
+
+    /// Returns how long nobody has said anything; `None` when nobody ever did, or the clock went back by more than a minute since.
+    pub(crate) async fn quiet(&self) -> Result<Option<Duration>> {
         let said =
             EventFilter { roles: Within::Only(vec![Role::User, Role::Assistant]), ..EventFilter::all() };
         let last = self.events()?.latest(&said, NonZeroUsize::MIN).await?;
-        let quiet = i64::try_from(QUIET.as_micros()).unwrap_or(i64::MAX);
-        Ok(last.first().is_none_or(|event| event.recorded_at.plus_micros(quiet) <= self.now()))
+        let Some(last) = last.first() else { return Ok(None) };
+        let since = self.now().as_micros() - last.recorded_at.as_micros();
+        // Events of one microsecond are recorded one after the other, ahead of the clock.
+        let is_ahead = since < 0 && Duration::from_micros(since.unsigned_abs()) < QUIET;
+        let since = if is_ahead { 0 } else { since };
+        Ok(u64::try_from(since).ok().map(Duration::from_micros))
+    }
+}
+
+/// What came of work that needs a turn.
+enum Held<T> {
+    /// It was done.
+    Done(T),
+    /// Somebody else has the turn.
+    By(OwnerId),
+}
+
+/// Looks for the audit at what stands beside the notes.
+#[derive(Debug)]
+struct Beside(Engine);
+
+#[async_trait]
+impl Inspector for Beside {
+    async fn inspect(&self) -> Result<Inspected> {
+        let stores = self.0.stores();
+        let head = self.0.events()?.head().await?;
+        let mut cursors = Vec::new();
+        if let Slot::Filled(learnings) = &stores.learnings {
+            cursors.push(learnings.cursor().await?);
+        }
+        if let Slot::Filled(graph) = &stores.graph {
+            cursors.push(graph.cursor().await?);
+        }
+        if let Slot::Filled(summaries) = &stores.summaries {
+            cursors.push(summaries.cursor().await?);
+        }
+        let mut inspected = Inspected {
+            unbalanced: cursors.into_iter().filter(|cursor| *cursor > head).count() as u64,
+            ..Inspected::default()
+        };
+        if let Ok(upkeep) = self.0.upkeep() {
+            let damaged = upkeep.damaged_index().await?;
+            inspected.unindexed =
+                damaged.iter().map(|(first, last)| last.0.saturating_sub(first.0) + 1).sum();
+            inspected.undecodable = upkeep.check().await?.findings.len() as u64;
+        }
+        Ok(inspected)
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod attend;
 #[cfg(feature = "sqlite")]
 mod backup;
 mod builder;
@@ -44,7 +45,8 @@ mod working;
 pub use mnemal_context::{Block, Context, Fenced, Format, SectionUse, Wording, prefix_share};
 pub use mnemal_core::*;
 pub use mnemal_dream::{
-    Cycle as DreamCycle, Dreamer, Finding, Judged as DreamJudged, Refusal, Run as DreamRun, Severity,
+    Cycle as DreamCycle, Dreamer, Finding, INVARIANTS, Invariant, Judged as DreamJudged, Pace, Refusal,
+    Run as DreamRun, Severity,
 };
 pub use mnemal_events::{
     Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions, Lenient, OwnHistory,
@@ -69,6 +71,7 @@ pub use mnemal_summaries::{Standing, Summaries, render as render_summary};
 pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
 pub use crate::answer::{ContextCall, RecallCall};
+pub use crate::attend::Attended;
 #[cfg(feature = "sqlite")]
 pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;

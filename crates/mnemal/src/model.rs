@@ -118,8 +118,13 @@ impl Engine {
         let (Some(model), Slot::Filled(learnings)) = (&self.parts().model, &self.stores().learnings) else {
             return Vec::new();
         };
-        let consultant = model.consultant.clone();
-        vec![Arc::new(Merges::new(Arc::clone(learnings), consultant, Arc::clone(&model.merger)))]
+        vec![Arc::new(Merges {
+            learnings: Arc::clone(learnings),
+            ledger: self.stores().ledger.clone(),
+            clock: Arc::clone(&self.parts().clock),
+            consultant: model.consultant.clone(),
+            writer: Arc::clone(&model.merger),
+        })]
     }
 
     /// Removes the answers that rest on erased events.

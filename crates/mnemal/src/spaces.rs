@@ -10,7 +10,7 @@ use std::sync::Arc;
 use mnemal_core::{Error, ErrorKind, EventFilter, Gap, Layer, Result, Scope, SpaceId, Timestamp};
 use mnemal_store::SqliteStore;
 
-use self::folder::Folder;
+use self::folder::{Folder, Marker};
 use self::pool::{Entry, Pool};
 use crate::builder::Builder;
 use crate::engine::Engine;
@@ -41,6 +41,10 @@ pub struct SpaceEntry {
     pub bytes: u64,
     /// Whether it is read beside every other one.
     pub always_on: AlwaysOn,
+    /// When it became always-on for the first time; `None` for one that never was, or of which nobody wrote it down.
+    pub always_on_since: Option<Timestamp>,
+    /// Least minutes between two cycles over its notes that nobody asked for; those of the settings unless it has its own.
+    pub consolidate_interval_mins: u32,
 }
 
 /// What is known of one space.
@@ -60,8 +64,8 @@ pub struct SpaceReport {
 ///
 /// Each is one SQLite file, `spaces/NAME.db`. At most `spaces.max_open` of them are open: when another one is asked for, the
 /// one that was not asked for longest is closed first, and those that were not for 60 seconds. A space that somebody holds a
-/// [`Memory`] of is never closed. An empty file `spaces/NAME.always-on` marks a space that is read beside every other one;
-/// there is no other register.
+/// [`Memory`] of is never closed. A file `spaces/NAME.always-on` marks a space that is read beside every other one, and holds
+/// its interval; there is no other register.
 #[derive(Clone, Debug)]
 pub struct Spaces(Arc<Inner>);
 
@@ -143,17 +147,63 @@ impl Spaces {
         })
     }
 
-    /// Says whether a space is read beside every other one, from the next opening on.
+    /// Opens a space that is read beside every other one from the next opening on: it is made if it is not there, and becomes
+    /// always-on if it is not; its interval and what it holds stay as they were. Twice is as once.
+    ///
+    /// # Errors
+    /// As [`open_or_create`](Self::open_or_create); `Unavailable` when its marker cannot be written.
+    pub async fn use_always_on(&self, space: &SpaceId) -> Result<Memory> {
+        let memory = self.open_or_create(space).await?;
+        self.set_always_on(space, AlwaysOn::Yes)?;
+        Ok(memory)
+    }
+
+    /// Says whether a space is read beside every other one, from the next opening on. One that is not any more keeps its
+    /// interval.
     ///
     /// # Errors
     /// `NotFound` when there is none of this name, `Unavailable` when its marker cannot be written.
     pub fn set_always_on(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<()> {
-        let folder = &self.0.folder;
-        match always_on {
-            _ if !folder.has(space) => Err(Error::not_found(format!("no space {space}"))),
-            AlwaysOn::Yes => folder.mark(space),
-            AlwaysOn::No => folder.unmark(space),
+        self.mark(space, |marker| {
+            let is_on = always_on == AlwaysOn::Yes;
+            let since = marker.since.or_else(|| is_on.then(|| self.0.template.clock().now()));
+            Marker { is_on, since, ..marker }
+        })
+    }
+
+    /// Sets the least minutes between two cycles over the notes of a space that nobody asked for, from its next opening on.
+    ///
+    /// # Errors
+    /// `Invalid` for no minutes; `NotFound` when there is no space of this name, `Unavailable` when its marker cannot be
+    /// written.
+    pub fn set_consolidate_interval(&self, space: &SpaceId, mins: u32) -> Result<()> {
+        if mins == 0 {
+            return Err(Error::invalid("consolidate_interval_mins must be at least 1"));
         }
+        self.mark(space, |marker| Marker { interval_mins: Some(mins), ..marker })
+    }
+
+    /// Returns the spaces that are always on, by name.
+    ///
+    /// # Errors
+    /// `Unavailable` when the folder cannot be read.
+    pub fn always_on(&self) -> Result<Vec<SpaceId>> {
+        self.0.folder.always_on()
+    }
+
+    /// Whether a space is there and always on.
+    pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
+        self.0.folder.has(space) && self.0.folder.marked(space).is_on
+    }
+
+    fn mark(&self, space: &SpaceId, change: impl FnOnce(Marker) -> Marker) -> Result<()> {
+        let folder = &self.0.folder;
+        if !folder.has(space) {
+            return Err(Error::not_found(format!("no space {space}")));
+        }
+        let marked = folder.marked(space);
+        let changed = change(marked.clone());
+        if changed == marked { Ok(()) } else { folder.mark(space, &changed) }
     }
 
     /// Removes a space for good: its database with all that stands beside it, its marker, and the copies that migrations,
@@ -240,7 +290,11 @@ impl Spaces {
             Entry::Engine(engine) => return Ok(engine),
             Entry::Seat(seat) => seat,
         };
-        let engine = self.0.template.clone().open(self.0.folder.file(space)).await?;
+        let mut template = self.0.template.clone();
+        if let Some(mins) = self.0.folder.marked(space).interval_mins {
+            template = template.with_interval(mins);
+        }
+        let engine = template.open(self.0.folder.file(space)).await?;
         let (engine, twin) = seat.take(engine);
         if let Some(twin) = twin {
             let _later = twin.close().await;
@@ -261,7 +315,15 @@ impl Spaces {
 
     fn entry(&self, space: SpaceId) -> SpaceEntry {
         let folder = &self.0.folder;
-        let always_on = if folder.is_always_on(&space) { AlwaysOn::Yes } else { AlwaysOn::No };
-        SpaceEntry { bytes: folder.bytes(&space), always_on, space }
+        let marked = folder.marked(&space);
+        SpaceEntry {
+            bytes: folder.bytes(&space),
+            always_on: if marked.is_on { AlwaysOn::Yes } else { AlwaysOn::No },
+            always_on_since: marked.since,
+            consolidate_interval_mins: marked
+                .interval_mins
+                .unwrap_or(self.0.template.settings().dream.interval_mins),
+            space,
+        }
     }
 }

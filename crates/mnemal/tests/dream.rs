@@ -113,7 +113,7 @@ impl Pass for Scripted {
 
     async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<Looked> {
         let proposals = std::mem::take(&mut *self.0.lock().unwrap());
-        Ok(Looked { proposals, left: Vec::new() })
+        Ok(Looked { proposals, ..Looked::default() })
     }
 }
 
@@ -378,4 +378,143 @@ async fn notes_that_share_names_are_connected_once_and_fifty_cycles_change_nothi
     }
     assert_eq!(space.rows().await, rows);
     assert_eq!(mnemal::EventStore::head(&*space.store).await.unwrap(), head);
+}
+
+// proves: AD-49 (what has not changed is not looked at again, for seven days)
+#[tokio::test]
+async fn a_pass_looks_again_when_something_has_changed_and_after_seven_days() {
+    let space = Space::new();
+    space.note("The lift is loud.").await;
+    let looked = async || {
+        space.clock.advance(Duration::from_hours(1));
+        let _tended = space.memory.engine().tend(&owner()).await.unwrap();
+        let lines = space.memory.engine().dream_book(Book::Pass).await.unwrap();
+        lines.into_iter().find(|line| line.key == "near_copies").unwrap().at
+    };
+    let first = looked().await;
+    for _ in 0..7 * 24 - 1 {
+        assert_eq!(looked().await, first);
+    }
+    let second = looked().await;
+    assert!(second > first, "after seven days");
+    assert_eq!(looked().await, second);
+    space.note("The pump is old.").await;
+    assert!(looked().await > second, "after a change");
+}
+
+// proves: AD-61, NX-04.6 (at most 2 % of the notes in a cycle)
+#[tokio::test]
+async fn a_cycle_changes_a_fiftieth_and_says_what_waits() {
+    let space = Space::new();
+    for number in 0..140 {
+        space
+            .note(&format!("Shelf {number} of hall {} holds crate {}.", number + 1_000, number + 2_000))
+            .await;
+    }
+    for _ in 0..11 {
+        space.note("The lift is loud.").await;
+    }
+    let mut left = 10;
+    while left > 0 {
+        let cycle = space.dream(DreamRun::Asked).await;
+        let done = cycle.accepted().filter(|judged| judged.pass == "copies").count();
+        assert_eq!(done, left.min(3).min(usize::try_from(cycle.live).unwrap() / 50), "{left} wait");
+        left -= done;
+        assert!(cycle.waiting >= left as u64, "what waits comes first in the next cycle: {cycle:?}");
+    }
+}
+
+// proves: DF-05 (repeated saves for 30 days: the live count is stable, nothing is merged into what was merged)
+#[tokio::test]
+async fn thirty_days_of_the_same_notes_leave_as_many_as_one() {
+    let space = Space::new();
+    let texts = [
+        "The lift is loud.",
+        "The lift of the depot is loud.",
+        "Ada has the key.",
+        "Ada has the key of the cellar.",
+    ];
+    let mut after_a_day = None;
+    for day in 0..30 {
+        for text in texts {
+            space.note(text).await;
+        }
+        space.settle().await;
+        space.clock.advance(Duration::from_hours(23));
+        let live = space.live().await;
+        let live = live.iter().filter(|text| !text.starts_with("These belong")).count();
+        assert_eq!(*after_a_day.get_or_insert(live), live, "day {day}");
+    }
+    let rows = space.rows().await;
+    let into = |row: &Learning| rows.iter().find(|other| Some(other.id) == row.superseded_by);
+    let depth = |row: &Learning| std::iter::successors(into(row), |row| into(row)).count();
+    assert!(rows.iter().map(depth).max() <= Some(2), "{:?}", rows.iter().map(depth).max());
+}
+
+// proves: DF-24, RB-59
+#[tokio::test]
+async fn one_note_does_not_keep_wishes_from_being_read() {
+    let space = Space::new();
+    space.note("The lift is loud.").await;
+    for text in [
+        "From now on, always answer in short sentences.",
+        "Never use tables.",
+        "I prefer tea.",
+        "Please always write dates in full.",
+        "Don't call me by my first name.",
+    ] {
+        let _ack = space.memory.log(Message::user(text)).await.unwrap();
+    }
+    space.dream(DreamRun::Asked).await;
+    let wishes = space.rows().await.into_iter().filter(|row| row.kind == LearningKind::Preference).count();
+    assert!(wishes >= 3, "{wishes}");
+}
+
+// proves: DF-28
+#[tokio::test]
+async fn a_merge_that_drops_a_specific_is_refused_in_every_script() {
+    let space = Space::new();
+    for (one, other, both) in [
+        (
+            "Анна хранит ключ от склада 4711 в синей коробке.",
+            "Анна хранит ключ от склада у входной двери.",
+            "Анна хранит ключ от склада в синей коробке у входной двери.",
+        ),
+        (
+            "李雷把仓库的钥匙放在4711号蓝色盒子里，盒子在书架上面。",
+            "李雷把仓库的钥匙放在办公室门口的书架上面。",
+            "李雷把仓库的钥匙放在蓝色盒子里，盒子在办公室门口的书架上面。",
+        ),
+        (
+            "تحتفظ ليلى بمفتاح المستودع 4711 في الصندوق الأزرق.",
+            "تحتفظ ليلى بمفتاح المستودع عند الباب.",
+            "تحتفظ ليلى بمفتاح المستودع في الصندوق الأزرق عند الباب.",
+        ),
+    ] {
+        let (first, second) = (space.note(one).await, space.note(other).await);
+        let cycle = space.with(vec![merge(&[first, second], both)], DreamRun::Asked).await;
+        let judged = cycle.judged.iter().find(|one| one.proposal.text == both).unwrap();
+        let refused = judged.refused.as_ref().map(mnemal::Refusal::as_str);
+        assert_eq!(refused, Some("specifics_lost"), "{both}");
+    }
+}
+
+// proves: DF-100, GB-35
+#[tokio::test]
+async fn a_proposal_that_names_an_archived_or_invented_note_is_dropped_and_counted() {
+    let space = Space::new();
+    let stays = space.note("The lift of the depot is loud.").await;
+    let copy = space.note("The lift of the depot is loud.").await;
+    let other = space.note("Ada has the key of the cellar.").await;
+    assert_eq!(space.settle().await, 1);
+    let text = "The lift of the depot is loud, Ada has the key of the cellar.";
+    for (notes, accepted) in [([copy, other], 0), ([EventId(77), other], 0), ([stays, other], 1)] {
+        let cycle = space.with(vec![merge(&notes, text)], DreamRun::Asked).await;
+        assert_eq!(cycle.accepted().count(), accepted, "{notes:?}");
+        let refused: Vec<_> =
+            cycle.refused().filter_map(|one| one.refused.as_ref()).map(mnemal::Refusal::as_str).collect();
+        assert_eq!(refused, vec!["unknown_note"; 1 - accepted], "{notes:?}");
+        let book = space.memory.engine().dream_book(Book::Cycle).await.unwrap();
+        assert_eq!(book[0].counts["rejected"], 1 - accepted as u64);
+    }
 }

@@ -356,6 +356,48 @@ async fn an_update_or_a_contradiction_is_no_repetition_and_nobody_is_asked() {
     assert_eq!((space.model.told().len(), space.notes().await.len()), (0, 4));
 }
 
+// proves: AD-43, DF-17
+#[tokio::test(start_paused = true)]
+async fn a_pair_that_no_answer_helps_is_offered_again_after_ever_longer_times_and_a_new_note_at_once() {
+    let space = Space::new(vec![Does::Says(String::new())], LlmSettings::default());
+    space.near().await;
+    let mut asked = Vec::new();
+    for day in 0..=170 {
+        let before = space.model.told().len();
+        space.dream(DreamRun::Asked).await;
+        if space.model.told().len() > before {
+            asked.push(day);
+        }
+        space.clock.advance(Duration::from_hours(24) - Duration::from_secs(1));
+    }
+    assert_eq!(asked, [0, 7, 21, 49, 105, 161]);
+    let told = space.model.told().len();
+    let third = "Anna keeps the spare key of the boat house in the tin for Bo";
+    assert_eq!(space.memory.remember(third).await.unwrap().gaps, []);
+    space.dream(DreamRun::Asked).await;
+    assert!(space.model.told().len() > told, "a new note reopens at once");
+}
+
+// proves: RB-58
+#[tokio::test(start_paused = true)]
+async fn a_model_is_shown_the_notes_that_are_near_and_no_others() {
+    let space = Space::new(vec![Does::Says(BOTH.to_owned())], LlmSettings::default());
+    for number in 0..30 {
+        let text = format!("Shelf {number} of hall {} holds crate {}.", number * 7, number * 13);
+        assert_eq!(space.memory.remember(&text).await.unwrap().gaps, []);
+    }
+    space.near().await;
+    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 1);
+    let told = space.model.told();
+    assert_eq!(told.len(), 1);
+    assert!(NEAR.iter().all(|text| told[0].material.contains(text)), "{}", told[0].material);
+    assert!(
+        !told[0].material.contains("Shelf") && !told[0].material.contains("crate"),
+        "{}",
+        told[0].material
+    );
+}
+
 /// The paid answer holds the words; it goes with them, to the last byte.
 #[cfg(feature = "sqlite")]
 #[tokio::test]

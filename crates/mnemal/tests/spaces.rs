@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    AlwaysOn, Engine, ErrorKind, EventFilter, GLOBAL, GapCause, InstallationKey, Layer, LearningFilter,
-    LearningKind, Memory, Message, NoteKey, RecallMode, Selector, SessionId, Settings, SpaceId, Spaces,
+    AlwaysOn, Clock as _, Engine, ErrorKind, EventFilter, GLOBAL, GapCause, InstallationKey, Layer,
+    LearningFilter, LearningKind, Memory, Message, NoteKey, RecallMode, Selector, SessionId, Settings,
+    SpaceId, Spaces,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -449,4 +450,84 @@ async fn fifty_spaces_asked_at_once_through_four_places_stay_apart() {
         futures_util::future::join_all(asked).await;
         assert!(home.spaces.n_open() <= 8);
     }
+}
+
+// proves: GB-02, GB-03, GB-13
+#[tokio::test]
+async fn an_always_on_space_is_made_once_and_becomes_active_again_as_it_was() {
+    let home = Home::new();
+    let shop = name("shop");
+    let memory = home.spaces.use_always_on(&shop).await.unwrap();
+    let _ack = memory.log(Message::user("The till is in Genoa.")).await.unwrap();
+    let entry = || home.spaces.list().unwrap();
+    let (made, first) = (home.clock.now(), entry());
+    assert_eq!(first.len(), 1);
+    assert_eq!((first[0].always_on, first[0].always_on_since), (AlwaysOn::Yes, Some(made)));
+    assert_eq!(first[0].consolidate_interval_mins, 30);
+    home.clock.advance(Duration::from_hours(1));
+    home.spaces.set_consolidate_interval(&shop, 45).unwrap();
+    home.spaces.set_always_on(&shop, AlwaysOn::No).unwrap();
+    assert_eq!((entry()[0].always_on, entry()[0].consolidate_interval_mins), (AlwaysOn::No, 45));
+    assert_eq!(home.spaces.always_on().unwrap(), []);
+    drop(memory);
+    for _ in 0..2 {
+        let memory = home.spaces.use_always_on(&shop).await.unwrap();
+        assert_eq!(memory.stats().await.unwrap().head.count(), 1, "what it holds stays");
+        let now = entry();
+        assert_eq!((now.len(), now[0].always_on, now[0].always_on_since), (1, AlwaysOn::Yes, Some(made)));
+        assert_eq!(now[0].consolidate_interval_mins, 45);
+    }
+    assert_eq!(home.spaces.set_consolidate_interval(&shop, 0).unwrap_err().kind(), ErrorKind::Invalid);
+    let none = home.spaces.set_consolidate_interval(&name("none"), 5).unwrap_err();
+    assert_eq!(none.kind(), ErrorKind::NotFound);
+}
+
+// proves: GB-32 (of a space's own interval)
+#[tokio::test]
+async fn cycles_keep_to_the_interval_of_their_space() {
+    let home = Home::new();
+    for (space, mins, cycles) in [("often", Some(5), 12), ("as-ever", None, 2)] {
+        drop(home.spaces.use_always_on(&name(space)).await.unwrap());
+        home.spaces.close().await.unwrap();
+        if let Some(mins) = mins {
+            home.spaces.set_consolidate_interval(&name(space), mins).unwrap();
+        }
+        let memory = home.spaces.open(&name(space)).await.unwrap();
+        for _ in 0..60 {
+            home.clock.advance(Duration::from_mins(1));
+            let owner = mnemal::OwnerId::new("test").unwrap();
+            assert_eq!(memory.engine().tend(&owner).await.unwrap().gaps, []);
+        }
+        let book = memory.engine().dream_book(mnemal::Book::Cycle).await.unwrap();
+        assert_eq!(book.len(), cycles, "{space}");
+    }
+}
+
+// proves: GB-44 (every active always-on space has its worker, and no other one)
+#[tokio::test]
+async fn every_always_on_space_is_attended_until_the_host_says_enough() {
+    let home = Home::new();
+    for (space, always_on) in [("one", AlwaysOn::Yes), ("two", AlwaysOn::Yes), ("rest", AlwaysOn::No)] {
+        let memory = home.spaces.create(&name(space), always_on).await.unwrap();
+        for _ in 0..2 {
+            home.clock.advance(Duration::from_secs(1));
+            assert_eq!(memory.remember("The lift is loud.").await.unwrap().gaps, []);
+        }
+    }
+    let pace =
+        mnemal::Pace { first: Duration::ZERO, every: Duration::from_millis(1), ..mnemal::Pace::default() };
+    let owner = mnemal::OwnerId::new("test").unwrap();
+    let folded = async |space: &str| {
+        let rows = home.space(space).await.all_learnings(&LearningFilter::all()).await.unwrap();
+        rows.iter().filter(|row| row.superseded_by.is_some()).count()
+    };
+    let both = async {
+        while folded("one").await + folded("two").await < 2 {
+            home.clock.advance(Duration::from_secs(1));
+            tokio::task::yield_now().await;
+        }
+    };
+    let attended = home.spaces.attend(&owner, &pace, both).await.unwrap();
+    assert_eq!((attended.dreamt, attended.cut), (2, false), "{attended:?}");
+    assert_eq!(folded("rest").await, 0);
 }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    Book, ChannelId, Cursor, DreamRun, Engine, EventStore as _, GraphDelta, InstallationKey, Learning,
-    LearningDelta, LearningFilter, LearningStatus, Memory, Message, OwnerId, Projection, Scope, SessionId,
-    Settings, SpaceId, Speaker, SummaryDelta,
+    Book, ChannelId, Cursor, DreamRun, EmbeddedBy, Engine, EventStore as _, GraphDelta, InstallationKey,
+    Learning, LearningDelta, LearningFilter, LearningStatus, Memory, Message, OwnerId, Projection, Scope,
+    SessionId, Settings, SpaceId, Speaker, SummaryDelta,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -113,8 +113,24 @@ async fn a_week_converges_without_a_model_and_a_second_cycle_changes_nothing() {
     let cycle = engine.dream(&owner, DreamRun::Asked).await.unwrap();
     assert_eq!((cycle.judged.len(), cycle.waiting, cycle.findings.len()), (0, 0, 0), "{cycle:?}");
     clock.advance(Duration::from_mins(31));
+    let passes = async || {
+        let lines = engine.dream_book(Book::Pass).await.unwrap();
+        lines
+            .into_iter()
+            .filter(|line| line.key != "cycle")
+            .map(|line| (line.key, line.at))
+            .collect::<Vec<_>>()
+    };
+    let (ran, cycles) = (passes().await, engine.dream_book(Book::Cycle).await.unwrap().len());
     let tended = engine.tend(&owner).await.unwrap();
     assert_eq!((tended.value.dreamt, tended.gaps.len()), (0, 0));
+    assert_eq!(engine.dream_book(Book::Cycle).await.unwrap().len(), cycles + 1, "it was time for a cycle");
+    assert_eq!((passes().await, ran.len()), (ran.clone(), 5), "and no pass looked at the same again");
+    assert_eq!(
+        engine.backlog(EmbeddedBy::InProcess).await.unwrap().waiting(),
+        0,
+        "every event has its vector"
+    );
     assert_eq!(state(&memory, &store).await, settled);
 
     let archived = settled.rows.iter().filter(|row| row.status == LearningStatus::Archived);

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 
-use crate::{BackgroundPermit, Book, EventId, LedgerLine, Operation, Result, Timestamp};
+use crate::{BackgroundPermit, Book, ErrorKind, EventId, LedgerLine, Operation, Result, Timestamp};
 
 /// What a pass suggests. It becomes an event of the log if it passes every check, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,21 @@ pub struct Proposal {
 pub struct Looked {
     /// What it suggests, most urgent first.
     pub proposals: Vec<Proposal>,
-    /// Groups of notes that it looked at and leaves as they are, by the events that made them.
-    pub left: Vec<Vec<EventId>>,
+    /// Groups of notes that it asked about and leaves as they are; each is offered again after a while.
+    pub left: Vec<Left>,
+    /// Groups that it did not come to; then it looks again in the next cycle, though nothing has changed.
+    pub waiting: u64,
+    /// Why it stopped before its end; what it says counts, and it looks again in the next cycle.
+    pub stopped: Option<ErrorKind>,
+}
+
+/// A group of notes that a pass leaves as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The notes, by the events that made them.
+    pub notes: Vec<EventId>,
+    /// Why, in one sentence without content.
+    pub why: String,
 }
 
 /// Looks at rows, may ask a model, and proposes operations. It has no port that writes.

@@ -36,6 +36,6 @@ impl Pass for Ended {
             let deed = Deed::Retire { notes: vec![maker(row)?], into: None };
             Some(proposal(self.name(), deed, "its time is over", String::new()))
         });
-        Ok(Looked { proposals: away.collect(), left: Vec::new() })
+        Ok(Looked { proposals: away.collect(), ..Looked::default() })
     }
 }

@@ -68,7 +68,7 @@ impl Pass for NearCopies {
                         gone.insert(b);
                         looked.proposals.push(retire(self.name(), b, a, "the other says all of it"));
                     }
-                    None => looked.left.push(vec![a, b]),
+                    None => {}
                 }
             }
         }

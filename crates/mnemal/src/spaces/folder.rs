@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{ErrorKind as Io, Result as IoResult};
 use std::path::{Path, PathBuf};
 
-use mnemal_core::{Error, ErrorKind, Result, SpaceId};
+use mnemal_core::{Error, ErrorKind, Result, SpaceId, Timestamp};
 
 /// What a database's name ends with.
 const DATABASE: &str = ".db";
@@ -14,6 +14,47 @@ const ALWAYS_ON: &str = ".always-on";
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 /// What follows the name of a database in those of its copies: of migrations, repairs and restorations.
 const COPIES: [&str; 6] = [".v", ".before-restore", ".damaged", ".restoring", ".recovering", ".partial"];
+
+/// What the marker of a space says: lines of a name and a value. An empty one says that the space is always on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marker {
+    /// Whether it is read beside every other one.
+    pub(crate) is_on: bool,
+    /// Least minutes between two cycles that nobody asked for; `None` for those of the settings.
+    pub(crate) interval_mins: Option<u32>,
+    /// When it became always-on for the first time.
+    pub(crate) since: Option<Timestamp>,
+}
+
+impl Marker {
+    fn read(text: &str) -> Self {
+        let mut marker = Self { is_on: true, ..Self::default() };
+        for (name, value) in text.lines().filter_map(|line| line.split_once('=')) {
+            match (name.trim(), value.trim()) {
+                ("active", value) => marker.is_on = value != "false",
+                ("consolidate_interval_mins", value) => {
+                    marker.interval_mins = value.parse().ok().filter(|mins| *mins > 0);
+                }
+                ("created_at_micros", value) => {
+                    marker.since = value.parse().ok().and_then(|micros| Timestamp::from_micros(micros).ok());
+                }
+                _ => {}
+            }
+        }
+        marker
+    }
+
+    fn written(&self) -> String {
+        let mut text = format!("active = {}\n", self.is_on);
+        if let Some(mins) = self.interval_mins {
+            text.push_str(&format!("consolidate_interval_mins = {mins}\n"));
+        }
+        if let Some(since) = self.since {
+            text.push_str(&format!("created_at_micros = {}\n", since.as_micros()));
+        }
+        text
+    }
+}
 
 /// The folder of all spaces.
 #[derive(Debug)]
@@ -34,9 +75,13 @@ impl Folder {
         self.file(space).is_file()
     }
 
-    /// Whether a marker stands beside it.
-    pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
-        self.marker(space).exists()
+    /// Returns what the marker beside it says; one that cannot be read says what an empty one says.
+    pub(crate) fn marked(&self, space: &SpaceId) -> Marker {
+        match fs::read_to_string(self.marker(space)) {
+            Ok(text) => Marker::read(&text),
+            Err(cause) if cause.kind() == Io::NotFound => Marker::default(),
+            Err(_) => Marker { is_on: true, ..Marker::default() },
+        }
     }
 
     /// Returns the spaces that have a database, by name.
@@ -47,11 +92,12 @@ impl Folder {
         Ok(names)
     }
 
-    /// Returns the spaces that have a database and a marker, by name.
+    /// Returns the spaces that have a database and a marker that says that they are always on, by name.
     pub(crate) fn always_on(&self) -> Result<Vec<SpaceId>> {
         let found = self.entries()?;
         let marked = found.iter().filter_map(|name| named(name, ALWAYS_ON));
-        let mut names: Vec<SpaceId> = marked.filter(|space| self.has(space)).collect();
+        let mut names: Vec<SpaceId> =
+            marked.filter(|space| self.has(space) && self.marked(space).is_on).collect();
         names.sort();
         Ok(names)
     }
@@ -62,15 +108,14 @@ impl Folder {
         files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
     }
 
-    /// Writes the marker.
-    pub(crate) fn mark(&self, space: &SpaceId) -> Result<()> {
-        let marked = fs::OpenOptions::new().create(true).append(true).open(self.marker(space));
-        marked.and_then(|file| file.sync_all()).map_err(|cause| failed("mark", space, cause))
-    }
-
-    /// Takes the marker away.
-    pub(crate) fn unmark(&self, space: &SpaceId) -> Result<()> {
-        unlink(&self.marker(space)).map_err(|cause| failed("unmark", space, cause))
+    /// Writes the marker in the place of the one that is there, whole or not at all.
+    pub(crate) fn mark(&self, space: &SpaceId, marker: &Marker) -> Result<()> {
+        let partial = self.beside(space, ".always-on.partial");
+        let written = fs::write(&partial, marker.written())
+            .and_then(|()| fs::File::open(&partial)?.sync_all())
+            .and_then(|()| fs::rename(&partial, self.marker(space)))
+            .and_then(|()| self.flush());
+        written.map_err(|cause| failed("mark", space, cause))
     }
 
     /// Unlinks everything of a space, its database last, and flushes the folder.
@@ -168,6 +213,23 @@ mod tests {
         others.sort_unstable();
         assert_eq!(left, others);
         folder.remove(&space).unwrap();
+    }
+
+    #[test]
+    fn a_marker_says_what_was_written_and_an_empty_one_that_the_space_is_on() {
+        let since = Some(Timestamp::EPOCH.plus_micros(1_772_355_600_000_000));
+        for marker in [
+            Marker { is_on: true, interval_mins: Some(45), since },
+            Marker { is_on: false, interval_mins: None, since: None },
+        ] {
+            assert_eq!(Marker::read(&marker.written()), marker);
+        }
+        let on = Marker { is_on: true, ..Marker::default() };
+        for text in
+            ["", "nonsense", "consolidate_interval_mins = 0", "created_at_micros = yesterday", "\0=\0"]
+        {
+            assert_eq!(Marker::read(text), on, "{text:?}");
+        }
     }
 
     #[test]

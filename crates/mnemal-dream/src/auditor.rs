@@ -1,0 +1,174 @@
+//! Gathers what an audit compares, and keeps what the next one needs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Book, ErrorKind, EventId, EventStore, Learning, LearningStatus, LedgerLine, Result, Slot, Timestamp,
+};
+
+use crate::audit::{Audit, Counted, Finding, Inspected, Rank, Refused, Seen, Severity, Standing};
+use crate::cycle::Cycle;
+use crate::dreamer::{Dreamer, line, since};
+use crate::history::History;
+use crate::note::{is_note, maker};
+
+/// Least time between two audits. Source: AD-51, daily.
+const AUDIT: Duration = Duration::from_hours(24);
+/// Time after which a warning that has not changed is reported again. Source: AD-51.
+const AGAIN: Duration = Duration::from_hours(7 * 24);
+/// How long what an audit counted is kept. Source: AD-51.
+const KEPT: Duration = Duration::from_hours(400 * 24);
+/// Time over which refused merges are counted. Source: AD-51.
+const WEEK: Duration = Duration::from_hours(7 * 24);
+/// Runs in a row in which the same is refused, from which it is a finding. Source: AD-51.
+const REPEATED: u64 = 3;
+/// Events that are read at once. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: usize = 1_000;
+
+/// The number of a known note that says whether it held.
+const HELD: &str = "held";
+/// The number of a refusal that says in how many runs in a row it was refused.
+pub(crate) const TIMES: &str = "times";
+/// The number of a refusal that says whether it is one of a merge.
+pub(crate) const MERGE: &str = "merge";
+const LIVE: &str = "live";
+const DEEP: &str = "deep";
+const COPIES: &str = "copies";
+/// What stands between the names of reported findings.
+const COMMA: &str = ", ";
+
+/// Looks at what stands beside the notes.
+#[async_trait]
+pub trait Inspector: std::fmt::Debug + Send + Sync + 'static {
+    /// Counts what is wrong.
+    ///
+    /// # Errors
+    /// `Unavailable` when something does not answer; then there is no audit now.
+    async fn inspect(&self) -> Result<Inspected>;
+}
+
+impl Dreamer {
+    /// Looks once a day whether the notes are as they must be; returns what the next look compares with.
+    pub(crate) async fn audit(
+        &self,
+        rows: &[Learning],
+        history: &History,
+        refused: &[LedgerLine],
+        cycle: &mut Cycle,
+    ) -> Result<Vec<LedgerLine>> {
+        let before = self.book(Book::Audit).await?;
+        // Another cycle may have begun after this one and ended before it; what is further ahead is a clock that was wrong.
+        let is_near = |last: Timestamp| since(last, cycle.at).max(since(cycle.at, last)) < AUDIT;
+        if before.first().is_some_and(|line| is_near(line.at)) {
+            return Ok(Vec::new());
+        }
+        let inspected = match &self.parts().inspector {
+            Slot::Filled(inspector) => inspector.inspect().await,
+            Slot::Empty => Ok(Inspected::default()),
+        };
+        let inspected = match inspected {
+            Ok(inspected) => inspected,
+            Err(error) => {
+                cycle.failed.push(format!("audit: {}", error.kind().as_str()));
+                return Ok(Vec::new());
+            }
+        };
+        let known: Vec<Seen> = self.book(Book::Known).await?.iter().filter_map(seen).collect();
+        let audit = Audit {
+            at: cycle.at,
+            rows,
+            known: &known,
+            explained: &history.explained,
+            operations: &history.operations,
+            events: &ranks(self.parts().events.as_ref(), rows).await?,
+            before: before.first().map(counted),
+            refused: refusals(refused, cycle.at),
+            inspected,
+        };
+        let found = audit.findings();
+        let now = audit.counted();
+        let mut counts: BTreeMap<String, u64> =
+            found.iter().map(|finding| (finding.name.to_owned(), finding.rows)).collect();
+        let own = [(LIVE, now.live), (DEEP, now.deep), (COPIES, now.copies)];
+        counts.extend(own.map(|(name, count)| (name.to_owned(), count)));
+        cycle.findings = found.into_iter().filter(|finding| is_news(finding, &before, cycle.at)).collect();
+        let reported: Vec<&str> = cycle.findings.iter().map(|finding| finding.name).collect();
+        let key = format!("{:020}", cycle.at.as_micros());
+        let note = reported.join(COMMA);
+        let mut lines = vec![LedgerLine { counts, note, ..line(Book::Audit, &key, cycle.at) }];
+        lines.extend(rows.iter().filter(|row| is_note(row)).filter_map(|row| known_line(row, cycle.at)));
+        if let Slot::Filled(ledger) = &self.parts().ledger {
+            ledger.sweep(Book::Known, Timestamp::MAX).await?;
+            let kept = i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
+            ledger.sweep(Book::Audit, cycle.at.plus_micros(-kept)).await?;
+        }
+        Ok(lines)
+    }
+}
+
+/// Whether a finding is to be reported: an alert always, a warning when it has changed, and once a week.
+fn is_news(finding: &Finding, before: &[LedgerLine], at: Timestamp) -> bool {
+    let count = |line: &LedgerLine| line.counts.get(finding.name).copied();
+    let is_changed = before.first().and_then(count) != Some(finding.rows);
+    let told = before.iter().find(|line| line.note.split(COMMA).any(|name| name == finding.name));
+    let is_told = told.is_some_and(|line| line.at <= at && since(line.at, at) < AGAIN);
+    finding.severity == Severity::Alert || is_changed || !is_told
+}
+
+/// Returns how high the events stand that rows rest on; those that are not in this log are left out.
+async fn ranks(events: &dyn EventStore, rows: &[Learning]) -> Result<BTreeMap<EventId, Rank>> {
+    let mut ids: Vec<EventId> =
+        rows.iter().flat_map(|row| row.sources.iter().map(|source| source.event)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut ranks = BTreeMap::new();
+    for page in ids.chunks(PAGE) {
+        let mut found = Vec::with_capacity(page.len());
+        match events.get(page).await {
+            Ok(all) => found = all,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                for id in page {
+                    match events.get(std::slice::from_ref(id)).await {
+                        Ok(one) => found.extend(one),
+                        Err(error) if error.kind() == ErrorKind::NotFound => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        let rank = found.iter().map(|event| (event.id, Rank { level: event.level, trust: event.trust }));
+        ranks.extend(rank);
+    }
+    Ok(ranks)
+}
+
+fn refusals(lines: &[LedgerLine], at: Timestamp) -> Refused {
+    let number = |line: &LedgerLine, name: &str| line.counts.get(name).copied().unwrap_or_default();
+    let newest = lines.iter().map(|line| line.at).max();
+    let is_standing = |line: &&LedgerLine| Some(line.at) == newest && number(line, TIMES) >= REPEATED;
+    let is_merge = |line: &&LedgerLine| number(line, MERGE) > 0 && since(line.at, at) <= WEEK;
+    Refused {
+        repeatedly: lines.iter().filter(is_standing).count() as u64,
+        merges: lines.iter().filter(is_merge).count() as u64,
+    }
+}
+
+fn counted(line: &LedgerLine) -> Counted {
+    let number = |name: &str| line.counts.get(name).copied().unwrap_or_default();
+    Counted { at: line.at, live: number(LIVE), deep: number(DEEP), copies: number(COPIES) }
+}
+
+fn known_line(row: &Learning, at: Timestamp) -> Option<LedgerLine> {
+    let held = u64::from(row.status == LearningStatus::Active);
+    let counts = BTreeMap::from([(HELD.to_owned(), held)]);
+    Some(LedgerLine { hash: maker(row)?.0, counts, ..line(Book::Known, &row.id.to_string(), at) })
+}
+
+fn seen(line: &LedgerLine) -> Option<Seen> {
+    let held = line.counts.get(HELD).is_some_and(|held| *held > 0);
+    let standing = if held { Standing::Held } else { Standing::Away };
+    Some(Seen { id: line.key.parse().ok()?, maker: EventId(line.hash), standing })
+}

@@ -1,0 +1,202 @@
+//! When the next step of background work is due.
+
+use std::time::Duration;
+
+/// Time before the first step. Source: BA-16.
+const FIRST: Duration = Duration::from_secs(10);
+/// Time between two steps. Source: NB-25.
+const EVERY: Duration = Duration::from_mins(1);
+/// Time between two looks at the inbox. Source: GA-09, a file is noticed within 5 s.
+const LOOK: Duration = Duration::from_secs(5);
+/// Longest time without a step where nothing happens. Source: own default; a third of the interval of a cycle.
+const IDLE: Duration = Duration::from_mins(10);
+/// Time given to a step that runs when the work is to end. Source: GA-26, exit within 10 s.
+const GRACE: Duration = Duration::from_secs(8);
+/// Somebody who said something within this time talks. Source: NB-26.
+const TALKS: Duration = Duration::from_secs(10);
+/// Somebody who said something within this time may go on. Source: NB-26.
+const PAUSES: Duration = Duration::from_mins(1);
+/// Intervals and least time that a step is put off while somebody talks. Source: NB-26.
+const TALKING: (u32, Duration) = (3, Duration::from_mins(3));
+/// Intervals that a step is put off while somebody may go on. Source: NB-26.
+const PAUSING: u32 = 2;
+/// Time after the first failure; it doubles. Source: RELIABILITY 11, 1 s doubled to 5 min with full jitter.
+const RETRY: Duration = Duration::from_secs(1);
+/// Longest time between two attempts. Source: RELIABILITY 11.
+const RETRY_MOST: Duration = Duration::from_mins(5);
+/// One of so many parts of a time by which it is made longer or shorter. Source: own choice; two processes do not stay in step.
+const JITTER: u64 = 10;
+
+/// How often background work steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Time before the first step. Default 10 s.
+    pub first: Duration,
+    /// Time between two steps. Default 60 s.
+    pub every: Duration,
+    /// Time between two looks at the inbox. Default 5 s.
+    pub look: Duration,
+    /// Longest time without a step where nothing happens. Default 10 minutes.
+    pub idle: Duration,
+    /// Time given to a step that runs when the work is to end. Default 8 s.
+    pub grace: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { first: FIRST, every: EVERY, look: LOOK, idle: IDLE, grace: GRACE }
+    }
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stepped {
+    /// It was done, or is somebody else's turn.
+    Done,
+    /// It failed, as a whole or in parts.
+    Failed,
+}
+
+/// When the next step is due. Pure: it is told the time, and draws from its own seed.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pace: Pace,
+    dice: u64,
+    due: Duration,
+    failures: u32,
+    is_put_off: bool,
+}
+
+impl Schedule {
+    /// Begins at a moment of a monotonic clock. Schedules of other seeds draw other times.
+    pub fn new(pace: Pace, seed: u64, now: Duration) -> Self {
+        let mut schedule = Self { dice: seed, due: now, failures: 0, is_put_off: false, pace };
+        schedule.due = now + schedule.about(schedule.pace.first);
+        schedule
+    }
+
+    /// Returns how long to wait until the next step is due; zero when it is.
+    pub fn wait(&self, now: Duration) -> Duration {
+        self.due.saturating_sub(now)
+    }
+
+    /// Puts a step off that is due, because somebody talks; returns whether it did. It does so once for each step, so that
+    /// talk without end does not keep the work from being done.
+    ///
+    /// `quiet` is how long nobody has said anything; `None` where nobody ever did.
+    pub fn put_off(&mut self, now: Duration, quiet: Option<Duration>) -> bool {
+        let every = self.pace.every;
+        let wait = match quiet {
+            _ if self.is_put_off => return false,
+            Some(quiet) if quiet < TALKS => (every * TALKING.0).max(TALKING.1),
+            Some(quiet) if quiet < PAUSES => every * PAUSING,
+            _ => return false,
+        };
+        self.is_put_off = true;
+        self.due = now + self.about(wait);
+        true
+    }
+
+    /// Notes what a step came to. After failures in a row the next one comes at a random moment of a time that doubles.
+    pub fn stepped(&mut self, now: Duration, stepped: Stepped) {
+        self.is_put_off = false;
+        let wait = match stepped {
+            Stepped::Done => {
+                self.failures = 0;
+                self.about(self.pace.every)
+            }
+            Stepped::Failed => {
+                let most = RETRY.saturating_mul(2_u32.saturating_pow(self.failures)).min(RETRY_MOST);
+                self.failures = self.failures.saturating_add(1);
+                Duration::from_micros(self.below(micros(most).saturating_add(1)))
+            }
+        };
+        self.due = now + wait;
+    }
+
+    /// Returns about so long, by up to a tenth more or less.
+    fn about(&mut self, time: Duration) -> Duration {
+        let part = micros(time) / JITTER;
+        let drawn = self.below(2 * part + 1);
+        Duration::from_micros(micros(time) - part + drawn)
+    }
+
+    /// Draws a number below another, which is not zero. `SplitMix64`, Steele, Lea and Flood 2014; the bias does not matter here.
+    fn below(&mut self, most: u64) -> u64 {
+        self.dice = self.dice.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut drawn = self.dice;
+        drawn = (drawn ^ (drawn >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        drawn = (drawn ^ (drawn >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (drawn ^ (drawn >> 31)) % most.max(1)
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::from_hours(1);
+
+    fn schedule(seed: u64) -> Schedule {
+        Schedule::new(Pace::default(), seed, NOW)
+    }
+
+    fn is_about(time: Duration, seconds: u64) -> bool {
+        let time = time.as_millis();
+        let about = u128::from(seconds) * 1_000;
+        (about * 9 / 10..=about * 11 / 10).contains(&time)
+    }
+
+    #[test]
+    fn steps_come_about_every_minute_and_processes_do_not_stay_in_step() {
+        let mut waits = Vec::new();
+        for seed in 0..20 {
+            let mut one = schedule(seed);
+            assert!(is_about(one.wait(NOW), 10), "{one:?}");
+            one.stepped(NOW, Stepped::Done);
+            assert!(is_about(one.wait(NOW), 60), "{one:?}");
+            waits.push(one.wait(NOW));
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        assert!(waits.len() > 15, "{waits:?}");
+    }
+
+    #[test]
+    fn talk_puts_a_step_off_once() {
+        for (quiet, wait) in [(0, Some(180)), (9, Some(180)), (10, Some(120)), (59, Some(120)), (60, None)] {
+            let mut one = schedule(7);
+            let is_put_off = one.put_off(NOW, Some(Duration::from_secs(quiet)));
+            assert_eq!(is_put_off, wait.is_some(), "{quiet} s");
+            if let Some(wait) = wait {
+                assert!(is_about(one.wait(NOW), wait), "{quiet} s: {one:?}");
+                assert!(!one.put_off(NOW, Some(Duration::ZERO)), "talk without end");
+                one.stepped(NOW, Stepped::Done);
+                assert!(one.put_off(NOW, Some(Duration::ZERO)), "the next step again");
+            }
+        }
+        assert!(!schedule(7).put_off(NOW, None));
+    }
+
+    #[test]
+    fn failures_in_a_row_wait_longer_up_to_five_minutes_and_success_forgets_them() {
+        let mut longest = [Duration::ZERO; 12];
+        for seed in 0..200 {
+            let mut one = schedule(seed);
+            for (failure, longest) in longest.iter_mut().enumerate() {
+                one.stepped(NOW, Stepped::Failed);
+                let most = Duration::from_secs(2_u64.pow(u32::try_from(failure).unwrap())).min(RETRY_MOST);
+                assert!(one.wait(NOW) <= most, "failure {failure}: {one:?}");
+                *longest = (*longest).max(one.wait(NOW));
+            }
+            one.stepped(NOW, Stepped::Done);
+            one.stepped(NOW, Stepped::Failed);
+            assert!(one.wait(NOW) <= RETRY);
+        }
+        assert!(longest[3] > Duration::from_secs(6) && longest[11] > Duration::from_mins(4), "{longest:?}");
+    }
+}

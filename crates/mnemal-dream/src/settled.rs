@@ -1,0 +1,97 @@
+//! Groups of notes that a pass asked about and left alone: when each is offered again.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use mnemal_core::{Book, EventId, LedgerLine, LedgerStore, Left, Result, Slot, Timestamp, named_id};
+
+/// Time after which a group is offered again for the first time; each later time is twice as long. Source: AD-43.
+const FIRST: Duration = Duration::from_hours(7 * 24);
+/// Longest time between two offers of a group. Source: AD-43.
+const LONGEST: Duration = Duration::from_hours(56 * 24);
+/// More groups than a book has. Source: own default.
+const LINES: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
+/// The number of a line that says how often the group was left.
+const TIMES: &str = "times";
+
+/// How a group stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// Nobody was asked about it yet.
+    New,
+    /// It is offered again, so long after its time.
+    Reopened(Duration),
+    /// It is left alone.
+    Closed,
+}
+
+/// The groups that one pass left alone.
+#[derive(Debug, Default)]
+pub(crate) struct Settled(BTreeMap<String, LedgerLine>);
+
+impl Settled {
+    /// Reads the groups of a pass. Without a ledger every group is new.
+    pub(crate) async fn read(ledger: &Slot<dyn LedgerStore>, pass: &str) -> Result<Self> {
+        let Slot::Filled(ledger) = ledger else { return Ok(Self::default()) };
+        let lines = ledger.lines(Book::Left, LINES).await?.into_iter();
+        let own = lines.filter(|line| line.key.split_once(':').is_some_and(|(of, _)| of == pass));
+        Ok(Self(own.map(|line| (line.key.clone(), line)).collect()))
+    }
+
+    /// Says how a group stands. A note that was made anew has another name, so that its groups are new.
+    pub(crate) fn standing(&self, pass: &str, notes: &[EventId], now: Timestamp) -> Standing {
+        let Some(line) = self.0.get(&key(pass, notes)) else { return Standing::New };
+        // A time to come is that of a clock that was wrong.
+        let due = (line.at <= now).then(|| line.at.plus_micros(micros(pause(times(line))))).unwrap_or(now);
+        match u64::try_from(now.as_micros() - due.as_micros()) {
+            Ok(late) => Standing::Reopened(Duration::from_micros(late)),
+            Err(_) => Standing::Closed,
+        }
+    }
+
+    /// Returns the line of a group that is left alone, once more.
+    pub(crate) fn line(&self, pass: &str, left: &Left, at: Timestamp) -> LedgerLine {
+        let key = key(pass, &left.notes);
+        let times = self.0.get(&key).map_or(0, times).saturating_add(1);
+        let counts = BTreeMap::from([(TIMES.to_owned(), times)]);
+        LedgerLine { book: Book::Left, hash: group(&left.notes), key, at, counts, note: left.why.clone() }
+    }
+}
+
+/// Returns how long a group is left alone that was left so often.
+fn pause(times: u64) -> Duration {
+    let doublings = u32::try_from(times.saturating_sub(1)).unwrap_or(u32::MAX);
+    FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST)
+}
+
+fn times(line: &LedgerLine) -> u64 {
+    line.counts.get(TIMES).copied().unwrap_or(1)
+}
+
+fn key(pass: &str, notes: &[EventId]) -> String {
+    format!("{pass}:{:032x}", group(notes))
+}
+
+/// Names a group by its notes, in whatever order.
+fn group(notes: &[EventId]) -> u128 {
+    let mut names: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    names.sort_unstable();
+    let parts: Vec<&str> = names.iter().map(String::as_str).collect();
+    named_id("dream/group", &parts)
+}
+
+fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_between_two_offers_doubles_up_to_eight_weeks() {
+        let days = |times| pause(times).as_secs() / 86_400;
+        assert_eq!([1, 2, 3, 4, 5, 500].map(days), [7, 14, 28, 56, 56, 56]);
+    }
+}
