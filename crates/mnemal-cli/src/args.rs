@@ -322,7 +322,7 @@ pub(crate) struct Extract {
 pub(crate) enum Space {
     /// List all spaces.
     List,
-    /// Make a space.
+    /// Make a space. With `--always-on` one that is there becomes always-on.
     Create {
         /// Its name: a letter or digit, then up to 62 of a-z, 0-9, `.`, `_`, `-`.
         name: String,
@@ -340,11 +340,14 @@ pub(crate) enum Space {
         /// Its name.
         name: String,
         /// Read it beside every other one.
-        #[arg(long, required_unless_present = "no_always_on")]
+        #[arg(long, required_unless_present_any = ["no_always_on", "consolidate_interval"])]
         always_on: bool,
         /// Read it only when it is named.
         #[arg(long, conflicts_with = "always_on")]
         no_always_on: bool,
+        /// Least minutes between two cycles over its notes that nobody asked for.
+        #[arg(long, value_name = "MIN")]
+        consolidate_interval: Option<u32>,
     },
     /// Remove a space for good, with all its files.
     Rm {

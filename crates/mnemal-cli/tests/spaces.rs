@@ -149,6 +149,24 @@ fn an_always_on_space_is_read_until_it_is_switched_off() {
 }
 
 #[test]
+fn to_use_a_space_always_on_twice_is_as_once_and_it_keeps_its_interval() {
+    let home = Home::new();
+    let made = home.json(&["space", "create", "handbook", "--always-on", "--json"]);
+    assert_eq!((&made["always_on"], &made["consolidate_interval_mins"]), (&true.into(), &30.into()));
+    home.ok(&["-s", "handbook", "remember", "Invoices are paid on Fridays"]);
+    let set = home.json(&["space", "set", "handbook", "--consolidate-interval", "45", "--json"]);
+    assert_eq!((&set["always_on"], &set["consolidate_interval_mins"]), (&true.into(), &45.into()));
+    home.ok(&["space", "set", "handbook", "--no-always-on"]);
+    for _ in 0..2 {
+        let again = home.json(&["space", "create", "handbook", "--always-on", "--json"]);
+        assert_eq!((&again["always_on"], &again["consolidate_interval_mins"]), (&true.into(), &45.into()));
+        assert_eq!((&again["notes"], &again["always_on_since"]), (&1.into(), &made["always_on_since"]));
+    }
+    assert_eq!(home.run("", &["space", "set", "handbook", "--consolidate-interval", "0"]).code, 2);
+    assert!(home.ok(&["space", "show", "handbook"]).out.contains("every 45 minutes"));
+}
+
+#[test]
 fn spaces_are_made_listed_shown_and_removed() {
     let home = Home::new();
     assert_eq!(home.ok(&["space", "list"]).out, "");

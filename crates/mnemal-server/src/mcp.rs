@@ -80,7 +80,7 @@ where
 {
     let (transport, ended) = Lifecycle::around(AsyncRwTransport::new_server(read, write));
     let upkeep = Upkeep::new(memory.engine().clone(), ended.clone())?;
-    let server = Server::new(memory, &options, ended, upkeep.work());
+    let server = Server::new(memory, &options, ended);
     match serve_server(server, transport).await {
         Ok(running) => match tokio::join!(running.waiting(), upkeep.run()) {
             (Ok(_reason), ()) => Ok(()),

@@ -9,6 +9,9 @@ pub(crate) struct Dream {
     /// Say what would be done, and do nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Ask a model again about notes for which none of its answers could be used.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) retry: bool,
     #[command(subcommand)]
     pub(crate) verb: Option<DreamVerb>,
 }
@@ -16,7 +19,7 @@ pub(crate) struct Dream {
 /// What else can be asked.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DreamVerb {
-    /// Show the cycles that ran, what was refused, and why changes wait.
+    /// Show the cycles that ran, what was refused or left alone, what the audit found, and why changes wait.
     Log {
         /// Most cycles, the newest.
         #[arg(short = 'n', long, default_value_t = 20)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{Book, DreamCycle, DreamJudged, DreamRun, LedgerLine, Memory, OwnerId};
+use mnemal::{Book, DreamCycle, DreamJudged, DreamRun, Finding, LedgerLine, Memory, OwnerId};
 use serde::Serialize;
 
 use crate::args::{Dream, DreamVerb};
@@ -13,6 +13,9 @@ use crate::output::Output;
 pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Result<u8> {
     if let Some(DreamVerb::Log { limit }) = call.verb {
         return log(memory, limit, output).await;
+    }
+    if call.retry {
+        memory.engine().retry_left().await?;
     }
     let owner = OwnerId::new(format!("dream-{}", std::process::id()))?;
     let run = if call.dry_run { DreamRun::Dry } else { DreamRun::Asked };
@@ -38,9 +41,33 @@ struct CycleForm {
     waiting: u64,
     ran: Vec<String>,
     failed: Vec<String>,
-    findings: Vec<String>,
+    findings: Vec<FindingForm>,
     operations: Vec<OperationForm>,
     refused: Vec<OperationForm>,
+}
+
+/// What the audit found, as a person reads it.
+#[derive(Serialize)]
+struct FindingForm {
+    name: &'static str,
+    severity: &'static str,
+    rows: u64,
+    meaning: &'static str,
+    next: &'static str,
+}
+
+impl FindingForm {
+    fn line(&self) -> String {
+        let Self { name, severity, rows, meaning, next } = self;
+        format!("audit {severity} {name}: {rows}\n  {meaning}\n  {next}")
+    }
+}
+
+impl From<&Finding> for FindingForm {
+    fn from(finding: &Finding) -> Self {
+        let Finding { name, severity, rows, meaning, next } = *finding;
+        Self { name, severity: severity.as_str(), rows, meaning, next }
+    }
 }
 
 #[derive(Serialize)]
@@ -107,7 +134,7 @@ impl CycleForm {
             waiting: cycle.waiting,
             ran: cycle.ran.clone(),
             failed: cycle.failed.clone(),
-            findings: cycle.findings.iter().map(|found| format!("{}: {}", found.name, found.rows)).collect(),
+            findings: cycle.findings.iter().map(FindingForm::from).collect(),
             operations: cycle.accepted().map(OperationForm::new).collect(),
             refused: cycle.refused().map(OperationForm::new).collect(),
         }
@@ -120,7 +147,7 @@ impl CycleForm {
         });
         lines.extend(refused);
         lines.extend(self.failed.iter().map(|one| format!("failed {one}")));
-        lines.extend(self.findings.iter().map(|one| format!("audit {one}")));
+        lines.extend(self.findings.iter().map(FindingForm::line));
         let done = if self.dry_run { "would be done" } else { "done" };
         let (operations, waiting) = (self.operations.len(), self.waiting);
         lines.push(format!("{} notes hold; {operations} operations {done}, {waiting} wait", self.live));
@@ -132,6 +159,8 @@ impl CycleForm {
 struct LogForm {
     cycles: Vec<LineForm>,
     refused: Vec<LineForm>,
+    left: Vec<LineForm>,
+    audits: Vec<LineForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<String>,
 }
@@ -166,12 +195,16 @@ async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let lines = |lines: Vec<LedgerLine>| lines.into_iter().take(limit).map(LineForm::from).collect();
     let cycles: Vec<LineForm> = lines(engine.dream_book(Book::Cycle).await?);
     let refused: Vec<LineForm> = lines(engine.dream_book(Book::Refused).await?);
+    let left: Vec<LineForm> = lines(engine.dream_book(Book::Left).await?);
+    let audits: Vec<LineForm> = lines(engine.dream_book(Book::Audit).await?);
     let paused =
         engine.dream_book(Book::Pause).await?.into_iter().map(|line| line.note).find(|note| !note.is_empty());
-    let form = LogForm { cycles, refused, paused };
+    let form = LogForm { cycles, refused, left, audits, paused };
     output.list(&form.cycles, &form, || {
         let mut page: Vec<String> = form.cycles.iter().map(LineForm::line).collect();
         page.extend(form.refused.iter().map(|line| format!("refused {}", line.line())));
+        page.extend(form.left.iter().map(|line| format!("left alone {}", line.line())));
+        page.extend(form.audits.iter().map(|line| format!("audit {}", line.line())));
         page.extend(form.paused.iter().map(|why| format!("changes wait until `mnemal dream`: {why}")));
         page.join("\n")
     })?;

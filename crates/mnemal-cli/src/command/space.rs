@@ -13,6 +13,9 @@ struct EntryForm {
     space: String,
     bytes: u64,
     always_on: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    always_on_since: Option<String>,
+    consolidate_interval_mins: u32,
 }
 
 #[derive(Serialize)]
@@ -43,18 +46,25 @@ struct RemovedForm {
 /// Lists, makes, shows, changes and removes spaces.
 pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result<u8> {
     let spaces = super::spaces(global)?;
-    let mark = |always_on| if always_on { AlwaysOn::Yes } else { AlwaysOn::No };
     match call {
         Space::List => list(&spaces, output)?,
         Space::Create { name, always_on } => {
             let space = SpaceId::new(name)?;
-            drop(spaces.create(&space, mark(always_on)).await?);
+            drop(match always_on {
+                true => spaces.use_always_on(&space).await?,
+                false => spaces.create(&space, AlwaysOn::No).await?,
+            });
             show(&spaces, &space, output).await?;
         }
         Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
-        Space::Set { name, always_on, .. } => {
+        Space::Set { name, always_on, no_always_on, consolidate_interval } => {
             let space = SpaceId::new(name)?;
-            spaces.set_always_on(&space, mark(always_on))?;
+            if let Some(mins) = consolidate_interval {
+                spaces.set_consolidate_interval(&space, mins)?;
+            }
+            if always_on || no_always_on {
+                spaces.set_always_on(&space, if always_on { AlwaysOn::Yes } else { AlwaysOn::No })?;
+            }
             show(&spaces, &space, output).await?;
         }
         Space::Rm { name } => remove(&spaces, &SpaceId::new(name)?, global, output).await?,
@@ -111,7 +121,13 @@ async fn remove(spaces: &Spaces, space: &SpaceId, global: &Global, output: &Outp
 impl From<&SpaceEntry> for EntryForm {
     fn from(entry: &SpaceEntry) -> Self {
         let always_on = entry.always_on == AlwaysOn::Yes;
-        Self { space: entry.space.to_string(), bytes: entry.bytes, always_on }
+        Self {
+            space: entry.space.to_string(),
+            bytes: entry.bytes,
+            always_on,
+            always_on_since: entry.always_on_since.map(|at| at.to_string()),
+            consolidate_interval_mins: entry.consolidate_interval_mins,
+        }
     }
 }
 
@@ -138,6 +154,7 @@ fn text(form: &ReportForm) -> String {
         ("space", form.entry.space.clone()),
         ("database", format!("{} ({} KiB)", form.database, form.entry.bytes / 1_024)),
         ("always on", always_on.to_owned()),
+        ("cycles", format!("every {} minutes", form.entry.consolidate_interval_mins)),
         ("events", format!("{} in {} conversations", form.events, form.sessions)),
         ("last event", last.to_owned()),
         ("notes", form.notes.to_string()),

@@ -9,7 +9,7 @@ use rmcp::transport::Transport;
 use tokio::sync::watch;
 
 /// How long a call may still run when the input has ended. Source: SURFACES 6.8, the server exits within 1 s of the end.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
 /// A transport that passes over everything before the first request, which the library would take for a broken handshake,
 /// and tells when its input ends.

@@ -18,7 +18,6 @@ use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
 use crate::mcp::tool::{Profile, Tool};
-use crate::mcp::upkeep::Work;
 use crate::mcp::{Options, context, entity, forget, recall, relationships, store, working};
 
 /// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
@@ -33,14 +32,13 @@ pub(super) struct Server {
     profile: Profile,
     instructions: String,
     ended: Ended,
-    work: Work,
 }
 
 impl Server {
-    pub(super) fn new(memory: Memory, options: &Options, ended: Ended, work: Work) -> Self {
+    pub(super) fn new(memory: Memory, options: &Options, ended: Ended) -> Self {
         let tools: Vec<Tool> = options.profile.tools().collect();
         let instructions = catalogue::instructions(&tools, &options.extra_instructions);
-        Self { memory, profile: options.profile, instructions, ended, work }
+        Self { memory, profile: options.profile, instructions, ended }
     }
 
     async fn answer(
@@ -111,7 +109,6 @@ impl ServerHandler for Server {
                 None,
             ));
         };
-        self.work.note();
         let reach = if can_ask(&context) { Person::Near } else { Person::Away };
         let work = AssertUnwindSafe(self.answer(tool, request, reach)).catch_unwind();
         let done = tokio::select! {
