@@ -21,6 +21,7 @@ pub mod signals;
 
 pub mod chat;
 pub mod words;
+pub mod workers;
 
 pub mod cpu;
 pub mod embedder;

@@ -28,6 +28,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("visible", "from writing an event until it can be read, here and in a second process"),
     ("signals", "what each signal of recall adds, and the weights that data sets teach"),
     ("spaces", "many small spaces asked by chance: processor time, memory, open files"),
+    ("workers", "what appends and questions notice of all background work at full speed"),
 ];
 
 /// The argument that asks for a transformer, which is compiled in only then.

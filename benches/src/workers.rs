@@ -1,0 +1,131 @@
+//! What somebody who talks notices of all background work at full speed.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use mnemal::{
+    Builder, DreamRun, Engine, Layer, Memory, Message, OwnerId, Rebuild, Scope, SessionId, SpaceId,
+};
+
+use crate::cpu::{Watch, quantile};
+use crate::figure::{Asked, Figure};
+use crate::spaces::is_behind;
+
+/// Appends and questions of one round, in each state.
+const ROUND: usize = 20;
+/// How much longer the median of either may be. Source: issue 8.
+const ASKED_RATIO: f64 = 1.5;
+/// Layers that are made anew again and again.
+const LAYERS: [Layer; 3] = [Layer::Graph, Layer::Learnings, Layer::Summaries];
+
+/// Times of one state.
+#[derive(Debug, Default)]
+struct Times {
+    append: Vec<Duration>,
+    recall: Vec<Duration>,
+}
+
+/// Appends and asks in turns while nothing else is done, and while another engine on the same file makes the graph, the notes
+/// and the summaries anew from the log and runs cycles of the dream, each as fast as it can.
+///
+/// # Errors
+/// A call that fails, or work that did nothing.
+pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<Vec<Figure>> {
+    let engine = Builder::default().open(file).await?;
+    let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
+    let others = Builder::default().open(file).await?;
+    fill(&memory, turns).await?;
+    let (mut idle, mut beside, mut works) = (Times::default(), Times::default(), [0; 4]);
+    talk(&memory, &mut Times::default()).await?;
+    for _ in 0..rounds {
+        talk(&memory, &mut idle).await?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let running = [0, 1, 2, 3].map(|which| {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the workers run beside the calls and are joined here"
+            )]
+            tokio::spawn(work(others.clone(), which, Arc::clone(&is_over)))
+        });
+        let talked = talk(&memory, &mut beside).await;
+        is_over.store(true, Ordering::Relaxed);
+        for (which, running) in running.into_iter().enumerate() {
+            works[which] += running.await??;
+        }
+        talked?;
+    }
+    ensure!(works.iter().all(|done| *done > 0), "a worker did nothing: {works:?}");
+    others.close().await?;
+    engine.close().await?;
+    let mut figures = Vec::new();
+    for (name, idle, beside) in
+        [("append", &idle.append, &beside.append), ("recall", &idle.recall, &beside.recall)]
+    {
+        let (alone, busy) = (quantile(idle, 0.5), quantile(beside, 0.5));
+        let ratio = busy.as_secs_f64() / alone.as_secs_f64();
+        figures.extend([
+            Figure::time(format!("{name}, wall p50"), turns, alone),
+            Figure::time(format!("{name} beside all workers, wall p50"), turns, busy),
+            Figure::time(format!("{name} beside all workers, wall longest"), turns, quantile(beside, 1.0)),
+            Figure::new(format!("{name} beside all workers, ratio of medians"), turns, ratio, "ratio")
+                .asked_if(Asked::AtMost(ASKED_RATIO), |_| true),
+        ]);
+    }
+    let done: u64 = works.iter().sum();
+    figures.push(Figure::new("folds of the whole log and cycles meanwhile", turns, done as f64, "runs"));
+    Ok(figures)
+}
+
+async fn fill(memory: &Memory, turns: usize) -> Result<()> {
+    let said = (0..turns).map(|number| {
+        let text = match number % 4 {
+            0 => format!("I moved box {number} to Genoa on Monday, Ada helped."),
+            1 => format!("From now on, always check crate {number} before noon."),
+            2 => format!("Ben lives in Porto and repairs machine {number}."),
+            _ => format!("My order number {number} is paid."),
+        };
+        SessionId::new(format!("past-{}", number / 50)).map(|session| Message::user(text).session(session))
+    });
+    let said: Vec<Message> = said.collect::<mnemal::Result<_>>()?;
+    for batch in said.chunks(500) {
+        ensure!(
+            memory.log_all(batch.to_vec()).await?.gaps.iter().all(is_behind),
+            "turns were not logged in full"
+        );
+    }
+    for number in 0..turns / 100 {
+        memory.remember(format!("Shelf {number} of the depot holds the boxes of Genoa.")).await?;
+    }
+    Ok(())
+}
+
+async fn talk(memory: &Memory, times: &mut Times) -> Result<()> {
+    for number in 0..ROUND {
+        let said = Message::user(format!("I bought {number} apples and a melon"));
+        let watch = Watch::start()?;
+        let ack = memory.log(said.session(SessionId::new("live")?)).await?;
+        times.append.push(watch.stop()?.wall);
+        ensure!(ack.gaps.iter().all(is_behind) && !ack.duplicate, "an event was not logged in full: {ack:?}");
+        let watch = Watch::start()?;
+        let found = memory.recall(format!("Who repairs machine {}?", 4 * number + 2)).await?;
+        times.recall.push(watch.stop()?.wall);
+        ensure!(!found.hits.is_empty(), "nothing was found");
+    }
+    Ok(())
+}
+
+/// Does one kind of background work again and again until it is told to stop; returns how often.
+async fn work(engine: Engine, which: usize, is_over: Arc<AtomicBool>) -> Result<u64> {
+    let (owner, mut done) = (OwnerId::new("bench")?, 0);
+    while !is_over.load(Ordering::Relaxed) || done == 0 {
+        match LAYERS.get(which) {
+            Some(layer) => drop(engine.rebuild(*layer, Rebuild::Anew).await?),
+            None => drop(engine.dream(&owner, DreamRun::Asked).await?),
+        }
+        done += 1;
+    }
+    Ok(done)
+}
