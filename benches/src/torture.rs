@@ -3,6 +3,7 @@
 pub mod asking;
 pub mod corrupt;
 pub mod dream;
+pub mod erase;
 pub mod fuzz;
 pub mod history;
 pub mod inbox;
@@ -11,6 +12,7 @@ pub mod kill;
 pub mod poison;
 pub mod powercut;
 pub mod processes;
+pub mod rebuild;
 
 pub mod crew;
 mod doing;

@@ -11,6 +11,7 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("asking", "random questions: no panic, finite scores that add up, the same answer from the same log"),
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
     ("dream", "a month of cycles with a model that lies: nothing lost, everything can be taken back"),
+    ("erase", "canaries over every path that data can take are forgotten: none is found, none comes back"),
     ("fuzz", "spoiled texts through every port that reads text: no panic, spans inside, twice alike"),
     ("history", "histories of several clients with faults agree with a plain set"),
     ("inbox", "files come into an inbox while its reader is killed"),
@@ -18,6 +19,7 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("kill", "processes are killed while they write"),
     ("poison", "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence"),
     ("powercut", "the power is cut, with torn writes"),
+    ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
     ("processes", "eight processes on one file, one killed every second"),
 ];
 

@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, Report, asking, corrupt, dream, fuzz, history, inbox, io, kill, poison, powercut, processes,
+    Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, processes, rebuild,
 };
+use serde::Serialize;
 
 /// Tries to make a space lose, double, damage or misread something.
 #[derive(Debug, Parser)]
@@ -39,6 +40,7 @@ enum Name {
     Asking,
     Corrupt,
     Dream,
+    Erase,
     Fuzz,
     History,
     Inbox,
@@ -46,6 +48,7 @@ enum Name {
     Kill,
     Powercut,
     Processes,
+    Rebuild,
 }
 
 impl Name {
@@ -59,13 +62,22 @@ impl Name {
             Self::Inbox => 50,
             Self::Fuzz => 500_000,
             Self::Dream => 900,
-            Self::Processes => 10_000,
+            // Source: issue of trust, 200 canaries.
+            Self::Erase => 200,
+            // Source: issue of trust, 10,000 operations.
+            Self::Processes | Self::Rebuild => 10_000,
             Self::Asking => 1_000_000,
         }
     }
 
-    fn run(self, order: &Order) -> Result<Report> {
-        match self {
+    /// Runs the programme, prints its report, and returns whether it is clean.
+    fn run(self, order: &Order, form: Form) -> Result<bool> {
+        let report = match self {
+            Self::Erase => {
+                let report = erase::run(order)?;
+                form.print(&report)?;
+                return Ok(report.is_clean());
+            }
             Self::Asking => asking::run(order),
             Self::Corrupt => corrupt::run(order),
             Self::Dream => dream::run(order),
@@ -76,7 +88,27 @@ impl Name {
             Self::Kill => kill::run(order),
             Self::Powercut => powercut::run(order),
             Self::Processes => processes::run(order),
+            Self::Rebuild => rebuild::run(order),
+        }?;
+        form.print(&report)?;
+        Ok(report.is_clean())
+    }
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Json,
+    Human,
+}
+
+impl Form {
+    fn print(self, report: &(impl Serialize + std::fmt::Debug)) -> Result<()> {
+        match self {
+            Self::Json => println!("{}", serde_json::to_string_pretty(report)?),
+            Self::Human => println!("{report:#?}"),
         }
+        Ok(())
     }
 }
 
@@ -97,11 +129,7 @@ fn main() -> Result<ExitCode> {
     let args = Args::parse();
     let program = std::env::current_exe().context("this program does not know where it is")?;
     let (runs, time) = (args.runs.unwrap_or(args.name.runs()), Duration::from_secs(args.minutes * 60));
-    let report = args.name.run(&Order { runs, first: args.first, seed: args.seed, time, program })?;
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        println!("{report:#?}");
-    }
-    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let order = Order { runs, first: args.first, seed: args.seed, time, program };
+    let is_clean = args.name.run(&order, if args.json { Form::Json } else { Form::Human })?;
+    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -2,6 +2,7 @@
 
 mod dream;
 mod events;
+mod forget;
 mod graph;
 mod ingest;
 mod memory;
@@ -9,6 +10,7 @@ mod model;
 mod rebuild;
 mod session;
 mod summary;
+mod trust;
 mod working;
 
 use std::path::PathBuf;
@@ -17,6 +19,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
+pub(crate) use self::forget::{Forget, VerifyReceipt};
 pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
 pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
@@ -24,6 +27,7 @@ pub(crate) use self::model::Model;
 pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::summary::Summary;
+pub(crate) use self::trust::{Diff, Why, WhyNot};
 pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
@@ -93,6 +97,14 @@ pub(crate) enum Command {
     Context(Context),
     /// Erase, in every layer; there is no undo.
     Forget(Forget),
+    /// Check the signed receipt of a forget, or the stored receipt of a context.
+    VerifyReceipt(VerifyReceipt),
+    /// Say where a record or a line of a context comes from: record, event, words; with a receipt also its scores.
+    Why(Why),
+    /// Say why a context for a question does not have a record.
+    WhyNot(WhyNot),
+    /// Say what came to be believed between two moments, was dropped or changed, each with its evidence.
+    Diff(Diff),
     /// Record, list and show events.
     #[command(subcommand)]
     Log(Log),
@@ -281,23 +293,6 @@ pub(crate) struct Context {
     /// Show the receipt: every line with its sources, everything that was left out with the reason.
     #[arg(long)]
     pub(crate) explain: bool,
-}
-
-/// `forget`.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Forget {
-    /// Events (`evt_…`) or notes (`mem_…`).
-    #[arg(required_unless_present_any = ["key", "session"])]
-    pub(crate) ids: Vec<String>,
-    /// Every version of the note of this key.
-    #[arg(long, conflicts_with_all = ["ids", "session"])]
-    pub(crate) key: Option<String>,
-    /// Everything said in this conversation.
-    #[arg(long, conflicts_with = "ids")]
-    pub(crate) session: Option<String>,
-    /// Only say what would go.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
 }
 
 /// `extract`.

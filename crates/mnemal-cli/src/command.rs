@@ -4,6 +4,7 @@ mod backup;
 mod check;
 mod context;
 mod demo;
+mod diff;
 mod doctor;
 mod dream;
 mod entity;
@@ -34,6 +35,8 @@ mod status;
 mod summary;
 mod topic;
 mod undo;
+mod verify;
+mod why;
 mod working;
 
 use std::io::Read as _;
@@ -72,6 +75,15 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Forget(call) => {
             let memory = open_one(&global, output).await?;
             settled(&memory, forget::run(&memory, &global, call, output).await).await
+        }
+        Command::VerifyReceipt(call) => verify::run(&global, &call, output).await,
+        Command::Why(call) => why::why(&open_one(&global, output).await?, &call, output).await,
+        Command::WhyNot(call) => {
+            why::why_not(&open_whole(&global, output).await?, &global, &call, output).await
+        }
+        Command::Diff(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&memory, diff::run(&memory, &call, output).await).await
         }
         Command::Log(call) => {
             let memory = open_one(&global, output).await?;

@@ -232,9 +232,28 @@ pub(crate) struct ErasureForm {
     pub(crate) events: u64,
     pub(crate) learnings: u64,
     pub(crate) receipts: u64,
+    pub(crate) completions: u64,
+    pub(crate) working: u64,
+    pub(crate) files: u64,
     pub(crate) wal_checkpoint: &'static str,
     pub(crate) verified: bool,
     pub(crate) residual: Vec<String>,
+    /// What says nearly the same and is not selected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) similar: Vec<SimilarForm>,
+    /// By which exactly this can be confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) confirm: Option<String>,
+    /// The signed account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<String>,
+}
+
+/// A record that says nearly what is to be forgotten.
+#[derive(Debug, Serialize)]
+pub(crate) struct SimilarForm {
+    pub(crate) event_id: String,
+    pub(crate) likeness: f32,
 }
 
 impl From<&Erasure> for ErasureForm {
@@ -249,6 +268,16 @@ impl From<&Erasure> for ErasureForm {
             wal_checkpoint: if erasure.truncated { "truncated" } else { "pending" },
             verified: erasure.verified,
             residual: erasure.residual.clone(),
+            completions: erasure.completions,
+            working: erasure.working,
+            files: erasure.files,
+            similar: erasure
+                .similar
+                .iter()
+                .map(|one| SimilarForm { event_id: one.event.to_string(), likeness: one.likeness })
+                .collect(),
+            confirm: None,
+            receipt: erasure.receipt.as_ref().map(|receipt| receipt.as_str().to_owned()),
         }
     }
 }
@@ -345,6 +374,34 @@ pub(crate) struct BlockForm {
     pub(crate) hash: String,
 }
 
+impl From<&mnemal::ReceiptLine> for LineForm {
+    fn from(line: &mnemal::ReceiptLine) -> Self {
+        Self {
+            block: line.block.as_str(),
+            section: line.section.as_str(),
+            record: line.record.to_string(),
+            sources: line.sources.iter().map(SourceForm::from).collect(),
+            trust: line.trust.as_str(),
+            level: line.level.as_str(),
+            because: line.because.as_str(),
+            tokens: line.tokens.0,
+            score: line.score,
+            parts: line.parts.iter().map(PartForm::from).collect(),
+        }
+    }
+}
+
+impl From<&mnemal::Omitted> for OmittedForm {
+    fn from(one: &mnemal::Omitted) -> Self {
+        Self {
+            record: one.record.to_string(),
+            section: one.section.as_str(),
+            reason: one.reason.as_str(),
+            score: one.score,
+        }
+    }
+}
+
 impl ReceiptForm {
     /// Returns the form of a receipt; `places` says where texts of files stand.
     pub(crate) fn with_places(receipt: &Receipt, places: &HashMap<EventId, String>) -> Self {
@@ -358,23 +415,10 @@ impl ReceiptForm {
             hash: hex(&block.hash),
         });
         let lines = receipt.lines.iter().map(|line| LineForm {
-            block: line.block.as_str(),
-            section: line.section.as_str(),
-            record: line.record.to_string(),
             sources: line.sources.iter().map(form).collect(),
-            trust: line.trust.as_str(),
-            level: line.level.as_str(),
-            because: line.because.as_str(),
-            tokens: line.tokens.0,
-            score: line.score,
-            parts: line.parts.iter().map(PartForm::from).collect(),
+            ..LineForm::from(line)
         });
-        let omitted = receipt.omitted.iter().map(|one| OmittedForm {
-            record: one.record.to_string(),
-            section: one.section.as_str(),
-            reason: one.reason.as_str(),
-            score: one.score,
-        });
+        let omitted = receipt.omitted.iter().map(OmittedForm::from);
         Self {
             id: receipt.id.to_string(),
             session: receipt.session.to_string(),

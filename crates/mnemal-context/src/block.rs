@@ -20,6 +20,21 @@ pub struct Block {
     pub hash: [u8; 32],
 }
 
+/// Returns the hashes of the blocks that a text holds between markers of this nonce, in order, as
+/// [`Block::hash`] has them; what stands around them, and a block that is never closed, does not count.
+pub fn block_hashes(text: &str, nonce: &str) -> Vec<[u8; 32]> {
+    let (opening, closing) = (marker::opening(nonce), format!("{}\n", marker::closing(nonce)));
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(block) = rest.find(&opening).and_then(|start| rest.get(start..)) {
+        let Some(end) = block.find(&closing).map(|at| at + closing.len()) else { break };
+        let (block, behind) = block.split_at(end);
+        found.push(*blake3::hash(block.as_bytes()).as_bytes());
+        rest = behind;
+    }
+    found
+}
+
 /// What all blocks of a context have in common.
 #[derive(Debug)]
 pub(crate) struct Fence<'a> {

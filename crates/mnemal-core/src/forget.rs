@@ -2,7 +2,7 @@
 
 use crate::{EventId, NoteKey, SessionId, Timestamp};
 
-/// What somebody asks to forget. It is stored in the log and holds names, never content.
+/// What somebody asks to forget.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
@@ -18,7 +18,7 @@ pub enum Selector {
 /// finished by whoever opens the space next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
-    /// What was asked.
+    /// What was asked, without the names in it: no events, which stand below. Logs of before have the whole selector.
     pub selector: Selector,
     /// The events to erase, ascending by id.
     pub events: Vec<EventId>,
@@ -39,4 +39,15 @@ pub struct Tombstone {
     pub sentences: Vec<TombstoneHash>,
     /// When it was erased. User words of a later `occurred_at` may say it again.
     pub at: Timestamp,
+}
+
+/// A place that still holds a text which must be gone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Remnant {
+    /// Which of the texts that were asked for, from 0.
+    pub text: usize,
+    /// Whether it stands in a copy that was put aside, by a restore or a repair, and not in the space.
+    pub is_copy: bool,
+    /// Where and in which form, as a sentence without the text.
+    pub place: String,
 }

@@ -45,7 +45,7 @@ pub use crate::extraction::{
     Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized,
     Subject, Utterance, When, WorldTime,
 };
-pub use crate::forget::{Forget, Selector, Tombstone, TombstoneHash};
+pub use crate::forget::{Forget, Remnant, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::graph::{
     Change, Counts, Difference, Edition, Entity, EntityFilter, EntityName, Example, Fact, FactFilter,

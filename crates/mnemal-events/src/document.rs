@@ -24,6 +24,8 @@ const LONGEST_FIELDS: usize = 8 * 1024;
 /// Most bytes of one heading, and of a path of headings.
 const LONGEST_HEADING: (usize, usize) = (240, 1_024);
 
+/// Metadata of a chunk: which document it is of, as [`document_id`] says.
+pub const DOCUMENT: &str = "document";
 /// Metadata of a chunk: the name of the file below its folder.
 pub const FILE: &str = "file";
 /// Metadata of a chunk: the headings above it, outermost first, with ` > ` between them; indexed with the text.
@@ -90,7 +92,7 @@ pub(crate) fn events(
         let (most, has) = (options.most_chunks, pieces.len());
         return Err(Error::invalid(format!("a document has at most {most} chunks, this one has {has}")));
     }
-    let id = named(&key.hash("document", &[&document.hash]));
+    let id = document_id(key, &document.hash);
     let session = SessionId::new(stem(&document.name, &id))?;
     let channel = ChannelId::new(DOCUMENTS)?;
     let base = base(document, &id);
@@ -151,7 +153,7 @@ fn base(document: &Document, id: &str) -> Metadata {
             metadata.remove(name);
         }
     }
-    let own = [(FILE, cut(&document.name, LONGEST_HEADING.1)), ("type", &document.kind), ("document", id)];
+    let own = [(FILE, cut(&document.name, LONGEST_HEADING.1)), ("type", &document.kind), (DOCUMENT, id)];
     metadata.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
     metadata
 }
@@ -187,6 +189,11 @@ fn stem(name: &str, id: &str) -> String {
         1..=LONGEST_STEM => name,
         _ => format!("{}…{}", cut(&name, LONGEST_STEM), cut(id, 8)),
     }
+}
+
+/// Returns the name of the document whose bytes have this hash; another installation gives it another one.
+pub fn document_id(key: &InstallationKey, hash: &[u8; 32]) -> String {
+    named(&key.hash("document", &[hash]))
 }
 
 fn named(hash: &[u8]) -> String {

@@ -1,6 +1,6 @@
 //! Tombstones: made of a text that is erased, and held against a text that comes in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use mnemal_core::{Event, EventId, InstallationKey, NewEvent, Origin, Timestamp, Tombstone, TombstoneHash};
 use mnemal_text::{fold, sentences};
@@ -41,6 +41,13 @@ fn tombstone(id: EventId, kept: &NewEvent, key: &InstallationKey, at: Timestamp)
     Tombstone { event: id, body: key.tombstone(&tombstone_text(&kept.content)), sentences: hashes, at }
 }
 
+/// Returns the words of a text in small letters: runs of letters and digits.
+pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
 fn long_sentences(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
     sentences(text).into_iter().filter_map(|sentence| {
         let folded = tombstone_text(sentence.of(text));
@@ -49,6 +56,60 @@ fn long_sentences(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, S
             words >= WORDS || (!folded.is_ascii() && folded.chars().count() >= CHARACTERS * words.max(1));
         long.then(|| (sentence.range(), folded))
     })
+}
+
+/// Texts that are being erased, held against what was copied out of them.
+#[derive(Debug, Default)]
+pub struct Erasing {
+    /// As they are written: what must be in no byte afterwards.
+    texts: Vec<String>,
+    /// As tombstones compare them.
+    bodies: Vec<String>,
+    sentences: HashSet<String>,
+    words: BTreeSet<String>,
+}
+
+impl Erasing {
+    /// Collects the bodies, captions and longer sentences of living events; texts of fewer than `telling` bytes are left out,
+    /// because they are others' too.
+    pub fn of(events: &[Event], telling: usize) -> Self {
+        let mut erasing = Self::default();
+        let mut texts = BTreeSet::new();
+        for kept in events.iter().filter_map(Event::kept) {
+            let long: Vec<_> = long_sentences(&kept.content).collect();
+            let whole = [Some(&kept.content), kept.metadata.get("caption")];
+            texts.extend(whole.into_iter().flatten().cloned());
+            for text in std::iter::once(&kept.content).chain(kept.metadata.values()) {
+                erasing.words.extend(words(text).filter(|word| word.len() >= telling));
+            }
+            texts.extend(
+                long.iter().filter_map(|(range, _)| kept.content.get(range.clone())).map(str::to_owned),
+            );
+            erasing.sentences.extend(long.into_iter().map(|(_, folded)| folded));
+            erasing.bodies.push(tombstone_text(&kept.content));
+        }
+        erasing.bodies.retain(|body| body.len() >= telling);
+        texts.retain(|text| text.len() >= telling);
+        erasing.texts = texts.into_iter().collect();
+        erasing
+    }
+
+    /// Returns the texts that must be in no byte afterwards, ascending.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Returns their longer words in small letters, ascending: what a name, a value or a quotation can leave behind.
+    pub fn words(&self) -> impl Iterator<Item = &String> {
+        self.words.iter()
+    }
+
+    /// Whether a text holds one of these bodies, or one of their longer sentences.
+    pub fn is_in(&self, text: &str) -> bool {
+        let folded = tombstone_text(text);
+        self.bodies.iter().any(|body| folded.contains(body.as_str()))
+            || long_sentences(text).any(|(_, sentence)| self.sentences.contains(&sentence))
+    }
 }
 
 /// All tombstones of a space, by hash.

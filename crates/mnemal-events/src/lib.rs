@@ -16,9 +16,11 @@ mod export;
 mod import;
 
 pub use crate::clean::Cleaner;
-pub use crate::document::{DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE};
+pub use crate::document::{
+    DOCUMENT, DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE, document_id,
+};
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter, Form};
-pub use crate::grave::{tombstone_text, tombstones_for};
+pub use crate::grave::{Erasing, tombstone_text, tombstones_for, words};
 pub use crate::import::{
     DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Position, Skipped, Why,
     detect,

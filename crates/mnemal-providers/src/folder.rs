@@ -219,4 +219,19 @@ impl Inbox for FolderInbox {
         }
         Ok(())
     }
+
+    async fn erase(&self, is_gone: &(dyn for<'h> Fn(&'h [u8; 32]) -> bool + Sync)) -> Result<u64> {
+        if !self.folder.exists() {
+            return Ok(0);
+        }
+        let place = Place::open(&self.folder)?;
+        let mut erased = 0;
+        for shelf in [Shelf::Processed, Shelf::Failed] {
+            for (name, _) in place.list(shelf)?.iter().filter(|(_, found)| found.is_regular()) {
+                let gone = place.hash(shelf, name)?.is_some_and(|hash| is_gone(&hash));
+                erased += u64::from(gone && place.remove(shelf, name)?);
+            }
+        }
+        Ok(erased)
+    }
 }

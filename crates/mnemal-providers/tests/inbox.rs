@@ -288,3 +288,23 @@ async fn a_program_that_cannot_be_started_for_now_is_started_again_later() {
     settle(&inbox, &items).await;
     assert_eq!((desk.names("processed"), desk.names("failed")), (vec!["picture.png".to_owned()], Vec::new()));
 }
+
+#[tokio::test]
+async fn what_is_forgotten_is_removed_from_what_was_put_away_and_nothing_else() {
+    let desk = Desk::new();
+    let inbox = desk.inbox();
+    for (name, text) in [("a.txt", "the canary"), ("b.txt", "a robin"), ("c.txt", "the canary")] {
+        desk.drop(name, text.as_bytes());
+    }
+    for (n, item) in poll(&inbox).await.iter().enumerate() {
+        let fate = if n == 2 { InboxFate::Refused("too late".to_owned()) } else { InboxFate::Taken };
+        inbox.settle(item, &fate).await.unwrap();
+    }
+    desk.drop("d.txt", b"the canary");
+    let canary = *blake3::hash(b"the canary").as_bytes();
+    assert_eq!(inbox.erase(&|hash| *hash == canary).await.unwrap(), 2);
+    assert_eq!(inbox.erase(&|hash| *hash == canary).await.unwrap(), 0);
+    assert_eq!(desk.names("processed"), ["b.txt"]);
+    assert_eq!(desk.names("failed"), [""; 0], "the reason goes with its file");
+    assert_eq!(desk.names(""), ["d.txt"], "what waits is left");
+}

@@ -27,6 +27,11 @@ pub struct RecallCall {
     look: Look,
 }
 
+/// How many times as many hits are looked at where too many of them were not known at the belief time. Source: own choice.
+const DEEPER: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
+/// Most hits that are looked at for that. Source: own choice; a million events are looked at within some seconds.
+const DEEPEST: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("a million is not zero");
+
 /// How often hits are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
@@ -126,7 +131,8 @@ impl RecallCall {
         self
     }
 
-    /// Says what of the notes counts, as known when.
+    /// Says what counts, as known when: of what is found only what had been recorded at the belief time, and of the notes what
+    /// held. The ranking knows the words of today.
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.request.as_of = Some(as_of);
         self
@@ -139,17 +145,29 @@ impl RecallCall {
     }
 
     async fn run(mut self) -> Result<Degraded<Recalled>> {
-        self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
+        let as_of = *self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
         let limit = self.request.limit;
         if self.look == Look::Twice {
             self.request.limit = limit.max(RERANKED);
         }
-        let (own, others) =
-            join(self.memory.engine.recalled(&self.request), self.memory.secondary.recall(&self.request))
-                .await;
-        let mut gaps = self.asked;
-        let (own, others) = (gaps.merge(own?), gaps.merge(others));
-        let mut found = merged(own, others, &self.request);
+        let wanted = self.request.limit;
+        let (mut found, mut gaps) = loop {
+            let (own, others) =
+                join(self.memory.engine.recalled(&self.request), self.memory.secondary.recall(&self.request))
+                    .await;
+            let mut gaps = self.asked.clone();
+            let (own, others) = (gaps.merge(own?), gaps.merge(others));
+            let mut found = merged(own, others, &self.request);
+            let is_all = found.hits.len() < self.request.limit.get();
+            // What was recorded later was not known then. It is ranked with the others, so that more must be looked at.
+            found.hits.retain(|hit| hit.event.recorded_at <= as_of.belief);
+            found.withheld.retain(|ended| ended.hit.event.recorded_at <= as_of.belief);
+            if is_all || found.hits.len() >= wanted.get() || self.request.limit >= DEEPEST {
+                found.hits.truncate(wanted.get());
+                break (found, gaps);
+            }
+            self.request.limit = self.request.limit.saturating_mul(DEEPER).min(DEEPEST);
+        };
         if self.look == Look::Twice {
             let reranker = self.memory.engine.guarded().reranker.part();
             let looked = match reranker {

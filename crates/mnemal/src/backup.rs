@@ -216,36 +216,26 @@ async fn check(
 async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
     let (events, key) = (engine.events()?, &engine.parts().key);
     let words: HashSet<_> = present.tombstones.values().map(|stone| stone.body).collect();
-    let (mut stones, mut bodies, mut after) = (Vec::new(), Vec::new(), Cursor::START);
+    let (mut stones, mut buried, mut after) = (Vec::new(), Vec::new(), Cursor::START);
     loop {
         let page = events.scan(&EventFilter::all(), after, MANY).await?;
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         let own = mnemal_events::tombstones_for(&page, key, engine.now());
-        for (stone, kept) in own.into_iter().zip(page.iter().filter_map(|event| event.kept())) {
+        for (stone, event) in own.into_iter().zip(page.iter().filter(|event| event.kept().is_some())) {
             if let Some(stone) = present.buries(stone, &words) {
                 stones.push(stone);
-                bodies.push(kept.content.clone());
+                buried.push(event.clone());
             }
         }
     }
-    if !stones.is_empty() {
-        events.erase(&stones).await?;
-        let ids: Vec<EventId> = stones.iter().map(|stone| stone.event).collect();
-        if let Ok(receipts) = engine.stores().receipts.part() {
-            receipts.erase(&ids).await?;
-        }
-    }
     let all: Vec<Tombstone> = present.tombstones.values().cloned().collect();
+    let erasure = engine.bury(&buried, &stones).await?;
     engine.log()?.adopt(&all).await?;
-    let _gaps = engine.fold().await;
-    engine.upkeep()?.scrub(&[]).await?;
-    for body in bodies.iter().filter(|body| body.len() >= crate::forget::TELLING) {
-        if let Some(place) = engine.search_bytes(body).await?.first() {
-            return Err(Error::internal(format!("a forgotten text would come back: {place}")));
-        }
+    if erasure.verified {
+        return Ok(stones.len() as u64);
     }
-    Ok(stones.len() as u64)
+    Err(Error::internal(format!("a forgotten text would come back: {}", erasure.residual.join("; "))))
 }
 
 /// Puts the draft in the file's place once nobody has the file open.

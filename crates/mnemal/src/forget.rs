@@ -1,5 +1,9 @@
 //! Forgetting: the closure is computed, the decision logged, bodies erased, every layer told, the bytes scrubbed.
 
+mod receipt;
+mod scrub;
+mod select;
+
 use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -7,9 +11,12 @@ use std::time::Duration;
 
 use mnemal_core::{
     Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, GapCause, Layer, Origin, Result, Selector,
-    Upkeep,
+    Tombstone,
 };
+use mnemal_events::Erasing;
 
+pub use self::receipt::{ErasureReceipt, VerifiedReceipt};
+pub use self::select::{Description, Similar};
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
@@ -21,7 +28,7 @@ pub(crate) const TELLING: usize = 8;
 const RENEWAL: Duration = Duration::from_secs(2);
 
 /// What a forget did, or would do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Erasure {
     /// How far it went.
     pub status: ErasureStatus,
@@ -35,12 +42,22 @@ pub struct Erasure {
     pub learnings: u64,
     /// Lines of receipts and of what sessions saw.
     pub receipts: u64,
+    /// Kept answers of a language model that had been shown them.
+    pub completions: u64,
+    /// Entries of working memory that repeated them, or were of a conversation that was forgotten as a whole.
+    pub working: u64,
+    /// Files that an inbox had put away.
+    pub files: u64,
     /// Whether the write-ahead log was emptied.
     pub truncated: bool,
     /// Whether the bytes of the space were searched and hold none of the erased texts.
     pub verified: bool,
-    /// What the engine cannot reach, one sentence each.
+    /// What the engine cannot reach, or leaves because it was not selected, one sentence each.
     pub residual: Vec<String>,
+    /// In a preview: what says nearly the same and is not selected, the nearest first, at most 20.
+    pub similar: Vec<Similar>,
+    /// The account that [`ErasureReceipt::verify`] checks; `None` for a preview.
+    pub receipt: Option<ErasureReceipt>,
 }
 
 /// How far a forget went.
@@ -54,15 +71,6 @@ pub enum ErasureStatus {
     ErasedPendingCheckpoint,
 }
 
-/// Returns where the bytes of the space still hold one of some texts.
-async fn places_of(upkeep: &dyn Upkeep, texts: &[String]) -> Result<Vec<String>> {
-    let mut places = Vec::new();
-    for text in texts {
-        places.extend(upkeep.search_bytes(text).await?);
-    }
-    Ok(places)
-}
-
 impl ErasureStatus {
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
@@ -70,6 +78,28 @@ impl ErasureStatus {
             Self::Preview => "preview",
             Self::Erased => "erased",
             Self::ErasedPendingCheckpoint => "erased_pending_checkpoint",
+        }
+    }
+}
+
+impl Erasure {
+    /// Starts the account of these events.
+    fn of(status: ErasureStatus, ids: Vec<EventId>) -> Self {
+        Self {
+            status,
+            event: None,
+            events: ids.len() as u64,
+            ids,
+            learnings: 0,
+            receipts: 0,
+            completions: 0,
+            working: 0,
+            files: 0,
+            truncated: false,
+            verified: false,
+            residual: Vec::new(),
+            similar: Vec::new(),
+            receipt: None,
         }
     }
 }
@@ -118,30 +148,29 @@ impl ForgetCall {
             }
         };
         if self.preview {
-            let events = ids.len() as u64;
-            let status = ErasureStatus::Preview;
-            let (receipts, truncated, verified, residual) = (0, false, false, Vec::new());
-            return Ok(Erasure {
-                status,
-                event: None,
-                ids,
-                events,
-                learnings,
-                receipts,
-                truncated,
-                verified,
-                residual,
-            });
+            let similar = self.memory.similar_to(&ids).await;
+            return Ok(Erasure { learnings, similar, ..Erasure::of(ErasureStatus::Preview, ids) });
         }
         // One that was interrupted comes first, because this one may name its decision.
         engine.finish_forgets().await?;
-        let decision = Decision::Forget(Forget { selector: self.selector, events: ids.clone() });
+        let session = match &self.selector {
+            Selector::Session(session) => Some(session.clone()),
+            _ => None,
+        };
+        // The name of a conversation or a key can be as telling as what was said: the log keeps ids.
+        let selector = Selector::Events(Vec::new());
+        let decision = Decision::Forget(Forget { selector, events: ids.clone() });
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
-        let done = engine.erase(&ids).await?;
+        let mut done = engine.erase(&ids).await?;
+        if let Some(session) = session {
+            done.working += engine.forget_working_of(&session).await?;
+        }
         if done.truncated {
             engine.upkeep()?.forgets_finished(&[ack.id]).await?;
         }
-        Ok(Erasure { event: Some(ack.id), learnings, ..done })
+        let mut done = Erasure { event: Some(ack.id), learnings, ..done };
+        done.receipt = Some(ErasureReceipt::of(&done, &self.memory));
+        Ok(done)
     }
 }
 
@@ -157,44 +186,36 @@ impl IntoFuture for ForgetCall {
 impl Engine {
     /// Erases events whose forgetting stands in the log; safe to repeat after a crash at any point.
     async fn erase(&self, ids: &[EventId]) -> Result<Erasure> {
-        let bodies = self.bodies(ids).await?;
         let kept = self.events()?.get(ids).await?;
         let tombstones = mnemal_events::tombstones_for(&kept, &self.parts().key, self.now());
-        let events = self.events()?.erase(&tombstones).await?;
+        let mut done = self.bury(&kept, &tombstones).await?;
+        done.ids = ids.to_vec();
+        Ok(done)
+    }
+
+    /// Erases events with everything that was made of them, and proves it: those of a forget, and those of a backup that were
+    /// forgotten since.
+    pub(crate) async fn bury(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<Erasure> {
+        let ids: Vec<EventId> = kept.iter().map(|event| event.id).collect();
+        let erasing = Erasing::of(kept, TELLING);
+        let mut done = Erasure::of(ErasureStatus::Erased, ids.clone());
+        done.events = self.events()?.erase(tombstones).await?;
         self.fold().await;
         // What rests on other sources too comes back with it; upkeep finishes what is left.
         self.fold_graph().await;
         drop(self.renew_graph(RENEWAL).await);
         self.fold_summaries().await;
-        let receipts = match self.stores().receipts.part() {
-            Ok(receipts) => receipts.erase(ids).await?,
-            Err(_) => 0,
-        };
-        self.erase_completions(ids).await?;
-        let mut residual = Vec::new();
-        // Without upkeep nobody looked, so nothing is claimed.
-        let (mut truncated, mut verified) = (false, false);
-        if let Ok(upkeep) = self.stores().upkeep.part() {
-            let mut scrub = upkeep.scrub(&[]).await?;
-            let mut places = places_of(upkeep, &bodies).await?;
-            if !places.is_empty() {
-                scrub = upkeep.scrub(&bodies).await?;
-                places = places_of(upkeep, &bodies).await?;
-            }
-            (truncated, verified) = (scrub.truncated, places.is_empty());
-            residual = scrub.residual;
-            residual.extend(places);
+        if let Ok(receipts) = self.stores().receipts.part() {
+            done.receipts = receipts.erase(&ids).await?;
         }
-        let status = if truncated { ErasureStatus::Erased } else { ErasureStatus::ErasedPendingCheckpoint };
-        let (event, ids, learnings) = (None, ids.to_vec(), 0);
-        Ok(Erasure { status, event, ids, events, learnings, receipts, truncated, verified, residual })
-    }
-
-    /// Returns the texts that must not be found afterwards: bodies long enough to be nobody else's.
-    async fn bodies(&self, ids: &[EventId]) -> Result<Vec<String>> {
-        let events = self.events()?.get(ids).await?;
-        let texts = events.iter().filter_map(|event| event.kept()).map(|kept| kept.content.clone());
-        Ok(texts.filter(|text| text.len() >= TELLING).collect())
+        done.completions = self.erase_completions(&ids).await?;
+        done.working = self.forget_working(&erasing).await?;
+        done.files = self.forget_files(kept).await?;
+        self.scrub(&erasing, &mut done).await?;
+        if !done.truncated {
+            done.status = ErasureStatus::ErasedPendingCheckpoint;
+        }
+        Ok(done)
     }
 
     /// Finishes forgets that a crash interrupted; [`Builder::open`](crate::Builder) does it before anything is served.
@@ -237,7 +258,7 @@ impl Engine {
     }
 
     /// Returns those of some events that this space has.
-    async fn known(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+    pub(crate) async fn known(&self, ids: &[EventId]) -> Result<Vec<Event>> {
         let events = self.events()?;
         match events.get(ids).await {
             Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -9,6 +9,7 @@ mod clock;
 mod compress;
 mod counter;
 mod decide;
+mod diff;
 mod dream;
 mod embedding;
 mod engine;
@@ -40,6 +41,7 @@ mod status;
 mod summaries;
 mod transfer;
 mod upkeep;
+mod why;
 mod working;
 
 pub use mnemal_context::{Block, Context, Fenced, Format, SectionUse, Wording, prefix_share};
@@ -79,10 +81,13 @@ pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::compress::{CompressCall, Compressed, Draft, Method, Spoken, TimelineEntry};
 pub use crate::counter::EstimateCounter;
 pub use crate::decide::{renaming, value_key};
+pub use crate::diff::{Change, ChangeKind, Changes};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
-pub use crate::forget::{Erasure, ErasureStatus, ForgetCall};
+pub use crate::forget::{
+    Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
+};
 pub use crate::gate::asks_something;
 pub use crate::ingest::InboxTaken;
 pub use crate::learnings::key_of;
@@ -107,6 +112,7 @@ pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
 pub use crate::status::{Heard, Stats};
 pub use crate::transfer::ImportReport;
 pub use crate::upkeep::Tended;
+pub use crate::why::{Gate, Outcome, ReceiptCheck, Why, WhyNot};
 
 /// Returns the first eight hexadecimal digits of BLAKE3 of a path, which tell two folders of one name apart.
 pub fn path_fingerprint(path: &str) -> String {

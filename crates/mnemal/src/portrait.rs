@@ -259,6 +259,14 @@ fn sentences(fact: &Fact, events: &BTreeMap<EventId, Event>) -> Vec<Sentence> {
     sources.into_iter().filter_map(sentence).collect()
 }
 
+/// Returns the words of an event in a span, if they are still there; for an empty span the event as a whole.
+pub(crate) fn sentence_of(event: &Event, source: Source) -> Option<Sentence> {
+    let words = whole(event)?;
+    let said = words.text.get(source.span.start as usize..source.span.end as usize).unwrap_or_default();
+    let text = if said.trim().is_empty() { words.text.clone() } else { said.to_owned() };
+    Some(Sentence { source, text, ..words })
+}
+
 /// Returns the sentences of a text in which a span lies; nothing for an empty span.
 fn around(text: &str, span: Span) -> &str {
     let (start, end) = (span.start as usize, span.end as usize);

@@ -1,10 +1,48 @@
 //! What surfaces need of the engine's own parts: its seal and its measure.
 
-use mnemal_core::TokenCount;
+use std::fmt::Write as _;
+
+use mnemal_core::{Timestamp, TokenCount};
 
 use crate::engine::Engine;
 
+/// How long a confirmation holds, in microseconds. Source: SURFACES 6.8, 10 minutes.
+const HOLDS: i64 = 600_000_000;
+/// Bytes of a seal in a token. Source: own default, 128 bits.
+const SEALED: usize = 16;
+
 impl Engine {
+    /// Returns a token that promises that exactly this was previewed, and when it ends: after ten minutes. Nobody keeps it, and
+    /// any process of the installation can check it.
+    pub fn issue_token(&self, what: &[&[u8]]) -> (String, Timestamp) {
+        let ends = self.now().plus_micros(HOLDS);
+        (format!("{:x}-{}", ends.as_micros(), self.sealed_token(what, ends)), ends)
+    }
+
+    /// Whether a token was issued for exactly this by this installation, and holds.
+    pub fn holds_token(&self, what: &[&[u8]], token: &str) -> bool {
+        let Some((ends, given)) = token.trim().split_once('-') else { return false };
+        let Some(ends) =
+            i64::from_str_radix(ends, 16).ok().and_then(|micros| Timestamp::from_micros(micros).ok())
+        else {
+            return false;
+        };
+        let (now, sealed) = (self.now(), self.sealed_token(what, ends));
+        // Every digit is looked at, so that time tells nothing about where a forgery goes wrong.
+        let differ = given.bytes().zip(sealed.bytes()).fold(0, |differ, (one, two)| differ | (one ^ two));
+        given.len() == sealed.len() && differ == 0 && now < ends && ends <= now.plus_micros(HOLDS)
+    }
+
+    fn sealed_token(&self, what: &[&[u8]], ends: Timestamp) -> String {
+        let ends = ends.as_micros().to_le_bytes();
+        let parts: Vec<&[u8]> = what.iter().copied().chain([ends.as_slice()]).collect();
+        self.seal("confirm", &parts).iter().take(SEALED).fold(String::new(), |mut text, byte| {
+            // Writing into a string cannot fail.
+            let _written = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
     /// Returns the hash of `parts` keyed by the installation, for one purpose: a seal that only this installation can make.
     pub fn seal(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
         self.parts().key.hash(&format!("seal {purpose}"), parts)

@@ -232,7 +232,8 @@ impl Engine {
     /// # Errors
     /// `Unsupported` without a store, `Unavailable` when a file cannot be read.
     pub async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
-        self.upkeep()?.search_bytes(text).await
+        let found = self.upkeep()?.search_bytes(&[text.to_owned()]).await?;
+        Ok(found.into_iter().map(|remnant| remnant.place).collect())
     }
 }
 

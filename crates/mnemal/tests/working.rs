@@ -57,7 +57,7 @@ async fn entries_outlive_the_process_and_are_swept_every_hour() {
     assert_eq!(expired().await, 1);
     memory.engine().close().await.unwrap();
     let store = SqliteStore::open(&path).await.unwrap();
-    assert_eq!(store.search_bytes("unmistakable").await.unwrap(), Vec::<String>::new(), "nor in the bytes");
+    assert_eq!(store.search_bytes(&["unmistakable".to_owned()]).await.unwrap(), [], "nor in the bytes");
 }
 
 // proves: DF-90 (working memory)

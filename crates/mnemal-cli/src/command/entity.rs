@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use mnemal::{
-    AsOf, Decision, Entity as Known, EntityFilter, EntityId, EntityKind, Error, EventId, Graph, Memory,
-    Selector, Sightings, Timestamp, Within,
+    AsOf, Decision, Entity as Known, EntityFilter, EntityId, EntityKind, Error, Graph, Memory, Selector,
+    Sightings, Timestamp, Within,
 };
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
         Entity::Forget { who, dry_run } => {
             let known = memory.graph().await?.whom(&who, always()).await?;
             let events = memory.naming(known.id).await?;
-            say_what_goes(memory, &events, output).await?;
+            super::forget::say_what_goes(memory, &events, output).await?;
             return super::forget::erase(
                 memory,
                 Selector::Events(events),
@@ -61,25 +61,6 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
         _ => {}
     }
     Ok(super::gaps(&graph.gaps, global, output))
-}
-
-/// Most events that are shown before they are erased. Source: own choice, a screen.
-const SHOWN: usize = 20;
-
-/// Tells people what would be erased, oldest first.
-async fn say_what_goes(memory: &Memory, events: &[EventId], output: &Output) -> Result<()> {
-    for id in events.iter().take(SHOWN) {
-        let event = memory.get(*id).await?;
-        let Some(kept) = event.kept() else { continue };
-        let day = kept.occurred_at.civil(&kept.zone).day_text();
-        let text = if kept.content.is_empty() { "(a decision)" } else { kept.content.as_str() };
-        output.say(&format!("  {day}  {text}  {id}"));
-    }
-    let more = events.len().saturating_sub(SHOWN);
-    if more > 0 {
-        output.say(&format!("  and {more} more"));
-    }
-    Ok(())
 }
 
 /// What holds whenever, as it is known now.

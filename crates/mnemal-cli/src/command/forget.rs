@@ -1,8 +1,13 @@
 //! `mnemal forget`.
 
-use anyhow::Result;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
 use mnemal::{
-    Erasure, ErasureStatus, Error, EventId, LearningFilter, LearningId, Memory, NoteKey, Selector, SessionId,
+    Description, Erasure, ErasureStatus, Error, ErrorKind, EventId, LearningFilter, LearningId, Memory,
+    NoteKey, Origin, Selector, SessionId,
 };
 
 use crate::args::{Forget, Global};
@@ -10,10 +15,34 @@ use crate::ask::{Going, agreed};
 use crate::output::Output;
 use crate::wire::ErasureForm;
 
+/// Events that are shown before a question. Source: own choice, as many as a person looks over.
+const SHOWN: usize = 20;
+/// What a token of confirmation is for.
+const PURPOSE: &[u8] = b"forget";
+
 /// Erases what was selected.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: &Output) -> Result<u8> {
     let selector = selector(memory, &call).await?;
-    erase(memory, selector, Going::from(call.dry_run), global, output).await
+    let described = call.ids.is_empty() && call.key.is_none();
+    if let (true, Selector::Events(events)) = (described, &selector) {
+        say_what_goes(memory, events, output).await?;
+    }
+    let Some(token) = &call.confirm else {
+        return erase_into(
+            memory,
+            selector,
+            Going::from(call.dry_run),
+            global,
+            (output, call.receipt.as_deref()),
+        )
+        .await;
+    };
+    let preview = memory.forget(selector.clone()).dry_run().await?;
+    if !memory.engine().holds_token(&[PURPOSE, &exactly(&preview)], token) {
+        let what = "the token has expired, or what would be erased is not what it was issued for: look again";
+        return Err(Error::new(ErrorKind::Conflict, what).into());
+    }
+    done_with(memory, selector, (output, call.receipt.as_deref())).await
 }
 
 /// Shows what would go, asks, erases, prints the result.
@@ -24,29 +53,105 @@ pub(super) async fn erase(
     global: &Global,
     output: &Output,
 ) -> Result<u8> {
+    erase_into(memory, selector, going, global, (output, None)).await
+}
+
+async fn erase_into(
+    memory: &Memory,
+    selector: Selector,
+    going: Going,
+    global: &Global,
+    (output, receipt): (&Output, Option<&Path>),
+) -> Result<u8> {
     let preview = memory.forget(selector.clone()).dry_run().await?;
     if going == Going::DryRun {
-        output.answer(&ErasureForm::from(&preview), || plan(&preview))?;
+        let (token, ends) = memory.engine().issue_token(&[PURPOSE, &exactly(&preview)]);
+        let form = ErasureForm { confirm: Some(token.clone()), ..ErasureForm::from(&preview) };
+        output
+            .answer(&form, || format!("{}\nexactly that until {ends}: --confirm {token}", plan(&preview)))?;
         return Ok(0);
     }
     if !agreed(&plan(&preview), "erase", global, output)? {
         output.say("nothing was erased");
         return Ok(0);
     }
+    done_with(memory, selector, (output, receipt)).await
+}
+
+async fn done_with(
+    memory: &Memory,
+    selector: Selector,
+    (output, receipt): (&Output, Option<&Path>),
+) -> Result<u8> {
+    // Where it cannot be written, nothing is erased.
+    let file =
+        receipt.map(|path| File::create_new(path).with_context(|| format!("cannot make {}", path.display())));
+    let file = file.transpose()?;
     let erasure = memory.forget(selector).await?;
+    if let (Some(mut file), Some(receipt)) = (file, &erasure.receipt) {
+        file.write_all(receipt.as_str().as_bytes()).context("cannot write the receipt")?;
+        file.sync_all().context("cannot write the receipt")?;
+    }
     output.answer(&ErasureForm::from(&erasure), || done(&erasure))?;
     Ok(u8::from(!erasure.verified))
+}
+
+/// Returns what a token is issued for: these events and no others.
+fn exactly(preview: &Erasure) -> Vec<u8> {
+    preview.ids.iter().flat_map(|id| id.0.to_be_bytes()).collect()
 }
 
 async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
     if let Some(key) = &call.key {
         return Ok(Selector::Key(NoteKey::new(key)?));
     }
-    if let Some(session) = &call.session {
-        return Ok(Selector::Session(SessionId::new(session)?));
+    if !call.ids.is_empty() {
+        return by_ids(memory, &call.ids).await;
     }
+    let filter = super::filter(&call.filter)?;
+    let events = match (&call.query, &call.person) {
+        (Some(query), _) => memory.selected_by_text(query, call.limit).await?,
+        (None, Some(person)) => memory.selected_by_person(person).await?,
+        (None, None) => {
+            let of = &call.filter;
+            let others = [&of.speaker, &of.user, &of.since, &of.until, &call.origin, &call.file];
+            if let Some(session) = of
+                .session
+                .as_ref()
+                .filter(|_| of.roles.is_empty() && others.iter().all(|other| other.is_none()))
+            {
+                return Ok(Selector::Session(SessionId::new(session)?));
+            }
+            let origin = call.origin.as_deref().map(origin).transpose()?;
+            let described = Description { filter, origin, file: call.file.clone() };
+            return Ok(Selector::Events(memory.selected(&described).await?));
+        }
+    };
+    // The other options narrow what was found.
+    let mut meant = Vec::new();
+    for id in events {
+        let quarantined = mnemal::Within::All;
+        let filter = mnemal::EventFilter { quarantined, ..filter.clone() };
+        if filter.accepts(&memory.get(id).await?) {
+            meant.push(id);
+        }
+    }
+    if meant.is_empty() {
+        return Err(Error::not_found("nothing of what was found is meant").into());
+    }
+    Ok(Selector::Events(meant))
+}
+
+fn origin(name: &str) -> Result<Origin> {
+    Origin::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Origin::ALL.iter().map(|origin| origin.as_str()).collect();
+        Error::invalid(format!("no origin {name:?}; there are {}", known.join(", "))).into()
+    })
+}
+
+async fn by_ids(memory: &Memory, ids: &[String]) -> Result<Selector> {
     let mut events = Vec::new();
-    for id in &call.ids {
+    for id in ids {
         if id.starts_with(LearningId::PREFIX) {
             let id: LearningId = id.parse()?;
             let notes = memory.notes(&LearningFilter::all()).await?;
@@ -60,8 +165,31 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
     Ok(Selector::Events(events))
 }
 
+/// Shows the first of the events that a description means.
+pub(super) async fn say_what_goes(memory: &Memory, events: &[EventId], output: &Output) -> Result<()> {
+    for id in events.iter().take(SHOWN) {
+        let event = memory.get(*id).await?;
+        let Some(kept) = event.kept() else { continue };
+        let day = kept.occurred_at.civil(&kept.zone).day_text();
+        let text = if kept.content.is_empty() { "(a decision)" } else { kept.content.as_str() };
+        output.say(&format!("  {day}  {text}  {id}"));
+    }
+    let more = events.len().saturating_sub(SHOWN);
+    if more > 0 {
+        output.say(&format!("  and {more} more"));
+    }
+    Ok(())
+}
+
 fn plan(preview: &Erasure) -> String {
-    format!("would erase: {} event(s), {} note(s)", preview.events, preview.learnings)
+    let mut text = format!("would erase: {} event(s), {} note(s)", preview.events, preview.learnings);
+    if !preview.similar.is_empty() {
+        text.push_str("\nnot selected, and says nearly the same:");
+        for one in &preview.similar {
+            text.push_str(&format!("\n  {:.2}  {}", one.likeness, one.event));
+        }
+    }
+    text
 }
 
 fn done(erasure: &Erasure) -> String {
@@ -73,8 +201,19 @@ fn done(erasure: &Erasure) -> String {
     };
     let residual =
         if erasure.residual.is_empty() { "none known".to_owned() } else { erasure.residual.join("; ") };
-    format!(
-        "erased{id}: {} event(s), {} note(s), {} receipt line(s); {verified}{pending}; residual: {residual}",
-        erasure.events, erasure.learnings, erasure.receipts,
-    )
+    let counts = [
+        (erasure.events, "event(s)"),
+        (erasure.learnings, "note(s)"),
+        (erasure.receipts, "receipt line(s)"),
+        (erasure.completions, "kept answer(s) of a model"),
+        (erasure.working, "working entries"),
+        (erasure.files, "inbox file(s)"),
+    ];
+    let counted: Vec<String> = counts
+        .iter()
+        .enumerate()
+        .filter(|(place, (count, _))| *place < 3 || *count > 0)
+        .map(|(_, (count, what))| format!("{count} {what}"))
+        .collect();
+    format!("erased{id}: {}; {verified}{pending}; residual: {residual}", counted.join(", "))
 }

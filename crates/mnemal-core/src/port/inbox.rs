@@ -10,7 +10,8 @@ use crate::{InboxFate, InboxItem, InboxStanding, Result};
 /// A place where people and programs put files that the memory shall read.
 ///
 /// Guarantees: a claimed file is offered to one caller at a time, in this process and in others, until it is settled; after
-/// the end of a process it is offered again. A file is never removed: it waits, is claimed, processed or failed.
+/// the end of a process it is offered again. A file waits, is claimed, processed or failed, and is removed only by
+/// [`erase`](Self::erase).
 /// Not guaranteed: that a file is offered once. The caller makes taking it in idempotent by the document's hash, writes
 /// first, and settles then; a file whose settling was interrupted comes again.
 #[async_trait]
@@ -35,4 +36,17 @@ pub trait Inbox: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` when it cannot be put away; it stays claimed.
     async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()>;
+
+    /// Removes the files that were put away and whose bytes have a hash (BLAKE3) of which `is_gone` says so, because what
+    /// was read in them is forgotten; returns how many. Files that wait or are claimed are left: what they say is held
+    /// against the tombstones when they are read.
+    ///
+    /// A place that keeps nothing of what it has offered has nothing to remove.
+    ///
+    /// # Errors
+    /// `Unavailable` when a file cannot be read or removed; call it again.
+    async fn erase(&self, is_gone: &(dyn for<'h> Fn(&'h [u8; 32]) -> bool + Sync)) -> Result<u64> {
+        let _keeps_nothing = is_gone;
+        Ok(0)
+    }
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::{
     Appended, Cursor, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry, IndexMark, LogEntry,
-    ModelId, Result, Seq, SessionSummary, Tombstone, Vector,
+    ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector,
 };
 
 /// The log of one space.
@@ -154,13 +154,16 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
     /// `Conflict` when the file exists; `Unsupported` when the store has no file form.
     async fn backup(&self, to: &Path) -> Result<()>;
 
-    /// Searches the raw bytes of every file of the space (database, write-ahead log, shared memory) and the decoded index
-    /// blocks for a text that must be gone: as it is, in lower case, as UTF-16 in both orders, and escaped as in JSON.
-    /// Returns one sentence a place, without the text; empty when it is nowhere.
+    /// Searches the raw bytes of every file of the space (database, write-ahead log), of the copies of it that were put aside
+    /// beside it, and the decoded index blocks for texts that must be gone, on one way through each file: as they are, in
+    /// lower case, as UTF-16 in both orders, escaped as in JSON and as in addresses, and as base64 at each of its three
+    /// alignments. Nothing that a store writes is compressed, so that no stream has to be unpacked.
+    ///
+    /// An empty text is nowhere. Returns the remnants, ascending; none holds words.
     ///
     /// # Errors
     /// `Unavailable` when a file cannot be read.
-    async fn search_bytes(&self, text: &str) -> Result<Vec<String>>;
+    async fn search_bytes(&self, texts: &[String]) -> Result<Vec<Remnant>>;
 
     /// Merges runs of small index blocks into blocks of about 1,024 events; returns how many blocks were replaced.
     ///

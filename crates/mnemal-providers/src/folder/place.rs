@@ -170,6 +170,34 @@ impl Place {
         }
         Err(Error::new(ErrorKind::Unavailable, "cannot put a file away: too many of its name"))
     }
+
+    /// Returns the BLAKE3 of a file that was put away; `None` when it is gone, or may not be read.
+    pub(super) fn hash(&self, of: Shelf, name: &OsStr) -> Result<Option<[u8; 32]>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(self.folder(of), name, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT | Errno::ACCESS | Errno::PERM) => return Ok(None),
+            Err(why) => return Err(failed("open a file of the inbox")(why)),
+        };
+        let mut hash = blake3::Hasher::new();
+        let read = std::io::copy(&mut std::io::BufReader::new(file), &mut hash);
+        let failed = |why| Error::new(ErrorKind::Unavailable, "cannot read a file of the inbox").because(why);
+        read.map(|_| Some(*hash.finalize().as_bytes())).map_err(failed)
+    }
+
+    /// Removes a file that was put away, with the reason that may stand beside it; false when it was gone.
+    pub(super) fn remove(&self, of: Shelf, name: &OsStr) -> Result<bool> {
+        let remove = |name: &OsStr| match unlinkat(self.folder(of), name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(why) => Err(failed("remove a file of the inbox")(why)),
+        };
+        let removed = remove(name)?;
+        if of == Shelf::Failed {
+            remove(&reason(name))?;
+        }
+        Ok(removed)
+    }
 }
 
 /// Writes why the file of a name, which is not there yet, failed; false when its place is taken by a file that failed.

@@ -1,50 +1,25 @@
-//! Tokens of confirmation: a promise that this very call was previewed, kept by nobody and checked by any process of the
-//! installation.
-
-use std::fmt::Write as _;
+//! Tokens of confirmation: a promise that this very call was previewed.
 
 use mnemal::Engine;
 use mnemal_core::Timestamp;
 
 use crate::mcp::tool::Tool;
 
-/// How long a confirmation holds, in microseconds. Source: SURFACES 6.8, 10 minutes.
-const HOLDS: i64 = 600_000_000;
-/// Hexadecimal digits of a seal. Source: own default, 128 bits.
-const DIGITS: usize = 32;
-
 /// Returns a token for a call, and when it ends.
 pub(super) fn issue(engine: &Engine, tool: Tool, arguments: &str) -> (String, Timestamp) {
-    let ends = engine.now().plus_micros(HOLDS);
-    (format!("{:x}-{}", ends.as_micros(), seal(engine, tool, arguments, ends)), ends)
+    engine.issue_token(&[tool.name().as_bytes(), arguments.as_bytes()])
 }
 
 /// Whether the token was issued for this call by this installation, and holds.
 pub(super) fn is_good(engine: &Engine, tool: Tool, arguments: &str, token: &str) -> bool {
-    let Some((ends, given)) = token.trim().split_once('-') else { return false };
-    let Some(ends) =
-        i64::from_str_radix(ends, 16).ok().and_then(|micros| Timestamp::from_micros(micros).ok())
-    else {
-        return false;
-    };
-    let (now, sealed) = (engine.now(), seal(engine, tool, arguments, ends));
-    // Every digit is looked at, so that time tells nothing about where a forgery goes wrong.
-    let differ = given.bytes().zip(sealed.bytes()).fold(0, |differ, (one, two)| differ | (one ^ two));
-    given.len() == sealed.len() && differ == 0 && now < ends && ends <= now.plus_micros(HOLDS)
-}
-
-fn seal(engine: &Engine, tool: Tool, arguments: &str, ends: Timestamp) -> String {
-    let ends = ends.as_micros().to_le_bytes();
-    let hash = engine.seal("confirm", &[tool.name().as_bytes(), arguments.as_bytes(), &ends]);
-    hash.iter().take(DIGITS / 2).fold(String::with_capacity(DIGITS), |mut text, byte| {
-        // Writing into a string cannot fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
+    engine.holds_token(&[tool.name().as_bytes(), arguments.as_bytes()], token)
 }
 
 #[cfg(test)]
 mod tests {
+    /// How long a confirmation holds, in microseconds. Source: SURFACES 6.8, 10 minutes.
+    const HOLDS: i64 = 600_000_000;
+
     use std::sync::Arc;
     use std::time::Duration;
 

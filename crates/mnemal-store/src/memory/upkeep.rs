@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use mnemal_core::{Error, ErrorKind, Event, EventId, IndexEntry, Integrity, Result, Scrub, Seq, Upkeep};
+use mnemal_core::{
+    Error, ErrorKind, Event, EventId, IndexEntry, Integrity, Remnant, Result, Scrub, Seq, Upkeep,
+};
 
 use super::MemoryStore;
 
@@ -28,14 +30,19 @@ impl Upkeep for MemoryStore {
         Err(Error::new(ErrorKind::Unsupported, "a space in memory has no file to back up"))
     }
 
-    async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
+    async fn search_bytes(&self, texts: &[String]) -> Result<Vec<Remnant>> {
         let state = self.state();
-        let holds = |event: &&Event| event.kept().is_some_and(|kept| kept.content.contains(text));
-        let events = state.events.iter().map(|stored| &stored.event);
-        Ok(match text {
-            "" => Vec::new(),
-            _ => events.filter(holds).map(|event| format!("event {} holds it", event.id)).collect(),
-        })
+        let mut remnants = Vec::new();
+        for (text, sought) in texts.iter().enumerate().filter(|(_, sought)| !sought.is_empty()) {
+            let holds = |event: &&Event| event.kept().is_some_and(|kept| kept.content.contains(sought));
+            let events = state.events.iter().map(|stored| &stored.event).filter(holds);
+            remnants.extend(events.map(|event| Remnant {
+                text,
+                is_copy: false,
+                place: format!("event {} holds it", event.id),
+            }));
+        }
+        Ok(remnants)
     }
 
     async fn seal(&self) -> Result<u64> {

@@ -1,14 +1,16 @@
-//! Looks for a text that must be gone, in the bytes of the files and in the names of the index.
+//! Looks for texts that must be gone, in the bytes of the files and in the names of the index.
+
+mod forms;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mnemal_core::{Error, ErrorKind, IndexBlock, Result};
+use mnemal_core::{Error, ErrorKind, IndexBlock, Remnant, Result};
 
+use self::forms::Forms;
 use super::SqliteStore;
 use super::file::beside;
 use crate::sql::Sql;
@@ -23,75 +25,63 @@ const CHUNK: usize = 1 << 20;
 /// Source: own default, about four megabytes.
 const BLOCKS: usize = 16;
 
-/// Returns one sentence a place where a form of the text stands.
-pub(super) async fn search(store: &SqliteStore, text: &str) -> Result<Vec<String>> {
-    let forms = forms(text);
-    let mut places = Vec::new();
+/// Returns the places where a form of one of the texts stands, ascending.
+pub(super) async fn search(store: &SqliteStore, texts: &[String]) -> Result<Vec<Remnant>> {
+    let forms = Forms::of(texts);
     if forms.is_empty() {
-        return Ok(places);
+        return Ok(Vec::new());
     }
     // The shared memory beside them holds numbers of pages and no words, and must not be opened: see `kept`.
-    let files = [(store.inner.path.clone(), kept as Open), (beside(&store.inner.path, "-wal"), fresh)];
-    for (path, open) in files {
-        if path.exists() {
-            places.extend(search_file(&path, open, &forms)?);
-        }
+    let own = [(store.inner.path.clone(), kept as Open), (beside(&store.inner.path, "-wal"), fresh)];
+    let mut remnants = BTreeSet::new();
+    for (path, open) in own.into_iter().filter(|(path, _)| path.exists()) {
+        remnants.extend(search_file(&path, open, &forms)?);
+    }
+    for path in copies(&store.inner.path) {
+        // A copy can be removed by its owner at any time.
+        let found = search_file(&path, fresh, &forms).unwrap_or_default();
+        remnants.extend(found.into_iter().map(|found| Remnant { is_copy: true, ..found }));
     }
     let mut after = 0_i64;
     loop {
         let page = store.inner.driver.rows(statement::BLOCKS_FROM, vec![after.into(), BLOCKS.into()]).await?;
         if page.is_empty() {
-            return Ok(places);
+            return Ok(remnants.into_iter().collect());
         }
         for mut row in page {
             after = row.int()?;
             let block = codec::decode(&row.blob()?)?;
-            if names(&block).any(|name| name.contains(text)) {
-                places.push(format!("index block {after}"));
-            }
+            let holds = |text: &&usize| {
+                texts.get(**text).is_some_and(|text| names(&block).any(|name| name.contains(text)))
+            };
+            let place = format!("index block {after}");
+            let found = forms.texts().iter().filter(holds);
+            remnants.extend(found.map(|text| Remnant { text: *text, is_copy: false, place: place.clone() }));
         }
     }
+}
+
+/// Returns the copies of a space that a restore or a repair put aside beside it.
+fn copies(file: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let start = format!("{name}.");
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_copy = |path: &PathBuf| {
+        path.is_file()
+            && path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&start))
+    };
+    let mut copies: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_copy).collect();
+    copies.sort();
+    copies
 }
 
 fn names(block: &IndexBlock) -> impl Iterator<Item = &String> {
     [&block.sessions, &block.channels, &block.speakers, &block.users, &block.agents]
         .into_iter()
         .flat_map(|labels| labels.names.iter())
-}
-
-/// A form of the text with what it is called.
-type Form = (&'static str, Vec<u8>);
-
-fn forms(text: &str) -> Vec<Form> {
-    let lower = text.to_lowercase();
-    let wide = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
-    let escaped = serde_json::to_string(text).unwrap_or_default();
-    let escaped = escaped.get(1..escaped.len().saturating_sub(1)).unwrap_or_default().as_bytes().to_vec();
-    let all = [
-        ("as it is", text.as_bytes().to_vec()),
-        ("in lower case", lower.into_bytes()),
-        ("as UTF-16, low byte first", wide(u16::to_le_bytes)),
-        ("as UTF-16, high byte first", wide(u16::to_be_bytes)),
-        ("escaped as in JSON", escaped),
-        ("escaped as in JSON, ASCII only", ascii_only(text)),
-    ];
-    let mut known = BTreeSet::new();
-    all.into_iter().filter(|(_, bytes)| !bytes.is_empty() && known.insert(bytes.clone())).collect()
-}
-
-fn ascii_only(text: &str) -> Vec<u8> {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_ascii() {
-            out.push(character);
-            continue;
-        }
-        for unit in character.encode_utf16(&mut [0; 2]) {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "\\u{unit:04x}");
-        }
-    }
-    out.into_bytes()
 }
 
 /// How a file is opened for reading.
@@ -142,12 +132,12 @@ fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, place)
 }
 
-fn search_file(path: &Path, open: Open, forms: &[Form]) -> Result<Vec<String>> {
+fn search_file(path: &Path, open: Open, forms: &Forms) -> Result<Vec<Remnant>> {
     let unreadable =
         |error| Error::new(ErrorKind::Unavailable, format!("cannot read {}", path.display())).because(error);
     let file = open(path).map_err(unreadable)?;
     let mut place = 0;
-    let overlap = forms.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or_default();
+    let overlap = forms.longest();
     let mut window: Vec<u8> = Vec::with_capacity(CHUNK + overlap);
     let mut hits = BTreeSet::new();
     loop {
@@ -157,32 +147,19 @@ fn search_file(path: &Path, open: Open, forms: &[Form]) -> Result<Vec<String>> {
         let read = read_at(&file, more, place).map_err(unreadable)?;
         window.truncate(old + read);
         place += read as u64;
-        for (name, bytes) in forms {
-            if !hits.contains(name) && holds(&window, bytes) {
-                hits.insert(*name);
-            }
-        }
+        forms.find(&window, &mut hits);
         if read == 0 {
             break;
         }
         window.drain(..(old + read).saturating_sub(overlap));
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(hits.into_iter().map(|form| format!("the file {name} holds it {form}")).collect())
-}
-
-/// Whether `needle`, which is not empty, stands in `hay`.
-fn holds(hay: &[u8], needle: &[u8]) -> bool {
-    let Some(first) = needle.first() else { return false };
-    let mut rest = hay;
-    while let Some(place) = rest.iter().position(|byte| byte == first) {
-        let Some(found) = rest.get(place..) else { return false };
-        if found.starts_with(needle) {
-            return true;
-        }
-        rest = found.get(1..).unwrap_or_default();
-    }
-    false
+    let remnant = |(text, form): (usize, &str)| Remnant {
+        text,
+        is_copy: false,
+        place: format!("the file {name} holds it {form}"),
+    };
+    Ok(hits.into_iter().map(remnant).collect())
 }
 
 #[cfg(test)]
@@ -193,20 +170,22 @@ mod tests {
     fn a_text_is_found_in_every_form_and_across_chunks() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bytes");
-        let text = "Grüße \"Kiosk\"";
-        for (name, bytes) in forms(text) {
+        let text = "Grüße \"Kiosk\"".to_owned();
+        let forms = Forms::of(&["something else".to_owned(), text.clone()]);
+        for (name, bytes) in forms::tests::written(&text) {
             for before in [0, CHUNK - 3, CHUNK + 5] {
                 let mut content = vec![b'.'; before];
                 content.extend_from_slice(&bytes);
                 content.extend_from_slice(&[b'.'; 9]);
                 std::fs::write(&path, content).unwrap();
-                let hits = search_file(&path, fresh, &forms(text)).unwrap();
-                assert!(hits.iter().any(|hit| hit.ends_with(name)), "{name} at {before}: {hits:?}");
+                let hits = search_file(&path, fresh, &forms).unwrap();
+                assert!(!hits.is_empty(), "{name} at {before}");
+                assert!(hits.iter().all(|hit| hit.text == 1), "{name} at {before}: {hits:?}");
             }
         }
         std::fs::write(&path, "Gruesse").unwrap();
-        assert_eq!(search_file(&path, fresh, &forms(text)).unwrap(), Vec::<String>::new());
-        assert!(forms("").is_empty());
+        assert_eq!(search_file(&path, fresh, &forms).unwrap(), []);
+        assert!(Forms::of(&[String::new()]).is_empty());
     }
 
     // proves: D4, D1
@@ -229,8 +208,20 @@ mod tests {
         let before = (locks(""), locks("-shm"));
         assert!(before.0 > 0 && before.1 > 0, "{before:?}");
         for _ in 0..2 {
-            assert_eq!(search(&store, "nothing of the kind").await.unwrap(), Vec::<String>::new());
+            assert_eq!(search(&store, &["nothing of the kind".to_owned()]).await.unwrap(), []);
         }
         assert_eq!((locks(""), locks("-shm")), before);
+    }
+
+    #[tokio::test]
+    async fn a_copy_that_was_put_aside_is_searched_and_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("space.db");
+        let store = SqliteStore::open(&path).await.unwrap();
+        std::fs::write(folder.path().join("space.db.damaged-20260301T120000Z"), "the lost ledger").unwrap();
+        std::fs::write(folder.path().join("space.dbx"), "the lost ledger").unwrap();
+        let found = search(&store, &["the lost ledger".to_owned()]).await.unwrap();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].is_copy && found[0].place.contains(".damaged-"), "{found:?}");
     }
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{Error, Event, EventId, IndexEntry, Integrity, LearningFilter, Result, Scrub, Seq, Upkeep};
+use mnemal_core::{
+    Error, Event, EventId, IndexEntry, Integrity, LearningFilter, Remnant, Result, Scrub, Seq, Upkeep,
+};
 
 use super::SqliteStore;
 use super::writer::Job;
@@ -103,16 +105,15 @@ impl Upkeep for SqliteStore {
 
     async fn scrub(&self, texts: &[String]) -> Result<Scrub> {
         let mut scrub = self.emptied().await?;
-        for text in texts {
-            if scrub.truncated && !super::search::search(self, text).await?.is_empty() {
-                return match self.inner.driver.ask(|answer| Job::Repack { answer }).await {
-                    Ok(()) => self.emptied().await,
-                    Err(error) => {
-                        scrub.residual.push(format!("pages that could not be written anew: {error}"));
-                        Ok(scrub)
-                    }
-                };
-            }
+        let is_left = |remnant: &Remnant| !remnant.is_copy;
+        if scrub.truncated && super::search::search(self, texts).await?.iter().any(is_left) {
+            return match self.inner.driver.ask(|answer| Job::Repack { answer }).await {
+                Ok(()) => self.emptied().await,
+                Err(error) => {
+                    scrub.residual.push(format!("pages that could not be written anew: {error}"));
+                    Ok(scrub)
+                }
+            };
         }
         Ok(scrub)
     }
@@ -121,8 +122,8 @@ impl Upkeep for SqliteStore {
         self.copy(to).await
     }
 
-    async fn search_bytes(&self, text: &str) -> Result<Vec<String>> {
-        super::search::search(self, text).await
+    async fn search_bytes(&self, texts: &[String]) -> Result<Vec<Remnant>> {
+        super::search::search(self, texts).await
     }
 
     async fn seal(&self) -> Result<u64> {

@@ -1,0 +1,244 @@
+//! `mnemal why` and `mnemal why-not`.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use mnemal::{Error, EventId, FactId, Gate, LearningId, Memory, Outcome, RecordRef, Sentence};
+use serde::Serialize;
+
+use crate::args::{Global, Why, WhyNot};
+use crate::output::Output;
+use crate::wire::{LineForm, OmittedForm, SourceForm};
+
+#[derive(Serialize)]
+struct WhyForm {
+    record: String,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    producer: Option<String>,
+    evidence: Vec<WordsForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<LineForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<OmittedForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted: Option<u32>,
+}
+
+/// Words in the log.
+#[derive(Serialize)]
+pub(super) struct WordsForm {
+    #[serde(flatten)]
+    source: SourceForm,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+    text: String,
+}
+
+impl From<&Sentence> for WordsForm {
+    fn from(sentence: &Sentence) -> Self {
+        Self {
+            source: SourceForm::from(&sentence.source),
+            at: sentence.at.to_string(),
+            speaker: sentence.speaker.as_ref().map(ToString::to_string),
+            text: sentence.text.clone(),
+        }
+    }
+}
+
+/// Returns a sentence of evidence for people.
+pub(super) fn evidence(sentence: &Sentence) -> String {
+    let span = sentence.source.span;
+    let speaker = sentence.speaker.as_ref().map(|speaker| format!(" {speaker}")).unwrap_or_default();
+    let event = sentence.source.event;
+    format!("{}{speaker}: {:?}  {event} {}..{}", sentence.day(), sentence.text, span.start, span.end)
+}
+
+/// Prints the chain from a record to its words.
+pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<u8> {
+    let record = record_in(&call.what)?;
+    let receipt = call.recall.as_deref().map(str::parse).transpose()?;
+    let why = memory.why(record, receipt).await?;
+    let (line, omitted, counted) = match &why.shown {
+        Some(Outcome::Line(line)) => (Some(LineForm::from(line.as_ref())), None, None),
+        Some(Outcome::Omitted(omitted)) => (None, Some(OmittedForm::from(omitted)), None),
+        Some(Outcome::Unlisted { counted }) => (None, None, Some(*counted)),
+        None => (None, None, None),
+    };
+    let form = WhyForm {
+        record: record.to_string(),
+        text: why.text.clone(),
+        producer: why.producer.as_ref().map(|producer| format!("{} {}", producer.id, producer.version)),
+        evidence: why.evidence.iter().map(WordsForm::from).collect(),
+        line,
+        omitted,
+        counted,
+    };
+    output.answer(&form, || {
+        let mut text = format!("{record}: {}", why.text);
+        if let Some(producer) = &form.producer {
+            let _written = write!(text, "\nmade by {producer} from");
+        }
+        for sentence in &why.evidence {
+            let _written = write!(text, "\n  {}", evidence(sentence));
+        }
+        let _written = write!(text, "{}", shown(&form));
+        text
+    })?;
+    Ok(0)
+}
+
+/// Says what the receipt has of it.
+fn shown(form: &WhyForm) -> String {
+    if let Some(line) = &form.line {
+        let mut text = format!(
+            "\nshown in {}, because of {}: score {:.3}, {} tokens",
+            line.section, line.because, line.score, line.tokens
+        );
+        for part in &line.parts {
+            let _written = write!(
+                text,
+                "\n  {:<10} {:>7.3} × {:.3} = {:.3}",
+                part.signal, part.normalised, part.weight, part.value
+            );
+        }
+        return text;
+    }
+    if let Some(omitted) = &form.omitted {
+        return format!("\nleft out of {}: {}, score {:.3}", omitted.section, omitted.reason, omitted.score);
+    }
+    match form.counted {
+        Some(0) => "\nno candidate of that context".to_owned(),
+        Some(counted) => {
+            format!("\nnot listed in that receipt: no candidate, or one of {counted} that are only counted")
+        }
+        None => String::new(),
+    }
+}
+
+#[derive(Serialize)]
+struct WhyNotForm {
+    record: String,
+    /// `shown`, `omitted`, `behind`, `barred`, `unlisted`.
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+/// Prints why a context does not have a record.
+pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, output: &Output) -> Result<u8> {
+    let record = record_in(&call.what)?;
+    let blank = WhyNotForm {
+        record: record.to_string(),
+        outcome: "unlisted",
+        reason: None,
+        section: None,
+        rank: None,
+        score: None,
+    };
+    let mut gaps = Vec::new();
+    let form = if let Some(receipt) = &call.recall {
+        match memory.why(record, Some(receipt.parse()?)).await?.shown {
+            Some(Outcome::Line(line)) => WhyNotForm {
+                outcome: "shown",
+                section: Some(line.section.as_str()),
+                score: Some(line.score),
+                ..blank
+            },
+            Some(Outcome::Omitted(omitted)) => of_omitted(blank, &omitted),
+            _ => blank,
+        }
+    } else {
+        let answer = memory.why_not(record, call.query.as_deref().unwrap_or_default()).await?;
+        gaps = answer.gaps;
+        match answer.value {
+            mnemal::WhyNot::Shown(line) => WhyNotForm {
+                outcome: "shown",
+                section: Some(line.section.as_str()),
+                score: Some(line.score),
+                ..blank
+            },
+            mnemal::WhyNot::Omitted { omitted, ranked } => {
+                let form = of_omitted(blank, &omitted);
+                WhyNotForm { rank: ranked.map(|(rank, _)| rank), ..form }
+            }
+            mnemal::WhyNot::Behind { rank, score } => {
+                WhyNotForm { outcome: "behind", rank: Some(rank), score: Some(score), ..blank }
+            }
+            mnemal::WhyNot::Barred(gate) => {
+                WhyNotForm { outcome: "barred", reason: Some(of_gate(&gate)), ..blank }
+            }
+        }
+    };
+    output.answer(&form, || said(&form))?;
+    Ok(super::gaps(&gaps, global, output))
+}
+
+fn of_omitted(blank: WhyNotForm, omitted: &mnemal::Omitted) -> WhyNotForm {
+    WhyNotForm {
+        outcome: "omitted",
+        reason: Some(omitted.reason.as_str().to_owned()),
+        section: Some(omitted.section.as_str()),
+        score: Some(omitted.score),
+        ..blank
+    }
+}
+
+fn of_gate(gate: &Gate) -> String {
+    match gate {
+        Gate::Forgotten => "forgotten".to_owned(),
+        Gate::Quarantined(rule) => format!("quarantined: {rule}"),
+        Gate::Status(status) => status.as_str().to_owned(),
+        Gate::Expired => "expired".to_owned(),
+        Gate::NotBelieved => "not_believed".to_owned(),
+        Gate::NotFound => "not_found_by_the_question".to_owned(),
+    }
+}
+
+fn said(form: &WhyNotForm) -> String {
+    let ranked = form.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+    let score = form.score.map(|score| format!(", score {score:.3}")).unwrap_or_default();
+    let section = form.section.map(|section| format!(" of {section}")).unwrap_or_default();
+    let reason = form.reason.as_deref().unwrap_or_default();
+    match form.outcome {
+        "shown" => format!("{} is a line{section}{score}", form.record),
+        "omitted" => format!("{} was left out{section}: {reason}{ranked}{score}", form.record),
+        "behind" => format!("{} stands too far down{ranked}{score}", form.record),
+        "barred" => format!("{} never was a candidate: {reason}", form.record),
+        _ => format!("{} is not listed in that receipt", form.record),
+    }
+}
+
+/// Returns the record that an id, or a line of a context that shows one, names.
+fn record_in(what: &str) -> Result<RecordRef> {
+    let prefixes = [EventId::PREFIX, LearningId::PREFIX, FactId::PREFIX];
+    let words = what.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let mut ids = words.filter(|word| {
+        prefixes.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('_')))
+    });
+    match ids.find_map(|id| id.parse().ok()) {
+        Some(record) => Ok(record),
+        None => Err(Error::invalid("no id in it: evt_…, mem_… or fct_…, or a line that shows one").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_context_names_its_record() {
+        let id = EventId(7);
+        for what in [id.to_string(), format!("- [user, 2026-03-01, {id}, Ada] \"the evt_ of it\"")] {
+            assert_eq!(record_in(&what).unwrap(), RecordRef::Event(id), "{what}");
+        }
+        assert!(record_in("- no id at all").is_err());
+    }
+}

@@ -1,0 +1,236 @@
+//! What came to be believed between two moments, was dropped, or changed, each with the words that it rests on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mnemal_core::{
+    AsOf, Cursor, Error, Event, EventFilter, EventId, Fact, FactFilter, FactStatus, Learning, LearningFilter,
+    LearningStatus, Result, Source, Timestamp,
+};
+use mnemal_graph::Graph;
+
+use crate::memory::Memory;
+use crate::portrait::{Sentence, Told};
+
+/// Events a page when causes are looked for. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
+
+/// How belief changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It was not believed, and is.
+    Believed,
+    /// It was believed, and is not.
+    Dropped,
+    /// It was believed otherwise.
+    Changed,
+}
+
+impl ChangeKind {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Believed => "believed",
+            Self::Dropped => "dropped",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+/// One change of belief.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When it came about.
+    pub at: Timestamp,
+    /// How.
+    pub kind: ChangeKind,
+    /// The id of what is believed now, or was: `fct_…`, `mem_…`.
+    pub record: String,
+    /// What was believed before, as a sentence.
+    pub before: Option<String>,
+    /// What is believed since.
+    pub after: Option<String>,
+    /// The event that brought it about, if it is still in the log.
+    pub cause: Option<EventId>,
+    /// The words on which the new belief rests, or rested the old one.
+    pub evidence: Vec<Sentence>,
+}
+
+/// The changes between two moments of belief, oldest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Of facts.
+    pub facts: Vec<Change>,
+    /// Of notes and learnings.
+    pub learnings: Vec<Change>,
+}
+
+impl Memory {
+    /// Returns how belief differs between two moments: both are moments of belief, and each belief counts whatever time of the
+    /// world it is about. What was forgotten in between is in neither.
+    ///
+    /// # Errors
+    /// `Invalid` when the second moment is not after the first; `Unsupported` without graph or notes; `Unavailable` when the
+    /// store does not answer, or the graph has not read everything yet.
+    pub async fn diff(&self, from: Timestamp, to: Timestamp) -> Result<Changes> {
+        if to <= from {
+            return Err(Error::invalid("the second moment must be after the first"));
+        }
+        let causes = self.causes(from, to).await?;
+        let graph = self.graph_of_all().await?;
+        let facts = self.facts_changed(&graph, (from, to), &causes).await?;
+        let learnings = self.learnings_changed((from, to), &causes).await?;
+        Ok(Changes { facts, learnings })
+    }
+
+    /// Returns the living events of a stretch of belief by the moment at which they were recorded, which no two share.
+    async fn causes(&self, from: Timestamp, to: Timestamp) -> Result<BTreeMap<Timestamp, EventId>> {
+        let (mut causes, mut after) = (BTreeMap::new(), Cursor::START);
+        loop {
+            let page = self.scan(&EventFilter::all(), after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(causes) };
+            after = Cursor(Some(last.seq));
+            let is_over = last.recorded_at > to;
+            let within = |event: &&Event| event.recorded_at > from && event.recorded_at <= to;
+            let living = page.iter().filter(within).filter(|event| event.kept().is_some());
+            causes.extend(living.map(|event| (event.recorded_at, event.id)));
+            if is_over {
+                return Ok(causes);
+            }
+        }
+    }
+
+    async fn facts_changed(
+        &self,
+        graph: &Graph,
+        (from, to): (Timestamp, Timestamp),
+        causes: &BTreeMap<Timestamp, EventId>,
+    ) -> Result<Vec<Change>> {
+        let believed = |fact: &Fact, at: Timestamp| {
+            fact.created_at <= at
+                && fact.expired_at.is_none_or(|end| at < end)
+                && fact.status != FactStatus::Rejected
+        };
+        let mut all = graph.history(&FactFilter::all()).await?;
+        all.retain(|fact| believed(fact, from) != believed(fact, to));
+        let told = self.tell(graph, all, AsOf::present(Timestamp::MAX)).await?;
+        let (before, after): (Vec<Told>, Vec<Told>) =
+            told.into_iter().partition(|one| believed(&one.fact, from));
+        let about = |one: &Told| {
+            let fact = &one.fact;
+            (fact.subject, fact.predicate.clone(), fact.topic.clone(), fact.object.key())
+        };
+        // What says the same of the same is one belief in two versions; then what takes the place of another value.
+        let pairs = paired(&before, &after, about);
+        let mut changes = Vec::new();
+        for (before, after) in pairs {
+            let at = match (before, after) {
+                (_, Some(after)) => after.fact.created_at,
+                (Some(before), None) => before.fact.expired_at.unwrap_or(to),
+                (None, None) => continue,
+            };
+            let Some(shown) = after.or(before) else { continue };
+            changes.push(Change {
+                at,
+                kind: kind(before.is_some(), after.is_some()),
+                record: shown.fact.id.to_string(),
+                before: before.map(Told::line),
+                after: after.map(Told::line),
+                cause: causes.get(&at).copied(),
+                evidence: shown.sentences.clone(),
+            });
+        }
+        // A version that says the same in the same words, because one more event says so too, is no change of belief.
+        changes.retain(|change| change.before != change.after);
+        changes.sort_by(|one, other| (one.at, &one.record).cmp(&(other.at, &other.record)));
+        Ok(changes)
+    }
+
+    async fn learnings_changed(
+        &self,
+        (from, to): (Timestamp, Timestamp),
+        causes: &BTreeMap<Timestamp, EventId>,
+    ) -> Result<Vec<Change>> {
+        let holds = |row: &Learning, at: Timestamp| {
+            let is_believed = row.created_at <= at && row.expired_at.is_none_or(|end| at < end);
+            is_believed && row.status != LearningStatus::Candidate
+        };
+        let mut all = self.all_learnings(&LearningFilter::all()).await?;
+        all.retain(|row| holds(row, from) != holds(row, to));
+        let (before, after): (Vec<Learning>, Vec<Learning>) =
+            all.into_iter().partition(|row| holds(row, from));
+        let about = |row: &Learning| match &row.key {
+            Some(key) => key.to_string(),
+            None => row.id.to_string(),
+        };
+        let mut changes = Vec::new();
+        for (before, after) in paired(&before, &after, about) {
+            let at = match (before, after) {
+                (_, Some(after)) => after.created_at,
+                (Some(before), None) => before.expired_at.unwrap_or(to),
+                (None, None) => continue,
+            };
+            let Some(shown) = after.or(before) else { continue };
+            let sources: BTreeSet<Source> = shown.sources.iter().copied().collect();
+            let sources: Vec<Source> = sources.into_iter().collect();
+            changes.push(Change {
+                at,
+                kind: kind(before.is_some(), after.is_some()),
+                record: shown.id.to_string(),
+                before: before.map(|row| row.content.clone()),
+                after: after.map(|row| row.content.clone()),
+                cause: causes.get(&at).copied(),
+                evidence: self.sentences_of(&sources).await?,
+            });
+        }
+        changes.sort_by(|one, other| (one.at, &one.record).cmp(&(other.at, &other.record)));
+        Ok(changes)
+    }
+}
+
+fn kind(was: bool, is: bool) -> ChangeKind {
+    match (was, is) {
+        (true, true) => ChangeKind::Changed,
+        (true, false) => ChangeKind::Dropped,
+        _ => ChangeKind::Believed,
+    }
+}
+
+/// Pairs what was with what is about the same; of several the first with the first, and what is left alone.
+fn paired<'r, R, K: Ord>(
+    before: &'r [R],
+    after: &'r [R],
+    about: impl Fn(&R) -> K,
+) -> Vec<(Option<&'r R>, Option<&'r R>)> {
+    let mut open: BTreeMap<K, std::collections::VecDeque<&'r R>> = BTreeMap::new();
+    for one in before {
+        open.entry(about(one)).or_default().push_back(one);
+    }
+    let mut pairs: Vec<(Option<&R>, Option<&R>)> = after
+        .iter()
+        .map(|one| (open.get_mut(&about(one)).and_then(std::collections::VecDeque::pop_front), Some(one)))
+        .collect();
+    pairs.extend(open.into_values().flatten().map(|one| (Some(one), None)));
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_about_the_same_is_one_change() {
+        let about = |one: &(&'static str, u32)| one.0;
+        let (before, after) = ([("a", 1), ("b", 1), ("b", 2)], [("b", 3), ("c", 1)]);
+        let pairs = paired(&before, &after, about);
+        let said: Vec<_> = pairs.into_iter().map(|(was, is)| (was.copied(), is.copied())).collect();
+        assert_eq!(
+            said,
+            [
+                (Some(("b", 1)), Some(("b", 3))),
+                (None, Some(("c", 1))),
+                (Some(("a", 1)), None),
+                (Some(("b", 2)), None),
+            ]
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! The account of a forget, signed by the installation, that anybody can check.
+
+use std::fmt::Write as _;
+
+use mnemal_core::{Error, InstallationKey, Result};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+
+use super::Erasure;
+use crate::memory::Memory;
+
+/// The first line, with the version of what follows.
+const TITLE: &str = "mnemal erasure receipt 1";
+/// What the last two lines begin with.
+const PUBLIC: &str = "public-key: ";
+const SIGNATURE: &str = "signature: ";
+
+/// The signed account of a forget: lines of names and values, then the public key and the signature (ed25519) over everything
+/// before it. It holds ids, counts and places, and no words.
+///
+/// It proves that this installation says so, and that nobody has changed a byte of it. It cannot prove that the installation
+/// told the truth; `verified` in it says whether the bytes were searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErasureReceipt(String);
+
+/// What a receipt says of itself once its signature holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedReceipt {
+    /// The public key of the installation that signed it, as 64 hexadecimal digits.
+    pub public_key: String,
+    /// Names and values, in order.
+    pub fields: Vec<(String, String)>,
+}
+
+impl ErasureReceipt {
+    /// Writes and signs the account.
+    pub(super) fn of(erasure: &Erasure, memory: &Memory) -> Self {
+        let engine = &memory.engine;
+        let mut text = format!("{TITLE}\n");
+        let mut field = |name: &str, value: &dyn std::fmt::Display| {
+            // Writing into a string cannot fail; a value is one line.
+            let _written = writeln!(text, "{name}: {}", value.to_string().replace(['\n', '\r'], " "));
+        };
+        field("space", &memory.scope.space);
+        field("at", &engine.now());
+        if let Some(event) = erasure.event {
+            field("decision", &event);
+        }
+        field("status", &erasure.status.as_str());
+        let counts = [
+            ("events", erasure.events),
+            ("learnings", erasure.learnings),
+            ("receipt-lines", erasure.receipts),
+            ("completions", erasure.completions),
+            ("working", erasure.working),
+            ("files", erasure.files),
+        ];
+        for (name, count) in counts {
+            field(name, &count);
+        }
+        field("wal-checkpoint", &if erasure.truncated { "truncated" } else { "pending" });
+        field("verified", &erasure.verified);
+        for place in &erasure.residual {
+            field("residual", place);
+        }
+        for id in &erasure.ids {
+            field("event", id);
+        }
+        Self::signed(text, &engine.parts().key)
+    }
+
+    fn signed(mut text: String, key: &InstallationKey) -> Self {
+        // Any 32 bytes are a seed of ed25519.
+        let Ok(pair) = Ed25519KeyPair::from_seed_unchecked(&key.hash("signature of receipts", &[])) else {
+            return Self(text);
+        };
+        let _written = writeln!(text, "{PUBLIC}{}", hex(pair.public_key().as_ref()));
+        let signature = pair.sign(text.as_bytes());
+        let _written = writeln!(text, "{SIGNATURE}{}", hex(signature.as_ref()));
+        Self(text)
+    }
+
+    /// Takes a receipt as it was written to a file.
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the lines.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Checks the signature, and returns what the receipt says. Whose public key it is, only somebody who knows the
+    /// installation's can tell: [`Engine::public_key`](crate::Engine::public_key).
+    ///
+    /// # Errors
+    /// `Invalid` for a text that is no such receipt; `Corrupt` when the signature does not hold for it.
+    pub fn verify(&self) -> Result<VerifiedReceipt> {
+        let no_receipt = || Error::invalid("this is no receipt of a forget");
+        let (before, last) =
+            self.0.trim_end_matches(['\n', '\r']).rsplit_once('\n').ok_or_else(no_receipt)?;
+        let signature = last.strip_prefix(SIGNATURE).and_then(bytes).ok_or_else(no_receipt)?;
+        let signed = format!("{before}\n");
+        let (said, public) = before.rsplit_once('\n').ok_or_else(no_receipt)?;
+        let public_key = public.strip_prefix(PUBLIC).ok_or_else(no_receipt)?;
+        let key = bytes(public_key).ok_or_else(no_receipt)?;
+        let mut lines = said.lines();
+        if lines.next() != Some(TITLE) {
+            return Err(no_receipt());
+        }
+        let field =
+            |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let fields = lines.map(field).collect::<Option<_>>().ok_or_else(no_receipt)?;
+        UnparsedPublicKey::new(&ED25519, &key).verify(signed.as_bytes(), &signature).map_err(|_| {
+            Error::new(
+                mnemal_core::ErrorKind::Corrupt,
+                "the signature does not hold: the receipt was changed, or another key signed it",
+            )
+        })?;
+        Ok(VerifiedReceipt { public_key: public_key.to_owned(), fields })
+    }
+}
+
+impl crate::Engine {
+    /// Returns the public key of this installation, as 64 hexadecimal digits: what its receipts of forgets are checked with.
+    pub fn public_key(&self) -> String {
+        public_key(&self.parts().key)
+    }
+}
+
+fn public_key(key: &InstallationKey) -> String {
+    let pair = Ed25519KeyPair::from_seed_unchecked(&key.hash("signature of receipts", &[]));
+    pair.map(|pair| hex(pair.public_key().as_ref())).unwrap_or_default()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing into a string cannot fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use mnemal_core::ErrorKind;
+
+    use super::*;
+
+    fn receipt() -> ErasureReceipt {
+        let text = format!("{TITLE}\nspace: test\nevents: 2\nverified: true\n");
+        ErasureReceipt::signed(text, &InstallationKey::new([7; 32]))
+    }
+
+    // proves: NX-03.8 (the signature)
+    #[test]
+    fn a_receipt_holds_for_its_installation_and_no_byte_of_it_can_change() {
+        let receipt = receipt();
+        let verified = receipt.verify().unwrap();
+        assert_eq!(verified.public_key, public_key(&InstallationKey::new([7; 32])));
+        assert_ne!(verified.public_key, public_key(&InstallationKey::new([8; 32])));
+        assert_eq!(verified.fields[1], ("events".to_owned(), "2".to_owned()));
+        let text = receipt.as_str();
+        for at in 0..text.trim_end().len() {
+            let mut changed = text.as_bytes().to_vec();
+            changed[at] ^= 1;
+            let changed = String::from_utf8(changed).unwrap();
+            let upper = |text: &str| text.to_ascii_uppercase();
+            if upper(&changed) == upper(text) {
+                continue;
+            }
+            let error = ErasureReceipt::from_text(changed.clone()).verify().unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Invalid), "{changed}");
+        }
+        let more = text.replace("verified: true", "verified: true\nresidual: none");
+        assert_eq!(ErasureReceipt::from_text(more).verify().unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn what_is_no_receipt_is_refused() {
+        for text in ["", "signature: 00", "hello\nworld\n", "public-key: zz\nsignature: zz\n"] {
+            assert_eq!(
+                ErasureReceipt::from_text(text).verify().unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{text:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a forget does beside the log and its layers: scratch, files, and the proof in the bytes.
+
+use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, SessionId, Timestamp, Upkeep, WorkingEntry,
+};
+use mnemal_events::{DOCUMENT, Erasing, document_id};
+
+use super::Erasure;
+use crate::engine::{Engine, MANY};
+
+/// Room of a namespace while an entry is overwritten before it goes. Source: own choice, more than any limit of entries.
+const ROOM: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("there is room");
+
+/// Most words that are looked for beside the texts. Source: own choice, the vocabulary of some thousand turns.
+const MOST_WORDS: usize = 20_000;
+
+impl Engine {
+    /// Removes the entries of working memory that repeat what is erased; returns how many.
+    pub(super) async fn forget_working(&self, erasing: &Erasing) -> Result<u64> {
+        let Ok(working) = self.stores().working.part() else { return Ok(0) };
+        let mut removed = 0;
+        for (key, entry) in working.list(&KeyPrefix::all()).await? {
+            if !erasing.is_in(&entry.value) && !erasing.is_in(key.as_str()) {
+                continue;
+            }
+            // Those below it stay, so it is not removed by its path: it is emptied, and has expired for ever.
+            let gone = WorkingEntry {
+                value: String::new(),
+                expires_at: Timestamp::EPOCH,
+                category: None,
+                tags: Vec::new(),
+                ..entry
+            };
+            working.put(&key, &gone, ROOM).await?;
+            removed += 1;
+        }
+        if removed > 0 {
+            working.sweep(Timestamp::EPOCH).await?;
+        }
+        Ok(removed)
+    }
+
+    /// Removes what a conversation kept in working memory; returns how many entries.
+    pub(super) async fn forget_working_of(&self, session: &SessionId) -> Result<u64> {
+        match self.stores().working.part() {
+            Ok(working) => working.remove(&KeyPrefix::of_session(session)).await,
+            Err(_) => Ok(0),
+        }
+    }
+
+    /// Removes the files that the inbox has put away of documents of which a part is erased; returns how many.
+    pub(super) async fn forget_files(&self, erased: &[Event]) -> Result<u64> {
+        let Ok(inbox) = self.parts().inbox.part() else { return Ok(0) };
+        let of = |event: &Event| event.kept().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
+        let documents: BTreeSet<String> = erased.iter().filter_map(of).collect();
+        if documents.is_empty() {
+            return Ok(0);
+        }
+        let key = &self.parts().key;
+        inbox.erase(&|hash| documents.contains(&document_id(key, hash))).await
+    }
+
+    /// Empties the write-ahead log, searches the bytes for what was erased, writes the file anew where something is left, and
+    /// notes what was found.
+    ///
+    /// Looked for are bodies, captions and longer sentences, and their longer words: a database that moves rows leaves pieces
+    /// of them behind, and a name or a value is no sentence. A word that is still found once the file was written anew stands
+    /// in a row that is alive, as the name of a kind may; it is no remnant.
+    pub(super) async fn scrub(&self, erasing: &Erasing, done: &mut Erasure) -> Result<()> {
+        // Without upkeep nobody looked, so nothing is claimed.
+        let Ok(upkeep) = self.stores().upkeep.part() else { return Ok(()) };
+        let mut scrub = upkeep.scrub(&[]).await?;
+        let n_texts = erasing.texts().len();
+        let sought: Vec<String> =
+            erasing.texts().iter().chain(erasing.words().take(MOST_WORDS)).cloned().collect();
+        let mut remnants = upkeep.search_bytes(&sought).await?;
+        let alive = self.said_elsewhere(&sought, n_texts, &remnants).await?;
+        let mut stale = stale(&remnants, &alive);
+        if !stale.is_empty() {
+            let left: Vec<String> = stale.iter().filter_map(|text| sought.get(*text).cloned()).collect();
+            scrub = upkeep.scrub(&left).await?;
+            remnants = upkeep.search_bytes(&sought).await?;
+            stale = self::stale(&remnants, &alive);
+        }
+        stale.retain(|text| *text < n_texts);
+        let damaged = index_of(upkeep).await?;
+        (done.truncated, done.verified) = (scrub.truncated, stale.is_empty() && damaged.is_empty());
+        done.residual = scrub.residual;
+        let told =
+            |remnant: &&Remnant| remnant.text < n_texts && (remnant.is_copy || stale.contains(&remnant.text));
+        let places: BTreeSet<String> =
+            remnants.iter().filter(told).map(|remnant| remnant.place.clone()).chain(damaged).collect();
+        done.residual.extend(places);
+        let said = alive.iter().filter(|text| **text < n_texts).count();
+        if said > 0 {
+            let what = "was said in events too that were not selected, and stands there";
+            done.residual.push(format!("of the erased texts {said} {what}"));
+        }
+        Ok(())
+    }
+
+    /// Returns which of the texts that were found stand in living events, case aside; those from `n_texts` on are words. They are
+    /// no remnants: whoever wants them gone selects those events.
+    async fn said_elsewhere(
+        &self,
+        sought: &[String],
+        n_texts: usize,
+        remnants: &[Remnant],
+    ) -> Result<BTreeSet<usize>> {
+        let found: BTreeSet<usize> = remnants.iter().map(|remnant| remnant.text).collect();
+        let mut alive = BTreeSet::new();
+        // Most words are said as they are, which a look at each word tells; few are a part of another one.
+        let mut open: HashMap<&str, usize> = HashMap::new();
+        for text in found.range(n_texts..) {
+            open.extend(sought.get(*text).map(|word| (word.as_str(), *text)));
+        }
+        self.each_said(|said| {
+            for word in mnemal_events::words(said) {
+                alive.extend(open.remove(word.as_str()));
+            }
+            !open.is_empty()
+        })
+        .await?;
+        let rest = found.range(..n_texts).copied().chain(open.into_values());
+        let mut rest: Vec<(usize, String)> =
+            rest.filter_map(|text| Some((text, sought.get(text)?.to_lowercase()))).collect();
+        self.each_said(|said| {
+            let said = said.to_lowercase();
+            rest.retain(|(text, words)| {
+                let is_said = said.contains(words.as_str());
+                if is_said {
+                    alive.insert(*text);
+                }
+                !is_said
+            });
+            !rest.is_empty()
+        })
+        .await?;
+        Ok(alive)
+    }
+
+    /// Hands over what living events say until it is enough.
+    async fn each_said(&self, mut goes_on: impl FnMut(&str) -> bool + Send) -> Result<()> {
+        let mut after = Cursor::START;
+        if !goes_on("") {
+            return Ok(());
+        }
+        loop {
+            let page = self.events()?.scan(&EventFilter::all(), after, MANY).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Cursor(Some(last.seq));
+            for kept in page.iter().filter_map(Event::kept) {
+                if !std::iter::once(&kept.content).chain(kept.metadata.values()).all(|said| goes_on(said)) {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// Returns the texts of which bytes are left in the space though nobody says them any more.
+fn stale(remnants: &[Remnant], alive: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let is_stale = |remnant: &&Remnant| !remnant.is_copy && !alive.contains(&remnant.text);
+    remnants.iter().filter(is_stale).map(|remnant| remnant.text).collect()
+}
+
+/// Returns where the decoded index is not that of the living events: packed words do not show in a search of bytes.
+async fn index_of(upkeep: &dyn Upkeep) -> Result<Vec<String>> {
+    let damaged = upkeep.damaged_index().await?;
+    Ok(damaged
+        .iter()
+        .map(|(first, last)| format!("index rows of positions {} to {}", first.0, last.0))
+        .collect())
+}

@@ -1,0 +1,288 @@
+//! What is forgotten by description, and proved; why a record was shown or not; what came to be believed when.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemal::{
+    ChangeKind, Clock as _, Decision, Description, Engine, ErasureReceipt, ErrorKind, EventFilter, EventId,
+    FILE, Gate, InstallationKey, Keep, Memory, Message, NoteKey, OmittedReason, Origin, Outcome, RecordRef,
+    Scope, Selector, SessionId, SpaceId, Speaker, Timestamp, UserId, WhyNot, Within,
+};
+use mnemal_store::MemoryStore;
+use mnemal_testkit::{ManualClock, SeededIds};
+
+struct Space {
+    memory: Memory,
+    clock: Arc<ManualClock>,
+}
+
+impl Space {
+    fn new() -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let engine = Engine::builder()
+            .with_stores(MemoryStore::new())
+            .with_clock(Arc::<ManualClock>::clone(&clock))
+            .with_ids(Arc::new(SeededIds::new(5)))
+            .with_key(InstallationKey::new([5; 32]))
+            .build()
+            .unwrap();
+        Self { memory: engine.memory(Scope::whole(SpaceId::new("test").unwrap())), clock }
+    }
+
+    async fn say(&self, message: Message) -> EventId {
+        self.clock.advance(Duration::from_secs(60));
+        self.memory.log(message).await.unwrap().value.id
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::new(name).unwrap()
+}
+
+fn key(name: &str) -> NoteKey {
+    NoteKey::new(name).unwrap()
+}
+
+fn by(speaker: &str, text: &str) -> Message {
+    Message::user(text).speaker(Speaker::new(speaker).unwrap()).session(session("hall"))
+}
+
+#[tokio::test]
+async fn events_are_selected_by_what_is_known_of_them() {
+    let space = Space::new();
+    let old = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;
+    let noon = space.now();
+    space.clock.advance(Duration::from_secs(3_600));
+    let new = space.say(by("Bo", "Bread is on the upper shelf of the pantry.")).await;
+    let mine = space.say(Message::user("My ledger is green.").user_id(UserId::new("cleo").unwrap())).await;
+    let of_bo = space.say(by("Ada", "Yesterday I met Bo Lindqvist at the harbour.")).await;
+    let pick = async |filter| space.memory.selected(&Description::from(filter)).await.unwrap();
+    let until = EventFilter { until: Some(noon.plus_micros(1)), ..EventFilter::all() };
+    assert_eq!(pick(until).await, [old]);
+    let since = EventFilter { since: Some(noon.plus_micros(1)), ..EventFilter::all() };
+    assert_eq!(pick(since).await, [new, mine, of_bo]);
+    let ada = Within::Only(Speaker::new("Ada").unwrap());
+    assert_eq!(pick(EventFilter { speaker: ada, ..EventFilter::all() }).await, [old, of_bo]);
+    let cleo = Within::Only(UserId::new("cleo").unwrap());
+    assert_eq!(pick(EventFilter { user: cleo, ..EventFilter::all() }).await, [mine]);
+    let of = async |origin| {
+        let by = Description { origin: Some(origin), ..EventFilter::all().into() };
+        space.memory.selected(&by).await.map_err(|error| error.kind())
+    };
+    assert_eq!(of(Origin::UserDirect).await, Ok(vec![old, new, mine, of_bo]));
+    assert_eq!(of(Origin::Document).await, Err(ErrorKind::NotFound));
+    let file = space.say(Message::document("The wharf has nine cranes.").metadata(FILE, "wharf.md")).await;
+    let by = Description { file: Some("wharf.md".to_owned()), ..EventFilter::all().into() };
+    assert_eq!(space.memory.selected(&by).await.unwrap(), [file]);
+    assert_eq!(space.memory.selected_by_person("CLEO").await.unwrap(), [mine]);
+    let bo = space.memory.selected_by_person("Bo Lindqvist").await.unwrap();
+    assert!(bo.contains(&of_bo) && !bo.contains(&old) && !bo.contains(&mine), "{bo:?}");
+    let lamp = space.memory.selected_by_text("the red lamp of the harbour", 5).await.unwrap();
+    assert_eq!(lamp.first(), Some(&old));
+    for error in [
+        space.memory.selected(&EventFilter::all().into()).await.unwrap_err(),
+        space.memory.selected_by_text(" ", 5).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+    }
+    let nobody = space.memory.selected_by_person("Zacharias").await.unwrap_err();
+    assert_eq!(nobody.kind(), ErrorKind::NotFound);
+}
+
+// proves: NX-03.11
+#[tokio::test]
+async fn a_preview_lists_what_says_nearly_the_same_and_is_not_selected() {
+    let space = Space::new();
+    let one = space.say(by("Ada", "The spare key of the boat house hangs behind the green door.")).await;
+    let two = space.say(by("Bo", "The spare key of the boat house hangs behind the green door!")).await;
+    let other = space.say(by("Bo", "Tomorrow the ferry leaves at seven in the morning.")).await;
+    let preview = space.memory.forget(Selector::Events(vec![one])).dry_run().await.unwrap();
+    let similar: Vec<EventId> = preview.similar.iter().map(|one| one.event).collect();
+    assert_eq!(similar, [two]);
+    assert!(preview.similar.iter().all(|one| one.likeness >= 0.8 && one.likeness <= 1.0));
+    let both = space.memory.forget(Selector::Events(vec![one, two])).dry_run().await.unwrap();
+    assert!(both.similar.iter().all(|one| one.event != other), "{:?}", both.similar);
+    assert!(both.receipt.is_none(), "a preview is no proof");
+}
+
+// proves: NX-03.8
+#[tokio::test]
+async fn a_forget_is_signed_and_says_what_it_did() {
+    let space = Space::new();
+    let id = space.say(by("Ada", "The safe opens with the number of the old house.")).await;
+    let other = space.say(by("Bo", "The safe opens with the number of the old house.")).await;
+    let erasure = space.memory.forget(Selector::Events(vec![id])).await.unwrap();
+    assert!(erasure.verified, "{erasure:?}");
+    assert!(
+        erasure.residual.iter().any(|what| what.contains("not selected")),
+        "what another event says is no remnant, and is told: {:?}",
+        erasure.residual
+    );
+    assert!(space.memory.get(other).await.unwrap().kept().is_some());
+    let receipt = erasure.receipt.unwrap();
+    let verified = receipt.verify().unwrap();
+    assert_eq!(verified.public_key, space.memory.engine().public_key());
+    let field = |name: &str| {
+        verified.fields.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect()
+    };
+    let expect = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+    let said: Vec<String> = field("events");
+    assert_eq!(said, expect(&["1"]));
+    assert_eq!(field("event"), expect(&[&id.to_string()]));
+    assert_eq!(field("decision"), expect(&[&erasure.event.unwrap().to_string()]));
+    assert_eq!(field("verified"), expect(&["true"]));
+    assert!(!receipt.as_str().contains("safe"), "no words");
+    let forged = receipt.as_str().replace("events: 1", "events: 2");
+    assert_eq!(ErasureReceipt::from_text(forged).verify().unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+#[tokio::test]
+async fn working_memory_loses_what_repeats_an_erased_text_and_nothing_else() {
+    let space = Space::new();
+    let said = "The vault of the museum is opened by Ottilie at noon.";
+    let id = space.say(by("Ada", said)).await;
+    let working = space.memory.working().unwrap();
+    for (name, value) in [
+        ("session/default/plan", format!("Think of this: {said} Then go.")),
+        ("session/default/plan/next", "Buy bread and some butter on the way.".to_owned()),
+        ("session/default/loud", said.to_uppercase()),
+        ("session/default/museum", "The museum has a vault.".to_owned()),
+    ] {
+        working.put(name, value, Keep::default()).await.unwrap();
+    }
+    let erasure = space.memory.forget(Selector::Events(vec![id])).await.unwrap();
+    assert_eq!(erasure.working, 2);
+    for (name, is_there) in [("plan", false), ("plan/next", true), ("loud", false), ("museum", true)] {
+        let name = format!("session/default/{name}");
+        assert_eq!(working.get(&name).await.is_ok(), is_there, "{name}");
+    }
+    let talk = space.memory.for_session(session("hall"));
+    talk.working().unwrap().put("own", "of this conversation".to_owned(), Keep::default()).await.unwrap();
+    let _later = space.say(by("Ada", "One more thing before we go home.")).await;
+    let erasure = space.memory.forget(Selector::Session(session("hall"))).await.unwrap();
+    assert_eq!(erasure.working, 1, "a conversation that goes as a whole takes its scratch along");
+    assert!(working.get("session/default/plan/next").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_line_leads_back_to_its_words_and_its_scores() {
+    let space = Space::new();
+    let id = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;
+    for n in 0..40 {
+        let said = format!("On day {n} the gardener watered bed {} of the old park.", n * 7 % 90);
+        let _id = space.say(by("Bo", &said)).await;
+    }
+    let note = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
+    let context = space.memory.context("Is the red lamp of the harbour broken?").await.unwrap();
+    let receipt = context.receipt.id;
+    let why = space.memory.why(RecordRef::Event(id), Some(receipt)).await.unwrap();
+    assert_eq!(why.evidence.len(), 1);
+    let words = &why.evidence[0];
+    assert_eq!(
+        (words.source.event, words.text.as_str()),
+        (id, "The red lamp of the harbour is broken again.")
+    );
+    let Some(Outcome::Line(line)) = why.shown else { panic!("{:?}", why.shown) };
+    let sum: f32 = line.parts.iter().map(|part| part.value).sum();
+    assert!(line.score > 0.0 && (sum - line.score).abs() < 1e-3, "{sum} {}", line.score);
+    let learning = space.memory.learning(&note.value.event.to_string()).await.unwrap();
+    let why = space.memory.why(RecordRef::Learning(learning.id), None).await.unwrap();
+    assert_eq!((why.text.as_str(), why.shown), ("The ferry leaves at seven.", None));
+    assert!(why.producer.is_some() && why.evidence[0].source.event == note.value.event);
+    let unknown = space.memory.why(RecordRef::Event(EventId(3)), None).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn what_is_not_shown_has_a_reason_or_a_gate() {
+    let space = Space::new();
+    let id = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;
+    let far = space.say(by("Bo", "Strudel needs a very thin dough.")).await;
+    let why = async |record, query: &str| space.memory.why_not(record, query).await.unwrap().value;
+    let lamp = "Is the red lamp of the harbour broken?";
+    assert!(matches!(why(RecordRef::Event(id), lamp).await, WhyNot::Shown(_)));
+    match why(RecordRef::Event(far), lamp).await {
+        WhyNot::Omitted { omitted, .. } => assert_eq!(omitted.reason, OmittedReason::BelowFloor),
+        WhyNot::Behind { rank, .. } => assert!(rank > 1),
+        WhyNot::Barred(gate) => assert_eq!(gate, Gate::NotFound),
+        WhyNot::Shown(line) => assert!(line.section != mnemal::Section::Recall, "{line:?}"),
+    }
+    let _one = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
+    let _two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
+    let versions = space.memory.history(&key("ferry")).await.unwrap();
+    let old = RecordRef::Learning(versions[1].id);
+    let superseded = WhyNot::Barred(Gate::Status(mnemal::LearningStatus::Superseded));
+    assert_eq!(why(old, "When does the ferry leave?").await, superseded);
+    drop(space.memory.forget(Selector::Events(vec![id])).await.unwrap());
+    assert_eq!(why(RecordRef::Event(id), lamp).await, WhyNot::Barred(Gate::Forgotten));
+}
+
+// proves: NX-01.3, NX-01.6
+#[tokio::test]
+async fn a_receipt_is_checked_against_the_log_and_the_text() {
+    let space = Space::new();
+    for n in 0..30 {
+        let said = format!("On day {n} the harbour master counted {} boats and one red lamp.", n * 3 + 1);
+        let _id = space.say(by("Ada", &said)).await;
+    }
+    let _note = space.memory.remember("The harbour closes at ten.").by_user().await.unwrap();
+    let mut lines = 0;
+    for n in 0..10 {
+        let query = format!("How many boats were counted on day {n}?");
+        let context = space.memory.context(query).session(session("reader")).await.unwrap();
+        let id = context.receipt.id;
+        let check = space.memory.check_receipt(id, Some(&context.text)).await.unwrap();
+        assert_eq!(check.findings, Vec::<String>::new(), "{n}");
+        assert_eq!((check.resolved, check.blocks), (check.lines, context.receipt.blocks.len()));
+        assert_eq!(check.same + check.not_compared, check.lines);
+        lines += check.lines;
+        let changed = context.text.replacen("boats", "goats", 1);
+        let forged = space.memory.check_receipt(id, Some(&changed)).await.unwrap();
+        assert_eq!(forged.findings.len(), 1, "{:?}", forged.findings);
+    }
+    assert!(lines > 50, "{lines}");
+    let other = space.memory.check_receipt(mnemal::ReceiptId(9), None).await.unwrap_err();
+    assert_eq!(other.kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn belief_is_compared_between_two_moments_with_its_evidence() {
+    let space = Space::new();
+    let start = space.now();
+    let _berlin = space.say(by("Ada", "I live in Berlin.")).await;
+    let _one = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
+    let _gate = space.memory.remember("The gate is green.").key(key("gate")).by_user().await.unwrap();
+    space.clock.advance(Duration::from_secs(3_600));
+    let middle = space.now();
+    space.clock.advance(Duration::from_secs(3_600));
+    let rome = space.say(by("Ada", "I moved to Rome last week.")).await;
+    let two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
+    let away = space.memory.decide(Decision::Archive { key: key("gate") }).await.unwrap().value.id;
+    space.clock.advance(Duration::from_secs(1));
+    let end = space.now();
+    let early = space.memory.diff(start, middle).await.unwrap();
+    assert!(early.facts.iter().all(|change| change.kind == ChangeKind::Believed), "{:?}", early.facts);
+    assert!(early.facts.iter().any(|change| change.after.as_ref().unwrap().contains("Berlin")));
+    assert_eq!(early.learnings.len(), 2);
+    let late = space.memory.diff(middle, end).await.unwrap();
+    let moved =
+        late.facts.iter().find(|change| change.after.as_ref().is_some_and(|text| text.contains("Rome")));
+    let moved = moved.unwrap();
+    assert_eq!((moved.cause, moved.kind), (Some(rome), ChangeKind::Believed));
+    assert!(moved.evidence.iter().any(|words| words.text.contains("moved to Rome")), "{:?}", moved.evidence);
+    let ferry = late.learnings.iter().find(|change| change.kind == ChangeKind::Changed).unwrap();
+    assert_eq!(ferry.before.as_deref(), Some("The ferry leaves at seven."));
+    assert_eq!(
+        (ferry.after.as_deref(), ferry.cause),
+        (Some("The ferry leaves at nine."), Some(two.value.event))
+    );
+    let gate = late.learnings.iter().find(|change| change.kind == ChangeKind::Dropped).unwrap();
+    assert_eq!((gate.before.as_deref(), gate.cause), (Some("The gate is green."), Some(away)));
+    assert_eq!(space.memory.diff(end, middle).await.unwrap_err().kind(), ErrorKind::Invalid);
+}
