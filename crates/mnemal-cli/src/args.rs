@@ -168,8 +168,8 @@ pub(crate) enum Command {
     Reindex(Reindex),
     /// Make a layer anew from the log while its old rows answer, or compare it with what the log gives.
     Rebuild(Rebuild),
-    /// Read everything and compare it with its checksums.
-    Check,
+    /// Read everything and compare it with its checksums, or measure how good it is.
+    Check(Check),
     /// Say what the space holds and how its parts are.
     Status,
     /// Serve the space to an agent's client: the Model Context Protocol on stdin and stdout.
@@ -430,13 +430,22 @@ pub(crate) struct Mcp {
     pub(crate) profile: McpProfile,
 }
 
+/// `check`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Check {
+    /// Measure the content instead: copies, echoes, orphans, disputed facts, stale summaries, secrets, bytes a record.
+    #[arg(long)]
+    pub(crate) quality: bool,
+}
+
 /// `doctor`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Doctor {
     /// Search the bytes of the space for a text that must be gone.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prove_erased: Option<String>,
-    /// Make anew what can be made anew: damaged parts of the index. File modes are repaired whenever a space is opened.
+    /// Mend what can be mended without loss: damaged parts of the index and layers that are behind are made anew, copies of
+    /// notes are folded (`undo` takes it back). File modes are repaired whenever a space is opened.
     #[arg(long)]
     pub(crate) fix: bool,
 }

@@ -147,7 +147,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             let memory = open_one(&global, output).await?;
             settled(&memory, rebuild::run(&memory, &call, output).await).await
         }
-        Command::Check => check::run(&open_one(&global, output).await?, output).await,
+        Command::Check(call) => check::run(&global, &call, output).await,
         Command::Status => status::run(&global, output).await,
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Setup(call) => setup::run(&global, &call, output),

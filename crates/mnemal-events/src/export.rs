@@ -112,7 +112,11 @@ impl<'l> Exporter<'l> {
             }
         }
         // Without a record the list is opened here.
-        let rest = if before == behind_header && form == Form::Document { [behind_header, end].concat() } else { end.to_owned() };
+        let rest = if before == behind_header && form == Form::Document {
+            [behind_header, end].concat()
+        } else {
+            end.to_owned()
+        };
         out.write_all(rest.as_bytes()).and_then(|()| out.flush()).map_err(failed)?;
         exported.bytes += rest.len() as u64;
         Ok(exported)

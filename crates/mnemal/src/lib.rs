@@ -27,6 +27,7 @@ mod memory;
 mod message;
 mod model;
 mod portrait;
+mod quality;
 mod quote;
 mod rebuild;
 #[cfg(feature = "sqlite")]
@@ -51,8 +52,8 @@ pub use mnemal_dream::{
     Run as DreamRun, Severity,
 };
 pub use mnemal_events::{
-    Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions, Lenient, OwnHistory,
-    PAGE, Position, Quality, Refused, Rehearsal, Skipped, Taken,
+    Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions,
+    Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Skipped, Taken,
 };
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic,
@@ -96,6 +97,7 @@ pub use crate::memory::Memory;
 pub use crate::message::Message;
 pub use crate::model::{ModelCalls, ModelStatus};
 pub use crate::portrait::{Portrait, Recited, Sentence, Told};
+pub use crate::quality::{QualityMeasure, QualityUnit};
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
 pub use crate::rebuild::{GraphState, Rebuild, Rebuilt};
 #[cfg(feature = "sqlite")]

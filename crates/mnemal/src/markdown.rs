@@ -62,15 +62,18 @@ impl Memory {
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
         };
-        let mut notes: Vec<Learning> = held.into_iter().map(|scored| scored.value).collect();
-        notes.sort_by(|one, other| (&one.category, one.created_at, one.id).cmp(&(&other.category, other.created_at, other.id)));
+        let mut notes: Vec<Learning> = held.into_iter().map(|scored| scored.item).collect();
+        notes.sort_by(|one, other| {
+            (&one.category, one.created_at, one.id).cmp(&(&other.category, other.created_at, other.id))
+        });
         let log = self.event_log()?;
         let mut preferences = String::new();
         for note in &notes {
             let text = log.outgoing(&note.content)?;
             let name = note.key.as_ref().map_or_else(String::new, |key| part(key.as_str()));
             let name = format!("{name}{}{}", if name.is_empty() { "" } else { "-" }, note.id);
-            let folders: Vec<String> = note.category.as_str().split('/').map(part).filter(|part| !part.is_empty()).collect();
+            let folders: Vec<String> =
+                note.category.as_str().split('/').map(part).filter(|part| !part.is_empty()).collect();
             let path = format!("memories/{}/{name}.md", folders.join("/")).replace("//", "/");
             put(&path, &format!("{}\n{text}\n", front_matter(note)))?;
             if note.kind == LearningKind::Preference {
@@ -84,7 +87,11 @@ impl Memory {
         Ok(())
     }
 
-    async fn entities_as_markdown(&self, put: &mut MarkdownSink<'_>, export: &mut MarkdownExport) -> Result<()> {
+    async fn entities_as_markdown(
+        &self,
+        put: &mut MarkdownSink<'_>,
+        export: &mut MarkdownExport,
+    ) -> Result<()> {
         let graph = match self.graph().await {
             Ok(graph) => graph.value,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
@@ -98,7 +105,8 @@ impl Memory {
         let log = self.event_log()?;
         for entity in &known {
             let portrait = self.portrait(&entity.id.to_string(), as_of).await?.value;
-            let mut text = format!("# {}\n\n{}\n", log.outgoing(&one_line(&entity.name))?, entity.kind.as_str());
+            let mut text =
+                format!("# {}\n\n{}\n", log.outgoing(&one_line(&entity.name))?, entity.kind.as_str());
             for (title, facts) in [("Holds", &portrait.facts), ("Is over", &portrait.past)] {
                 if facts.is_empty() {
                     continue;
@@ -108,7 +116,11 @@ impl Memory {
                     let other = [told.fact.subject].into_iter().chain(told.fact.object.entity());
                     let links = other.filter(|id| *id != entity.id).filter_map(|id| files.get(&id));
                     let links: String = links.map(|file| format!(" [[{file}]]")).collect();
-                    text.push_str(&format!("- {} ({}){links}\n", log.outgoing(&one_line(&told.line()))?, told.sureness()));
+                    text.push_str(&format!(
+                        "- {} ({}){links}\n",
+                        log.outgoing(&one_line(&told.line()))?,
+                        told.sureness()
+                    ));
                 }
             }
             let Some(file) = files.get(&entity.id) else { continue };
@@ -143,7 +155,11 @@ impl Memory {
 
     async fn days_as_markdown(&self, put: &mut MarkdownSink<'_>, export: &mut MarkdownExport) -> Result<()> {
         let (log, events) = (self.event_log()?, self.engine.events()?);
-        let filter = EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..EventFilter::all() };
+        let filter = EventFilter {
+            quarantined: Within::Only(false),
+            erased: Within::Only(false),
+            ..EventFilter::all()
+        };
         let head = events.head().await?;
         let mut begun: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
         let mut after = Cursor::START;
@@ -152,7 +168,9 @@ impl Memory {
             let Some(last) = page.last().map(|event| event.seq) else { break };
             after = Cursor(Some(last));
             for event in &page {
-                let Some(kept) = event.kept().filter(|kept| !kept.content.trim().is_empty()) else { continue };
+                let Some(kept) = event.kept().filter(|kept| !kept.content.trim().is_empty()) else {
+                    continue;
+                };
                 let day = kept.occurred_at.civil(&kept.zone).day_text();
                 let path = format!("timeline/{day}.md");
                 if begun.insert(day.clone()) {
@@ -160,7 +178,10 @@ impl Memory {
                 }
                 let who = kept.speaker.as_ref().map_or(event.role.as_str(), |speaker| speaker.as_str());
                 let text = log.outgoing(&kept.content)?.trim().replace('\n', "\n  ");
-                put(&path, &format!("- **{}** ({}, {}): {text}\n", one_line(who), event.level.as_str(), event.id))?;
+                put(
+                    &path,
+                    &format!("- **{}** ({}, {}): {text}\n", one_line(who), event.level.as_str(), event.id),
+                )?;
                 export.events += 1;
             }
         }
@@ -170,7 +191,8 @@ impl Memory {
 }
 
 fn front_matter(note: &Learning) -> String {
-    let mut lines = vec!["---".to_owned(), format!("id: {}", note.id), format!("kind: {}", note.kind.as_str())];
+    let mut lines =
+        vec!["---".to_owned(), format!("id: {}", note.id), format!("kind: {}", note.kind.as_str())];
     if let Some(key) = &note.key {
         lines.push(format!("key: {}", quoted(key.as_str())));
     }

@@ -4,7 +4,8 @@ use std::io::{BufRead, Seek, Write};
 
 use mnemal_core::{Degraded, Gaps, Result};
 use mnemal_events::{
-    Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, Position, Rehearsal, Skipped, Taken, Why,
+    Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, Position, Rehearsal, Skipped,
+    Taken, Why,
 };
 
 use crate::memory::Memory;

@@ -130,7 +130,7 @@ pub(crate) enum ExportFormat {
 pub(crate) struct Export {
     /// The file, or for Markdown the folder; `-` or nothing for stdout.
     pub(crate) path: Option<PathBuf>,
-    /// Its form.
-    #[arg(long, value_enum, default_value = "jsonl")]
-    pub(crate) format: ExportFormat,
+    /// Its form; without it JSON lines, and one JSON document for `memory export`.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
 }

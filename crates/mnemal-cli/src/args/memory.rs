@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::{Entity, Export, Import, Recall, Summary, When};
+use super::{Entity, Export, ExportFormat, Import, Recall, Summary, When};
 
 /// `memory`: what can be done with notes and learnings, and other commands under the names of another memory.
 #[derive(Debug, Subcommand)]
@@ -41,7 +41,7 @@ pub(crate) enum MemoryVerb {
         #[arg(long)]
         dry_run: bool,
     },
-    /// As `export`.
+    /// As `export`, as one JSON document unless another form is named.
     Export(Export),
     /// As `import`.
     Import(Import),
@@ -68,7 +68,9 @@ impl MemoryVerb {
             Self::Entity { who, when } => Command::Entity(Entity::Show { who, when }),
             Self::Summary(call) => Command::Summary(call),
             Self::Forget { who, dry_run } => Command::Entity(Entity::Forget { who, dry_run }),
-            Self::Export(call) => Command::Export(call),
+            Self::Export(call) => {
+                Command::Export(Export { format: call.format.or(Some(ExportFormat::Json)), ..call })
+            }
             Self::Import(call) => Command::Import(call),
         })
     }

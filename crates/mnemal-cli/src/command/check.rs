@@ -1,10 +1,13 @@
 //! `mnemal check`.
 
 use anyhow::Result;
-use mnemal::Memory;
+use mnemal::{Memory, QualityMeasure, QualityUnit};
 use serde::Serialize;
 
+use crate::args::{Check, Global};
+use crate::failure;
 use crate::output::Output;
+use crate::place::Place;
 
 #[derive(Serialize)]
 struct Report {
@@ -13,8 +16,95 @@ struct Report {
     findings: Vec<String>,
 }
 
+/// Compares everything with its checksums, or measures how good it is.
+pub(super) async fn run(global: &Global, call: &Check, output: &Output) -> Result<u8> {
+    let memory = super::open_one(global, output).await?;
+    if !call.quality {
+        return checksums(&memory, output).await;
+    }
+    let measures = measures(&memory, &Place::find(global)?).await?;
+    output.list(&measures, &Measures { measures: &measures }, || {
+        measures.iter().map(MeasureForm::line).collect::<Vec<_>>().join("\n")
+    })?;
+    let found = measures.iter().any(|measure| measure.result != super::doctor::OK);
+    Ok(if found && global.strict { failure::GAPS } else { 0 })
+}
+
+#[derive(Serialize)]
+struct Measures<'m> {
+    measures: &'m [MeasureForm],
+}
+
+/// A measure, in the stable names of the wire.
+#[derive(Serialize)]
+pub(super) struct MeasureForm {
+    pub(super) name: &'static str,
+    pub(super) result: &'static str,
+    value: f64,
+    unit: &'static str,
+    of: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    examples: Vec<String>,
+    fix: &'static str,
+}
+
+impl MeasureForm {
+    fn new(measure: QualityMeasure) -> Self {
+        Self {
+            name: measure.name,
+            result: if measure.is_finding { super::doctor::WARN } else { super::doctor::OK },
+            value: measure.value,
+            unit: match measure.unit {
+                QualityUnit::Share => "share",
+                QualityUnit::Records => "records",
+                QualityUnit::Ratio => "ratio",
+            },
+            of: measure.of,
+            examples: measure.examples,
+            fix: measure.fix,
+        }
+    }
+
+    fn line(&self) -> String {
+        format!("{:<4}  {:<16}  {}", self.result, self.name, self.says())
+    }
+
+    /// Says what was measured, and for a finding what mends it.
+    pub(super) fn says(&self) -> String {
+        let value = match self.unit {
+            "share" => format!("{:.1} % of {}", self.value * 100.0, self.of),
+            "records" => format!("{} of {}", self.value, self.of),
+            "bytes" => format!("{:.0} bytes", self.value),
+            _ => format!("{:.2}", self.value),
+        };
+        if self.result == super::doctor::OK {
+            return value;
+        }
+        let named =
+            if self.examples.is_empty() { String::new() } else { format!(" ({})", self.examples.join(", ")) };
+        format!("{value}{named}; {}", self.fix)
+    }
+}
+
+/// Measures a space, and what its files take.
+pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<MeasureForm>> {
+    let mut measures: Vec<MeasureForm> = memory.quality().await?.into_iter().map(MeasureForm::new).collect();
+    let bytes = super::status::size(&place.file);
+    let events = memory.engine().stats().await?.head.count();
+    measures.push(MeasureForm {
+        name: "bytes_per_event",
+        result: super::doctor::OK,
+        value: bytes as f64 / events.max(1) as f64,
+        unit: "bytes",
+        of: events,
+        examples: Vec::new(),
+        fix: "`mnemal rebuild` and `mnemal reindex` drop what is no longer read",
+    });
+    Ok(measures)
+}
+
 /// Reads everything and compares it with its checksums; a finding makes the exit code 1.
-pub(super) async fn run(memory: &Memory, output: &Output) -> Result<u8> {
+async fn checksums(memory: &Memory, output: &Output) -> Result<u8> {
     let found = memory.engine().check().await?;
     let report = Report { events: found.events, index_rows: found.index_rows, findings: found.findings };
     output.answer(&report, || text(&report))?;

@@ -13,12 +13,13 @@ use crate::output::Output;
 
 /// Writes to a new file, or to stdout; Markdown into a new folder.
 pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Result<u8> {
-    let form = match call.format {
+    let form = match call.format.unwrap_or(ExportFormat::Jsonl) {
         ExportFormat::Jsonl => ExportForm::Lines,
         ExportFormat::Json => ExportForm::Document,
         ExportFormat::Markdown => {
             let path = call.path.filter(|path| path.as_os_str() != "-");
-            let path = path.ok_or_else(|| Error::invalid("an export as Markdown needs the path of a new folder"))?;
+            let path =
+                path.ok_or_else(|| Error::invalid("an export as Markdown needs the path of a new folder"))?;
             return markdown(memory, &path, output).await;
         }
     };
@@ -58,8 +59,9 @@ async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8>
     let mut put = |path: &str, text: &str| {
         let file = folder.join(path);
         let is_new = begun.insert(path.to_owned());
-        append(&file, text, is_new)
-            .map_err(|cause| Error::new(ErrorKind::Unavailable, format!("cannot write {path}")).because(cause))
+        append(&file, text, is_new).map_err(|cause| {
+            Error::new(ErrorKind::Unavailable, format!("cannot write {path}")).because(cause)
+        })
     };
     let exported = memory.export_markdown(&mut put).await?;
     output.say(&format!(
@@ -78,6 +80,10 @@ fn append(file: &Path, text: &str, is_new: bool) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let mut options = OpenOptions::new();
-    if is_new { options.write(true).create_new(true) } else { options.append(true) };
+    if is_new {
+        options.write(true).create_new(true)
+    } else {
+        options.append(true)
+    };
     options.open(file)?.write_all(text.as_bytes())
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemal::{
-    Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Quality, Rehearsal,
-    Scope, SessionId, Within,
+    Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Quality,
+    Rehearsal, Scope, SessionId, Within,
 };
 use serde::Serialize;
 
@@ -23,23 +23,24 @@ use crate::{config, wire};
 /// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
 const READING: Duration = Duration::from_mins(10);
 
-/// Files of a folder that are read, by the end of their names. Source: the files that the formats consist of.
-const READ: [&str; 3] = [".md", ".json", ".jsonl"];
 /// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
 const LISTED: usize = 100;
 
 /// Reads a file, or the files of a folder, into the space; with `--dry-run` says what that would do.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
-    let memory = if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
+    let memory =
+        if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
     let mut rehearsal = Rehearsal::default();
     let (mut files, mut told) = (Vec::new(), Vec::new());
-    for source in sources(&call.path)? {
+    for source in sources(&call.path, call.format)? {
         let name = source.name.clone();
         let read = one(&memory, call, source, (&mut rehearsal, output)).await;
         match read {
             Ok(report) => files.push((name, report)),
             // In a folder a file of no known format is named; alone it is an error.
-            Err(error) if call.path.is_dir() && is_unknown(&error) => told.push(Unread { file: name, why: format!("{error:#}") }),
+            Err(error) if call.path.is_dir() && is_unknown(&error) => {
+                told.push(Unread { file: name, why: format!("{error:#}") })
+            }
             Err(error) => return Err(error),
         }
     }
@@ -69,7 +70,7 @@ struct Source {
 }
 
 /// Returns the files that a path means: itself, stdin, or the files below it that some format may fit.
-fn sources(path: &Path) -> Result<Box<dyn Iterator<Item = Source>>> {
+fn sources(path: &Path, format: args::ImportFormat) -> Result<Box<dyn Iterator<Item = Source>>> {
     if path.as_os_str() == "-" {
         let reader: Box<dyn BufRead + Send> = Box::new(BufReader::new(std::io::stdin()));
         return Ok(Box::new(std::iter::once(Source { name: "-".to_owned(), reader, bytes: None })));
@@ -78,8 +79,13 @@ fn sources(path: &Path) -> Result<Box<dyn Iterator<Item = Source>>> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         return Ok(Box::new(std::iter::once(source(path.display().to_string(), file))));
     }
-    let is_text = |name: &str| READ.iter().any(|end| name.ends_with(end));
-    let found = walk::files(path)?.filter(move |found| is_text(&found.name));
+    let ends: &[&str] = match format {
+        args::ImportFormat::MemoryMd => &[".md", ".jsonl"],
+        args::ImportFormat::Obsidian => &[".md"],
+        args::ImportFormat::Rockbot => &[".json"],
+        _ => &[".md", ".json", ".jsonl"],
+    };
+    let found = walk::files(path)?.filter(|found| ends.iter().any(|end| found.name.ends_with(end)));
     Ok(Box::new(found.filter_map(|found| found.file.ok().map(|file| source(found.name, file)))))
 }
 

@@ -14,6 +14,30 @@ struct Made {
     installation_key: String,
     configuration: String,
     created: bool,
+    /// Commands that read what other programs left, which was found and only looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    offers: Vec<String>,
+}
+
+/// Where agents keep what they remember, below the working directory and the home directory. Source: nanobot and its kin.
+const KEPT: [&str; 4] = ["", "memory", ".nanobot/workspace/memory", ".nanobot/workspace/sessions"];
+
+/// Returns the commands that would read what is there; nothing is read.
+fn offers() -> Vec<String> {
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+    let folders = std::env::current_dir().ok().into_iter().chain(home);
+    let mut offers: Vec<String> = Vec::new();
+    for folder in folders.flat_map(|folder| KEPT.map(|below| folder.join(below))) {
+        let is_sessions = folder.ends_with("workspace/sessions") && folder.is_dir();
+        // A folder of memories is read whole, of another folder the one file.
+        let is_memory = folder.ends_with("memory") && folder.join("MEMORY.md").is_file();
+        let found = if is_sessions || is_memory { folder } else { folder.join("MEMORY.md") };
+        let offer = format!("mnemal import {} --format memory-md --dry-run", found.display());
+        if found.exists() && !offers.contains(&offer) {
+            offers.push(offer);
+        }
+    }
+    offers
 }
 
 /// Makes what is missing and says where everything is.
@@ -27,10 +51,12 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         installation_key: place.key.display().to_string(),
         configuration: place::configuration(global)?.display().to_string(),
         created,
+        offers: offers(),
     };
     output.answer(&made, || {
+        let offered: String = made.offers.iter().map(|offer| format!("\nfound: {offer}")).collect();
         format!(
-            "space            {}{}\ndatabase         {}\ninstallation key {}\nconfiguration    {}\n\nnext: mnemal remember \"Deploys happen on Tuesdays\" --key deploy_day",
+            "space            {}{}\ndatabase         {}\ninstallation key {}\nconfiguration    {}\n\nnext: mnemal remember \"Deploys happen on Tuesdays\" --key deploy_day{offered}",
             made.space,
             if made.created { " (new)" } else { "" },
             made.database,

@@ -150,7 +150,7 @@ async fn graph(memory: &Memory) -> Option<GraphReport> {
 }
 
 /// Bytes of the database and of its write-ahead log.
-fn size(file: &Path) -> u64 {
+pub(super) fn size(file: &Path) -> u64 {
     let log = PathBuf::from(format!("{}-wal", file.display()));
     [file, &log].into_iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }

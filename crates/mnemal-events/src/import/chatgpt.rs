@@ -138,7 +138,11 @@ fn text(message: &Object, turns: &mut Turns) -> Result<Option<String>, String> {
             }
             text
         }
-        _ => ["text", "result"].iter().find_map(|field| content.get(*field)?.as_str()).unwrap_or_default().to_owned(),
+        _ => ["text", "result"]
+            .iter()
+            .find_map(|field| content.get(*field)?.as_str())
+            .unwrap_or_default()
+            .to_owned(),
     };
     if said.trim().is_empty() {
         turns.remark("no text");

@@ -117,9 +117,7 @@ fn project(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), 
     if json::maybe_text(record, "prompt_template")?.is_some_and(|prompt| !prompt.trim().is_empty()) {
         turns.remark("instructions of the host");
     }
-    for (place, document) in
-        record.get("docs").and_then(Value::as_array).into_iter().flatten().enumerate()
-    {
+    for (place, document) in record.get("docs").and_then(Value::as_array).into_iter().flatten().enumerate() {
         let document =
             document.as_object().ok_or_else(|| format!("document {} is not an object", place + 1))?;
         let content = json::maybe_text(document, "content")?.unwrap_or_default().to_owned();

@@ -130,10 +130,7 @@ mod tests {
 
     #[test]
     fn an_object_can_be_one_record_and_a_document_can_end_too_early() {
-        assert_eq!(
-            records(Elements::whole(), "{\"a\": [1]}\n"),
-            (vec!["{\"a\": [1]}".to_owned()], true)
-        );
+        assert_eq!(records(Elements::whole(), "{\"a\": [1]}\n"), (vec!["{\"a\": [1]}".to_owned()], true));
         assert_eq!(records(Elements::default(), "[{\"a\": 1}"), (vec!["{\"a\": 1}".to_owned()], false));
         assert_eq!(records(Elements::default(), "  "), (vec![], true));
         assert_eq!(records(Elements::default(), "[]"), (vec![], true));

@@ -111,7 +111,8 @@ impl Markdown {
             "tags" | "tag" => {
                 self.front = Front::Tags;
                 let listed = value.trim().trim_start_matches('[').trim_end_matches(']');
-                self.tags.extend(listed.split(',').map(unquoted).filter(|tag| !tag.is_empty()).map(str::to_owned));
+                self.tags
+                    .extend(listed.split(',').map(unquoted).filter(|tag| !tag.is_empty()).map(str::to_owned));
             }
             "date" | "created" | "created_at" => self.day = Some(unquoted(value).to_owned()),
             _ => {}
@@ -198,8 +199,10 @@ fn day(text: &str) -> Option<&str> {
 /// Returns the hour that a heading starts with, `HH:MM`.
 fn hour(text: &str) -> Option<&str> {
     let hour = text.get(..5)?;
-    let is_hour =
-        hour.bytes().enumerate().all(|(place, byte)| if place == 2 { byte == b':' } else { byte.is_ascii_digit() });
+    let is_hour = hour
+        .bytes()
+        .enumerate()
+        .all(|(place, byte)| if place == 2 { byte == b':' } else { byte.is_ascii_digit() });
     is_hour.then_some(hour)
 }
 
@@ -225,11 +228,15 @@ fn observation(text: &str, format: Format) -> (Option<&str>, &str) {
 fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let text = line.get(level..)?;
-    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim().trim_end_matches('#').trim()))
+    ((1..=6).contains(&level) && text.starts_with(' '))
+        .then(|| (level, text.trim().trim_end_matches('#').trim()))
 }
 
 fn is_rule(text: &str) -> bool {
-    text.len() >= 3 && ["-", "*", "_"].iter().any(|mark| text.split(' ').all(|part| part.trim_matches(mark.chars().next().unwrap_or('-')).is_empty()))
+    text.len() >= 3
+        && ["-", "*", "_"].iter().any(|mark| {
+            text.split(' ').all(|part| part.trim_matches(mark.chars().next().unwrap_or('-')).is_empty())
+        })
 }
 
 /// Returns the text of an item of a list, without its mark and its box.
@@ -274,9 +281,13 @@ mod tests {
 
     #[test]
     fn marks_of_lists_headings_and_times_are_told_from_text() {
-        for (line, expect) in
-            [("- tea", Some("tea")), ("3. tea", Some("tea")), ("- [x] tea", Some("tea")), ("3 teas", None), ("-tea", None)]
-        {
+        for (line, expect) in [
+            ("- tea", Some("tea")),
+            ("3. tea", Some("tea")),
+            ("- [x] tea", Some("tea")),
+            ("3 teas", None),
+            ("-tea", None),
+        ] {
             assert_eq!(item(line), expect, "{line}");
         }
         assert_eq!(heading("## Food ##"), Some((2, "Food")));

@@ -138,7 +138,10 @@ fn an_account_export_of_claude_gives_turns_files_and_notes_of_the_program() {
     let (desk, _, skipped) = read("claude_projects.json", OwnHistory::Yes);
     let events = desk.all();
     let document = kept(&events)[0];
-    assert_eq!((document.content.as_str(), document.origin), ("The class meets on Thursdays in room 4.", Origin::Import));
+    assert_eq!(
+        (document.content.as_str(), document.origin),
+        ("The class meets on Thursdays in room 4.", Origin::Import)
+    );
     assert_eq!(document.metadata["title"], "Weaving class");
     assert_eq!(document.occurred_at.to_string(), "2025-02-02T10:00:00Z");
     assert_eq!(skipped.len(), 2, "the instructions and the empty document");
@@ -209,7 +212,10 @@ fn an_agents_memory_becomes_notes_and_dated_events() {
     );
     assert_eq!(filed(notes[0]).0, "user-information");
     assert_eq!(filed(notes[2]).0, "project-context");
-    assert_eq!((&notes[4].kind, notes[4].occurred_at.to_string().as_str()), (&EventKind::Observation, "2025-11-03T14:20:00Z"));
+    assert_eq!(
+        (&notes[4].kind, notes[4].occurred_at.to_string().as_str()),
+        (&EventKind::Observation, "2025-11-03T14:20:00Z")
+    );
     assert!(notes.iter().all(|note| note.origin == Origin::Import), "the agent wrote them, whoever vouches");
 
     let (desk, ..) = read("agent/2025-12-24.md", OwnHistory::No);
@@ -237,7 +243,10 @@ fn sessions_of_an_agent_are_read_as_messages() {
         assert_eq!((taken.stored, skipped.len()), (2, 1));
         let events = desk.all();
         let said = kept(&events);
-        assert_eq!((said[0].origin, said[1].kind.clone()), (Origin::UserConfirmed, EventKind::AssistantMessage));
+        assert_eq!(
+            (said[0].origin, said[1].kind.clone()),
+            (Origin::UserConfirmed, EventKind::AssistantMessage)
+        );
         assert_eq!(said[0].session.as_str(), "telegram_4711.jsonl");
         assert_eq!(said[0].occurred_at.to_string(), "2025-10-01T08:00:01.250000Z");
     }

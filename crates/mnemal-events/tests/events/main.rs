@@ -19,9 +19,13 @@ mod import;
 #[cfg(test)]
 mod import_formats;
 #[cfg(test)]
+mod import_memory;
+#[cfg(test)]
 mod own_history;
 #[cfg(test)]
 mod recent;
+#[cfg(test)]
+mod rehearse;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

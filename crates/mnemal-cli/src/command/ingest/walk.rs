@@ -20,7 +20,7 @@ pub(in crate::command) struct Found {
 /// Returns the files of a folder; hidden ones and links are left out.
 ///
 /// Each is opened when it is asked for.
-pub(in crate::command) fn files(folder: &Path) -> Result<impl Iterator<Item = Found>> {
+pub(in crate::command) fn files(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>> {
     let mut paths = Vec::new();
     collect(folder, 0, &mut paths)?;
     let folder = folder.to_owned();

@@ -1,0 +1,260 @@
+//! No command and no tool shows words of another space, whatever ids and names of it are asked for.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Words that only the other space holds.
+const CANARIES: [&str; 4] = ["quarzblende", "zimtkrone", "nebelfink", "opaldistel"];
+
+/// How each command is called: `{event}`, `{note}`, `{entity}`, `{session}` and `{key}` are ids and names of the other
+/// space, `{new}` is a path that is free, `{file}` a file of ours. `None`: it says nothing of a space's content, and why.
+const COMMANDS: &[(&str, Option<&str>)] = &[
+    ("init", Some("")),
+    ("demo", None), // shows a sample in a space of its own that is thrown away
+    ("remember", Some("ours --key {key}")),
+    ("recall", Some("garden lamp harbour")),
+    ("context", Some("garden lamp harbour --session {session}")),
+    ("forget", Some("{event} --dry-run")),
+    ("log add", Some("hello")),
+    ("log list", Some("--session {session} --quarantined")),
+    ("log show", Some("{event}")),
+    ("extract", Some("{event}")),
+    ("entity list", Some("")),
+    ("entity show", Some("{entity}")),
+    ("entity path", Some("{entity} Ulf")),
+    ("entity suggestions", Some("")),
+    ("entity merge", Some("{entity} Ulf --dry-run")),
+    ("entity split", Some("{entity} Ulf --dry-run")),
+    ("entity rename", Some("{entity} Ulla --dry-run")),
+    ("entity forget", Some("{entity} --dry-run")),
+    ("fact list", Some("")),
+    ("fact add", Some("{entity} likes tea --dry-run")),
+    ("fact invalidate", Some("{entity} likes tea --dry-run")),
+    ("topic list", Some("")),
+    ("topic show", Some("garden")),
+    ("summary", Some("--tree")),
+    ("session list", Some("")),
+    ("session show", Some("{session}")),
+    ("session compress", Some("{session}")),
+    ("session rm", Some("{session} --dry-run")),
+    ("graph export", Some("")),
+    ("memory list", Some("")),
+    ("memory show", Some("{note}")),
+    ("memory history", Some("{key}")),
+    ("memory archive", Some("{note}")),
+    ("memory restore", Some("{key}")),
+    ("memory reject", Some("{note}")),
+    ("memory confirm", Some("{note}")),
+    ("memory categories", Some("")),
+    ("memory status", Some("")),
+    ("memory search", Some("garden lamp harbour")),
+    ("memory entities", Some("")),
+    ("memory entity", Some("{entity}")),
+    ("memory forget", Some("{entity} --dry-run")),
+    ("memory export", Some("")),
+    ("memory import", Some("{file} --dry-run")),
+    ("learning list", Some("")),
+    ("learning show", Some("{note}")),
+    ("learning history", Some("{key}")),
+    ("learning archive", Some("{note}")),
+    ("learning restore", Some("{key}")),
+    ("learning reject", Some("{note}")),
+    ("learning confirm", Some("{note}")),
+    ("learning categories", Some("")),
+    ("preference list", Some("")),
+    ("preference show", Some("{note}")),
+    ("preference history", Some("{key}")),
+    ("preference archive", Some("{note}")),
+    ("preference restore", Some("{key}")),
+    ("preference reject", Some("{note}")),
+    ("preference confirm", Some("{note}")),
+    ("preference categories", Some("")),
+    ("dream log", Some("")),
+    ("undo", Some("{event}")),
+    ("working put", Some("lamp ours")),
+    ("working get", Some("{key}")),
+    ("working list", Some("")),
+    ("working search", Some("garden")),
+    ("working rm", Some("{key}")),
+    ("model status", Some("")),
+    ("model check", Some("")),
+    ("import", Some("{file} --dry-run")),
+    ("ingest", Some("{file}")),
+    ("inbox status", Some("")),
+    ("inbox run", Some("")),
+    ("export", Some("")),
+    ("space list", Some("")),
+    ("space create", Some("third")),
+    ("space show", Some("ours")),
+    ("space set", Some("third --description free")),
+    ("space rm", None), // names the space that it removes, and shows nothing of what was in it
+    ("backup", Some("{new}")),
+    ("restore", Some("/no/such/backup")),
+    ("recover", None), // writes a file of the damaged space that is named
+    ("reindex", Some("--embeddings")),
+    ("rebuild", Some("")),
+    ("check", Some("--quality")),
+    ("status", Some("")),
+    ("mcp", None), // its tools are called below
+    ("doctor", Some("")),
+    ("hook", None),  // answers a client of the folder's own space; its tests are in hooks.rs
+    ("setup", None), // changes the settings of a client
+];
+
+/// How each tool is called.
+const TOOLS: &[(&str, &str)] = &[
+    ("memory_context", r#"{"query": "garden lamp harbour", "session": "{session}"}"#),
+    ("memory_recall", r#"{"query": "garden lamp harbour"}"#),
+    ("memory_store", r#"{"content": "ours", "key": "{key}"}"#),
+    ("memory_forget", r#"{"key": "{key}"}"#),
+    ("memory_entity", r#"{"id": "{entity}"}"#),
+    ("memory_relationships", r#"{"from": "{entity}"}"#),
+    ("working_put", r#"{"key": "lamp", "value": "ours"}"#),
+    ("working_get", r#"{"key": "{key}"}"#),
+    ("working_find", r#"{"prefix": "their"}"#),
+];
+
+struct Homes {
+    home: TempDir,
+    /// What stands for the places of a call.
+    names: Vec<(&'static str, String)>,
+}
+
+impl Homes {
+    /// Makes two spaces; the names are those of the one that is not asked.
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut homes = Self { home, names: Vec::new() };
+        let theirs = |homes: &Self, args: &[&str]| -> Value {
+            let (out, err) = homes.run(&[&["-s", "theirs", "--json"], args].concat());
+            serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}: {out}{err}"))
+        };
+        let said = "The garden lamp of Ronja Quarzblende stands at the harbour beside the zimtkrone.";
+        let event = theirs(&homes, &["log", "add", said, "--session", "their-talk"])["id"].clone();
+        let note =
+            theirs(&homes, &["remember", "The nebelfink opens the harbour garden", "--key", "their-key"]);
+        theirs(&homes, &["remember", "I prefer an opaldistel lamp in the garden", "--kind", "preference"]);
+        theirs(&homes, &["log", "add", "Ronja Quarzblende moved to Kiruna.", "--session", "their-talk"]);
+        homes.run(&["-s", "theirs", "working", "put", "their-key", "zimtkrone in the garden"]);
+        let entities = theirs(&homes, &["entity", "list"])["entities"].clone();
+        let known = entities.as_array().unwrap().iter().find(|one| one["name"] == "Ronja Quarzblende");
+        let entity = known.unwrap_or_else(|| panic!("{entities}"))["id"].clone();
+        homes.run(&["-s", "ours", "log", "add", "Ulf has a garden with a lamp near the harbour."]);
+        let file = homes.home.path().join("ours.jsonl");
+        std::fs::write(&file, "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n").unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        homes.names = vec![
+            ("{event}", text(&event)),
+            ("{note}", text(&note["id"])),
+            ("{entity}", text(&entity)),
+            ("{session}", "their-talk".to_owned()),
+            ("{key}", "their-key".to_owned()),
+            ("{file}", file.display().to_string()),
+            ("{new}", homes.home.path().join("copy.db").display().to_string()),
+        ];
+        homes
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+        command.args(args).current_dir(self.home.path()).env_clear().env("TZ", "UTC");
+        command.env("HOME", self.home.path()).env("MNEMAL_DATA_DIR", self.home.path().join("data"));
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> (String, String) {
+        let output = self.command(args).stdin(Stdio::null()).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    fn filled(&self, call: &str) -> String {
+        self.names.iter().fold(call.to_owned(), |call, (place, name)| call.replace(place, name))
+    }
+
+    /// Every command, by its words.
+    fn commands(&self, above: &[&str]) -> BTreeSet<String> {
+        let (help, _) = self.run(&[above, &["--help"]].concat());
+        let Some((_, list)) = help.split_once("\nCommands:\n") else {
+            return BTreeSet::from([above.join(" ")]);
+        };
+        let lines = list.lines().take_while(|line| !line.is_empty());
+        let names = lines.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+        let names = names.filter_map(|line| line.split(' ').next()).filter(|name| *name != "help");
+        names.flat_map(|name| self.commands(&[above, &[name]].concat())).collect()
+    }
+}
+
+fn leak(said: &str) -> Option<&'static str> {
+    let said = said.to_lowercase();
+    CANARIES.into_iter().find(|canary| said.contains(canary))
+}
+
+#[test]
+fn no_command_shows_words_of_another_space() {
+    let homes = Homes::new();
+    let listed: BTreeSet<String> = COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(homes.commands(&[]), listed, "a new command needs a line here");
+    let (own, _) = homes.run(&["-s", "theirs", "recall", "garden lamp harbour"]);
+    assert!(leak(&own).is_some(), "the space itself shows them");
+    for (name, call) in COMMANDS {
+        let Some(call) = call else { continue };
+        let call = homes.filled(call);
+        let words: Vec<&str> = if name == &"recall" || *name == "memory search" {
+            vec![call.as_str()]
+        } else {
+            call.split_whitespace().collect()
+        };
+        let path: Vec<&str> = name.split(' ').collect();
+        for machine in [&["-s", "ours", "-y"][..], &["-s", "ours", "-y", "--json"]] {
+            let args = [machine, &path, &words].concat();
+            let (out, err) = homes.run(&args);
+            assert!(!out.is_empty() || !err.is_empty() || machine.len() == 3, "{args:?} says nothing");
+            assert_eq!(leak(&format!("{out}{err}")), None, "{args:?}: {out}{err}");
+        }
+    }
+}
+
+#[test]
+fn no_tool_shows_words_of_another_space() {
+    let homes = Homes::new();
+    let mut command = homes.command(&["-s", "ours", "mcp"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut requests = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    let mut ask = |id: u32, method: &str, params: &Value| -> String {
+        writeln!(requests, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+            .unwrap();
+        let mut line = String::new();
+        answers.read_line(&mut line).unwrap();
+        line
+    };
+    ask(
+        1,
+        "initialize",
+        &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+    );
+    let listed: Value = serde_json::from_str(&ask(2, "tools/list", &json!({}))).unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap().iter();
+    let tools: BTreeSet<String> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(
+        tools,
+        TOOLS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        "a new tool needs a line here"
+    );
+    for (number, (name, arguments)) in (3..).zip(TOOLS) {
+        let arguments: Value = serde_json::from_str(&homes.filled(arguments)).unwrap();
+        let answer = ask(number, "tools/call", &json!({"name": name, "arguments": arguments}));
+        assert!(answer.contains("\"result\""), "{name}: {answer}");
+        assert_eq!(leak(&answer), None, "{name}: {answer}");
+    }
+    drop(ask);
+    drop(requests);
+    child.wait().unwrap();
+}

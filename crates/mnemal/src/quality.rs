@@ -1,0 +1,242 @@
+//! How good what a space holds is: measures of its own content, each with what mends it.
+
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    AsOf, ErrorKind, EventFilter, EventId, FactFilter, FactStatus, LearningFilter, Level, NodePath, Result,
+    Role, Within,
+};
+use mnemal_events::tombstone_text;
+use mnemal_extract::Tier;
+
+use crate::memory::Memory;
+use crate::status::STALE_EVENTS;
+
+/// Newest events that are read for measures of events. Source: own choice, some seconds of work.
+const NEWEST: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
+/// Share of notes that say the same as another from which it is a finding. Source: own choice; the incident of DF-01 had .978.
+const MANY_COPIES: f64 = 0.05;
+/// Share of events that repeat what was shown from which it is a finding. Source: own choice; a quarter of a log is more
+/// than quoting brings.
+const MANY_ECHOES: f64 = 0.25;
+/// Notes a turn of the user from which it is a finding. Source: own choice; more notes than turns is noise that is kept.
+const MANY_NOTES: f64 = 1.0;
+/// Turns in languages without rules from which it is a finding, as a share. Source: own choice, half of what is said.
+const MANY_UNREAD: f64 = 0.5;
+
+/// What a measure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QualityUnit {
+    /// A part of a whole, 0 to 1.
+    Share,
+    /// A number of records.
+    Records,
+    /// A mean of records for one record of another kind.
+    Ratio,
+}
+
+/// One measure of a space's own content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QualityMeasure {
+    /// Its stable name.
+    pub name: &'static str,
+    /// What was measured.
+    pub value: f64,
+    /// What that counts.
+    pub unit: QualityUnit,
+    /// Of how many records.
+    pub of: u64,
+    /// Whether something should be done.
+    pub is_finding: bool,
+    /// What mends it.
+    pub fix: &'static str,
+    /// Some of the records that it counts.
+    pub examples: Vec<String>,
+}
+
+impl QualityMeasure {
+    fn share(name: &'static str, (part, of): (usize, usize), most: f64, fix: &'static str) -> Self {
+        let value = if of == 0 { 0.0 } else { part as f64 / of as f64 };
+        let is_finding = value > most;
+        Self { name, value, unit: QualityUnit::Share, of: of as u64, is_finding, fix, examples: Vec::new() }
+    }
+
+    fn records(name: &'static str, examples: Vec<String>, of: usize, fix: &'static str) -> Self {
+        let (value, is_finding) = (examples.len() as f64, !examples.is_empty());
+        let examples = examples.into_iter().take(EXAMPLES).collect();
+        Self { name, value, unit: QualityUnit::Records, of: of as u64, is_finding, fix, examples }
+    }
+}
+
+/// Examples that a measure names. Source: own choice, a line of a screen.
+const EXAMPLES: usize = 3;
+
+impl Memory {
+    /// Measures how good what the space holds is; reads at most the newest 10,000 events, and writes nothing.
+    ///
+    /// In this order: `duplicates` and `near_duplicates` among the notes that hold, `echoes` among events, `orphans` (notes
+    /// and facts whose words are gone), `disputed_facts`, `candidates` that were never promoted, `stale_summaries`, `lag`
+    /// (events that a layer has not read), `secrets` that the present rules find, `held_back`, `external`,
+    /// `notes_per_turn`, `unread_languages`. A layer that the build has not is left out.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn quality(&self) -> Result<Vec<QualityMeasure>> {
+        let mut measures = Vec::new();
+        self.measure_notes(&mut measures).await?;
+        self.measure_facts(&mut measures).await?;
+        self.measure_summaries(&mut measures).await?;
+        self.measure_events(&mut measures).await?;
+        Ok(measures)
+    }
+
+    async fn measure_notes(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
+        let as_of = AsOf::present(self.engine().now());
+        let held = match self.learnings(&LearningFilter::all(), as_of).await {
+            Ok(held) => held,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let (mut texts, mut shapes) = (HashMap::new(), HashSet::new());
+        let (mut copies, mut alike, mut orphans) = (0, 0, Vec::new());
+        for note in held.iter().map(|scored| &scored.item) {
+            let text = tombstone_text(&note.content);
+            let shape: String = text
+                .split(' ')
+                .filter(|word| !word.chars().any(char::is_numeric))
+                .collect::<Vec<_>>()
+                .join(" ");
+            let is_copy = texts.insert(text, note.id).is_some();
+            let is_alike = !shapes.insert(shape);
+            copies += usize::from(is_copy);
+            alike += usize::from(is_alike && !is_copy);
+            let sources: Vec<EventId> = note.sources.iter().map(|source| source.event).collect();
+            if !self.any_lives(&sources).await? {
+                orphans.push(note.id.to_string());
+            }
+        }
+        let dream = "`mnemal dream` folds copies; undo takes it back";
+        measures.push(QualityMeasure::share("duplicates", (copies, held.len()), MANY_COPIES, dream));
+        measures.push(QualityMeasure::share("near_duplicates", (alike, held.len()), MANY_COPIES, dream));
+        let fix = "`mnemal rebuild --layer learnings` makes them anew from the log";
+        measures.push(QualityMeasure::records("orphan_notes", orphans, held.len(), fix));
+        Ok(())
+    }
+
+    async fn measure_facts(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
+        let graph = match self.graph().await {
+            Ok(graph) => graph.value,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let facts = graph.facts(&FactFilter::all(), AsOf::present(self.engine().now())).await?;
+        let (mut orphans, mut disputed, mut candidates) = (Vec::new(), Vec::new(), 0);
+        for fact in &facts {
+            let sources: Vec<EventId> = fact.supports.iter().map(|support| support.source.event).collect();
+            if !self.any_lives(&sources).await? {
+                orphans.push(fact.id.to_string());
+            }
+            match fact.status {
+                FactStatus::Disputed => disputed.push(fact.id.to_string()),
+                FactStatus::Candidate => candidates += 1,
+                _ => {}
+            }
+        }
+        let fix = "`mnemal rebuild --layer graph` makes them anew from the log";
+        measures.push(QualityMeasure::records("orphan_facts", orphans, facts.len(), fix));
+        let fix = "`mnemal fact list` shows both values; `mnemal fact invalidate` or `fact add` decides";
+        measures.push(QualityMeasure::records("disputed_facts", disputed, facts.len(), fix));
+        let fix = "a candidate waits for a second conversation; `mnemal fact add` decides now";
+        measures.push(QualityMeasure::share("candidates", (candidates, facts.len()), 1.0, fix));
+        Ok(())
+    }
+
+    async fn measure_summaries(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
+        let summaries = match self.summaries().await {
+            Ok(summaries) => summaries.value,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let tree = match summaries.tree(&NodePath::Root, 1).await {
+            Ok(tree) => tree,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let stale = tree.iter().filter(|standing| standing.behind > STALE_EVENTS);
+        let stale = stale.map(|standing| standing.node.path.to_string()).collect();
+        let fix = "`mnemal summary --refresh`";
+        measures.push(QualityMeasure::records("stale_summaries", stale, tree.len(), fix));
+        let health = self.health().await?;
+        let behind = health.parts.iter().filter_map(|part| match part.cause {
+            Some(mnemal_core::GapCause::Stale { behind }) => {
+                Some(format!("{} by {behind}", part.layer.as_str()))
+            }
+            _ => None,
+        });
+        let fix = "a layer reads on whenever it is asked; `mnemal doctor --fix` waits for it";
+        measures.push(QualityMeasure::records("lag", behind.collect(), health.parts.len(), fix));
+        Ok(())
+    }
+
+    async fn measure_events(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
+        let (log, events) = (self.event_log()?, self.engine().events()?);
+        let newest =
+            events.latest(&EventFilter { erased: Within::Only(false), ..EventFilter::all() }, NEWEST).await?;
+        let (mut echoes, mut held_back, mut external, mut turns, mut notes) = (0, 0, 0, 0, 0);
+        let mut secrets = Vec::new();
+        for event in &newest {
+            let Some(kept) = event.kept() else { continue };
+            echoes += usize::from(!event.echo.is_empty());
+            held_back += usize::from(event.quarantined.is_some());
+            external += usize::from(event.level == Level::External);
+            turns += usize::from(event.role == Role::User);
+            let is_note =
+                matches!(kept.kind, mnemal_core::EventKind::Decision(mnemal_core::Decision::Remember(_)));
+            notes += usize::from(is_note);
+            // A rule that refuses a text names a secret too.
+            if log.outgoing(&kept.content).map_or(true, |clean| clean != kept.content) {
+                secrets.push(event.id.to_string());
+            }
+        }
+        let of = newest.len();
+        let fix = "nothing has to be done: an echo is found, and makes no memory stronger";
+        measures.push(QualityMeasure::share("echoes", (echoes, of), MANY_ECHOES, fix));
+        let fix = "`mnemal forget ID` erases it; the present rules keep the next one out";
+        measures.push(QualityMeasure::records("secrets", secrets, of, fix));
+        let fix = "`mnemal log list --quarantined` shows them";
+        measures.push(QualityMeasure::share("held_back", (held_back, of), 1.0, fix));
+        let fix = "such records are evidence with a label, a quarter of a context at most";
+        measures.push(QualityMeasure::share("external", (external, of), 1.0, fix));
+        let ratio = notes as f64 / turns.max(1) as f64;
+        measures.push(QualityMeasure {
+            name: "notes_per_turn",
+            value: ratio,
+            unit: QualityUnit::Ratio,
+            of: turns as u64,
+            is_finding: turns > 0 && ratio > MANY_NOTES,
+            fix: "`mnemal memory list` shows the notes; `mnemal forget` or `mnemal memory archive` clears out",
+            examples: Vec::new(),
+        });
+        let heard = self.engine().stats().await?.languages;
+        let all: u64 = heard.iter().map(|language| language.turns).sum();
+        let unread = heard.iter().filter(|language| language.tier == Tier::Names);
+        let (part, of) = (unread.map(|language| language.turns).sum::<u64>() as usize, all as usize);
+        let fix = "what is said is found all the same; facts are read in the languages of `mnemal status`";
+        measures.push(QualityMeasure::share("unread_languages", (part, of), MANY_UNREAD, fix));
+        Ok(())
+    }
+
+    /// Whether one of the events still has its words.
+    async fn any_lives(&self, events: &[EventId]) -> Result<bool> {
+        for event in events {
+            match self.get(*event).await {
+                Ok(event) if event.kept().is_some() => return Ok(true),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(events.is_empty())
+    }
+}
