@@ -17,7 +17,10 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("inbox", "files come into an inbox while its reader is killed"),
     ("io", "the n-th operation on the file fails, for every n"),
     ("kill", "processes are killed while they write"),
-    ("poison", "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence"),
+    (
+        "poison",
+        "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence",
+    ),
     ("powercut", "the power is cut, with torn writes"),
     ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
     ("processes", "eight processes on one file, one killed every second"),

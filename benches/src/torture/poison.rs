@@ -3,7 +3,7 @@
 
 mod judge;
 mod layout;
-mod play;
+mod stage;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use judge::{Found, fence_escapes};
 use layout::{Conversation, read};
-use play::{Entry, Stage};
+use stage::{Entry, Stage};
 
 /// The first argument that asks for this programme.
 pub const POISON: &str = "poison";
@@ -104,16 +104,28 @@ pub fn main(arguments: &[String]) -> Result<bool> {
     let args = Args::parse_from(std::iter::once(POISON.to_owned()).chain(arguments.iter().cloned()));
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("poison");
     let folder = args.data.clone().unwrap_or(own);
-    let attacks = set(&folder, "attacks.txt")?;
-    let benign = set(&folder, "benign.txt")?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let outcome = runtime.context("cannot start a runtime")?.block_on(run(&args, &attacks, &benign))?;
+    let outcome = conduct(&folder, &args)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&outcome)?);
     } else {
         println!("{outcome:#?}");
     }
     Ok(outcome.is_well())
+}
+
+/// Plays the sets of a folder with a seed, so many random strings, and so many turns of each echo loop.
+///
+/// # Errors
+/// As [`main`].
+pub fn play(folder: &Path, (seed, strings, echo_turns): (u64, u64, u32)) -> Result<Outcome> {
+    conduct(folder, &Args { data: None, strings, echo_turns, seed, list: false, json: false })
+}
+
+fn conduct(folder: &Path, args: &Args) -> Result<Outcome> {
+    let attacks = set(folder, "attacks.txt")?;
+    let benign = set(folder, "benign.txt")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("cannot start a runtime")?.block_on(run(args, &attacks, &benign))
 }
 
 fn set(folder: &Path, name: &str) -> Result<Vec<Conversation>> {
@@ -145,7 +157,7 @@ async fn run(args: &Args, attacks: &[Conversation], benign: &[Conversation]) -> 
             }
         }
         if attack.class == "echo" {
-            outcome.echo_gain += play::echo(args.seed, attack, args.echo_turns).await?;
+            outcome.echo_gain += stage::echo(args.seed, attack, args.echo_turns).await?;
             outcome.echo_turns += u64::from(args.echo_turns);
         }
     }

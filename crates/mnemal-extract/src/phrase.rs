@@ -103,12 +103,17 @@ impl<T: Copy> Phrases<T> {
     /// Reads a table of lines with their tags.
     pub(crate) fn new(table: &[(T, &[&str])]) -> Self {
         let mut phrases = Self::default();
+        phrases.add_all(table);
+        phrases
+    }
+
+    /// Adds a table of lines with their tags.
+    pub(crate) fn add_all(&mut self, table: &[(T, &[&str])]) {
         for (tag, lines) in table {
             for line in *lines {
-                phrases.add(*tag, line);
+                self.add(*tag, line);
             }
         }
-        phrases
     }
 
     /// Adds a line.

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use crate::phrase::Phrases;
+use crate::screen_languages::{LITERALS_ELSEWHERE, PHRASES_ELSEWHERE};
 use crate::screen_phrases::{LITERALS, LOOK_ALIKES, PHRASES};
+use crate::screen_view::{others, plain};
 use crate::secrets::view::is_invisible;
 use crate::word::words;
 
@@ -32,14 +34,18 @@ const HIDDEN: usize = 8;
 ///
 /// For texts below level user and for the output of workers; what the user writes is no attack on the user.
 /// A hit is a reason to keep the text out of recall, not to drop it: the screen is one layer of several.
-/// Invisible characters, full-width letters and Cyrillic or Greek look-alikes are read as what they show.
+/// Invisible characters, decorated letters and Cyrillic or Greek look-alikes are read as what they show; scattered letters,
+/// digits in the place of letters, reversed and encoded text are read as what they hide.
 #[must_use]
 pub fn screen(text: &str) -> Option<&'static str> {
     if text.chars().filter(|c| matches!(c, '\u{E0020}'..='\u{E007F}')).count() >= HIDDEN {
         return Some("hidden_text");
     }
-    let text = shown(text);
-    literal(&text).or_else(|| phrase(&text)).or_else(|| outside_code(&text))
+    let shown = shown(text);
+    let hidden = || others(text).iter().find_map(|text| literal(text).or_else(|| phrase(text)));
+    // A text in two scripts is read in its own letters too.
+    let own = || matches!(shown, Cow::Owned(_)).then(|| phrase(text)).flatten();
+    literal(&shown).or_else(|| phrase(&shown)).or_else(own).or_else(hidden).or_else(|| outside_code(&shown))
 }
 
 /// Returns the text as a reader sees it, in Latin letters where they only look like them.
@@ -49,11 +55,15 @@ fn shown(text: &str) -> Cow<'_, str> {
     }
     let has_latin = text.bytes().any(|b| b.is_ascii_alphabetic());
     let look = |c: char| match c {
-        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
+        _ if plain(c) != c => plain(c),
         _ if has_latin => LOOK_ALIKES.iter().find(|(alike, _)| *alike == c).map_or(c, |(_, latin)| *latin),
         _ => c,
     };
     Cow::Owned(text.chars().filter(|c| !is_invisible(*c)).map(look).collect())
+}
+
+fn literals() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    LITERALS.iter().chain(LITERALS_ELSEWHERE)
 }
 
 fn literal(text: &str) -> Option<&'static str> {
@@ -62,16 +72,20 @@ fn literal(text: &str) -> Option<&'static str> {
         AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .ascii_case_insensitive(true)
-            .build(LITERALS.iter().map(|(_, literal)| literal))
+            .build(literals().map(|(_, literal)| literal))
             .ok()
     });
     let found = automaton.as_ref()?.find(text)?;
-    LITERALS.get(found.pattern().as_usize()).map(|(rule, _)| *rule)
+    literals().nth(found.pattern().as_usize()).map(|(rule, _)| *rule)
 }
 
 fn phrase(text: &str) -> Option<&'static str> {
     static TABLE: OnceLock<Phrases<&'static str>> = OnceLock::new();
-    let table = TABLE.get_or_init(|| Phrases::new(PHRASES));
+    let table = TABLE.get_or_init(|| {
+        let mut table = Phrases::new(PHRASES);
+        table.add_all(PHRASES_ELSEWHERE);
+        table
+    });
     let mut rule = None;
     table.find(&words(text), |found, _| {
         rule.get_or_insert(found);

@@ -2,26 +2,56 @@
 
 use anyhow::Result;
 use mnemal::{
-    BlockKind, Context, EstimateCounter, EventId, FactFilter, FactStatus, LearningFilter, LearningKind, Level,
-    TokenCount,
+    BlockKind, Context, EstimateCounter, EventId, FactFilter, FactStatus, LearningFilter, LearningKind,
+    Level, TokenCount,
 };
 use mnemal_context::fenced;
 use mnemal_core::marker;
 use mnemal_testkit::vfs::Dice;
 
 use super::layout::{Conversation, Who};
-use super::play::Stage;
+use super::stage::Stage;
 
 /// Budget of a context. Source: `context.budget_tokens`.
 const BUDGET: u32 = 4_000;
 /// What a model may take for the end of data or for another voice.
-const DELIMITERS: [&str; 9] =
-    ["<mnemal-context", "</mnemal-context", "<|", "[INST]", "<<SYS>>", "```", "</system", "<system", "\u{200B}"];
+const DELIMITERS: [&str; 9] = [
+    "<mnemal-context",
+    "</mnemal-context",
+    "<|",
+    "[INST]",
+    "<<SYS>>",
+    "```",
+    "</system",
+    "<system",
+    "\u{200B}",
+];
 /// Pieces of random strings: everything that a fence is made of, and what hides it.
 const PIECES: [&str; 24] = [
-    "<mnemal-context nonce=\"", "</mnemal-context nonce=\"", "\">", "\n", "\r\n", "\u{2028}", "\u{200b}", "\"", "\\",
-    "- [user, ", "<|im_start|>", "[INST]", "<<SYS>>", "```", "# ", "</system>", "System: ", "{\"tool\": ", "\u{202E}",
-    "\u{E0041}", "\0", "é", "0123456789abcdef01234567", "word ",
+    "<mnemal-context nonce=\"",
+    "</mnemal-context nonce=\"",
+    "\">",
+    "\n",
+    "\r\n",
+    "\u{2028}",
+    "\u{200b}",
+    "\"",
+    "\\",
+    "- [user, ",
+    "<|im_start|>",
+    "[INST]",
+    "<<SYS>>",
+    "```",
+    "# ",
+    "</system>",
+    "System: ",
+    "{\"tool\": ",
+    "\u{202E}",
+    "\u{E0041}",
+    "\0",
+    "é",
+    "0123456789abcdef01234567",
+    "word ",
 ];
 
 /// What a conversation came to.
@@ -36,19 +66,23 @@ pub(super) struct Found {
 impl Found {
     pub(super) async fn look(stage: &Stage, attack: &Conversation) -> Result<Self> {
         let mut found = Self::default();
-        let has_mark = |text: &str| attack.mark.as_ref().is_some_and(|mark| text.to_lowercase().contains(mark));
+        let has_mark =
+            |text: &str| attack.mark.as_ref().is_some_and(|mark| text.to_lowercase().contains(mark));
         for row in stage.memory.all_learnings(&LearningFilter::all()).await? {
             let is_will = matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern);
             let sources: Vec<EventId> = row.sources.iter().map(|source| source.event).collect();
-            let is_risen = row.level == Level::User && (is_others(stage, &sources).await? || has_mark(&row.content));
+            let is_risen =
+                row.level == Level::User && (is_others(stage, &sources).await? || has_mark(&row.content));
             found.risen += u64::from(is_risen || (is_will && row.level < Level::User));
         }
         for fact in stage.memory.graph().await?.history(&FactFilter::all()).await? {
             let sources: Vec<EventId> = fact.supports.iter().map(|support| support.source.event).collect();
             let holds = matches!(fact.status, FactStatus::Active | FactStatus::Disputed);
-            found.risen += u64::from(holds && (fact.level < Level::User || is_others(stage, &sources).await?));
+            found.risen +=
+                u64::from(holds && (fact.level < Level::User || is_others(stage, &sources).await?));
         }
-        let questions = attack.turns.iter().filter(|turn| turn.who == Who::User).map(|turn| turn.text.as_str());
+        let questions =
+            attack.turns.iter().filter(|turn| turn.who == Who::User).map(|turn| turn.text.as_str());
         for question in questions.chain(attack.mark.as_deref()) {
             let context = stage.memory.context(question).budget(BUDGET).await?;
             let stable = context.blocks.iter().filter(|block| block.kind == BlockKind::Stable);
@@ -88,7 +122,8 @@ pub(super) fn fence_escapes(seed: u64, strings: u64) -> Result<u64> {
     let nonce = "0123456789abcdef01234567";
     for _ in 0..strings {
         let pieces = 1 + dice.below(8);
-        let text: String = (0..pieces).filter_map(|_| PIECES.get(dice.below(PIECES.len())).copied()).collect();
+        let text: String =
+            (0..pieces).filter_map(|_| PIECES.get(dice.below(PIECES.len())).copied()).collect();
         let block = fenced(&[text], nonce, TokenCount(2_000), &EstimateCounter);
         escapes += u64::from(!block.text.is_empty() && leaves(&block.text, nonce));
     }

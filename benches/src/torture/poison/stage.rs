@@ -28,8 +28,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Assistant, Self::Tool, Self::Document, Self::Import, Self::Note];
+    pub(super) const ALL: [Self; 5] = [Self::Assistant, Self::Tool, Self::Document, Self::Import, Self::Note];
 
     pub(super) fn as_str(self) -> &'static str {
         match self {
@@ -56,7 +55,8 @@ impl Stage {
             .with_ids(Arc::new(SeededIds::new(seed)))
             .with_key(InstallationKey::new([7; 32]))
             .build()?;
-        let memory = engine.memory(Scope::whole(SpaceId::new("poison")?)).for_session(SessionId::new("cli:1")?);
+        let memory =
+            engine.memory(Scope::whole(SpaceId::new("poison")?)).for_session(SessionId::new("cli:1")?);
         Ok(Self { memory })
     }
 
