@@ -36,7 +36,7 @@ const SHOWN: usize = 12;
 ///
 /// A vector depends on the text and the file alone. Of a text the first 256 pieces are read; one without pieces has no
 /// vector, and neither has one of which more than half of the pieces are unknown or single letters of another script.
-/// A question goes before the texts that wait; the vectors of the last 1,024 questions are kept, also those that came too
+/// A question goes before the texts that wait; the vectors of the last 10,000 questions are kept, also those that came too
 /// late. Whoever stops waiting for texts stops the work at the next of them.
 #[derive(Debug)]
 pub struct TransformerEmbedder {

@@ -13,6 +13,7 @@ use crate::question::Query;
 use crate::recall::Recall;
 use crate::request::{Depth, Expand, Hit, RecallRequest, Recalled, Spread};
 use crate::search::Search;
+use crate::signal::{NEARNESS, WORDS};
 use crate::spread::{self, Likeness};
 use crate::standing;
 
@@ -30,7 +31,12 @@ pub(crate) async fn answer(
         Depth::FallOff => before_fall(search.ranked.iter().map(|fused| fused.score)),
     };
     let scored_well = |fused: &&Fused| request.min_score.is_none_or(|least| fused.score >= least);
-    let mut ranked = search.ranked.iter().take(depth).filter(scored_well);
+    let ranked: Vec<&Fused> = search.ranked.iter().take(depth).filter(scored_well).collect();
+    let ranked = match request.spread {
+        Spread::Ranked | Spread::Covering => ranked,
+        Spread::InTurn => spread::in_turn(ranked, &[WORDS, NEARNESS]),
+    };
+    let mut ranked = ranked.into_iter();
     let pool = spread::pool(request.spread, request.limit.get());
     while hits.len() < pool {
         let wanted: Vec<&Fused> = ranked.by_ref().take(pool - hits.len()).collect();
@@ -46,7 +52,8 @@ pub(crate) async fn answer(
     }
     if request.spread == Spread::Covering {
         let likeness = Likeness::of(search);
-        hits = spread::choose(hits, request.limit.get(), |one, other| likeness.between(one, other));
+        let wanted = (request.limit.get(), request.query.as_str());
+        hits = spread::choose(hits, wanted, |one, other| likeness.between(one, other));
     }
     cut(&mut hits, request.max_tokens, recall.parts.counter.part().ok());
     Ok(Recalled {

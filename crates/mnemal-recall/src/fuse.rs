@@ -27,6 +27,13 @@ pub(crate) struct Fused {
     raw: [f32; SIGNALS],
 }
 
+impl Fused {
+    /// What was measured of a signal, by its place in the table.
+    pub(crate) fn raw(&self, signal: usize) -> f32 {
+        self.raw.get(signal).copied().unwrap_or_default()
+    }
+}
+
 /// What makes a score of what was measured; one for all candidates of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rule {
@@ -135,8 +142,7 @@ fn best_session<'a>(candidates: impl Iterator<Item = &'a Candidate>, rule: &Rule
 }
 
 fn better_first(a: &Fused, b: &Fused) -> Ordering {
-    let words = |fused: &Fused| fused.raw.first().copied().unwrap_or_default();
-    b.score.total_cmp(&a.score).then(words(b).total_cmp(&words(a))).then(b.row.cmp(&a.row))
+    b.score.total_cmp(&a.score).then(b.raw(WORDS).total_cmp(&a.raw(WORDS))).then(b.row.cmp(&a.row))
 }
 
 fn largest(candidates: &[Candidate]) -> [f32; SIGNALS] {

@@ -60,7 +60,7 @@ pub use crate::request::{
 pub use crate::rerank::{RERANKED, rerank};
 pub use crate::rows::RowSet;
 pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
-pub use crate::signal::Weights;
+pub use crate::signal::{Boost, Boosts, Weights};
 pub use crate::source::{INJECT_LIMIT, RecallSource};
 pub use crate::terms::{DENIAL, FIRST_PERSON, NAME, WISH, index_marks, index_terms, indexed_text};
 pub use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};

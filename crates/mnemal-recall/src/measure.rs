@@ -132,7 +132,7 @@ mod tests {
     use crate::lexical::{LexicalIndex as _, score};
     use crate::rows::RowSet;
     use crate::signal::TABLE;
-    use mnemal_core::{NewEvent, Timestamp};
+    use mnemal_core::{NewEvent, Timestamp, Zone};
     use mnemal_text::{Analyzer, Language};
 
     /// The raw value of a signal for each of these turns; the newest turn is what "now" is.
@@ -141,7 +141,7 @@ mod tests {
         let mut index = MemoryIndex::default();
         index.push(block(turns, 1), analyzer);
         let now = turns.last().map(|turn| turn.occurred_at).unwrap();
-        let query = Query::read(question, analyzer).seen_from(now, question, analyzer);
+        let query = Query::read(question, analyzer).seen_from((now, &Zone::utc()), question, analyzer);
         let filter = RowSet::all(index.rows());
         let words = score(&index, &index.columns, &query.terms, &|term| index.is_name(term), (&filter, 100));
         let measure = Measure::new(&index, &query, Some(&words));

@@ -1,6 +1,6 @@
 //! What recall reads from a query before it searches; no model has a part in it.
 
-use mnemal_core::{Marks, TermHash, Timestamp};
+use mnemal_core::{Marks, TermHash, Timestamp, Zone};
 use mnemal_extract::{Question, Wh, question};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
@@ -81,8 +81,8 @@ impl Query {
         }
     }
 
-    /// Reads the times that the text names, as seen from `now`.
-    pub(crate) fn seen_from(self, now: Timestamp, text: &str, analyzer: Analyzer) -> Self {
+    /// Reads the times that the text names, as seen from `now` in a zone.
+    pub(crate) fn seen_from(self, now: (Timestamp, &Zone), text: &str, analyzer: Analyzer) -> Self {
         Self { times: spans(text, analyzer.language(), now), ..self }
     }
 

@@ -60,16 +60,19 @@ pub struct RecallSettings {
     pub at_once: NonZeroUsize,
     /// What each signal counts in the score of a hit.
     pub weights: Weights,
+    /// Cosine from which nearness alone is evidence, -1 to 1, in place of the floor that each embedder declares.
+    pub min_similarity: Option<f32>,
 }
 
 impl Default for RecallSettings {
-    /// English, 10,000 events, 32,768 rows, the shipped table of weights.
+    /// English, 10,000 events, 32,768 rows, the shipped table of weights, the floors of the embedders.
     fn default() -> Self {
         Self {
             language: Language::English,
             scanned: NEWEST_SCANNED,
             at_once: AT_ONCE,
             weights: Weights::default(),
+            min_similarity: None,
         }
     }
 }
@@ -122,7 +125,7 @@ impl Recall {
             gaps.add(Gap { layer: Layer::Lexical, cause: GapCause::Stale { behind: snapshot.lacks } });
         }
         let query = match now(request, &snapshot) {
-            Some(now) => query.seen_from(now, &request.query, self.analyzer),
+            Some(now) => query.seen_from((now, &request.zone), &request.query, self.analyzer),
             None => query,
         };
         let vector = match request.mode {
@@ -130,7 +133,7 @@ impl Recall {
             Mode::Auto | Mode::Vector => self.query_vector(&request.query, own, &mut gaps).await,
         };
         let search = self.search(request, &query, snapshot, vector).await;
-        let search = self.with_graph(&query, search, &mut gaps).await;
+        let search = self.with_graph(request, &query, search, &mut gaps).await;
         if let Some(behind) = search.lacks_vectors() {
             gaps.add(Gap { layer: Layer::Vector, cause: GapCause::Stale { behind } });
         }
@@ -195,7 +198,7 @@ impl Recall {
     ) -> Option<AskedVector> {
         if let Some((model, vector)) = own {
             let floor = self.parts.embedder.part().ok().filter(|embedder| *embedder.model() == model);
-            let floor = floor.map_or(DEFAULT_FLOOR, Embedder::floor);
+            let floor = self.settings.min_similarity.unwrap_or(floor.map_or(DEFAULT_FLOOR, Embedder::floor));
             return Some(AskedVector { model, vector, floor });
         }
         let made = match self.parts.embedder.part() {
@@ -204,7 +207,7 @@ impl Recall {
                 vector.map(|vector| AskedVector {
                     model: embedder.model().clone(),
                     vector,
-                    floor: embedder.floor(),
+                    floor: self.settings.min_similarity.unwrap_or(embedder.floor()),
                 })
             }),
             Err(cause) => Err(cause),
@@ -243,7 +246,7 @@ impl Recall {
             words.complete(&*index, &index.columns, &rows);
         }
         let arms = Arms { words, vectors: near.zip(vector) };
-        Search::rank(snapshot, query, arms, &rows, &self.settings.weights)
+        Search::rank(snapshot, query, arms, &rows, &self.settings.weights.boosted(request.boosts))
     }
 
     /// Asks the graph about the best candidates, where a question asks for what it can hold, and not where the words of the
@@ -251,7 +254,13 @@ impl Recall {
     ///
     /// A graph that is not there, or fails, is a gap, and its weights fall to the other signals; one that has not read the
     /// newest events says nothing of them.
-    async fn with_graph(&self, query: &Query, search: Search, gaps: &mut Gaps) -> Search {
+    async fn with_graph(
+        &self,
+        request: &RecallRequest,
+        query: &Query,
+        search: Search,
+        gaps: &mut Gaps,
+    ) -> Search {
         if !query.asks_graph() || search.ranked.is_empty() || search.is_of_another() {
             return search;
         }
@@ -266,7 +275,7 @@ impl Recall {
         if hints.iter().all(|hint| *hint == Hint::default()) {
             return search;
         }
-        search.hinted(&rows, &hints, &self.settings.weights)
+        search.hinted(&rows, &hints, &self.settings.weights.boosted(request.boosts))
     }
 
     async fn scan(&self, request: &RecallRequest, query: &Query, gaps: &mut Gaps) -> Result<Recalled> {

@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     AsOf, Cursor, Event, EventFilter, ModelId, OmittedReason, Score, ScorePart, SessionId, SpaceId,
-    TokenCount,
+    TokenCount, Zone,
 };
 
 use crate::evidence::Grounds;
+use crate::signal::Boosts;
 
 /// Hits of a request that does not say how many. Source: CF-09, explicit search.
 pub const DEFAULT_LIMIT: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
@@ -40,8 +41,12 @@ pub enum Spread {
     /// The best ones.
     #[default]
     Ranked,
-    /// Ones that say different things: of near-duplicates the best, and at most three of one conversation.
+    /// Ones that say different things: of near-duplicates the best, and at most three of one conversation and five of one
+    /// document, unless the question names it.
     Covering,
+    /// Each arm's best in turn: the best by its words, the nearest, the second by its words, and so on. For who looks for
+    /// duplicates: a twin that is first in one arm is among the first hits, whatever its score is.
+    InTurn,
 }
 
 /// How far down the ranking hits are taken.
@@ -70,6 +75,10 @@ pub struct RecallRequest {
     pub limit: NonZeroUsize,
     /// Which arms search.
     pub mode: Mode,
+    /// How much more each arm counts.
+    pub boosts: Boosts,
+    /// Where the asker is, for "yesterday" and "on Friday"; UTC unless it is said.
+    pub zone: Zone,
     /// Most tokens of all hits' texts together, neighbours included; hits behind the limit are left out.
     pub max_tokens: Option<TokenCount>,
     /// Hits with a lower score are left out.
@@ -96,6 +105,8 @@ impl RecallRequest {
             except_session: None,
             limit: DEFAULT_LIMIT,
             mode: Mode::Auto,
+            boosts: Boosts::default(),
+            zone: Zone::utc(),
             max_tokens: None,
             min_score: None,
             min_evidence: None,

@@ -5,6 +5,59 @@ use mnemal_core::{Error, Result};
 /// Largest weight. Source: own choice; sums of so many such weights stay exact enough.
 const MOST: f32 = 1_000.0;
 
+/// How much more an arm counts than the table says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boost {
+    /// As much as the table says.
+    #[default]
+    None,
+    /// Twice as much.
+    Low,
+    /// Four times as much.
+    Medium,
+    /// Seven times as much.
+    High,
+}
+
+impl Boost {
+    /// Returns what the weights of the arm are multiplied by. Source: AD-09.
+    pub fn factor(self) -> f32 {
+        match self {
+            Self::None => 1.0,
+            Self::Low => 2.0,
+            Self::Medium => 4.0,
+            Self::High => 7.0,
+        }
+    }
+}
+
+/// How much more each arm counts for one request; no arm more, unless it says so.
+///
+/// The factor is that of all weights of the arm; what a turn is like and who speaks keep theirs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Boosts {
+    /// Words: exact names, codes, quotations.
+    pub words: Boost,
+    /// Vectors: what means the same.
+    pub vectors: Boost,
+    /// What the graph read.
+    pub graph: Boost,
+    /// The times that the question names.
+    pub times: Boost,
+}
+
+impl Boosts {
+    fn of(self, signal: &Signal) -> Boost {
+        match signal.arm {
+            Arm::Lexical => self.words,
+            Arm::Vector => self.vectors,
+            Arm::Graph => self.graph,
+            Arm::Turn if signal.name == TABLE[DATE].name => self.times,
+            Arm::Turn => Boost::None,
+        }
+    }
+}
+
 /// Which arm must have run for a signal to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arm {
@@ -47,6 +100,8 @@ pub(crate) const NEARNESS: usize = 5;
 pub(crate) const FORM: usize = 11;
 /// Place of `denial` in the table.
 pub(crate) const DENIAL: usize = 13;
+/// Place of `date` in the table.
+pub(crate) const DATE: usize = 14;
 /// Place of `company` in the table; it is measured from what the others say.
 pub(crate) const COMPANY: usize = 16;
 /// Place of `rival` in the table; it is measured from what the others say.
@@ -151,6 +206,15 @@ impl Weights {
         Ok(self)
     }
 
+    /// Returns the weights with those of each boosted arm multiplied.
+    #[must_use]
+    pub fn boosted(mut self, boosts: Boosts) -> Self {
+        for (weight, signal) in self.0.iter_mut().zip(&TABLE) {
+            *weight *= boosts.of(signal).factor();
+        }
+        self
+    }
+
     /// The weights of the signals whose arm ran, divided by their sum; all 0 when none of them counts.
     pub(crate) fn over(&self, ran: impl Fn(Arm) -> bool) -> [f32; SIGNALS] {
         let mut weights = self.0;
@@ -184,11 +248,32 @@ mod tests {
             let error = Weights::default().with(name, weight).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{name} {weight}");
         }
-        for (place, name) in
-            [(DENIAL, "denial"), (COMPANY, "company"), (RIVAL, "rival"), (TOLD, "told"), (KIND, "kind")]
-        {
+        for (place, name) in [
+            (DENIAL, "denial"),
+            (DATE, "date"),
+            (COMPANY, "company"),
+            (RIVAL, "rival"),
+            (TOLD, "told"),
+            (KIND, "kind"),
+        ] {
             assert_eq!(TABLE.get(place).map(|signal| signal.name), Some(name));
         }
+    }
+
+    #[test]
+    fn a_boost_multiplies_the_weights_of_its_arm_alone() {
+        let boosts =
+            Boosts { words: Boost::Low, vectors: Boost::Medium, graph: Boost::High, ..Boosts::default() };
+        let dated = Boosts { times: Boost::Low, ..Boosts::default() };
+        let factor = |boosts: Boosts, name: &str| {
+            let of = |weights: Weights| weights.iter().find(|(known, _)| *known == name).unwrap().1;
+            of(Weights::default().boosted(boosts)) / of(Weights::default())
+        };
+        let names = ["words", "names", "nearness", "told", "kind", "speaker", "date"];
+        let factors = |boosts: Boosts| names.map(|name| factor(boosts, name));
+        assert_eq!(factors(boosts), [2.0, 2.0, 4.0, 7.0, 7.0, 1.0, 1.0]);
+        assert_eq!(factors(dated), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]);
+        assert_eq!(Weights::default().boosted(Boosts::default()), Weights::default());
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use mnemal_core::{EventId, SessionId};
+use mnemal_core::{EventId, NewEvent, SessionId};
 use mnemal_text::{fold, is_stop_word};
 
+use crate::fuse::Fused;
 use crate::request::{Hit, Spread};
 use crate::search::Search;
 
@@ -16,18 +17,28 @@ const POOL: usize = 4;
 const LARGEST_POOL: usize = 1_024;
 /// Most hits of one conversation. Source: AD-15.
 const OF_A_SESSION: usize = 3;
+/// Most hits of one document. Source: AD-15.
+const OF_A_DOCUMENT: usize = 5;
+/// Metadata of an event that is a part of a document: its name for people.
+const FILE: &str = "file";
 
 /// Returns how many hits must be fetched so that `limit` can be chosen.
 pub(crate) fn pool(spread: Spread, limit: usize) -> usize {
     match spread {
-        Spread::Ranked => limit,
+        Spread::Ranked | Spread::InTurn => limit,
         Spread::Covering => limit.saturating_mul(POOL).min(LARGEST_POOL).max(limit),
     }
 }
 
 /// Chooses hits greedily by maximal marginal relevance: each time the one whose score, less its likeness to the nearest hit
-/// that was chosen, is greatest; of equals the one that ranks higher. At most three are of one conversation.
-pub(crate) fn choose(hits: Vec<Hit>, limit: usize, likeness: impl Fn(&Hit, &Hit) -> f32) -> Vec<Hit> {
+/// that was chosen, is greatest; of equals the one that ranks higher. At most three are of one conversation and five of one
+/// document, unless the question names it.
+pub(crate) fn choose(
+    hits: Vec<Hit>,
+    (limit, question): (usize, &str),
+    likeness: impl Fn(&Hit, &Hit) -> f32,
+) -> Vec<Hit> {
+    let question = fold(question);
     let highest = hits.iter().map(|hit| hit.score.get()).fold(f32::MIN_POSITIVE, f32::max);
     let mut left: Vec<(Hit, f32)> = hits.into_iter().map(|hit| (hit, 0.0)).collect();
     let mut chosen: Vec<Hit> = Vec::new();
@@ -39,10 +50,10 @@ pub(crate) fn choose(hits: Vec<Hit>, limit: usize, likeness: impl Fn(&Hit, &Hit)
             _ => best,
         };
         let (hit, _) = left.remove((1..left.len()).fold(0, first));
-        if let Some(session) = hit.event.kept().map(|kept| kept.session.clone()) {
-            let count = of_session.entry(session).or_default();
+        if let Some(kept) = hit.event.kept() {
+            let count = of_session.entry(kept.session.clone()).or_default();
             *count += 1;
-            if *count > OF_A_SESSION {
+            if *count > most(kept, &question) {
                 continue;
             }
         }
@@ -52,6 +63,45 @@ pub(crate) fn choose(hits: Vec<Hit>, limit: usize, likeness: impl Fn(&Hit, &Hit)
         chosen.push(hit);
     }
     chosen
+}
+
+/// Returns the rows by turns, as each of these signals has them: the best by the first, the best by the second, the second
+/// best by the first, and so on, each row once; rows of which no signal knows anything come last, as they were.
+pub(crate) fn in_turn<'r>(ranked: Vec<&'r Fused>, signals: &[usize]) -> Vec<&'r Fused> {
+    let list = |signal: &usize| {
+        let mut list: Vec<&Fused> = ranked.iter().copied().filter(|one| one.raw(*signal) > 0.0).collect();
+        list.sort_by(|a, b| b.raw(*signal).total_cmp(&a.raw(*signal)));
+        list
+    };
+    let lists: Vec<Vec<&Fused>> = signals.iter().map(list).collect();
+    let turns =
+        (0..ranked.len()).flat_map(|turn| lists.iter().filter_map(move |list| list.get(turn).copied()));
+    let mut seen = HashSet::new();
+    turns.chain(ranked.iter().copied()).filter(|one| seen.insert(one.row)).collect()
+}
+
+/// Most hits of an event's conversation, or of its document, which is a conversation of its own.
+fn most(event: &NewEvent, question: &str) -> usize {
+    let file = event.metadata.get(FILE);
+    let whole = fold(file.map_or(event.session.as_str(), String::as_str));
+    let name = whole.rsplit_once('/').map_or(whole.as_str(), |(_, name)| name);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    match file {
+        _ if is_named(stem, question) => usize::MAX,
+        Some(_) => OF_A_DOCUMENT,
+        None => OF_A_SESSION,
+    }
+}
+
+/// Whether a name stands in a text, between the ends of words.
+fn is_named(name: &str, text: &str) -> bool {
+    let is_end = |next: Option<char>| next.is_none_or(|letter| !letter.is_alphanumeric());
+    let mut places = text.match_indices(name).filter(|_| !name.is_empty());
+    places.any(|(at, _)| {
+        let (before, after) = (text.get(..at), text.get(at + name.len()..));
+        is_end(before.and_then(|before| before.chars().next_back()))
+            && is_end(after.and_then(|after| after.chars().next()))
+    })
 }
 
 /// How alike two texts are: by their vectors where both have one, else by the words they share.

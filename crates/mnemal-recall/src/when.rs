@@ -32,11 +32,10 @@ impl Span {
     }
 }
 
-/// Returns the spans with two ends that a text names, as seen from `now`; none in a language whose dates are not read.
-pub(crate) fn spans(text: &str, language: Language, now: Timestamp) -> Vec<Span> {
-    let zone = Zone::utc();
+/// Returns the spans with two ends that a text names, as seen from `now` in a zone; none in a language whose dates are not read.
+pub(crate) fn spans(text: &str, language: Language, (now, zone): (Timestamp, &Zone)) -> Vec<Span> {
     let rules = DateRules::built_in(language.code());
-    let found = rules.map(|rules| rules.read(text, &Anchor { at: now, zone: &zone }, Lean::Past));
+    let found = rules.map(|rules| rules.read(text, &Anchor { at: now, zone }, Lean::Past));
     found.into_iter().flatten().filter_map(|dated| Span::of(dated.when()?)).collect()
 }
 
@@ -50,7 +49,10 @@ mod tests {
     fn near(text: &str, days: i64) -> Vec<f32> {
         let noon = Timestamp::from_micros(NOON).unwrap();
         let at = Timestamp::from_micros(NOON + days * DAY).unwrap();
-        spans(text, Language::English, noon).into_iter().map(|span| span.nearness(at)).collect()
+        spans(text, Language::English, (noon, &Zone::utc()))
+            .into_iter()
+            .map(|span| span.nearness(at))
+            .collect()
     }
 
     #[test]

@@ -8,9 +8,11 @@ use futures_util::future::join;
 use mnemal_context::{Assembler, Context, Format};
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
-    ModelId, Result, Role, Section, SessionId, Timestamp, TokenCount, Within,
+    ModelId, Result, Role, Section, SessionId, Timestamp, TokenCount, Within, Zone,
 };
-use mnemal_recall::{Depth, Expand, Mode, RERANKED, RecallRequest, Recalled, Spread, UsedMode, rerank};
+use mnemal_recall::{
+    Boosts, Depth, Expand, Mode, RERANKED, RecallRequest, Recalled, Spread, UsedMode, rerank,
+};
 
 use crate::embedding::QueryVector;
 use crate::engine::Engine;
@@ -87,6 +89,18 @@ impl RecallCall {
     /// Chooses the arms.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.request.mode = mode;
+        self
+    }
+
+    /// Lets arms count more than they do by themselves.
+    pub fn boosts(mut self, boosts: Boosts) -> Self {
+        self.request.boosts = boosts;
+        self
+    }
+
+    /// Says where the asker is, for "yesterday" and "on Friday"; without it they are read in UTC.
+    pub fn zone(mut self, zone: Zone) -> Self {
+        self.request.zone = zone;
         self
     }
 

@@ -511,7 +511,9 @@ impl Builder {
             ),
         };
         let at_once = NonZeroUsize::new(self.settings.recall.load_at_once).unwrap_or(mnemal_recall::AT_ONCE);
-        let settings = RecallSettings { language, at_once, weights: self.weights, ..Default::default() };
+        let min_similarity = self.settings.recall.min_similarity;
+        let weights = self.weights;
+        let settings = RecallSettings { language, at_once, weights, min_similarity, ..Default::default() };
         Some(Arc::new(Recall::new(parts, settings)))
     }
 

@@ -67,7 +67,8 @@ pub use mnemal_providers::{DocumentReader, GUARDED, Kind as DocumentKind, Medium
 pub use mnemal_providers::{FolderInbox, FolderOptions, QUIET};
 pub use mnemal_providers::{ModelCaps, Spent};
 pub use mnemal_recall::{
-    Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode, Weights as RecallWeights,
+    Boost, Boosts, Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode,
+    Weights as RecallWeights,
 };
 pub use mnemal_summaries::compress::Due;
 pub use mnemal_summaries::{Standing, Summaries, render as render_summary};

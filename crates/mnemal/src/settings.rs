@@ -99,7 +99,7 @@ pub struct SpacesSettings {
 }
 
 /// How recall answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecallSettings {
     /// Hits of an explicit search.
@@ -110,6 +110,9 @@ pub struct RecallSettings {
     pub part_deadline_ms: u64,
     /// Events of the index that one answer loads at most; one millisecond of processor time is good for some 800.
     pub load_at_once: usize,
+    /// Cosine from which nearness alone is evidence, -1 to 1, in place of the floor that each embedder declares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_similarity: Option<f32>,
     /// Language of the index, as an ISO 639-1 code; a space keeps the one it was made with.
     pub language: String,
 }
@@ -239,6 +242,7 @@ impl Default for RecallSettings {
             inject_limit: INJECT_LIMIT,
             part_deadline_ms: PART_DEADLINE_MS,
             load_at_once: mnemal_recall::AT_ONCE.get(),
+            min_similarity: None,
             language: "en".to_owned(),
         }
     }
@@ -276,6 +280,9 @@ impl Settings {
         }
         if self.recall.load_at_once == 0 {
             return Err(Error::invalid("recall.load_at_once must be at least 1"));
+        }
+        if self.recall.min_similarity.is_some_and(|cosine| !(-1.0..=1.0).contains(&cosine)) {
+            return Err(Error::invalid("recall.min_similarity must lie in -1 to 1"));
         }
         if mnemal_text::Language::from_code(&self.recall.language).is_none() {
             return Err(Error::invalid(format!("recall.language: no language {:?}", self.recall.language)));
@@ -325,7 +332,7 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 22] = [
+        let rows: [(Change, &str); 23] = [
             (|settings| settings.summaries.max_refresh_batch = 0, "summaries.max_refresh_batch"),
             (|settings| settings.identity.user = "x".repeat(2_001), "identity.user"),
             (|settings| settings.llm.provider = LlmProvider::OpenaiCompatible, "llm.base_url"),
@@ -340,6 +347,7 @@ mod tests {
             (|settings| settings.context.low_trust_share = f32::NAN, "context.low_trust_share"),
             (|settings| settings.spaces.max_open = 0, "spaces.max_open"),
             (|settings| settings.recall.limit = 0, "recall.limit"),
+            (|settings| settings.recall.min_similarity = Some(1.5), "recall.min_similarity"),
             (
                 |settings| settings.embedding.provider = EmbeddingProvider::OpenaiCompatible,
                 "embedding.base_url",

@@ -425,3 +425,21 @@ async fn what_is_not_there_is_said() {
     let off = builder("local").with_settings(settings).with_stores(stores).build().unwrap();
     assert_eq!(off.model(EmbeddedBy::InProcess), None);
 }
+
+// proves: RB-15 (`recall.min_similarity`)
+#[tokio::test]
+async fn the_settings_may_say_how_near_is_near_enough() {
+    let stores = Stores::from(MemoryStore::new());
+    let evidence = |min_similarity: Option<f32>| {
+        let mut settings = mnemal::Settings::default();
+        settings.recall.min_similarity = min_similarity;
+        let engine = builder("local").with_settings(settings).with_stores(stores.clone()).build().unwrap();
+        let memory = memory(&engine);
+        async move { memory.recall("plums").await.unwrap().evidence }
+    };
+    log(&memory(&builder("local").with_stores(stores.clone()).build().unwrap()), 0, 40).await;
+    let (near, declared, far) =
+        (evidence(Some(-0.9)).await, evidence(None).await, evidence(Some(0.999)).await);
+    assert!(far < mnemal_recall::EVIDENCE_FLOOR && mnemal_recall::EVIDENCE_FLOOR < near, "{near} {far}");
+    assert!(far <= declared && declared <= near, "{near} {declared} {far}");
+}

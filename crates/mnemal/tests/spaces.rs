@@ -241,6 +241,27 @@ async fn a_read_also_asks_the_global_space_and_labels_what_it_says() {
     assert!(alone.hits.iter().all(|hit| !hit.event.kept().unwrap().content.contains("kestrel")));
 }
 
+// proves: GB-18
+#[tokio::test]
+async fn each_hit_of_several_spaces_says_where_it_is_from_when_it_was_and_what_its_score_is_made_of() {
+    let home = Home::new();
+    let _web = home.telling("web", "The staging server is called heron").await;
+    let _global = home.telling(GLOBAL, "My staging password manager is called kestrel").await;
+    let found = home.reading("web").await.recall("what is staging called").await.unwrap();
+    assert_eq!(found.hits.len(), 2);
+    for hit in &found.hits {
+        let kept = hit.event.kept().unwrap();
+        let from = home.space(hit.space.as_ref().map_or("web", SpaceId::as_str)).await;
+        assert_eq!(from.get(hit.event.id).await.unwrap(), hit.event, "its id leads to its source");
+        assert_eq!(
+            (kept.origin, hit.event.trust),
+            (mnemal_core::Origin::UserDirect, mnemal_core::Trust::User)
+        );
+        assert_eq!(kept.occurred_at, hit.event.recorded_at, "said now");
+        assert!(hit.score.get() > 0.0 && hit.parts.iter().any(|part| part.value > 0.0));
+    }
+}
+
 #[tokio::test]
 async fn the_preferences_of_global_stand_in_every_context_and_its_recent_turns_in_none() {
     let home = Home::new();

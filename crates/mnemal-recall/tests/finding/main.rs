@@ -1,6 +1,7 @@
 //! Recall over the reference store, asked through its public face.
 
 #[cfg(test)]
+mod choosing;
 mod languages;
 #[cfg(test)]
 mod ranking;
