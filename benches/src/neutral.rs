@@ -19,6 +19,12 @@ pub struct Turn {
     pub conv: String,
     /// The session within it.
     pub session: String,
+    /// Who said it.
+    #[serde(default)]
+    pub speaker: String,
+    /// Its place in the corpus.
+    #[serde(skip)]
+    pub place: usize,
 }
 
 /// One question with the turns that answer it.
@@ -67,7 +73,10 @@ impl DataSet {
     /// A file that is missing, or a line that is no such record, which is named.
     pub fn read(folder: &Path, questions: &str) -> Result<Self> {
         let corpus = folder.join("corpus.jsonl");
-        let turns: Vec<Turn> = lines(&corpus)?;
+        let mut turns: Vec<Turn> = lines(&corpus)?;
+        for (place, turn) in turns.iter_mut().enumerate() {
+            turn.place = place;
+        }
         let mut conversations: Vec<String> = Vec::new();
         for turn in &turns {
             if conversations.last() != Some(&turn.conv) && !conversations.contains(&turn.conv) {

@@ -1,4 +1,4 @@
-//! Scores a run: every question at turn and at session level, averaged over groups of questions.
+//! Scores a run: every question at the level of turns, of statements and of sessions, averaged over groups of questions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::metric::{Values, measure};
-use crate::neutral::{DataSet, Question, Row};
+use crate::neutral::{DataSet, Question, Row, Turn};
 
 /// The group of all questions.
 pub const ALL: &str = "ALL";
@@ -14,6 +14,8 @@ pub const ALL: &str = "ALL";
 pub const ANSWERABLE: &str = "ANSWERABLE";
 /// The category of questions that only seem to have one.
 const ADVERSARIAL: &str = "adversarial";
+/// The speaker of a machine's answers.
+const MACHINE: &str = "assistant";
 /// Metrics that the table shows; the report has all of them.
 const SHOWN: [&str; 9] =
     ["recall@1", "recall@5", "recall@10", "recall@50", "any@5", "any@10", "all@10", "mrr", "ndcg@10"];
@@ -56,9 +58,11 @@ pub fn is_answerable(question: &Question) -> bool {
 
 /// Scores a run against the questions that have evidence, in groups by one field of the question.
 pub fn score(data: &DataSet, run: &[Row], by: &str) -> Report {
+    let places: HashMap<usize, &Turn> = data.turns.values().map(|turn| (turn.place, turn)).collect();
     let run: HashMap<&str, &Row> = run.iter().map(|row| (row.id.as_str(), row)).collect();
     let mut report = Report { missing: 0, unknown: 0, foreign: 0, levels: Vec::new() };
     let mut turns: BTreeMap<String, Vec<Values>> = BTreeMap::new();
+    let mut statements: BTreeMap<String, Vec<Values>> = BTreeMap::new();
     let mut sessions: BTreeMap<String, Vec<Values>> = BTreeMap::new();
     for question in &data.questions {
         let row = run.get(question.id.as_str());
@@ -71,18 +75,49 @@ pub fn score(data: &DataSet, run: &[Row], by: &str) -> Report {
         if gold.is_empty() {
             continue;
         }
-        let ids =
-            |turns: &[&crate::neutral::Turn]| turns.iter().map(|turn| turn.id.clone()).collect::<Vec<_>>();
-        let rooms = |turns: &[&crate::neutral::Turn]| unique(turns.iter().map(|turn| turn.session.clone()));
+        let ids = |turns: &[&Turn]| turns.iter().map(|turn| turn.id.clone()).collect::<Vec<_>>();
+        let rooms = |turns: &[&Turn]| unique(turns.iter().map(|turn| turn.session.clone()));
+        let said = openings(&places, &gold);
+        let opened = |turns: &[&Turn]| -> Vec<String> {
+            turns
+                .iter()
+                .map(|turn| said.get(turn.id.as_str()).unwrap_or(&turn.id.as_str()).to_string())
+                .collect()
+        };
         let by_turn = measure(&ids(&known), &unique(ids(&gold).into_iter()));
+        let by_statement = measure(&opened(&known), &unique(opened(&gold).into_iter()));
         let by_session = measure(&rooms(&known), &rooms(&gold));
         for name in groups(question, by) {
             turns.entry(name.clone()).or_default().push(by_turn.clone());
+            statements.entry(name.clone()).or_default().push(by_statement.clone());
             sessions.entry(name).or_default().push(by_session.clone());
         }
     }
-    report.levels = vec![("turn", means(turns)), ("session", means(sessions))];
+    report.levels =
+        vec![("turn", means(turns)), ("statement", means(statements)), ("session", means(sessions))];
     report
+}
+
+/// Returns the turn that opens the statement of each piece of evidence, by the id of the piece.
+///
+/// BEAM labels as evidence what a person says on after the assistant's answer too ("Yeah, that plan sounds good"): messages
+/// with one answer of a machine between them are one statement, and one turn of it says what was stated.
+fn openings<'a>(places: &HashMap<usize, &Turn>, gold: &[&'a Turn]) -> HashMap<&'a str, &'a str> {
+    let mut in_order: Vec<&Turn> = gold.to_vec();
+    in_order.sort_by_key(|turn| turn.place);
+    let mut openings = HashMap::new();
+    let mut before: Option<(&Turn, &str)> = None;
+    for turn in in_order {
+        let goes_on = |(last, opening): (&Turn, &'a str)| {
+            let answer = places.get(&(last.place + 1)).filter(|_| last.place + 2 == turn.place)?;
+            let is_one = answer.speaker == MACHINE && last.speaker == turn.speaker;
+            (is_one && answer.session == turn.session && last.session == turn.session).then_some(opening)
+        };
+        let opening = before.and_then(goes_on).unwrap_or(&turn.id);
+        openings.insert(turn.id.as_str(), opening);
+        before = Some((turn, opening));
+    }
+    openings
 }
 
 fn means(groups: BTreeMap<String, Vec<Values>>) -> Groups {
@@ -146,5 +181,48 @@ impl Report {
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_says_on_after_an_answer_is_the_same_statement() {
+        let turn = |place: usize, speaker: &str, session: &str| Turn {
+            id: format!("t{place}"),
+            conv: "c".to_owned(),
+            session: session.to_owned(),
+            speaker: speaker.to_owned(),
+            place,
+        };
+        let spoken = [
+            ("user", "a"),
+            ("assistant", "a"),
+            ("user", "a"),
+            ("assistant", "a"),
+            ("user", "a"),
+            ("user", "a"),
+            ("assistant", "a"),
+            ("Ada", "a"),
+            ("assistant", "a"),
+            ("Ada", "b"),
+        ];
+        let turns: Vec<Turn> = spoken
+            .iter()
+            .enumerate()
+            .map(|(place, (speaker, session))| turn(place, speaker, session))
+            .collect();
+        let places: HashMap<usize, &Turn> = turns.iter().map(|turn| (turn.place, turn)).collect();
+        let of = |gold: &[usize]| -> Vec<String> {
+            let gold: Vec<&Turn> = gold.iter().map(|place| &turns[*place]).collect();
+            let openings = openings(&places, &gold);
+            gold.iter().map(|turn| openings[turn.id.as_str()].to_owned()).collect()
+        };
+        assert_eq!(of(&[4, 0, 2]), ["t0", "t0", "t0"], "in whatever order they are labelled");
+        assert_eq!(of(&[0, 4]), ["t0", "t4"], "what lies between them is not labelled");
+        assert_eq!(of(&[4, 5]), ["t4", "t5"], "no answer between them");
+        assert_eq!(of(&[5, 7, 9]), ["t5", "t7", "t9"], "another person, another session");
     }
 }

@@ -49,7 +49,9 @@ impl<'a> Measure<'a> {
     pub(crate) fn candidate(&self, row: u32, cosine: Option<f32>) -> Candidate {
         let columns = &self.index.columns;
         let turn = self.turn(row);
-        let [words, session, coverage, names, reply] = self.by_words(&turn);
+        let [words, session, covered, names, reply] = self.by_words(&turn);
+        // A number stands in the turn itself: what the messages around it hold says nothing of it (ADR 59).
+        let coverage = if self.query.asks_number() { 0.0 } else { covered };
         let [speaker, own] = self.by_speaker(&turn);
         let raw: [f32; SIGNALS] = [
             words,
@@ -64,7 +66,7 @@ impl<'a> Measure<'a> {
             one_if(self.query.asks_assistant && turn.role == Role::Assistant),
             one_if(self.query.asks_summary && !is_person(turn.role)),
             one_if(is_person(turn.role) && self.query.wants(turn.marks)),
-            one_if(is_person(turn.role) && self.query.asks_help && turn.marks.has(WISH)) * coverage,
+            one_if(is_person(turn.role) && self.query.asks_help && turn.marks.has(WISH)) * covered,
             one_if(is_person(turn.role) && self.query.asks_whether && turn.marks.has(DENIAL)),
             self.date(row),
             one_if(columns.previous.get(row as usize) == Some(&NONE)),
@@ -169,6 +171,24 @@ mod tests {
         assert!(values[5] == 0.0, "a wish about something else: {values:?}");
         let values = measured("When did I cite my references?", &turns, "wish");
         assert!(values.iter().all(|value| *value == 0.0), "no help is asked for: {values:?}");
+    }
+
+    #[test]
+    fn what_stands_around_a_turn_says_nothing_of_a_number() {
+        let turns = said(&[
+            ("user", "My yearly budget is planned with care."),
+            ("assistant", "Books and subscriptions are in it."),
+            ("user", "I put 200 dollars aside for books."),
+        ]);
+        let covered = |question: &str| measured(question, &turns, "coverage");
+        assert!(
+            covered("Who planned my budget for books and subscriptions?").iter().all(|value| *value > 0.5)
+        );
+        assert_eq!(covered("What is my budget for books and subscriptions?"), [0.0; 3]);
+        assert_eq!(covered("How much do I put aside for books and subscriptions?"), [0.0; 3]);
+        let wish = [said(&[("user", "Always cite my budget for books.")]), turns].concat();
+        let values = measured("How should I cite my budget for books?", &wish, "wish");
+        assert!((values[0] - 1.0).abs() < 1e-6, "a wish is about something all the same: {values:?}");
     }
 
     #[test]

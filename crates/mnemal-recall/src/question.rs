@@ -91,6 +91,11 @@ impl Query {
         self.wanted.is_of_graph() && !self.forms.contains(&Marks::TIME)
     }
 
+    /// Whether it asks for a number.
+    pub(crate) fn asks_number(&self) -> bool {
+        self.forms.contains(&Marks::NUMBER)
+    }
+
     /// Whether a turn with these marks has a form that is asked for.
     pub(crate) fn wants(&self, marks: Marks) -> bool {
         self.forms.iter().any(|form| marks.has(*form))

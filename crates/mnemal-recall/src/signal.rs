@@ -117,7 +117,7 @@ pub(crate) const KIND: usize = 19;
 /// |---|---|
 /// | `words` | BM25 of the turn with its neighbours' share |
 /// | `session` | BM25 of its conversation as one text |
-/// | `coverage` | share of the question's idf that the turn and two messages on either side hold, names of speakers left out |
+/// | `coverage` | share of the question's idf that the turn and two messages on either side hold, names of speakers left out; 0 where the question asks for a number |
 /// | `names` | share of the idf of the question's names that the turn itself holds, names of speakers left out |
 /// | `reply` | BM25 of the message before it, where that is another question and both are a person's |
 /// | `nearness` | cosine, 0 below 0 |

@@ -68,13 +68,16 @@ fn tables(result: &Value) -> String {
 /// Recall by group of questions at turn level, with the share of the evidence that a context held.
 fn recall(levels: &Map<String, Value>, context: Option<&Map<String, Value>>) -> String {
     let groups = levels.get("turn").and_then(Value::as_object);
+    let statements = levels.get("statement").and_then(Value::as_object);
     let mut head = vec!["questions", "n"];
     head.extend(METRICS);
+    head.extend(statements.map(|_| "all statements@10"));
     head.extend(context.map(|_| "evidence in the context"));
     let rows = groups.into_iter().flatten().map(|(name, values)| {
         let share = context.map(|context| cell(context.get(name).and_then(|group| group.get("share"))));
         let metrics = METRICS.iter().map(|metric| cell(values.get(metric)));
-        [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(share).collect()
+        let stated = statements.map(|groups| cell(groups.get(name).and_then(|group| group.get("all@10"))));
+        [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(stated).chain(share).collect()
     });
     table(&head, rows)
 }
