@@ -23,6 +23,8 @@ use crate::words::Dice;
 const TURNS: usize = 160;
 /// Spoiled texts among them.
 const SPOILED: usize = 40;
+/// When they were said.
+const SPOILED_AT: &str = "2024-05-07T10:00:00";
 /// Turns of the first of two imports of the second log.
 const FIRST_PART: usize = 57;
 /// Every so many runs the second log is asked, too.
@@ -139,7 +141,9 @@ impl Asked {
         let mut lines: Vec<String> = turns.iter().map(Turn::line).collect();
         let mut dice = Dice::new(seed);
         for number in 0..SPOILED {
-            let line = json!({"id": format!("x{number}"), "conv": "c", "session": "x", "speaker": "Ben", "text": text(&mut dice)});
+            let text = text(&mut dice);
+            // With a time of its own: without one it would be when it was taken in, which is not the same for both logs.
+            let line = json!({"id": format!("x{number}"), "conv": "c", "session": "x", "ts": SPOILED_AT, "speaker": "Ben", "text": text});
             lines.insert(dice.below(lines.len()), line.to_string());
         }
         let (first, second) = lines.split_at(FIRST_PART.min(lines.len()));
