@@ -157,6 +157,9 @@ impl<'d> Claims<'d> {
             if is_found {
                 return;
             }
+            if rules.subjects.is_anothers(reading, subject, at) {
+                return;
+            }
             let passes = rules.subjects.skip.contains(&*word.lower) || sentence.is_time(at);
             let most = if subject.words.is_empty() { Break::None } else { Break::Comma };
             if !passes || reading.break_at(at + 1) > most {

@@ -72,6 +72,14 @@ impl SubjectWords {
             && !is_adverb(word(at + 1))
             && !self.own.contains(word(at + 1))
     }
+
+    /// Says whether somebody of the subject stands at a word, of whom the clause goes on to speak: "John's wife", "her cat".
+    pub(crate) fn is_anothers(&self, reading: &Reading<'_>, subject: &Found, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).filter(|_| subject.how != How::Speaker) else { return false };
+        let is_owner = reading.has(before, &self.genitive)
+            || subject.how == How::Pronoun && subject.words.contains(&before);
+        is_owner && self.longest_role(reading, at, |_| true).is_some()
+    }
 }
 
 /// Returns the words with capitals from `at` on, at most three, when a name may stand there.

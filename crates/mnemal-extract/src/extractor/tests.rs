@@ -134,6 +134,34 @@ fn a_turn_says_who_is_meant_and_what_holds() {
     check("I have a dog and two cats.", &["me pet assert dog", "me pet assert cats"]);
 }
 
+#[test]
+fn what_is_said_of_somebodys_partner_or_pet_is_not_said_of_them() {
+    for (text, expected) in [
+        ("John's wife is called Maria.", &["John partner assert Maria"][..]),
+        ("John is married to Maria.", &["John partner assert Maria"]),
+        ("John is engaged to Maria.", &["John partner assert Maria"]),
+        ("John is not married to Maria.", &[]),
+        ("John is married to his job.", &[]),
+        ("Is John married to Maria?", &[]),
+        ("Maria's husband works at Bosch.", &[]),
+        ("John's dog is named Rex.", &["John pet assert Rex"]),
+        ("My sister's husband is called Tom.", &["sister partner assert Tom"]),
+        (
+            "My sister Ida is a nurse. Her husband lives in Lyon.",
+            &["me relative assert Ida", "sister role assert nurse"],
+        ),
+        (
+            "My sister Ida lives in Nice. Her cat is called Pixel.",
+            &["me relative assert Ida", "sister lives_in assert Nice", "sister pet assert Pixel"],
+        ),
+    ] {
+        let (mut found, mut expected) = (claims(text), expected.to_vec());
+        found.sort();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
 // proves: NB-28
 #[test]
 fn what_is_asked_denied_imagined_told_or_pasted_is_no_claim() {

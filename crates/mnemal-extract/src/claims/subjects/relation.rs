@@ -39,7 +39,14 @@ impl SubjectWords {
             end = run.end;
         }
         let name = name.and_then(|run| reading.text.get(reading.bytes(&run))).map(str::to_owned);
-        if is_own && reading.has(end, &self.genitive) && reading.has(end + 1, &self.of_genitive) {
+        let has_someone = || {
+            let near = |role: &Role| matches!(&*role.group, "partner" | "animal");
+            self.longest_role(reading, end + 1, near).is_some()
+        };
+        if is_own
+            && reading.has(end, &self.genitive)
+            && (reading.has(end + 1, &self.of_genitive) || has_someone())
+        {
             let subject = Subject::Relation { role: role.name.to_string(), name };
             return Some((Found { words: at..end + 1, subject, how: How::Relation }, role.gender));
         }
