@@ -105,13 +105,13 @@ fn reading<'t>(
             token.lower = whole.into();
         }
     }
-    let known: Vec<Known> = tokens
-        .iter()
-        .map(|token| {
-            let known = lexicon.of(token.key()).with(words.of(token.key()));
-            if known == Known::NOTHING { plural(lexicon, token) } else { known }
-        })
-        .collect();
+    let (mut known, mut begins) = (Vec::with_capacity(tokens.len()), Vec::with_capacity(tokens.len()));
+    for token in &tokens {
+        let entry = lexicon.entry(token.key());
+        let of_word = entry.without(Known::BEGINS).with(words.of(token.key()));
+        known.push(if of_word == Known::NOTHING { plural(lexicon, token) } else { of_word });
+        begins.push(entry.has(Known::BEGINS));
+    }
     let mut is_taken = vec![false; tokens.len()];
     take(&tokens, found.iter().map(|(range, _)| range.clone()), &mut is_taken);
     take(&tokens, code::code(text).into_iter(), &mut is_taken);
@@ -119,7 +119,7 @@ fn reading<'t>(
         *taken |= is_glued(text, token) || is_zone(text, token);
     }
     let has_case = cases(&tokens, &known, &is_taken);
-    Reading { text, tokens, known, is_taken, has_case }
+    Reading { text, tokens, known, begins, is_taken, has_case }
 }
 
 /// "two Teslas": several things of a listed make.
@@ -281,7 +281,11 @@ fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
         let inside = |token: &Token<'_>| range.start <= token.span.start && token.span.end <= range.end;
         let first = reading.tokens.partition_point(|token| token.span.start < range.start);
         let end = first + reading.tokens.iter().skip(first).take_while(|token| inside(token)).count();
-        if first == end {
+        let is_capital = reading
+            .token(first)
+            .is_some_and(|token| token.shape.is_capital() || token.shape == Shape::Number);
+        let is_free = reading.is_taken.get(first..end).is_some_and(|taken| taken.iter().all(|taken| !taken));
+        if first == end || !is_capital || !is_free {
             continue;
         }
         let mut work = 0;
@@ -293,11 +297,7 @@ fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
         if is_near && is_title_case(reading, first..end) {
             work = work.max(1);
         }
-        let is_capital = reading
-            .token(first)
-            .is_some_and(|token| token.shape.is_capital() || token.shape == Shape::Number);
-        let is_free = reading.is_taken.get(first..end).is_some_and(|taken| taken.iter().all(|taken| !taken));
-        if work > 0 && is_capital && is_free {
+        if work > 0 {
             reading.is_taken.iter_mut().take(end).skip(first).for_each(|taken| *taken = true);
             titles.push(range);
         }

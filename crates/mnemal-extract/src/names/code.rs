@@ -77,7 +77,7 @@ fn is_code(line: &str) -> bool {
     {
         return true;
     }
-    if LOG_WORDS.iter().any(|word| line.contains(word)) && signs >= 2 {
+    if signs >= 2 && LOG_WORDS.iter().any(|word| line.contains(word)) {
         return true;
     }
     signs * 8 >= bare.len() && signs >= 4 || bare.ends_with([';', '{']) && signs >= 3 && spaces < 12

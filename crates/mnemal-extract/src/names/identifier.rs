@@ -29,8 +29,8 @@ fn chunks(text: &str) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
         let is_edge = |c: char| {
             c.is_whitespace()
-                || is_unspaced(c)
-                || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff0c}')
+                || !c.is_ascii()
+                    && (is_unspaced(c) || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff0c}'))
         };
         let tail = text.get(rest..)?;
         let start = rest + tail.find(|c| !is_edge(c))?;

@@ -78,6 +78,10 @@ fn among_chunks(text: &str, known: &Gazetteer, found: &mut Vec<Found>) {
     let mut spans: Vec<(usize, &str, bool)> = Vec::new();
     for chunk in text.split_whitespace() {
         let start = chunk.as_ptr() as usize - text.as_ptr() as usize;
+        if chunk.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            spans.push((start, chunk, true));
+            continue;
+        }
         let opened = chunk.trim_start_matches(['(', '[', '"', '\'', '“', '‘', '«', '*', '`', '<']);
         let start = start + chunk.len() - opened.len();
         let closed =
@@ -110,6 +114,10 @@ fn without_spaces(text: &str, known: &Gazetteer, found: &mut Vec<Found>) {
     let mut skip = 0;
     let mut before = ' ';
     for (at, c) in text.char_indices() {
+        if c.is_ascii() {
+            before = c;
+            continue;
+        }
         let is_hangul = ('\u{ac00}'..='\u{d7a3}').contains(&c);
         let begins = is_unspaced(c) || is_hangul && !before.is_alphanumeric();
         before = c;

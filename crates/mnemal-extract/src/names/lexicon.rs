@@ -103,6 +103,11 @@ impl Lexicon {
 
     /// Returns what a word in small letters without accents is known to be.
     pub(crate) fn of(&self, word: &str) -> Known {
+        self.entry(word).without(Known::BEGINS)
+    }
+
+    /// Returns the same, and whether names of several words begin with it, so that few words are looked up among these.
+    pub(crate) fn entry(&self, word: &str) -> Known {
         let known = self.listed(word);
         // "docker" is no comparative of "dock".
         let is_listed = known.has(Known::NAMED.without(Known::FIRST)) && !word.ends_with('s');
@@ -224,6 +229,7 @@ impl Table {
         let keeps_ending = rest.last().is_some_and(|last| last.is_possessive);
         let rest: Vec<String> = rest.iter().map(|token| token.key().to_owned()).collect();
         let second = rest.first().cloned().unwrap_or_default();
+        self.mark(Cow::Owned(first.key().to_owned()), Known::BEGINS);
         let phrases = self.phrases.entry(first.key().to_owned()).or_default().entry(second).or_default();
         if let Some(phrase) = phrases.iter_mut().find(|phrase| phrase.rest == rest) {
             phrase.known = phrase.known.with(known);

@@ -12,6 +12,8 @@ pub(crate) struct Reading<'t> {
     pub(crate) tokens: Vec<Token<'t>>,
     /// What lists and language know of each word.
     pub(crate) known: Vec<Known>,
+    /// Words with which listed names of several words begin.
+    pub(crate) begins: Vec<bool>,
     /// Words that belong to something else: identifiers, known names, code.
     pub(crate) is_taken: Vec<bool>,
     /// Words of sentences that use capitals as everybody does.

@@ -56,6 +56,9 @@ impl Reading<'_> {
 
     /// Returns the longest listed name of several words that begins here.
     pub(crate) fn phrase_at(&self, at: usize) -> Option<Run> {
+        if self.begins.get(at) != Some(&true) {
+            return None;
+        }
         let (first, second) = (self.token(at)?, self.token(at + 1)?);
         let lexicon = Lexicon::built_in();
         let phrases = lexicon.phrases(first.key(), second.key());

@@ -33,6 +33,8 @@ impl Known {
     pub(crate) const EVENT_HEAD: Self = Self(1 << 19);
     pub(crate) const LOCATION_FIRST: Self = Self(1 << 20);
     pub(crate) const ORGANIZATION_FIRST: Self = Self(1 << 21);
+    /// Names of several words begin with it; kept apart from what a word is known to be.
+    pub(crate) const BEGINS: Self = Self(1 << 22);
     /// Any of the lists of names.
     pub(crate) const NAMED: Self = Self(0b111_1101);
 

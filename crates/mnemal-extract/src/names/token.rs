@@ -53,6 +53,9 @@ impl Shape {
     fn of(word: &str) -> Self {
         let mut chars = word.chars();
         let Some(first) = chars.next() else { return Self::Lower };
+        if word.bytes().all(|b| b.is_ascii_lowercase()) {
+            return Self::Lower;
+        }
         if first.is_numeric() {
             return Self::Number;
         }
@@ -121,6 +124,9 @@ const DOT_ENDINGS: [&str; 4] = ["js", "io", "ai", "cpp"];
 
 fn word_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
+    if let Some(end) = plain_end(rest.as_bytes()) {
+        return start + end;
+    }
     let starts_capital = rest.chars().next().is_some_and(char::is_uppercase);
     let mut end = start;
     let mut chars = rest.char_indices().peekable();
@@ -162,6 +168,13 @@ fn word_end(text: &str, start: usize) -> usize {
     trim_marks(text, start, end)
 }
 
+/// Returns where most words end: letters and digits of ASCII before a sign that goes on with no word.
+fn plain_end(rest: &[u8]) -> Option<usize> {
+    let end = rest.iter().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let is_over = |b: &u8| b.is_ascii() && !matches!(b, b'\'' | b'-' | b'&' | b'.' | b'+' | b'#' | b'_');
+    (end > 0 && rest.get(end).is_none_or(is_over)).then_some(end)
+}
+
 /// Accents that stand apart, and joiners within a word of Indic scripts, belong to the word.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{962}'..='\u{963}' | '\u{200c}'..='\u{200d}')
@@ -194,6 +207,9 @@ fn trim_marks(text: &str, start: usize, end: usize) -> usize {
 
 fn gap(between: &str, before: Option<&Token<'_>>, text: &str) -> Gap {
     let Some(before) = before else { return Gap::Stop };
+    if between == " " {
+        return Gap::Space;
+    }
     let mut gap = if between.is_empty() { Gap::Other } else { Gap::Space };
     let mut newline = false;
     for (at, c) in between.char_indices() {
@@ -233,9 +249,9 @@ fn token(text: &str, span: Range<usize>, gap: Gap) -> Token<'_> {
     let bare = without_possessive(word);
     let is_possessive = bare.len() < word.len();
     let lower = lower(bare);
-    let folded = (!lower.is_ascii()).then(|| fold(&lower)).filter(|folded| folded.as_str() != lower);
     // The Turkish i without a dot has no accent to lose, but lists write it with one.
-    let folded = if lower.contains('ı') { Some(fold(&lower).replace('ı', "i")) } else { folded };
+    let fold = || if lower.contains('ı') { fold(&lower).replace('ı', "i") } else { fold(&lower) };
+    let folded = (!lower.is_ascii()).then(fold).filter(|folded| folded.as_str() != lower);
     Token {
         span: span.start..span.start + bare.len(),
         folded,
@@ -251,6 +267,9 @@ fn token(text: &str, span: Range<usize>, gap: Gap) -> Token<'_> {
 pub(crate) const POSSESSIVES: [&str; 4] = ["'s", "’s", "'S", "’S"];
 
 fn without_possessive(word: &str) -> &str {
+    if !word.ends_with(['s', 'S']) {
+        return word;
+    }
     let bare = POSSESSIVES.iter().find_map(|ending| word.strip_suffix(ending));
     bare.filter(|bare| !bare.is_empty()).unwrap_or(word)
 }
