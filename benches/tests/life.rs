@@ -11,7 +11,10 @@ async fn every_section_of_a_context_has_lines_in_a_made_life() {
     let held = furnish(&bed, &memory).await.unwrap();
     let mut rows = held.iter().filter(|figure| figure.unit == "rows");
     assert!(rows.all(|figure| figure.value > 2.0), "{held:?}");
-    // Lines in every section are a condition of the measurement itself.
     let figures = life_contexts(&bed, &memory).await.unwrap();
     assert!(figures.iter().any(|figure| figure.name.contains("without a question")), "{figures:?}");
+    let sections: Vec<_> = figures.iter().filter(|figure| figure.unit == "lines").collect();
+    assert_eq!(sections.len(), 10);
+    let empty: Vec<_> = sections.iter().filter(|figure| figure.value == 0.0).collect();
+    assert!(empty.is_empty(), "{empty:?}");
 }

@@ -20,8 +20,8 @@ use crate::words::{Dice, Words};
 const NAMES: usize = 30;
 /// Distinct places. Source: own choice.
 const PLACES: usize = 200;
-/// How far the first person is ahead of the rest, as in the made conversation about people. Source: own choice.
-const SKEW: i32 = 2;
+/// How far the first person is ahead of the rest: every sixth sentence is about him. Source: own choice.
+const SKEW: i32 = 4;
 /// Share of the person's turns that tell something of somebody. Source: own choice.
 const TOLD: f64 = 0.15;
 /// Share of the person's turns that say how things shall be. Source: own choice; some 500 in 100,000 turns, as in `PrefEval`.
@@ -37,8 +37,8 @@ const PATIENCE_MINUTES: u64 = 60;
 /// Entries of each namespace of working memory. Source: own choice, below the most that fit.
 const ENTRIES: usize = 10;
 
-/// What somebody has a favourite of.
-const FAVORITES: [&str; 4] = ["tea", "song", "city", "game"];
+/// Things with a name of their own.
+const THINGS: [&str; 6] = ["Rust", "Python", "Docker", "Kubernetes", "PostgreSQL", "Linux"];
 
 const SUBJECTS: [&str; 8] =
     ["trains", "dinner", "music", "books", "presents", "letters", "holidays", "exercise"];
@@ -83,7 +83,7 @@ impl World {
     fn told(&mut self) -> String {
         let (one, other, place, thing) = (self.person(), self.person(), self.place(), self.thing());
         match self.dice.below(8) {
-            0 => format!("My favorite {} is {}.", self.dice.one_of(&FAVORITES), capital(&thing)),
+            0 => format!("{one} uses {}.", self.dice.one_of(&THINGS)),
             1 => format!("{one} likes {thing}."),
             2 => format!("My friend {one} moved to {place}. {other} likes {thing}."),
             3 => format!("{one} works at {place} and knows {other}."),
@@ -126,7 +126,7 @@ pub(crate) fn write_life(turns: usize, out: &mut impl Write) -> IoResult<()> {
     Ok(())
 }
 
-/// Makes questions: for something that was said, about people, for advice, about oneself, in turn.
+/// Makes questions: for something that was said, about people, for advice, about things, in turn.
 pub(crate) fn questions(turns: usize, count: usize) -> Vec<String> {
     let mut world = World::new();
     let said = crate::chat::questions(SEED, turns, count);
@@ -134,7 +134,7 @@ pub(crate) fn questions(turns: usize, count: usize) -> Vec<String> {
         0 => said,
         1 => format!("Where does {} live, and what does {} like?", world.person(), world.person()),
         2 => format!("Can you recommend some {} for next week?", world.dice.one_of(&SUBJECTS)),
-        3 => format!("What is my favorite {}?", world.dice.one_of(&FAVORITES)),
+        3 => format!("Who uses {}?", world.dice.one_of(&THINGS)),
         _ => format!("What should I bring when I meet {} in {}?", world.person(), world.place()),
     };
     said.into_iter().enumerate().map(ask).collect()

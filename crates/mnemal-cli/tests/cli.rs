@@ -156,7 +156,7 @@ fn what_was_learnt_is_listed_shown_decided_about_and_taken_back() {
     ] {
         let said = home.run(&verb).out;
         assert_eq!(said, home.run(&same).out, "{verb:?}");
-        assert!(!said.is_empty(), "{verb:?}");
+        assert!(verb[1] == "entities" || !said.is_empty(), "{verb:?}");
     }
     assert_eq!(
         home.run(&["learning", "show", "no such"]).code,
@@ -292,8 +292,10 @@ fn status_names_what_is_read_in_each_language_that_was_spoken_and_counts_what_wa
     assert_eq!(home.run(&["dream"]).code, 0);
     let status = home.json(&["--json", "status"]);
     assert_eq!(status["events"], 4);
-    assert!(status["entities"].as_u64() > Some(0) && status["facts"].as_u64() > Some(0), "{status}");
-    assert!(status["summaries"].is_u64() && status["learnings"].is_u64(), "{status}");
+    assert!(status["entities"].as_u64() > Some(0), "{status}");
+    for count in ["facts", "summaries", "learnings"] {
+        assert!(status[count].is_u64(), "{count}: {status}");
+    }
     assert!(status["last_cycle"].is_string(), "{status}");
     let layers = status["layers"].as_array().unwrap();
     assert!(layers.iter().all(|layer| layer["behind"].is_u64() && layer["status"].is_string()), "{layers:?}");

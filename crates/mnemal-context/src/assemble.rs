@@ -35,9 +35,6 @@ const OWNERS: [(Section, Layer); 7] = [
     (Section::State, Layer::Working),
 ];
 
-/// Most tokens of what is pinned. Source: AD-31.
-const PINNED: TokenCount = TokenCount(600);
-
 /// What an assembler is made of.
 #[derive(Clone, Debug)]
 pub struct AssemblerParts {
@@ -194,7 +191,7 @@ impl Assembler {
         let mut claims = claims(&settings.shares, request.budget, &offered, reserve);
         let pinned: TokenCount =
             sifted.candidates.iter().filter(|one| is_pinned(one)).map(|one| one.tokens).sum();
-        grow(&mut claims, request.budget, pinned.min(PINNED));
+        grow(&mut claims, request.budget, (pinned, !identity.is_empty()));
         let room = |of: Section| {
             let claim = claims.iter().find(|(section, _)| *section == of);
             claim.map_or(TokenCount(0), |(_, room)| *room)
@@ -281,11 +278,12 @@ fn is_pinned(candidate: &Candidate) -> bool {
     fragment.section == Section::Identity && fragment.because == Because::Pinned
 }
 
-/// Gives identity as much as what is pinned needs, if the budget has so much that nobody claims.
-fn grow(claims: &mut [(Section, TokenCount)], budget: TokenCount, pinned: TokenCount) {
+/// Gives identity as much as what is pinned needs, beside its share where the host says who agent and user are, if the budget has
+/// so much that nobody claims.
+fn grow(claims: &mut [(Section, TokenCount)], budget: TokenCount, (pinned, is_said): (TokenCount, bool)) {
     let claimed: TokenCount = claims.iter().map(|(_, claim)| *claim).sum();
     if let Some((_, claim)) = claims.iter_mut().find(|(section, _)| *section == Section::Identity) {
-        let more = pinned.minus(*claim);
+        let more = if is_said { pinned } else { pinned.minus(*claim) };
         *claim = *claim + more.min(budget.minus(claimed));
     }
 }

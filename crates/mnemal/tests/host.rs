@@ -89,14 +89,15 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
     let error = memory.pin("rule-8").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.what().contains("rule-3"), "the list is told: {error}");
-    // They are more than the 200 tokens of the section's share, in a context whose question finds something.
+    // They are more than the 200 tokens of the section's share, and their labels are more than the 600 of their texts.
     let context = memory.context("what is in the blue book?").await.unwrap();
     for number in 0..8 {
         let is_there = stable(&context).iter().any(|line| line.contains(&format!("Rule number {number} ")));
         assert!(is_there, "{number}: {}", context.text);
     }
     let used = context.sections.iter().find(|used| used.section == Section::Identity).unwrap();
-    assert!((200..=700).contains(&used.tokens.0), "{used:?}");
+    assert!((600..=1_100).contains(&used.tokens.0), "{used:?}");
+    assert!(stable(&context).iter().any(|line| line.contains("Ada Berg")), "{}", context.text);
     let _ack = memory.unpin("rule-3").await.unwrap();
     let pins = memory.pins().await.unwrap();
     assert_eq!(pins.len(), 7);

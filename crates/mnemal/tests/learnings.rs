@@ -110,7 +110,7 @@ async fn what_has_faded_is_found_by_its_key_its_id_its_words_and_whom_it_names()
         .with_stores(MemoryStore::new())
         .without(Layer::Vector);
     let memory = builder.build().unwrap().memory(Scope::whole(SpaceId::new("one").unwrap()));
-    let text = "The reports for Marguerite are too long.";
+    let text = "That's too long for Marguerite.";
     for name in ["monday", "tuesday"] {
         let talk = memory.for_session(session(name));
         let _said = talk.log(Message::assistant("Here is the report, in nine pages.")).await.unwrap();
