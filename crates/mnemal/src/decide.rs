@@ -44,7 +44,7 @@ pub fn value_key(words: &str) -> String {
 
 impl Memory {
     /// Logs what the user decided about a fact, a note or a learning, or that two entities are one, or two; readers see it
-    /// next.
+    /// next, a context too, which does not read the log into the graph itself.
     ///
     /// # Errors
     /// `Invalid` for a decision of another sort; as [`log`](Self::log).
@@ -57,7 +57,15 @@ impl Memory {
             | Decision::Restore { .. }
             | Decision::Reject { .. }
             | Decision::Undo { .. } => {
-                self.log(Message::of(EventKind::Decision(decision), Origin::UserDirect, "")).await
+                let is_of_notes = matches!(
+                    decision,
+                    Decision::Archive { .. } | Decision::Restore { .. } | Decision::Reject { .. }
+                );
+                let decided = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");
+                let mut ack = self.log(decided).await?;
+                let gaps = if is_of_notes { Vec::new() } else { self.engine.fold_graph().await };
+                ack.gaps.extend(gaps);
+                Ok(ack)
             }
             _ => Err(Error::invalid("only facts, entities, notes and learnings are decided about here")),
         }

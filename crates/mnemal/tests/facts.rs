@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    Act, BlockKind, Builder, Confidence, Context, Degraded, Engine, EntityKind, ErrorKind, ExtractedFact,
-    Extraction, Extractor, Gap, GapCause, GraphStore, InstallationKey, Layer, Memory, Message, Object,
-    Predicate, Producer, RecordRef, RuleId, Scope, Section, SessionId, Slot, SpaceId, Span, Subject,
-    Timestamp, Utterance, Zone,
+    Act, AsOf, BlockKind, Builder, Confidence, Context, Decision, Degraded, Engine, EntityKind, ErrorKind,
+    ExtractedFact, Extraction, Extractor, FactChoice, FactDecision, Gap, GapCause, GraphStore,
+    InstallationKey, Layer, Memory, Message, Object, Predicate, Producer, RecordRef, RuleId, Scope, Section,
+    SessionId, Slot, SpaceId, Span, Subject, Timestamp, Utterance, Zone,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, ManualClock, SeededIds};
@@ -205,14 +205,28 @@ async fn an_event_that_is_all_in_a_fact_is_not_said_twice() {
     assert!(context.text.contains("bought the boat"), "{}", context.text);
 }
 
+// proves: NX-09.7
 #[tokio::test]
-async fn a_dispute_is_asked_once_in_a_session() {
+async fn a_dispute_is_asked_once_in_a_session_and_a_decision_answers_it() {
     let memory = told(&["My birthday is on 3 May.", "My birthday is on 5 May."]).await;
     let session = SessionId::new("asking").unwrap();
     let ask = || memory.context("When is my birthday?").session(session.clone()).skip_injected();
     let question = "- [user, 2024-01-01, …] \"disputed, ask which holds: the user's birthday: \\\"3 May\\\" (user, 2024-01-01) or \\\"5 May\\\" (user, 2024-01-02)\"";
     assert_eq!(facts(&ask().await.unwrap()), [question]);
     assert!(facts(&ask().await.unwrap()).is_empty());
+    let disputed = memory.portrait("user", AsOf::present(january(9))).await.unwrap();
+    let third = disputed.facts.iter().find(|told| told.object == "3 May").unwrap();
+    let answer = FactDecision {
+        subject: third.fact.subject,
+        predicate: third.fact.predicate.clone(),
+        topic: None,
+        object: third.fact.object.clone(),
+        choice: FactChoice::Add { valid_at: None, invalid_at: None },
+    };
+    let _ack = memory.decide(Decision::Fact(answer)).await.unwrap();
+    let after = facts(&memory.context("When is my birthday?").await.unwrap());
+    assert!(after.iter().any(|line| line.contains("3 May")), "{after:?}");
+    assert!(!after.iter().any(|line| line.contains("disputed") || line.contains("5 May")), "{after:?}");
 }
 
 // proves: NX-07.2
