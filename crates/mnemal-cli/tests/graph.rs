@@ -234,3 +234,19 @@ fn the_graph_is_written_in_three_formats_with_everything_escaped() {
     assert_eq!(run(&home, &["graph", "export", "graph.json"]).0, 0);
     assert_eq!(run(&home, &["graph", "export", "graph.json"]).0, 5, "nothing is overwritten");
 }
+
+// proves: NB-78, NB-79
+#[test]
+fn everybody_and_all_that_is_known_of_one_are_shown_under_the_names_of_another_memory() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My sister Anna lives in Oslo.", "Ben likes sailing."]);
+    let listed = run(&home, &["memory", "entities"]);
+    assert_eq!(listed, run(&home, &["entity", "list"]));
+    assert!(["Anna", "Ben", "Oslo"].iter().all(|name| listed.1.contains(name)), "{}", listed.1);
+    let (code, shown) = run(&home, &["memory", "entity", "Anna"]);
+    assert_eq!(code, 0);
+    for part in ["sister of user", "Anna lives in Oslo", "2024-05-01  “My sister Anna lives in Oslo.”  evt_"]
+    {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+}

@@ -200,6 +200,18 @@ mod tests {
         assert_eq!(of("nothing"), None);
     }
 
+    // proves: NB-07
+    #[test]
+    fn a_predicate_says_of_which_type_its_facts_are_and_knows_four() {
+        let fact = |name| of(name).map(|info| info.fact);
+        assert_eq!(fact("works_at"), Some(FactType::Relation));
+        assert_eq!(fact("birthday"), Some(FactType::Attribute));
+        assert_eq!(fact("likes"), Some(FactType::Preference));
+        assert_eq!(fact("visited"), Some(FactType::State));
+        let table = "[[predicate]]\nname = 'owes'\ncardinality = 'many'\nfact = '%'\nrelation = 'other'\n";
+        assert!(read(&table.replace('%', "opinion")).is_err());
+    }
+
     // proves: BA-05
     #[test]
     fn relations_are_of_five_clusters() {

@@ -53,3 +53,23 @@ fn signals_are_families_rules_and_form_and_dictated_text_has_none() {
     }
     assert!(signals("What should the card say?", "\"You are wrong\"").is_empty());
 }
+
+// proves: BA-31
+#[test]
+fn feedback_is_about_the_answer_before_and_what_users_say_of_themselves_is_a_fact() {
+    let answer = "Here is the plan for the week: we start on Monday with a long introduction.";
+    let acts = |user| -> Vec<FeedbackAct> {
+        feedback(Turn { user, assistant: Some(answer), earlier: &[] }).iter().map(|found| found.act).collect()
+    };
+    for user in ["No, that's wrong.", "No, we start on Tuesday, not on Monday."] {
+        assert!(acts(user).iter().any(|act| act.is_correction()), "{user}: {:?}", acts(user));
+    }
+    for (user, act) in [
+        ("From now on, always answer in French.", FeedbackAct::Directive),
+        ("I prefer short answers.", FeedbackAct::Preference),
+        ("Perfect, exactly what I needed, thank you!", FeedbackAct::Praise),
+    ] {
+        assert!(acts(user).contains(&act), "{user}: {:?}", acts(user));
+    }
+    assert_eq!(acts("I live in Lyon and I work at Bosch."), []);
+}

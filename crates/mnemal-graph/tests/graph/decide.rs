@@ -16,16 +16,16 @@ fn user(life: &Life) -> EntityId {
     life.dump().entities.iter().find(|entity| entity.name == "user").unwrap().id
 }
 
-fn words(text: &str) -> Value {
+pub(crate) fn words(text: &str) -> Value {
     Value::Literal { text: text.into(), key: mnemal_text::fold(text) }
 }
 
-fn about(life: &Life, predicate: &str, object: Value, choice: FactChoice) -> Decision {
+pub(crate) fn about(life: &Life, predicate: &str, object: Value, choice: FactChoice) -> Decision {
     let predicate = Predicate::new(predicate).unwrap();
     Decision::Fact(FactDecision { subject: user(life), predicate, topic: None, object, choice })
 }
 
-const ADD: FactChoice = FactChoice::Add { valid_at: None, invalid_at: None };
+pub(crate) const ADD: FactChoice = FactChoice::Add { valid_at: None, invalid_at: None };
 
 // proves: DF-37, DF-36 (rejection)
 #[test]

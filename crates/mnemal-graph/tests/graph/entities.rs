@@ -1,6 +1,6 @@
 //! AD-21: who is who.
 
-use mnemal_core::{AsOf, Entity, Timestamp};
+use mnemal_core::{AsOf, Entity, Timestamp, Zone};
 
 use crate::log::{Life, now};
 
@@ -134,4 +134,34 @@ fn the_speaker_is_somebody() {
     life.say("2020-05-02", "me name Ada:person");
     life.say("2020-05-03", "Ada lives_in Oslo:location");
     assert_eq!(life.on("2021-01-01"), ["Ada likes tea", "Ada lives_in Oslo", "Ada name Ada"]);
+}
+
+// proves: RB-77
+#[test]
+fn when_somebody_was_named_is_counted_from_the_events_that_are_left() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Anna lives_in Oslo:location");
+    let last = life.say("2020-06-01", "Anna likes tea");
+    let anna = named(&life, "Anna")[0].id;
+    let seen = |life: &Life| {
+        let seen = now(life.graph().sightings(anna, AsOf::present(Timestamp::MAX))).unwrap().unwrap();
+        let days = [seen.first_at, seen.last_at].map(|at| at.civil(&Zone::utc()).day_text());
+        (seen.events, days)
+    };
+    assert_eq!(seen(&life), (2, ["2020-05-01".to_owned(), "2020-06-01".to_owned()]));
+    life.forget("2020-07-01", &[last]);
+    assert_eq!(seen(&life), (1, ["2020-05-01".to_owned(), "2020-05-01".to_owned()]));
+    life.say("2040-05-01", "Ben likes tea");
+    assert_eq!(life.on("2040-06-01"), ["Anna lives_in Oslo", "Ben likes tea"], "silence condemns nobody");
+}
+
+// proves: RB-78
+#[test]
+fn whoever_has_no_source_left_goes_and_nobody_else_does() {
+    let mut life = Life::new();
+    let only = life.say("2020-05-01", "Anna likes tea ~0.6");
+    life.say("2040-05-01", "Ben likes tea");
+    assert_eq!(life.on("2040-06-01"), ["Anna likes tea (candidate)", "Ben likes tea"]);
+    life.forget("2040-06-01", &[only]);
+    assert_eq!((named(&life, "Anna"), life.on("2040-07-01")), (vec![], vec!["Ben likes tea".to_owned()]));
 }

@@ -1,6 +1,10 @@
 //! AD-22: which value holds when, each kind by its case.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use mnemal_core::{AsOf, FactFilter, GraphStore as _, Origin, Reason};
+use mnemal_extract::RuleExtractor;
 
 use crate::log::{Life, day, now};
 
@@ -28,7 +32,7 @@ fn a_dated_newer_value_closes_the_older_one_and_both_keep_their_time() {
     check(&job, "2021-01-01", &["user works_at Acme (superseded)"]);
 }
 
-// proves: DF-34, AD-25
+// proves: DF-34, AD-25, BA-21
 #[test]
 fn an_older_value_that_comes_late_is_born_closed() {
     let mut life = Life::new();
@@ -109,7 +113,7 @@ fn what_is_said_again_is_one_more_source() {
     );
 }
 
-// proves: RB-73, NX-08.4, DF-12, NB-09
+// proves: RB-73, NX-08.4, DF-12, NB-09, CF-18
 #[test]
 fn strength_and_certainty_come_of_independent_sources_of_the_user_only() {
     let mut life = Life::new();
@@ -300,4 +304,39 @@ fn the_day_of_a_deadline_is_its_value_and_not_when_it_holds() {
     ];
     check(&said[..1], "2020-05-02", &["user deadline 29 May #report"]);
     check(&said, "2020-05-20", &["user deadline 12 June #report"]);
+}
+
+// proves: DF-04
+#[test]
+fn what_is_said_fifty_times_in_other_words_is_one_fact() {
+    let wordings = [
+        "I work at Bosch.",
+        "I work for Bosch.",
+        "I currently work at Bosch.",
+        "I still work at Bosch.",
+        "I'm working at Bosch.",
+        "I'm employed at Bosch.",
+        "I have been working for Bosch.",
+        "My employer is Bosch.",
+        "I work at Bosch, and the canteen is loud.",
+        "Since you ask, I work at Bosch.",
+    ];
+    let mut life = Life::read_by(Arc::new(RuleExtractor::new()));
+    for (n, words) in (0..5).flat_map(|_| wordings).enumerate() {
+        life.say_in("2020-05-01", &format!("s{n}"), words);
+        life.say_as(Origin::Assistant, "2020-05-01", words);
+    }
+    let facts = now(life.store.history(&FactFilter::all())).unwrap();
+    let living: Vec<_> = facts.iter().filter(|fact| fact.expired_at.is_none()).collect();
+    let events: BTreeSet<_> = living[0].supports.iter().map(|support| support.source.event).collect();
+    assert_eq!((living.len(), events.len()), (1, 50));
+    assert!((living[0].strength() - 1.0).abs() < 1e-6);
+    let mut life = Life::read_by(Arc::new(RuleExtractor::new()));
+    let once = life.say("2020-05-01", wordings[0]);
+    for words in wordings {
+        life.say_as(Origin::Assistant, "2020-05-01", words);
+    }
+    let fact = now(life.store.believed(&FactFilter::all())).unwrap().remove(0);
+    assert!((fact.strength() - 0.5).abs() < 1e-6, "the agent's words do not count");
+    assert!(fact.supports.iter().any(|support| support.source.event == once));
 }

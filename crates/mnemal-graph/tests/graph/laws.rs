@@ -156,3 +156,17 @@ fn what_a_merge_brings_does_not_change_the_past() {
         past_is_kept(&story, k);
     }
 }
+
+#[test]
+fn the_ids_of_facts_follow_those_of_their_events() {
+    let mut life = Life::new();
+    for n in 0..20 {
+        life.say("2020-05-01", &format!("me likes thing{n}\nme uses tool{n}"));
+    }
+    let facts = life.dump().facts;
+    let ids: std::collections::BTreeSet<_> = facts.iter().map(|fact| fact.id).collect();
+    assert_eq!((facts.len(), ids.len()), (40, 40), "each has an id of its own");
+    for fact in &facts {
+        assert_eq!(fact.id.0 >> 64, fact.supports[0].source.event.0 >> 64, "an event's facts stand together");
+    }
+}

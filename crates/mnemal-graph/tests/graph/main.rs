@@ -9,6 +9,7 @@
 
 mod log;
 
+mod chain;
 mod company;
 mod dead;
 mod decide;

@@ -6,6 +6,7 @@ use mnemal_core::{
 };
 use mnemal_graph::GraphSource;
 
+use crate::decide::{ADD, about, words};
 use crate::log::{Life, day, now};
 
 fn request(query: &str) -> ContextRequest {
@@ -214,4 +215,20 @@ fn only_wanted_sections_are_looked_up() {
     let asked =
         ContextRequest { sections: Within::Only(vec![Section::Recall]), ..request("Where does Anna live?") };
     assert!(offered(&life, &asked).is_empty());
+}
+
+// proves: NX-05.4
+#[test]
+fn how_sure_a_claim_is_decides_what_becomes_of_it() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me likes tea ~0.8\nme likes jazz ~0.79\nme likes rain ~0.5\nme likes fog ~0.49");
+    let known = ["user likes jazz (candidate)", "user likes rain (candidate)", "user likes tea"];
+    assert_eq!(life.on("2021-01-01"), known, "what is less sure stays in the log");
+    let offered = |life: &Life| lines(life, "What do I like?").join("\n");
+    let is_offered = |life: &Life| ["tea", "jazz", "rain"].map(|what| offered(life).contains(what));
+    assert_eq!(is_offered(&life), [true, false, false]);
+    life.say_in("2020-06-01", "another", "me likes jazz ~0.6");
+    let decision = about(&life, "likes", words("rain"), ADD);
+    life.decide("2020-06-01", decision);
+    assert_eq!(is_offered(&life), [true; 3], "a second conversation, and the user, make it hold");
 }
