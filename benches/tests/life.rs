@@ -15,6 +15,6 @@ async fn every_section_of_a_context_has_lines_in_a_made_life() {
     assert!(figures.iter().any(|figure| figure.name.contains("without a question")), "{figures:?}");
     let sections: Vec<_> = figures.iter().filter(|figure| figure.unit == "lines").collect();
     assert_eq!(sections.len(), 10);
-    let empty: Vec<_> = sections.iter().filter(|figure| figure.value == 0.0).collect();
+    let empty: Vec<_> = sections.iter().filter(|figure| figure.value <= 0.0).collect();
     assert!(empty.is_empty(), "{empty:?}");
 }

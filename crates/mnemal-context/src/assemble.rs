@@ -176,22 +176,12 @@ impl Assembler {
         let mut sifted = Sieve { request, seen: &seen, settings, counter, nonce: &nonce }.sift(fragments);
         let rivals = rivals(&sifted.candidates, settings.near_duplicate);
         let identity: &[String] = if wants(request, Section::Identity) { &settings.identity } else { &[] };
-        let offered: Vec<Section> = Section::ALL
-            .into_iter()
-            .filter(|section| {
-                let is_stocked = match section {
-                    Section::State => inventories.iter().any(|inventory| !inventory.items.is_empty()),
-                    Section::Identity => !identity.is_empty(),
-                    _ => false,
-                };
-                is_stocked || sifted.candidates.iter().any(|candidate| candidate.fragment.section == *section)
-            })
-            .collect();
-        let reserve = if request.query.is_some() { settings.shares.unclaimed() } else { TokenCount(0) };
-        let mut claims = claims(&settings.shares, request.budget, &offered, reserve);
-        let pinned: TokenCount =
-            sifted.candidates.iter().filter(|one| is_pinned(one)).map(|one| one.tokens).sum();
-        grow(&mut claims, request.budget, (pinned, !identity.is_empty()));
+        let stocked = |section: Section| match section {
+            Section::State => inventories.iter().any(|inventory| !inventory.items.is_empty()),
+            Section::Identity => !identity.is_empty(),
+            _ => false,
+        };
+        let (claims, pinned) = claimed(request, settings, &sifted.candidates, &stocked);
         let room = |of: Section| {
             let claim = claims.iter().find(|(section, _)| *section == of);
             claim.map_or(TokenCount(0), |(_, room)| *room)
@@ -238,11 +228,7 @@ impl Assembler {
             version: parts.version.clone(),
             settings_hash: settings.hash(),
             head,
-            model: request
-                .query_vector
-                .as_ref()
-                .map(|(model, _)| model.clone())
-                .or_else(|| parts.model.clone()),
+            model: request.query_vector.as_ref().map(|(model, _)| model).or(parts.model.as_ref()).cloned(),
             tokenizer: counter.name().to_owned(),
             budget: request.budget,
             tokens: fitted.tokens(),
@@ -263,6 +249,24 @@ impl Assembler {
             receipt,
         }
     }
+}
+
+/// Returns what each section that has something may claim, and how much of it is for what is pinned; `stocked` says of a section
+/// whether it has something beside candidates.
+fn claimed(
+    request: &ContextRequest,
+    settings: &ContextSettings,
+    candidates: &[Candidate],
+    stocked: &dyn Fn(Section) -> bool,
+) -> (Vec<(Section, TokenCount)>, TokenCount) {
+    let has = |section: Section| candidates.iter().any(|candidate| candidate.fragment.section == section);
+    let offered: Vec<Section> =
+        Section::ALL.into_iter().filter(|section| stocked(*section) || has(*section)).collect();
+    let reserve = if request.query.is_some() { settings.shares.unclaimed() } else { TokenCount(0) };
+    let mut claims = claims(&settings.shares, request.budget, &offered, reserve);
+    let pinned: TokenCount = candidates.iter().filter(|one| is_pinned(one)).map(|one| one.tokens).sum();
+    grow(&mut claims, request.budget, (pinned, stocked(Section::Identity)));
+    (claims, pinned)
 }
 
 /// What the parts answered.

@@ -56,11 +56,10 @@ impl ProfileHeading {
         // Behind their beginning keys name what feedback is about, then which side of it.
         let mut path = key.as_str().split('/').skip(1);
         let (about, side) = (path.next().unwrap_or_default(), path.next().unwrap_or_default());
-        Some(match () {
-            () if COMMUNICATION.contains(&side) => Self::Communication,
-            () if about == ANY_ANSWER => Self::Agent,
-            () => Self::Work,
-        })
+        if COMMUNICATION.contains(&side) {
+            return Some(Self::Communication);
+        }
+        Some(if about == ANY_ANSWER { Self::Agent } else { Self::Work })
     }
 }
 

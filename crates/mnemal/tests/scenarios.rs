@@ -1,4 +1,4 @@
-//! The acceptance scenarios of PicoBot's memory, against every store.
+//! The acceptance scenarios of `PicoBot`'s memory, against every store.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
