@@ -52,8 +52,8 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
         });
         let talked = talk(&memory, &mut beside).await;
         is_over.store(true, Ordering::Relaxed);
-        for (which, running) in running.into_iter().enumerate() {
-            works[which] += running.await??;
+        for (done, running) in works.iter_mut().zip(running) {
+            *done += running.await??;
         }
         talked?;
     }

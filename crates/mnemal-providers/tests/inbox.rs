@@ -232,7 +232,7 @@ async fn a_folder_of_the_inbox_that_is_a_link_is_refused() {
     );
 }
 
-// proves: GA-06 (a larger file is refused visibly), GA-11
+// proves: GA-06, GA-11 (a larger file is refused visibly)
 #[tokio::test]
 async fn what_cannot_be_read_says_why() {
     let mut desk = Desk::new();

@@ -120,7 +120,7 @@ mod tests {
         engine
     }
 
-    // proves: GB-22 (a script that runs), GB-16, GB-18 (a search with score, trust, dates and events over several spaces)
+    // proves: GB-22 (a script that runs)
     #[test]
     fn the_script_of_this_example_answers_with_its_source() {
         let home = tempfile::tempdir().unwrap();

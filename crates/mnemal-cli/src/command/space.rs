@@ -50,9 +50,10 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
         Space::List => list(&spaces, output)?,
         Space::Create { name, always_on } => {
             let space = SpaceId::new(name)?;
-            drop(match always_on {
-                true => spaces.use_always_on(&space).await?,
-                false => spaces.create(&space, AlwaysOn::No).await?,
+            drop(if always_on {
+                spaces.use_always_on(&space).await?
+            } else {
+                spaces.create(&space, AlwaysOn::No).await?
             });
             show(&spaces, &space, output).await?;
         }

@@ -45,14 +45,9 @@ impl Marker {
     }
 
     fn written(&self) -> String {
-        let mut text = format!("active = {}\n", self.is_on);
-        if let Some(mins) = self.interval_mins {
-            text.push_str(&format!("consolidate_interval_mins = {mins}\n"));
-        }
-        if let Some(since) = self.since {
-            text.push_str(&format!("created_at_micros = {}\n", since.as_micros()));
-        }
-        text
+        let interval = self.interval_mins.map(|mins| format!("consolidate_interval_mins = {mins}\n"));
+        let since = self.since.map(|since| format!("created_at_micros = {}\n", since.as_micros()));
+        format!("active = {}\n{}{}", self.is_on, interval.unwrap_or_default(), since.unwrap_or_default())
     }
 }
 
