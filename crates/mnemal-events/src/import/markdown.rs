@@ -114,7 +114,10 @@ impl Markdown {
                 self.tags
                     .extend(listed.split(',').map(unquoted).filter(|tag| !tag.is_empty()).map(str::to_owned));
             }
-            "date" | "created" | "created_at" => self.day = Some(unquoted(value).to_owned()),
+            "date" | "created" | "created_at" => {
+                self.day =
+                    self.day.take().or_else(|| day(unquoted(value)).map(|_| unquoted(value).to_owned()));
+            }
             _ => {}
         }
         true
@@ -134,7 +137,11 @@ impl Markdown {
             return Ok(());
         }
         let (stamp, content) = stamped(block.trim());
-        let at = self.at(stamp, moments)?;
+        // Brackets that hold no time after all stay in the text.
+        let (at, content) = match self.at(stamp, moments) {
+            Ok(Some(at)) => (Some(at), content),
+            _ => (None, block.trim()),
+        };
         let is_dated = self.format == Format::MemoryMd && at.is_some();
         let stem = turns.stem();
         let title = stem.strip_suffix(".md").unwrap_or(&stem).to_owned();

@@ -301,3 +301,16 @@ fn strict_reading_names_the_record_that_cannot_be_understood() {
     assert_eq!(taken.stored, 5, "what stands before the cut");
     assert!(said(&skipped).iter().any(|(line, why)| *line == 4 && why == "not JSON: it ends too early"));
 }
+
+#[test]
+fn a_note_with_odd_dates_is_read_all_the_same() {
+    let desk = desk();
+    let file = "---\ndate: first of May\n---\n- [2026-99-99 10:00] rain\n- [10:00] sun\n";
+    let options = ImportOptions { source: "odd.md".to_owned(), ..options() };
+    let (taken, skipped) = desk.import(file.as_bytes(), Format::MemoryMd, &options);
+    assert_eq!((taken.stored, skipped.len()), (2, 0));
+    let events = desk.all();
+    let texts: Vec<&str> = kept(&events).iter().map(|event| event.content.as_str()).collect();
+    assert_eq!(texts, ["[2026-99-99 10:00] rain", "[10:00] sun"]);
+    assert!(kept(&events).iter().all(|event| event.metadata["time_inferred"] == "true"));
+}

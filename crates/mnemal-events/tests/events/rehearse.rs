@@ -11,7 +11,8 @@ use crate::desk::{Desk, batches, desk, fixture, options};
 fn rehearse(desk: &Desk, file: &[u8], format: Format, options: &ImportOptions) -> Rehearsal {
     let mut rehearsal = Rehearsal::default();
     for batch in batches(file, format, options) {
-        block_on(desk.log.rehearse(batch.unwrap(), &mut rehearsal)).unwrap();
+        let looked = block_on(desk.log.rehearse(batch.unwrap(), &mut rehearsal)).unwrap();
+        assert!(looked.gaps.is_empty());
     }
     rehearsal
 }
