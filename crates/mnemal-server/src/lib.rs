@@ -1,4 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "http")]
+pub mod auth;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "http")]
+mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+#[cfg(feature = "http")]
+mod metrics;
+#[cfg(feature = "http")]
+mod settings;
+#[cfg(feature = "http")]
+mod wire;
+
+#[cfg(feature = "http")]
+pub use crate::settings::{AuthMode, AuthSettings, ServerSettings};

@@ -6,21 +6,24 @@
 //! State is never tied to a connection: the space is fixed by who opened it, the session is an argument, and a confirmation
 //! is a token that any process of the installation can check.
 
-mod answer;
+pub(crate) mod answer;
 mod arguments;
 mod catalogue;
+mod categories;
 mod context;
 mod entity;
 mod forget;
 mod lifecycle;
-mod moment;
-mod nearest;
-mod recall;
+pub(crate) mod moment;
+pub(crate) mod nearest;
+pub(crate) mod recall;
 mod relationships;
 mod server;
-mod store;
+#[cfg(feature = "http")]
+mod stateless;
+pub(crate) mod store;
 mod tell;
-mod token;
+pub(crate) mod token;
 mod tool;
 mod upkeep;
 mod working;
@@ -33,7 +36,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::mcp::lifecycle::Lifecycle;
 use crate::mcp::server::Server;
-pub use crate::mcp::tool::Profile;
+#[cfg(feature = "http")]
+pub(crate) use crate::mcp::stateless::StatelessService;
+pub use crate::mcp::tool::{Profile, Reach};
 use crate::mcp::upkeep::Upkeep;
 
 /// How a server shows itself.
@@ -42,6 +47,8 @@ use crate::mcp::upkeep::Upkeep;
 pub struct Options {
     /// The tools that it offers.
     pub profile: Profile,
+    /// What the one who calls may do.
+    pub reach: Reach,
     /// Said to the client behind the instructions of the server, after a blank line; empty for nothing.
     pub extra_instructions: String,
 }
@@ -53,6 +60,18 @@ impl Options {
         self.profile = profile;
         self
     }
+
+    /// Sets what the one who calls may do.
+    #[must_use]
+    pub fn with_reach(mut self, reach: Reach) -> Self {
+        self.reach = reach;
+        self
+    }
+}
+
+/// Returns the names of all tools, in the order in which they are listed.
+pub fn tools() -> impl Iterator<Item = &'static str> {
+    tool::Tool::ALL.into_iter().map(tool::Tool::name)
 }
 
 /// Serves one memory on this process's standard input and output until the input ends.

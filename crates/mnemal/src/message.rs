@@ -83,6 +83,13 @@ impl Message {
         }
     }
 
+    /// Says that nobody can tell whether these are the user's own words, as when a model's runtime hands them on: they have
+    /// the origin of what a tool says, whoever speaks.
+    pub fn hearsay(mut self) -> Self {
+        self.origin = Origin::ToolExternal;
+        self
+    }
+
     /// Sets the conversation.
     pub fn session(mut self, session: SessionId) -> Self {
         self.session = Some(session);

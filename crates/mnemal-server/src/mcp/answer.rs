@@ -29,7 +29,7 @@ pub(super) enum Outcome {
 
 /// A call that cannot be answered; the model reads why and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mistake(pub(super) String);
+pub(crate) struct Mistake(pub(crate) String);
 
 impl Mistake {
     pub(super) fn new(text: impl Into<String>) -> Self {

@@ -52,7 +52,7 @@ pub(super) async fn call(
     };
     let digest = target.digest(&preview);
     let engine = memory.engine();
-    let holds = |token: &str| token::is_good(engine, Tool::Forget, &digest, token);
+    let holds = |token: &str| token::is_good(engine, Tool::Forget.name(), &digest, token);
     match (person, token) {
         (Person::Answered { agrees, state }, _) => {
             if !holds(&state) {
@@ -73,13 +73,13 @@ pub(super) async fn call(
             Err(Mistake::new(NO_TOKEN))
         }
         (Person::Near, None) if !only_look => {
-            let (state, _) = token::issue(engine, Tool::Forget, &digest);
+            let (state, _) = token::issue(engine, Tool::Forget.name(), &digest);
             let message = format!("Erase {} for good? It is {}.", target.shown, amount(&preview));
             Ok(Outcome::Ask { message, state })
         }
         _ => {
             target.warn(&mut tail);
-            let (token, ends) = token::issue(engine, Tool::Forget, &digest);
+            let (token, ends) = token::issue(engine, Tool::Forget.name(), &digest);
             let head = format!(
                 "This would erase {} for good: {}. Nothing is erased yet. If the user wants that, call memory_forget \
                  again with the same arguments and confirm_token \"{token}\" within 10 minutes.",

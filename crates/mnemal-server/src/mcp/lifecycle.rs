@@ -20,29 +20,35 @@ pub(super) struct Lifecycle<T> {
     ending: watch::Sender<bool>,
 }
 
-/// Tells when the input has ended.
+/// Tells when the input has ended; without a receiver it never does, because each request is its own input.
 #[derive(Clone, Debug)]
-pub(super) struct Ended(watch::Receiver<bool>);
+pub(super) struct Ended(Option<watch::Receiver<bool>>);
 
 impl<T> Lifecycle<T> {
     pub(super) fn around(inner: T) -> (Self, Ended) {
         let (ending, ended) = watch::channel(false);
-        (Self { inner, is_open: false, ending }, Ended(ended))
+        (Self { inner, is_open: false, ending }, Ended(Some(ended)))
     }
 }
 
 impl Ended {
+    /// Returns one that never tells.
+    #[cfg(feature = "http")]
+    pub(super) fn never() -> Self {
+        Self(None)
+    }
+
     /// Waits until the input has ended.
     pub(super) async fn wait(&self) {
+        let Some(mut ended) = self.0.clone() else { return std::future::pending().await };
         // When the transport is gone, so is its input.
-        let mut ended = self.0.clone();
         let _gone = ended.wait_for(|ended| *ended).await;
     }
 
     /// Waits until the input has ended and a call that still runs has had its time.
     #[expect(clippy::disallowed_methods, reason = "a timer of the server")]
     pub(super) async fn and_grace(&self) {
-        let mut ended = self.0.clone();
+        let Some(mut ended) = self.0.clone() else { return std::future::pending().await };
         if ended.wait_for(|ended| *ended).await.is_err() {
             // The transport is gone, and with it whoever waits for an answer.
             return;

@@ -8,7 +8,7 @@ const MICROS_PER_MINUTE: i64 = 60_000_000;
 
 /// Reads RFC 3339, a plain day (its start in the system's zone), Unix milliseconds, or a span back from now: `90m`, `24h`,
 /// `7d`, `2w`.
-pub(super) fn read(text: &str, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn read(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(millis) = text.parse::<i64>() {
         return Timestamp::from_micros(millis.saturating_mul(1_000)).ok();

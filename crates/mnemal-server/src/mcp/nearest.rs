@@ -6,7 +6,7 @@ const NAMED: usize = 3;
 const COMPARED: usize = 64;
 
 /// Returns up to three of `keys` that are near `wanted`, nearest first, then by name.
-pub(super) fn nearest<'a>(wanted: &str, keys: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn nearest<'a>(wanted: &str, keys: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(COMPARED).collect();
     let within = (wanted.len() / 3).max(2);
     let mut found: Vec<(usize, &str)> = keys

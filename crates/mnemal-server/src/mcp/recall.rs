@@ -31,7 +31,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let mut tail = Tail::new(arguments.notes);
     let engine = memory.engine();
 
-    let asked = if wanted.is_narrow() { (limit * LOOK_AT).min(MOST_LOOKED_AT) } else { limit };
+    let asked = looked_at(&wanted, limit);
     let found = memory.recall(&query).filter(filter).limit(asked as usize).await?;
     let mut hits = found.value.hits;
     hits.retain(|hit| wanted.takes(hit));
@@ -62,9 +62,14 @@ enum Detail {
     Explained,
 }
 
+/// Returns how many hits are looked at, so that `limit` of the wanted sorts are among them.
+pub(crate) fn looked_at(wanted: &Wanted, limit: u32) -> u32 {
+    if wanted.is_narrow() { (limit * LOOK_AT).min(MOST_LOOKED_AT) } else { limit }
+}
+
 /// Which sorts of records are wanted.
 #[derive(Debug, Default)]
-struct Wanted {
+pub(crate) struct Wanted {
     /// Turns of conversations and documents.
     events: bool,
     /// Notes of these kinds, or of any for `None`.
@@ -77,10 +82,17 @@ struct Wanted {
 
 impl Wanted {
     fn read(arguments: &Arguments) -> Result<Self, Mistake> {
+        Self::new(arguments.list("kinds")?, arguments.text("category")?.as_deref(), arguments.list("tags")?)
+    }
+
+    /// Reads the sorts by their names.
+    pub(crate) fn new(
+        mut kinds: Vec<String>,
+        category: Option<&str>,
+        tags: Vec<String>,
+    ) -> Result<Self, Mistake> {
         let mut wanted = Self::default();
-        let mut kinds = arguments.list("kinds")?;
-        let category = arguments.text("category")?;
-        match category.as_deref().map(str::trim) {
+        match category.map(str::trim) {
             // The names of two kinds that another memory calls categories.
             Some(name @ ("knowledge" | "timeline")) => kinds.push(name.to_owned()),
             Some(name) => {
@@ -91,7 +103,7 @@ impl Wanted {
         for kind in kinds {
             wanted.add(&kind)?;
         }
-        for tag in arguments.list("tags")? {
+        for tag in tags {
             wanted.tags.push(Tag::new(tag).map_err(|error| Mistake::about("tags", &error))?);
         }
         Ok(wanted)
@@ -129,7 +141,20 @@ impl Wanted {
         !self.within.is_empty() || !self.tags.is_empty() || self.notes.iter().any(Option::is_some)
     }
 
-    fn takes(&self, hit: &Hit) -> bool {
+    /// Returns the filter of what can be told apart without reading a note.
+    pub(crate) fn filter(&self) -> EventFilter {
+        let roles = if self.only_notes() {
+            Within::Only(vec![Role::Decision])
+        } else if self.only_events() {
+            Within::Only(Role::ALL.into_iter().filter(|role| *role != Role::Decision).collect())
+        } else {
+            Within::All
+        };
+        EventFilter { roles, ..EventFilter::live() }
+    }
+
+    /// Whether a hit is of a sort that is wanted.
+    pub(crate) fn takes(&self, hit: &Hit) -> bool {
         let kept = hit.event.kept();
         let Some(EventKind::Decision(Decision::Remember(note))) = kept.map(|kept| &kept.kind) else {
             return self.events || !self.only_notes();
@@ -153,14 +178,7 @@ fn filter(arguments: &Arguments, wanted: &Wanted, now: Timestamp) -> Result<Even
     if since.zip(until).is_some_and(|(since, until)| since >= until) {
         return Err(Mistake::new("since must be before until."));
     }
-    let roles = if wanted.only_notes() {
-        Within::Only(vec![Role::Decision])
-    } else if wanted.only_events() {
-        Within::Only(Role::ALL.into_iter().filter(|role| *role != Role::Decision).collect())
-    } else {
-        Within::All
-    };
-    Ok(EventFilter { roles, since, until, ..EventFilter::live() })
+    Ok(EventFilter { since, until, ..wanted.filter() })
 }
 
 /// Returns what was shown, for programs, and how many hits had to go to fit.

@@ -1,6 +1,7 @@
 //! The handler of the protocol: identity, listing, and each call as one piece of work that can be called off.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use mnemal::Memory;
@@ -17,28 +18,63 @@ use crate::mcp::answer::{Mistake, Outcome};
 use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
-use crate::mcp::tool::{Profile, Tool};
-use crate::mcp::{Options, context, entity, forget, recall, relationships, store, working};
+use crate::mcp::tool::{Offer, Tool};
+use crate::mcp::{Options, categories, context, entity, forget, recall, relationships, store, working};
 
 /// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
 const KEEP: u64 = 300_000;
 /// The name of the one question that a person is asked.
 const QUESTION: &str = "confirm";
 
+/// Is told of every call: the tool, and whether it was answered.
+#[derive(Clone, Default)]
+pub(super) struct Watch(Option<Told>);
+
+/// What a watch calls.
+pub(super) type Told = Arc<dyn Fn(&'static str, &'static str) + Send + Sync>;
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Watch")
+    }
+}
+
+impl Watch {
+    #[cfg(feature = "http")]
+    pub(super) fn new(told: Told) -> Self {
+        Self(Some(told))
+    }
+
+    fn tell(&self, tool: Tool, outcome: &'static str) {
+        if let Some(told) = &self.0 {
+            told(tool.name(), outcome);
+        }
+    }
+}
+
 /// One memory behind the protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     memory: Memory,
-    profile: Profile,
+    offers: Vec<Offer>,
     instructions: String,
     ended: Ended,
+    watch: Watch,
 }
 
 impl Server {
     pub(super) fn new(memory: Memory, options: &Options, ended: Ended) -> Self {
-        let tools: Vec<Tool> = options.profile.tools().collect();
-        let instructions = catalogue::instructions(&tools, &options.extra_instructions);
-        Self { memory, profile: options.profile, instructions, ended }
+        let mut offers = options.profile.offers();
+        offers.retain(|offer| options.reach.allows(offer.tool));
+        let instructions = catalogue::instructions(&offers, &options.extra_instructions);
+        Self { memory, offers, instructions, ended, watch: Watch::default() }
+    }
+
+    /// The same, whose calls are told.
+    #[cfg(feature = "http")]
+    pub(super) fn watched(mut self, watch: Watch) -> Self {
+        self.watch = watch;
+        self
     }
 
     async fn answer(
@@ -57,6 +93,7 @@ impl Server {
             Tool::WorkingPut => working::put(&self.memory, given).await.map(Outcome::Said),
             Tool::WorkingGet => working::get(&self.memory, given).await.map(Outcome::Said),
             Tool::WorkingFind => working::find(&self.memory, given).await.map(Outcome::Said),
+            Tool::Categories => categories::call(&self.memory, given).await.map(Outcome::Said),
             Tool::Forget => {
                 let person =
                     answered(request.input_responses.as_ref(), request.request_state).unwrap_or(reach);
@@ -88,7 +125,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.profile.tools().map(catalogue::definition).collect();
+        let tools = self.offers.iter().map(|offer| catalogue::definition(*offer)).collect();
         let list = ListToolsResult::with_all_items(tools);
         Ok(if is_stateless(&context) {
             list.with_ttl_ms(KEEP).with_cache_scope(CacheScope::Private)
@@ -102,8 +139,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.profile.tools().find(|tool| tool.name() == request.name) else {
-            let names: Vec<&str> = self.profile.tools().map(Tool::name).collect();
+        let Some(Offer { tool, .. }) = self.offers.iter().copied().find(|offer| offer.name == request.name)
+        else {
+            let names: Vec<&str> = self.offers.iter().map(|offer| offer.name).collect();
             return Err(ErrorData::invalid_params(
                 format!("there is no such tool; there are {}", names.join(", ")),
                 None,
@@ -121,6 +159,7 @@ impl ServerHandler for Server {
                 return Err(ErrorData::internal_error("the input has ended", None));
             }
         };
+        self.watch.tell(tool, if matches!(done, Ok(Ok(_))) { "ok" } else { "error" });
         Ok(match done {
             Ok(Ok(Outcome::Said(answer))) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);

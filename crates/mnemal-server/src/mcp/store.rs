@@ -88,7 +88,7 @@ fn filed(request: RememberCall, arguments: &Arguments, tail: &mut Tail) -> Resul
 }
 
 /// Returns the category of a kind that has its own, with the caller's below it.
-fn filed_under(top: Option<&str>, category: Option<&str>) -> Result<Option<Category>, Mistake> {
+pub(crate) fn filed_under(top: Option<&str>, category: Option<&str>) -> Result<Option<Category>, Mistake> {
     let name = match (top, category) {
         (None, None) => return Ok(None),
         (None, Some(category)) => category.to_owned(),

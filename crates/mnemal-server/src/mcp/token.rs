@@ -3,16 +3,14 @@
 use mnemal::Engine;
 use mnemal_core::Timestamp;
 
-use crate::mcp::tool::Tool;
-
-/// Returns a token for a call, and when it ends.
-pub(super) fn issue(engine: &Engine, tool: Tool, arguments: &str) -> (String, Timestamp) {
-    engine.issue_token(&[tool.name().as_bytes(), arguments.as_bytes()])
+/// Returns a token for a call of an operation, and when it ends.
+pub(crate) fn issue(engine: &Engine, operation: &str, arguments: &str) -> (String, Timestamp) {
+    engine.issue_token(&[operation.as_bytes(), arguments.as_bytes()])
 }
 
 /// Whether the token was issued for this call by this installation, and holds.
-pub(super) fn is_good(engine: &Engine, tool: Tool, arguments: &str, token: &str) -> bool {
-    engine.holds_token(&[tool.name().as_bytes(), arguments.as_bytes()], token)
+pub(crate) fn is_good(engine: &Engine, operation: &str, arguments: &str, token: &str) -> bool {
+    engine.holds_token(&[operation.as_bytes(), arguments.as_bytes()], token)
 }
 
 #[cfg(test)]
@@ -28,6 +26,8 @@ mod tests {
 
     use super::*;
 
+    const FORGET: &str = "memory_forget";
+
     fn engine(key: u8) -> (Engine, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::default());
         let shared = Arc::clone(&clock) as Arc<dyn mnemal_core::Clock>;
@@ -38,12 +38,12 @@ mod tests {
     #[test]
     fn a_token_holds_for_its_call_its_installation_and_ten_minutes() {
         let (engine_1, clock) = engine(1);
-        let (token, ends) = issue(&engine_1, Tool::Forget, "key:a");
-        let good = |engine: &Engine, arguments| is_good(engine, Tool::Forget, arguments, &token);
+        let (token, ends) = issue(&engine_1, FORGET, "key:a");
+        let good = |engine: &Engine, arguments| is_good(engine, FORGET, arguments, &token);
         assert_eq!(ends, clock.now().plus_micros(HOLDS));
         assert!(good(&engine_1, "key:a"));
         assert!(!good(&engine_1, "key:b"));
-        assert!(!is_good(&engine_1, Tool::Store, "key:a", &token));
+        assert!(!is_good(&engine_1, "memory_store", "key:a", &token));
         assert!(good(&engine(1).0, "key:a"));
         assert!(!good(&engine(2).0, "key:a"));
         clock.advance(Duration::from_secs(599));
@@ -55,11 +55,11 @@ mod tests {
     #[test]
     fn a_changed_token_is_no_token() {
         let (engine, _clock) = engine(1);
-        let (token, _) = issue(&engine, Tool::Forget, "x");
+        let (token, _) = issue(&engine, FORGET, "x");
         for place in 0..token.len() {
             let mut forged = token.clone().into_bytes();
             forged[place] = if forged[place] == b'0' { b'1' } else { b'0' };
-            assert!(!is_good(&engine, Tool::Forget, "x", std::str::from_utf8(&forged).unwrap()), "{place}");
+            assert!(!is_good(&engine, FORGET, "x", std::str::from_utf8(&forged).unwrap()), "{place}");
         }
         for wrong in [
             "",
@@ -70,7 +70,7 @@ mod tests {
             &format!("{token}0"),
             "7fffffffffffffff-0",
         ] {
-            assert!(!is_good(&engine, Tool::Forget, "x", wrong), "{wrong}");
+            assert!(!is_good(&engine, FORGET, "x", wrong), "{wrong}");
         }
     }
 }

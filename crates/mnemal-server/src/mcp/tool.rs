@@ -9,17 +9,20 @@ pub enum Profile {
     Core,
     /// Reading only.
     Readonly,
+    /// The tools of other memories by their own names.
+    Compat,
 }
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Self; 2] = [Self::Core, Self::Readonly];
+    pub const ALL: [Self; 3] = [Self::Core, Self::Readonly, Self::Compat];
 
     /// Returns the name on the command line and in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Core => "core",
             Self::Readonly => "readonly",
+            Self::Compat => "compat",
         }
     }
 
@@ -28,9 +31,65 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.as_str() == name)
     }
 
-    /// Returns the tools that are offered, in the order in which they are listed.
-    pub(super) fn tools(self) -> impl Iterator<Item = Tool> {
-        Tool::ALL.into_iter().filter(move |tool| self == Self::Core || tool.is_read_only())
+    /// Returns what is offered, in the order in which it is listed.
+    pub(super) fn offers(self) -> Vec<Offer> {
+        let own = |tool: Tool| Offer { name: tool.name(), tool };
+        match self {
+            Self::Core => Tool::ALL.into_iter().map(own).collect(),
+            Self::Readonly => Tool::ALL.into_iter().filter(|tool| tool.is_read_only()).map(own).collect(),
+            Self::Compat => COMPAT.iter().map(|(name, tool)| Offer { name, tool: *tool }).collect(),
+        }
+    }
+}
+
+/// A tool under the name by which it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// The name on the wire.
+    pub(super) name: &'static str,
+    /// What stands behind it.
+    pub(super) tool: Tool,
+}
+
+/// Names of other memories' tools, and what stands behind them; their arguments are aliases. Source: SURFACES 6.6.
+const COMPAT: &[(&str, Tool)] = &[
+    ("memory_store", Tool::Store),
+    ("memory_recall", Tool::Recall),
+    ("memory_forget", Tool::Forget),
+    ("save_memory", Tool::Store),
+    ("search_memory", Tool::Recall),
+    ("delete_memory", Tool::Forget),
+    ("list_memory_categories", Tool::Categories),
+    ("save_to_working_memory", Tool::WorkingPut),
+    ("get_from_working_memory", Tool::WorkingGet),
+    ("list_working_memory", Tool::WorkingFind),
+    ("search_working_memory", Tool::WorkingFind),
+    ("get_entity", Tool::Entity),
+    ("get_relationships", Tool::Relationships),
+    ("recall", Tool::Context),
+];
+
+/// What the one who calls may do; what he may not is not offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reach {
+    /// Reading only.
+    Reading,
+    /// Also storing.
+    Writing,
+    /// Also erasing.
+    #[default]
+    Erasing,
+}
+
+impl Reach {
+    /// Whether a tool may be called.
+    pub(super) fn allows(self, tool: Tool) -> bool {
+        match self {
+            Self::Reading => tool.is_read_only(),
+            Self::Writing => tool != Tool::Forget,
+            Self::Erasing => true,
+        }
     }
 }
 
@@ -55,10 +114,12 @@ pub(super) enum Tool {
     WorkingGet,
     /// `working_find`.
     WorkingFind,
+    /// `memory_categories`, which only other memories' names lead to so far.
+    Categories,
 }
 
 impl Tool {
-    /// All tools, in the order in which they are listed.
+    /// The tools of the core, in the order in which they are listed.
     pub(super) const ALL: [Self; 9] = [
         Self::Context,
         Self::Recall,
@@ -83,6 +144,7 @@ impl Tool {
             Self::WorkingPut => "working_put",
             Self::WorkingGet => "working_get",
             Self::WorkingFind => "working_find",
+            Self::Categories => "memory_categories",
         }
     }
 
@@ -104,6 +166,7 @@ impl Tool {
             Self::WorkingPut => &["key", "value", "ttl_minutes", "category", "tags", "session"],
             Self::WorkingGet => &["key", "session"],
             Self::WorkingFind => &["query", "prefix", "category", "tags", "session", "max_tokens"],
+            Self::Categories => &["prefix", "max_tokens"],
         }
     }
 
@@ -119,7 +182,8 @@ mod tests {
 
     #[test]
     fn a_profile_that_only_reads_offers_no_tool_that_changes_something() {
-        let names = |profile: Profile| profile.tools().map(Tool::name).collect::<Vec<_>>();
+        let names =
+            |profile: Profile| profile.offers().into_iter().map(|offer| offer.name).collect::<Vec<_>>();
         assert_eq!(
             names(Profile::Readonly),
             [
@@ -132,6 +196,10 @@ mod tests {
             ]
         );
         assert_eq!(names(Profile::Core).len(), 9);
+        let mut compat = names(Profile::Compat);
+        compat.sort_unstable();
+        compat.dedup();
+        assert_eq!(compat.len(), COMPAT.len(), "each name stands once");
         for profile in Profile::ALL {
             assert_eq!(Profile::from_name(profile.as_str()), Some(profile));
         }

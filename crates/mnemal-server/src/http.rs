@@ -1,0 +1,36 @@
+//! An HTTP server over all spaces of an installation.
+//!
+//! There is one table of routes. It says of each what it needs (a right, a body), what it takes and answers (as JSON Schema),
+//! and which function translates it into one call of the facade; the router, the `OpenAPI` document, the checks of rights and
+//! the names in metrics are read from that table, so that none of them can forget a route.
+//!
+//! A request passes, in this order: the names of host and origin, the route, the key and its rights, the rate, a free slot,
+//! the body within its limit. Then the route's function runs, at most for the time of a request. One that changes something
+//! runs as a task of its own: a client that goes away, or a time that ends, does not break it off.
+
+mod area;
+mod body;
+mod call;
+mod cursor;
+mod edge;
+mod flow;
+mod host;
+mod jobs;
+mod mcp;
+mod openapi;
+mod problem;
+mod query;
+mod replay;
+mod reply;
+mod route;
+mod serve;
+
+pub use self::edge::Server;
+pub use self::host::Access;
+
+/// Returns every operation with its method and path, in no particular order.
+pub fn operations() -> Vec<(String, String)> {
+    let operation =
+        |route: route::Route| (route.operation.to_owned(), format!("{} {}", route.method, route.path));
+    area::routes().into_iter().map(operation).collect()
+}

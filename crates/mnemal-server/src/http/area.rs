@@ -1,0 +1,46 @@
+//! The areas of the API; each file reads its forms, calls the facade, and writes its answers.
+
+mod compat;
+mod events;
+mod forget;
+mod graph;
+mod keys;
+mod memories;
+mod operations;
+mod read;
+mod spaces;
+mod stream;
+mod summaries;
+mod transfer;
+mod work;
+mod working;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::http::route::Route;
+
+/// Returns every route.
+pub(crate) fn routes() -> Vec<Route> {
+    [
+        operations::routes(),
+        keys::routes(),
+        spaces::routes(),
+        events::routes(),
+        memories::routes(),
+        read::routes(),
+        graph::routes(),
+        summaries::routes(),
+        working::routes(),
+        work::routes(),
+        transfer::routes(),
+        stream::routes(),
+        forget::routes(),
+        compat::routes(),
+    ]
+    .concat()
+}
+
+/// Returns the schema of a form.
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}

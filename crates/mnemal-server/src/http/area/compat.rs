@@ -1,0 +1,192 @@
+//! The routes of GB always-on KB under their own names: they translate names and call the same handlers. A knowledge base is
+//! a space.
+
+use hyper::Method;
+use mnemal::AlwaysOn;
+use mnemal_core::{AsOf, LearningFilter, LearningKind, Scored, Selector, SpaceId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::auth::Right;
+use crate::http::area::{forget, of, work};
+use crate::http::call::{Call, no_space};
+use crate::http::jobs::JobForm;
+use crate::http::problem::Problem;
+use crate::http::reply::Reply;
+use crate::http::route::Route;
+use crate::wire::ErasureForm;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "kb_list",
+            "/api/kb/always-on",
+            "Spaces that are always on.",
+            (of::<Vec<KbForm>>, |call| Box::pin(async move { list(&call) })),
+        ),
+        Route::post(
+            "kb_ingest",
+            "/api/kb/always-on/ingest",
+            "Reads a text into a space.",
+            (of::<KbIngestForm>, of::<JobForm>, |call| Box::pin(ingest(call))),
+        )
+        .status(202),
+        Route::post(
+            "kb_consolidate",
+            "/api/kb/always-on/consolidate",
+            "Brings a space up to date.",
+            (of::<KbNameForm>, of::<JobForm>, |call| Box::pin(consolidate(call))),
+        )
+        .status(202),
+        Route::get(
+            "kb_memories",
+            "/api/kb/always-on/{kb}/memories",
+            "What a space remembers.",
+            (of::<Vec<KbMemoryForm>>, |call| Box::pin(memories(call))),
+        ),
+        Route::get(
+            "kb_insights",
+            "/api/kb/always-on/{kb}/insights",
+            "What several memories say together.",
+            (of::<Vec<KbMemoryForm>>, |call| Box::pin(memories(call))),
+        ),
+        Route::get(
+            "kb_memory_forget",
+            "/api/kb/always-on/{kb}/memory/{id}",
+            "Erases a memory.",
+            (of::<ErasureForm>, |call| Box::pin(erase(call))),
+        )
+        .method(Method::DELETE)
+        .right(Right::Erase),
+        Route::get(
+            "kb_clear",
+            "/api/kb/always-on/{kb}/clear",
+            "Erases every memory of a space, in one call.",
+            (of::<ErasureForm>, |call| Box::pin(clear(call))),
+        )
+        .method(Method::POST)
+        .right(Right::Erase),
+    ]
+}
+
+/// A knowledge base.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Kb")]
+struct KbForm {
+    /// The space.
+    kb_name: String,
+    /// Whether it is read beside every other one.
+    always_on: bool,
+}
+
+/// A text for a knowledge base.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "KbIngest")]
+struct KbIngestForm {
+    /// The space.
+    kb_name: String,
+    /// The text.
+    text: String,
+    /// Where it comes from.
+    #[serde(default)]
+    source: Option<String>,
+}
+
+/// A knowledge base by name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "KbName")]
+struct KbNameForm {
+    /// The space.
+    kb_name: String,
+}
+
+/// A memory in the words of the design.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KbMemory")]
+struct KbMemoryForm {
+    /// Its id.
+    id: String,
+    /// The words.
+    summary: String,
+    /// What it is about.
+    topics: Vec<String>,
+    /// 0 to 1.
+    importance: f32,
+    /// The event that it rests on.
+    source: Option<String>,
+    /// Whether the dream has looked at it.
+    is_consolidated: bool,
+    /// When it was stored.
+    created_at: String,
+}
+
+/// Returns the same call in a space that the caller may know.
+fn inside(mut call: Call, name: &str) -> Result<Call, Problem> {
+    let space = SpaceId::new(name).ok().filter(|space| call.principal.knows(space));
+    let space = space.ok_or_else(|| no_space(name))?;
+    let rest: Vec<String> = call.path.drain(..).skip(1).collect();
+    call.path = std::iter::once(space.to_string()).chain(rest).collect();
+    Ok(call)
+}
+
+fn by_path(call: Call) -> Result<Call, Problem> {
+    let name = call.name(0).to_owned();
+    inside(call, &name)
+}
+
+fn list(call: &Call) -> Result<Reply, Problem> {
+    let spaces = call.host.spaces.list()?.into_iter();
+    let on = spaces.filter(|entry| entry.always_on == AlwaysOn::Yes && call.principal.knows(&entry.space));
+    let forms: Vec<KbForm> =
+        on.map(|entry| KbForm { kb_name: entry.space.to_string(), always_on: true }).collect();
+    Reply::ok(&forms)
+}
+
+async fn ingest(call: Call) -> Result<Reply, Problem> {
+    let KbIngestForm { kb_name, text, source } = call.body()?;
+    let call = inside(call, &kb_name)?;
+    work::begin_ingest(&call, work::IngestForm { text, source, title: None }).await
+}
+
+async fn consolidate(call: Call) -> Result<Reply, Problem> {
+    let KbNameForm { kb_name } = call.body()?;
+    work::begin_consolidation(&inside(call, &kb_name)?).await
+}
+
+async fn memories(call: Call) -> Result<Reply, Problem> {
+    let call = by_path(call)?;
+    let memory = call.memory().await?;
+    let rows = memory.learnings(&LearningFilter::all(), AsOf::present(call.host.now())).await?;
+    let is_insight = call.operation == "kb_insights";
+    let rows = rows.iter().map(|Scored { item, .. }| item);
+    let forms: Vec<KbMemoryForm> = rows
+        .filter(|row| (row.kind == LearningKind::Insight) == is_insight)
+        .map(|row| KbMemoryForm {
+            id: row.id.to_string(),
+            summary: row.content.clone(),
+            topics: row.topics.clone(),
+            importance: row.importance.get(),
+            source: row.sources.first().map(|source| source.event.to_string()),
+            is_consolidated: is_insight,
+            created_at: row.created_at.to_string(),
+        })
+        .collect();
+    Reply::ok(&forms)
+}
+
+async fn erase(call: Call) -> Result<Reply, Problem> {
+    let call = by_path(call)?;
+    let selector = forget::records(&call.memory().await?, &[call.name(1).to_owned()]).await?;
+    forget::erase(&call, selector).await
+}
+
+async fn clear(call: Call) -> Result<Reply, Problem> {
+    let call = by_path(call)?;
+    let rows = call.memory().await?.all_learnings(&LearningFilter::all()).await?;
+    let mut ids: Vec<_> = rows.iter().flat_map(|row| row.sources.iter().map(|source| source.event)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    forget::erase(&call, Selector::Events(ids)).await
+}

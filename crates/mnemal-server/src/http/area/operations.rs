@@ -1,0 +1,109 @@
+//! The server itself: whether it lives, what it is, what it counts.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::auth::Right;
+use crate::http::area::of;
+use crate::http::call::Call;
+use crate::http::edge::sees_health;
+use crate::http::openapi;
+use crate::http::problem::Problem;
+use crate::http::reply::Reply;
+use crate::http::route::{Needs, Route, Routes};
+
+pub(super) fn routes() -> Vec<Route> {
+    let open = |route: Route| route.needs(Needs::Nothing);
+    vec![
+        open(Route::get(
+            "health_live",
+            "/health/live",
+            "Whether the process runs.",
+            (of::<StatusForm>, |_| {
+                Box::pin(async { Reply::ok(&StatusForm { status: "ok", version: None, spaces_open: None }) })
+            }),
+        )),
+        open(Route::get(
+            "health_ready",
+            "/health/ready",
+            "Whether spaces can be read and written.",
+            (of::<StatusForm>, |call| Box::pin(async move { ready(&call) })),
+        )),
+        open(Route::get(
+            "version",
+            "/version",
+            "What runs.",
+            (of::<VersionForm>, |_| {
+                Box::pin(async {
+                    Reply::ok(&VersionForm { name: mnemal::PRODUCT, version: env!("CARGO_PKG_VERSION") })
+                })
+            }),
+        )),
+        open(Route::get(
+            "openapi",
+            "/openapi.json",
+            "This document.",
+            (of::<Value>, |_| Box::pin(async { Reply::ok(&openapi::document(&Routes::all())) })),
+        )),
+        // Who may see it depends on a setting, so the handler looks.
+        open(Route::get(
+            "metrics",
+            "/metrics",
+            "What is counted, for Prometheus.",
+            (of::<Value>, |call| Box::pin(metrics(call))),
+        ))
+        .gives("text/plain; version=0.0.4; charset=utf-8"),
+    ]
+}
+
+/// How the server is.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Status")]
+struct StatusForm {
+    /// `ok`.
+    status: &'static str,
+    /// What runs; for keys with the right `metrics`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'static str>,
+    /// Spaces that are open now; for keys with the right `metrics`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spaces_open: Option<usize>,
+}
+
+/// What runs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Version")]
+struct VersionForm {
+    /// The product.
+    name: &'static str,
+    /// Its version.
+    version: &'static str,
+}
+
+fn ready(call: &Call) -> Result<Reply, Problem> {
+    // The folder of the spaces answers, or nothing can.
+    call.host.spaces.list()?;
+    let sees = sees_health(&call.principal);
+    Reply::ok(&StatusForm {
+        status: "ok",
+        version: sees.then_some(env!("CARGO_PKG_VERSION")),
+        spaces_open: sees.then(|| call.host.spaces.n_open()),
+    })
+}
+
+async fn metrics(call: Call) -> Result<Reply, Problem> {
+    if !call.host.settings.metrics_public {
+        if call.principal.rights == crate::auth::Rights::default() {
+            return Err(Problem::new("unauthenticated", "metrics need a key"));
+        }
+        call.must(Right::Metrics)?;
+    }
+    call.host.metrics.no_health();
+    for space in call.host.open_spaces() {
+        let Ok(memory) = call.host.spaces.open(&space).await else { continue };
+        let Ok(health) = memory.health().await else { continue };
+        call.host.metrics.health(&health);
+    }
+    Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", call.host.metrics.text()))
+}

@@ -1,0 +1,278 @@
+//! Reading what is known: recall, contexts, and the accounts of them.
+
+use mnemal::{Format, RecallMode};
+use mnemal_core::{AsOf, ChannelId, ModelId, ReceiptId, Section, SessionId, Timestamp, UserId, Within};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::auth::Right;
+use crate::http::area::of;
+use crate::http::call::Call;
+use crate::http::problem::Problem;
+use crate::http::reply::Reply;
+use crate::http::route::Route;
+use crate::mcp::recall::{Wanted, looked_at};
+use crate::wire::{ContextForm, Detail, RecalledForm, ReceiptForm};
+
+/// Hits of a search that names no limit. Source: SURFACES 5.2.
+const LIMIT: u32 = 10;
+/// Most hits of a search. Source: SURFACES 5.1, as for every list.
+const MOST: u32 = 200;
+/// Tokens of a search that names no ceiling. Source: SURFACES 4.2, `recall.max_tokens`.
+const MAX_TOKENS: u32 = 2_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post(
+            "recall",
+            "/v1/spaces/{space}/recall",
+            "Finds what was said or noted, best first.",
+            (of::<RecallForm>, of::<RecalledForm>, |call| Box::pin(recall(call))),
+        )
+        .right(Right::Read),
+        Route::post(
+            "context",
+            "/v1/spaces/{space}/context",
+            "Assembles what matters for a turn, within a token budget.",
+            (of::<ContextBody>, of::<ContextForm>, |call| Box::pin(context(call))),
+        )
+        .right(Right::Read),
+        Route::get(
+            "recall_get",
+            "/v1/spaces/{space}/recalls/{id}",
+            "The account of an earlier context.",
+            (of::<ReceiptForm>, |call| Box::pin(receipt(call))),
+        ),
+    ]
+}
+
+/// What is looked for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Recall")]
+struct RecallForm {
+    /// The question.
+    query: String,
+    /// Most hits, 1 to 200; 10 without it.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// Most tokens of the texts; 2,000 without it.
+    #[serde(default)]
+    max_tokens: Option<u32>,
+    /// Of `event`, `memory`, `knowledge`, `preference`, `timeline`, `anti_pattern`.
+    #[serde(default)]
+    kinds: Option<Vec<String>>,
+    /// Only memories in it.
+    #[serde(default)]
+    category: Option<String>,
+    /// Only memories with all of them.
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+    /// Only this person's.
+    #[serde(default)]
+    user: Option<String>,
+    /// Only this conversation's.
+    #[serde(default)]
+    session: Option<String>,
+    /// Not before.
+    #[serde(default)]
+    since: Option<String>,
+    /// Before.
+    #[serde(default)]
+    until: Option<String>,
+    /// What held then.
+    #[serde(default)]
+    as_of: Option<String>,
+    /// As it was believed then.
+    #[serde(default)]
+    believed_at: Option<String>,
+    /// `auto`, `hybrid`, `lexical` or `vector`.
+    #[serde(default)]
+    mode: Option<String>,
+    /// Only hits of at least this score.
+    #[serde(default)]
+    min_score: Option<f32>,
+    /// The query's own vector.
+    #[serde(default)]
+    query_vector: Option<VectorForm>,
+    /// Other spaces that are read beside this one.
+    #[serde(default)]
+    spaces: Option<Vec<String>>,
+    /// Also what is held back.
+    #[serde(default)]
+    include_quarantined: bool,
+    /// Also what each score is made of.
+    #[serde(default)]
+    explain: bool,
+}
+
+/// A vector, and the model that made it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "QueryVector")]
+struct VectorForm {
+    /// The model.
+    model: String,
+    /// Its values.
+    vector: Vec<f32>,
+}
+
+/// What a context is for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ContextRequest")]
+struct ContextBody {
+    /// What the turn is about.
+    #[serde(default)]
+    query: Option<String>,
+    /// The conversation that will be shown it; its own turns are left out.
+    #[serde(default)]
+    session: Option<String>,
+    /// The place, of which more is told.
+    #[serde(default)]
+    channel: Option<String>,
+    /// Only this person's.
+    #[serde(default)]
+    user: Option<String>,
+    /// The hard limit, in tokens; 4,000 without it.
+    #[serde(default)]
+    budget_tokens: Option<u32>,
+    /// The sections that are wanted; all without it.
+    #[serde(default)]
+    sections: Option<Vec<String>>,
+    /// `markdown`, `xml` or `json`.
+    #[serde(default)]
+    format: Option<String>,
+    /// Other spaces that are read beside this one.
+    #[serde(default)]
+    spaces: Option<Vec<String>>,
+    /// Leave out what the conversation was shown before; yes without it.
+    #[serde(default)]
+    skip_injected: Option<bool>,
+    /// What held then.
+    #[serde(default)]
+    as_of: Option<String>,
+    /// As it was believed then.
+    #[serde(default)]
+    believed_at: Option<String>,
+    /// Also what was left out.
+    #[serde(default)]
+    explain: bool,
+}
+
+async fn recall(call: Call) -> Result<Reply, Problem> {
+    let form: RecallForm = call.body()?;
+    let detail = if form.explain { Detail::Explained } else { Detail::Plain };
+    let memory = call.memory_beside(form.spaces.as_deref()).await?;
+    let wanted =
+        Wanted::new(form.kinds.unwrap_or_default(), form.category.as_deref(), form.tags.unwrap_or_default());
+    let wanted = wanted.map_err(|mistake| Problem::invalid(mistake.0))?;
+    let limit = form.limit.unwrap_or(LIMIT);
+    if !(1..=MOST).contains(&limit) {
+        return Err(Problem::invalid(format!("limit must be 1..={MOST}")));
+    }
+    let mut filter = wanted.filter();
+    filter.session = super::events::within(form.session.as_deref(), |name| SessionId::new(name))?;
+    filter.user = super::events::within(form.user.as_deref(), |name| UserId::new(name))?;
+    filter.since = call.time("since", form.since.as_deref())?;
+    filter.until = call.time("until", form.until.as_deref())?;
+    if form.include_quarantined {
+        filter.quarantined = Within::All;
+    }
+    let asked = looked_at(&wanted, limit);
+    let mut request = memory.recall(&form.query).filter(filter).limit(asked as usize);
+    if let Some(mode) = form.mode.as_deref() {
+        request = request.mode(mode_named(mode)?);
+    }
+    if let Some(score) = form.min_score {
+        request = request.min_score(score);
+    }
+    if let Some(vector) = form.query_vector {
+        request = request.query_vector(ModelId::new(vector.model)?, vector.vector);
+    }
+    if let Some(as_of) = as_of(&call, form.as_of.as_deref(), form.believed_at.as_deref())? {
+        request = request.as_of(as_of);
+    }
+    let began = call.host.clock.monotonic();
+    let mut found = request.await?;
+    let metrics = &call.host.metrics;
+    let took = call.host.clock.monotonic().saturating_sub(began);
+    metrics.observe("mnemal_recall_duration_seconds", &[("mode", found.used.as_str())], took.as_secs_f64());
+    found.value.hits.retain(|hit| wanted.takes(hit));
+    found.value.hits.truncate(limit as usize);
+    metrics.observe("mnemal_recall_hits", &[], found.hits.len() as f64);
+    if found.hits.is_empty() {
+        metrics.count("mnemal_recall_empty_total", &[], 1);
+    }
+    let count = |text: &str| memory.engine().count_tokens(text).0;
+    let within = (form.max_tokens.unwrap_or(MAX_TOKENS), count);
+    Reply::ok(&RecalledForm::new(&found, &found.gaps, detail, within))
+}
+
+fn mode_named(name: &str) -> Result<RecallMode, Problem> {
+    match name {
+        "auto" | "hybrid" => Ok(RecallMode::Auto),
+        "lexical" | "bm25" => Ok(RecallMode::Lexical),
+        "vector" => Ok(RecallMode::Vector),
+        _ => Err(Problem::invalid("mode must be auto, hybrid, lexical or vector")),
+    }
+}
+
+/// Reads the two times that are asked about; `None` for now.
+pub(super) fn as_of(call: &Call, world: Option<&str>, belief: Option<&str>) -> Result<Option<AsOf>, Problem> {
+    if world.is_none() && belief.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(AsOf {
+        world: call.time("as_of", world)?.unwrap_or_else(|| call.host.now()),
+        belief: call.time("believed_at", belief)?.unwrap_or(Timestamp::MAX),
+    }))
+}
+
+async fn context(call: Call) -> Result<Reply, Problem> {
+    let form: ContextBody = call.body()?;
+    let detail = if form.explain { Detail::Explained } else { Detail::Plain };
+    let mut memory = call.memory_beside(form.spaces.as_deref()).await?;
+    if let Some(user) = form.user {
+        memory = memory.for_user(UserId::new(user)?);
+    }
+    let mut request = memory.context(form.query.unwrap_or_default());
+    if let Some(session) = form.session {
+        request = request.session(SessionId::new(session)?);
+        if form.skip_injected != Some(false) {
+            request = request.skip_injected();
+        }
+    }
+    if let Some(channel) = form.channel {
+        request = request.channel(ChannelId::new(channel)?);
+    }
+    if let Some(budget) = form.budget_tokens {
+        request = request.budget(budget);
+    }
+    if let Some(names) = form.sections {
+        let section = |name: &String| {
+            Section::from_name(name).ok_or_else(|| Problem::invalid(format!("there is no section {name:?}")))
+        };
+        request = request.sections(names.iter().map(section).collect::<Result<Vec<_>, _>>()?);
+    }
+    if let Some(name) = form.format.as_deref() {
+        let format = Format::from_name(name);
+        request =
+            request.format(format.ok_or_else(|| Problem::invalid("format must be markdown, xml or json"))?);
+    }
+    if let Some(as_of) = as_of(&call, form.as_of.as_deref(), form.believed_at.as_deref())? {
+        request = request.as_of(as_of);
+    }
+    let began = call.host.clock.monotonic();
+    let context = request.await?;
+    let took = call.host.clock.monotonic().saturating_sub(began);
+    call.host.metrics.observe("mnemal_context_duration_seconds", &[], took.as_secs_f64());
+    call.host.metrics.observe("mnemal_context_tokens", &[], f64::from(context.tokens.0));
+    Reply::ok(&ContextForm::new(&context, &context.gaps, detail))
+}
+
+async fn receipt(call: Call) -> Result<Reply, Problem> {
+    let name = call.name(1);
+    let id: ReceiptId = name.parse().map_err(|_| Problem::not_found(format!("no recall {name:?}")))?;
+    Reply::ok(&ReceiptForm::from(&call.memory().await?.receipt(id).await?))
+}

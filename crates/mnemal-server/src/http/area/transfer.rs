@@ -1,0 +1,120 @@
+//! Histories in, everything out: streamed both ways.
+
+use std::io::{BufRead as _, Write as _};
+
+use mnemal::{ImportFormat, ImportOptions, Memory, OwnHistory};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+
+use crate::http::area::of;
+use crate::http::call::Call;
+use crate::http::flow::{Incoming, outgoing};
+use crate::http::problem::Problem;
+use crate::http::reply::Reply;
+use crate::http::route::Route;
+use crate::wire::{GapForm, gaps};
+
+/// What an export is.
+const JSONL: &str = "application/x-ndjson";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post(
+            "import",
+            "/v1/spaces/{space}/import",
+            "Reads conversations in, each once; human speakers are hearsay.",
+            (of::<ImportedForm>, of::<ImportedForm>, |call| Box::pin(import(call))),
+        )
+        .takes(JSONL)
+        .query(of::<ImportQuery>),
+        Route::get(
+            "export",
+            "/v1/spaces/{space}/export",
+            "Everything, without loss, as JSON lines.",
+            (of::<ImportedForm>, |call| Box::pin(export(call))),
+        )
+        .gives(JSONL),
+    ]
+}
+
+/// How a history is read.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct ImportQuery {
+    /// `auto`, `jsonl`, `neutral`, `openai` or `claude-code`.
+    format: Option<String>,
+    /// Only say what would be stored.
+    dry_run: Option<bool>,
+}
+
+/// What was read.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Imported")]
+struct ImportedForm {
+    /// How it was read.
+    format: &'static str,
+    /// Lines that were read.
+    lines: u64,
+    /// Events that were stored.
+    stored: u64,
+    /// Events that were there already.
+    duplicates: u64,
+    /// Events that were forgotten before, and stay so.
+    forgotten: u64,
+    /// Secrets that were replaced.
+    redactions: u64,
+    /// Lines that were passed over.
+    skipped: u64,
+    /// Layers that could not answer in full.
+    gaps: Vec<GapForm>,
+}
+
+async fn import(mut call: Call) -> Result<Reply, Problem> {
+    let query: ImportQuery = call.query()?;
+    let format = match query.format.as_deref() {
+        None | Some("auto") => ImportFormat::Auto,
+        Some("jsonl") => ImportFormat::Mnemal,
+        Some("neutral") => ImportFormat::Neutral,
+        Some("openai") => ImportFormat::OpenAi,
+        Some("claude-code") => ImportFormat::ClaudeCode,
+        Some(other) => return Err(Problem::invalid(format!("no format {other:?}"))),
+    };
+    let memory =
+        if query.dry_run == Some(true) { Memory::in_memory().await? } else { call.memory_or_new().await? };
+    let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
+    let options = ImportOptions { origin: OwnHistory::No, ..ImportOptions::new("http", call.host.now()) };
+    let runtime = Handle::current();
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut incoming = Incoming::new(parts);
+        // Waits for the first bytes before it asks what they are.
+        let _first = incoming.fill_buf();
+        runtime.block_on(memory.import(incoming, format, options, &mut |_| ()))
+    });
+    let report = reading.await.map_err(|_| Problem::new("internal", "the import failed inside"))??;
+    Reply::ok(&ImportedForm {
+        format: report.format.map_or("auto", ImportFormat::as_str),
+        lines: report.lines,
+        stored: report.taken.stored,
+        duplicates: report.taken.duplicates,
+        forgotten: report.taken.forgotten,
+        redactions: report.taken.redactions,
+        skipped: report.skipped_total,
+        gaps: gaps(&report.gaps),
+    })
+}
+
+async fn export(call: Call) -> Result<Reply, Problem> {
+    let memory = call.memory().await?;
+    let (mut out, body) = outgoing();
+    let runtime = Handle::current();
+    let writing = tokio::task::spawn_blocking(move || {
+        let done = runtime.block_on(memory.export(&mut out));
+        // A client that has gone wants no rest; an export that fails ends without its last line, which readers miss.
+        if done.is_ok() {
+            let _rest = out.flush();
+        }
+    });
+    drop(writing);
+    Ok(Reply::parts(JSONL, body))
+}

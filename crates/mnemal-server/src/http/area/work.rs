@@ -1,0 +1,290 @@
+//! Work that takes longer than a request, and texts that are read in.
+
+use std::time::Duration;
+
+use mnemal::{DreamRun, Due, Memory};
+use mnemal_core::{Document, Error, ErrorKind, Gap, GapCause, OwnerId, Passage, SessionId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::http::area::of;
+use crate::http::call::Call;
+use crate::http::jobs::JobForm;
+use crate::http::problem::Problem;
+use crate::http::reply::Reply;
+use crate::http::route::Route;
+use crate::wire::{GapForm, gaps};
+
+/// How long a job reads notes and facts before it looks whether it gets on. Source: own default.
+const STRETCH: Duration = Duration::from_secs(1);
+
+pub(super) fn routes() -> Vec<Route> {
+    let job = |operation, path, summary, handle| Route::post(operation, path, summary, handle).status(202);
+    vec![
+        job(
+            "ingest",
+            "/v1/spaces/{space}/ingest",
+            "Reads a text in, as a document; the same text is read once.",
+            (of::<IngestForm>, of::<JobForm>, |call| Box::pin(ingest(call))),
+        ),
+        job(
+            "extract",
+            "/v1/spaces/{space}/extract",
+            "Reads notes and facts in what is new in the log.",
+            (of::<NothingForm>, of::<JobForm>, |call| Box::pin(extract(call))),
+        ),
+        job(
+            "consolidate",
+            "/v1/spaces/{space}/consolidate",
+            "Brings facts, summaries and notes up to date.",
+            (of::<NothingForm>, of::<JobForm>, |call| Box::pin(consolidate(call))),
+        ),
+        job(
+            "dream",
+            "/v1/spaces/{space}/dream",
+            "Looks over the notes; with `dry_run` only says what it would do.",
+            (of::<DreamForm>, of::<JobForm>, |call| Box::pin(dream(call))),
+        ),
+        Route::post(
+            "session_compress",
+            "/v1/spaces/{space}/sessions/{session}/compress",
+            "Makes its old turns one entry of its timeline; nothing is lost.",
+            (of::<CompressForm>, of::<CompressedForm>, |call| Box::pin(compress(call))),
+        ),
+        Route::get(
+            "job_list",
+            "/v1/spaces/{space}/jobs",
+            "Jobs of this server's life, newest first.",
+            (of::<JobsForm>, |call| {
+                Box::pin(async move { Reply::ok(&JobsForm { items: call.host.jobs.list(&call.space()?) }) })
+            }),
+        ),
+        Route::get(
+            "job_get",
+            "/v1/spaces/{space}/jobs/{id}",
+            "A job.",
+            (of::<JobForm>, |call| {
+                Box::pin(async move { Reply::ok(&call.host.jobs.get(&call.space()?, call.name(1))?) })
+            }),
+        ),
+    ]
+}
+
+/// Nothing needs to be said.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Nothing")]
+struct NothingForm {}
+
+/// A text that is read in.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Ingest")]
+pub(super) struct IngestForm {
+    /// The text.
+    pub(super) text: String,
+    /// Where it comes from.
+    #[serde(default)]
+    pub(super) source: Option<String>,
+    /// What it is called.
+    #[serde(default)]
+    pub(super) title: Option<String>,
+}
+
+/// How the notes are looked over.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Dream")]
+struct DreamForm {
+    /// Only say what would be done.
+    dry_run: bool,
+}
+
+/// What stays of a conversation as it is.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Compress")]
+struct CompressForm {
+    /// Tokens of the model's window, of which what is left takes at most half.
+    budget_tokens: Option<u32>,
+    /// Turns that stay; 6 without it.
+    keep_last: Option<usize>,
+    /// Only when it is time for it.
+    if_due: bool,
+}
+
+/// A conversation that was compressed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Compressed")]
+struct CompressedForm {
+    /// What stands for its old turns.
+    summary: String,
+    /// The memory that keeps it; none when there was nothing to compress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_id: Option<String>,
+    /// Its key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The last turn that it stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consolidated_through: Option<String>,
+    /// `extractive`, `model` or `raw`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'static str>,
+    /// Why it was time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<&'static str>,
+    /// Layers that could not answer in full.
+    gaps: Vec<GapForm>,
+}
+
+/// Jobs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Jobs")]
+struct JobsForm {
+    /// Newest first.
+    items: Vec<JobForm>,
+}
+
+async fn ingest(call: Call) -> Result<Reply, Problem> {
+    let form: IngestForm = call.body()?;
+    begin_ingest(&call, form).await
+}
+
+/// Begins to read a text in.
+pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply, Problem> {
+    if form.text.trim().is_empty() {
+        return Err(Problem::invalid("text is empty"));
+    }
+    let memory = call.memory_or_new().await?;
+    let hash: [u8; 32] = Sha256::digest(form.text.as_bytes()).into();
+    let name = form.title.or_else(|| form.source.clone()).unwrap_or_else(|| "text".to_owned());
+    let mut document = Document {
+        name,
+        kind: "text".to_owned(),
+        hash,
+        written_at: None,
+        fields: mnemal_core::Metadata::new(),
+        passages: vec![Passage { text: form.text, ..Passage::default() }],
+    };
+    if let Some(source) = form.source {
+        document.fields.insert("source".to_owned(), source);
+    }
+    let work = async move {
+        let taken = memory.ingest(&document).await?.value;
+        if let Some(refused) = taken.refused.first() {
+            return Err(Error::invalid(refused.why.clone()));
+        }
+        Ok(json!({"stored": taken.stored, "duplicates": taken.duplicates, "redactions": taken.redactions}))
+    };
+    Reply::accepted(&call.host.jobs.begin(call, "ingest", work)?)
+}
+
+/// Reads until nothing is left, or nothing gets on.
+async fn read_all(memory: &Memory) -> Result<u64, Error> {
+    let behind = |gaps: &[Gap]| {
+        let behind = |gap: &Gap| match gap.cause {
+            GapCause::Stale { behind } => behind,
+            _ => 0,
+        };
+        gaps.iter().map(behind).sum::<u64>()
+    };
+    let mut before = u64::MAX;
+    loop {
+        let mut left = behind(&memory.engine().fold_within(STRETCH).await);
+        match memory.graph().await {
+            Ok(graph) => left += behind(&graph.gaps),
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            Err(error) => return Err(error),
+        }
+        if left == 0 || left >= before {
+            return Ok(left);
+        }
+        before = left;
+    }
+}
+
+async fn extract(call: Call) -> Result<Reply, Problem> {
+    let memory = call.memory().await?;
+    let work = async move { Ok(json!({"behind": read_all(&memory).await?})) };
+    Reply::accepted(&call.host.jobs.begin(&call, "extract", work)?)
+}
+
+async fn consolidate(call: Call) -> Result<Reply, Problem> {
+    begin_consolidation(&call).await
+}
+
+/// Begins to bring everything up to date.
+pub(super) async fn begin_consolidation(call: &Call) -> Result<Reply, Problem> {
+    let memory = call.memory().await?;
+    let owner = owner(call)?;
+    let work = async move {
+        let behind = read_all(&memory).await?;
+        let _stale = memory.engine().refresh_summaries().await?;
+        let dream = dreamt(&memory, &owner, DreamRun::Asked).await?;
+        Ok(json!({"behind": behind, "dream": dream}))
+    };
+    Reply::accepted(&call.host.jobs.begin(call, "consolidate", work)?)
+}
+
+async fn dream(call: Call) -> Result<Reply, Problem> {
+    let form: DreamForm = call.body()?;
+    let memory = call.memory().await?;
+    let (run, owner) = (if form.dry_run { DreamRun::Dry } else { DreamRun::Asked }, owner(&call)?);
+    let work = async move { dreamt(&memory, &owner, run).await };
+    Reply::accepted(&call.host.jobs.begin(&call, "dream", work)?)
+}
+
+fn owner(call: &Call) -> Result<OwnerId, Problem> {
+    Ok(OwnerId::new(format!("http-job-{}-{:x}", std::process::id(), call.host.now().as_micros()))?)
+}
+
+async fn dreamt(memory: &Memory, owner: &OwnerId, run: DreamRun) -> Result<Value, Error> {
+    let cycle = memory.engine().dream(owner, run).await?;
+    let operations: Vec<Value> = cycle
+        .accepted()
+        .map(|judged| {
+            let operation = &judged.proposal.operation;
+            let notes: Vec<String> = operation.deed.names().iter().map(ToString::to_string).collect();
+            json!({
+                "event_id": judged.event.map(|event| event.to_string()),
+                "operation": operation.deed.as_str(),
+                "by": operation.producer.id,
+                "because": operation.because,
+                "notes": notes,
+                "text": judged.proposal.text,
+            })
+        })
+        .collect();
+    Ok(json!({
+        "dry_run": run == DreamRun::Dry,
+        "live": cycle.live,
+        "waiting": cycle.waiting,
+        "failed": cycle.failed,
+        "operations": operations,
+    }))
+}
+
+async fn compress(call: Call) -> Result<Reply, Problem> {
+    let form: CompressForm = call.body()?;
+    let mut ask = call.memory().await?.compress(SessionId::new(call.name(1))?);
+    if let Some(turns) = form.keep_last {
+        ask = ask.keep_last(turns);
+    }
+    if let Some(tokens) = form.budget_tokens {
+        ask = ask.window(tokens);
+    }
+    let done = if form.if_due { ask.if_due().await? } else { ask.await? };
+    let entry = done.entry.as_ref();
+    Reply::ok(&CompressedForm {
+        summary: done.summary.clone(),
+        memory_id: entry.map(|entry| entry.note.to_string()),
+        key: entry.map(|entry| entry.key.to_string()),
+        consolidated_through: entry.map(|entry| entry.through.to_string()),
+        method: entry.map(|entry| entry.method.as_str()),
+        due: done.due.map(Due::as_str),
+        gaps: gaps(&done.gaps),
+    })
+}

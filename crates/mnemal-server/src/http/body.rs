@@ -1,0 +1,120 @@
+//! Bodies of requests, read within their limits.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Body;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+
+use crate::http::problem::Problem;
+
+/// Deepest nesting of a document. Source: SURFACES 11.4.
+const DEPTH: usize = 32;
+/// Parts of a streamed body that wait to be read. Source: own default, some hundred kilobytes.
+const WAITING: usize = 16;
+
+/// Reads a whole body.
+///
+/// # Errors
+/// `too_large` for more than `most` bytes, `invalid_request` when the client breaks off.
+pub(crate) async fn whole<B>(body: B, most: usize) -> Result<Bytes, Problem>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    match Limited::new(body, most).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(cause) if cause.is::<http_body_util::LengthLimitError>() => {
+            Err(Problem::new("too_large", format!("a body has at most {most} bytes")))
+        }
+        Err(_) => Err(Problem::invalid("the body ends in the middle")),
+    }
+}
+
+/// Hands the parts of a body on as they come; what is read ends where the client ends or breaks off.
+pub(crate) fn parts<B>(body: B) -> mpsc::Receiver<Bytes>
+where
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Send,
+{
+    let (hand, handed) = mpsc::channel(WAITING);
+    let pass = async move {
+        let mut body = body;
+        while let Some(Ok(frame)) = body.frame().await {
+            if let Ok(bytes) = frame.into_data()
+                && hand.send(bytes).await.is_err()
+            {
+                break;
+            }
+        }
+    };
+    #[expect(clippy::disallowed_methods, reason = "ends with the body, or with whoever reads it")]
+    let _passing = tokio::spawn(pass);
+    handed
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// `invalid_request` for what is no such document, with the place.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    if let Err(wrong) = std::str::from_utf8(bytes) {
+        return Err(Problem::new(
+            "invalid_utf8",
+            format!("byte {} of the body is wrong", wrong.valid_up_to()),
+        ));
+    }
+    if depth(bytes) > DEPTH {
+        return Err(Problem::invalid(format!("a document is nested at most {DEPTH} deep")));
+    }
+    let bytes = if bytes.is_empty() { b"{}" } else { bytes };
+    serde_json::from_slice(bytes).map_err(|wrong| Problem::invalid(format!("body: {wrong}")))
+}
+
+/// Returns how deep a document is nested, without reading it.
+fn depth(bytes: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut is_text, mut is_escaped) = (0_usize, 0, false, false);
+    for byte in bytes {
+        match (is_text, byte) {
+            (true, _) if is_escaped => is_escaped = false,
+            (true, b'\\') => is_escaped = true,
+            (_, b'"') => is_text = !is_text,
+            (false, b'[' | b'{') => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn depth_is_that_of_brackets_outside_texts() {
+        for (text, expect) in
+            [("", 0), ("1", 0), ("[]", 1), (r#"{"a":[1,{"b":[]}]}"#, 4), (r#"["[[[\"[["]"#, 1)]
+        {
+            assert_eq!(depth(text.as_bytes()), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused_with_its_reason() {
+        let code = |bytes: &[u8]| read::<Value>(bytes).map_err(|problem| problem.code());
+        assert_eq!(code(b""), Ok(serde_json::json!({})));
+        assert_eq!(code(b"{"), Err("invalid_request"));
+        assert_eq!(code(b"\"\xff\""), Err("invalid_utf8"));
+        assert_eq!(code(br#""\ud800""#), Err("invalid_request"), "half of a character");
+        let nested = |deep: usize| [vec![b'['; deep], vec![b']'; deep]].concat();
+        assert!(code(&nested(DEPTH)).is_ok());
+        assert_eq!(code(&nested(DEPTH + 1)), Err("invalid_request"));
+        assert_eq!(code(&nested(100_000)), Err("invalid_request"));
+    }
+}

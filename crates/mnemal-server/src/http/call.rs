@@ -1,0 +1,143 @@
+//! One request on its way to its handler: what was asked, by whom, and where.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use mnemal::Memory;
+use mnemal_core::{SpaceId, Timestamp};
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+
+use crate::auth::{Class, Principal, Right};
+use crate::http::body;
+use crate::http::cursor::Page;
+use crate::http::host::Host;
+use crate::http::problem::Problem;
+use crate::http::query;
+
+/// Where the words of this surface are spoken. Source: SURFACES 1.1.
+pub(crate) const CHANNEL: &str = "http";
+
+/// A request that may be answered.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) host: Arc<Host>,
+    pub(crate) principal: Principal,
+    pub(crate) operation: &'static str,
+    /// What stands in the path, in the order of its names.
+    pub(crate) path: Vec<String>,
+    pub(crate) query: String,
+    /// The body of a route that takes a document.
+    pub(crate) body: Bytes,
+    /// The body of a route that takes bytes as they come.
+    pub(crate) parts: Option<mpsc::Receiver<Bytes>>,
+    pub(crate) idempotency_key: Option<String>,
+    /// `Last-Event-ID` of a stream that goes on.
+    pub(crate) last_event: Option<u64>,
+}
+
+impl Call {
+    /// Returns what stands in the path at a place, after the space.
+    pub(crate) fn name(&self, place: usize) -> &str {
+        self.path.get(place).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Returns the space of the path.
+    pub(crate) fn space(&self) -> Result<SpaceId, Problem> {
+        SpaceId::new(self.name(0)).map_err(|_| no_space(self.name(0)))
+    }
+
+    /// Opens the space of the path. One that is not there is made by a call that may write; another call finds none.
+    pub(crate) async fn memory(&self) -> Result<Memory, Problem> {
+        let space = self.space()?;
+        match self.host.open(&space).await {
+            Err(problem) if problem.code() == "not_found" => Err(no_space(space.as_str())),
+            opened => opened,
+        }
+    }
+
+    /// The same, and makes the space if it is not there.
+    pub(crate) async fn memory_or_new(&self) -> Result<Memory, Problem> {
+        self.host.open_or_create(&self.space()?).await
+    }
+
+    /// Opens the space together with those that are read beside it: those that are named, and every always-on space, as far
+    /// as the caller may read them.
+    pub(crate) async fn memory_beside(&self, named: Option<&[String]>) -> Result<Memory, Problem> {
+        let memory = self.memory().await?;
+        let mut others = Vec::new();
+        for name in named.unwrap_or_default() {
+            let space = SpaceId::new(name.as_str()).ok().filter(|space| self.principal.knows(space));
+            others.push(self.host.open(&space.ok_or_else(|| no_space(name))?).await?);
+        }
+        for space in self.host.always_on()? {
+            if self.principal.knows(&space) {
+                others.extend(self.host.open(&space).await.ok());
+            }
+        }
+        Ok(memory.with_secondary(others))
+    }
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// `invalid_request` for what is no such document.
+    pub(crate) fn body<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        body::read(&self.body)
+    }
+
+    /// Reads what stands behind the question mark.
+    ///
+    /// # Errors
+    /// `invalid_request` for what is not known there.
+    pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        query::read(&self.query)
+    }
+
+    /// Returns how a list is cut.
+    pub(crate) fn page(
+        &self,
+        memory: &Memory,
+        limit: Option<u32>,
+        cursor: Option<&str>,
+    ) -> Result<Page, Problem> {
+        Page::read(memory, self, limit, cursor)
+    }
+
+    /// Makes sure that the caller knows which words are the user's own.
+    pub(crate) fn vouches(&self) -> Result<(), Problem> {
+        match self.principal.class {
+            Class::App => Ok(()),
+            Class::Agent => Err(Problem::new("app_key_needed", "the key is an agent's")),
+        }
+    }
+
+    /// Whether the caller may do something.
+    pub(crate) fn may(&self, right: Right) -> bool {
+        self.principal.may(right)
+    }
+
+    /// Makes sure that the caller may do something more than the route asks.
+    pub(crate) fn must(&self, right: Right) -> Result<(), Problem> {
+        if self.may(right) {
+            return Ok(());
+        }
+        Err(Problem::new("right_missing", format!("this needs the right {}", right.as_str())))
+    }
+
+    /// Reads a time: RFC 3339, a plain day, or Unix milliseconds; a span back from now such as `7d`.
+    pub(crate) fn time(&self, name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+        let Some(text) = text else { return Ok(None) };
+        let wrong = || {
+            let detail =
+                format!("{name} must be a time: 2026-11-21, 2026-11-21T09:00:00Z, or Unix milliseconds");
+            Problem::new("invalid_time", detail)
+        };
+        crate::mcp::moment::read(text, self.host.now()).map(Some).ok_or_else(wrong)
+    }
+}
+
+/// What is said of a space that is not there, and in the same words of one that the caller must not know.
+pub(crate) fn no_space(name: &str) -> Problem {
+    Problem::not_found(format!("no space {name:?}"))
+}

@@ -1,0 +1,219 @@
+//! What all requests share: the spaces, the keys, the limits, and what is counted.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mnemal::{AlwaysOn, Memory, Spaces};
+use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
+use tokio::sync::{Semaphore, watch};
+
+use crate::auth::{Keyring, Principal, Secret};
+use crate::http::jobs::Jobs;
+use crate::http::problem::Problem;
+use crate::http::replay::Replays;
+use crate::limits::RateLimit;
+use crate::metrics::Metrics;
+use crate::settings::{AuthMode, ServerSettings};
+
+/// How long it is believed which spaces are always on. Source: own default; a marker is set by hand.
+const BELIEVED: Duration = Duration::from_secs(1);
+/// Time between two steps of a space's upkeep. Source: own default, that of the MCP server.
+const TEND_EVERY: Duration = Duration::from_secs(30);
+/// Time after which a space that nobody asks is no longer tended. Source: DECISIONS 5, idle spaces are closed after 60 s.
+const IDLE: Duration = Duration::from_mins(1);
+
+/// Who is let in, and how that is known.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Who is let in.
+    pub mode: AuthMode,
+    /// The keys that were made.
+    pub keyring: Keyring,
+    /// The key that a person's own programs share, where there is one.
+    pub local: Option<Secret>,
+}
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) spaces: Spaces,
+    pub(crate) access: Access,
+    pub(crate) settings: ServerSettings,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) rate: RateLimit,
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) metrics: Metrics,
+    pub(crate) replays: Replays,
+    pub(crate) jobs: Jobs,
+    /// Whether the server has been asked to end.
+    pub(crate) ending: watch::Sender<bool>,
+    tended: Mutex<HashMap<SpaceId, Tended>>,
+    always_on: Mutex<Option<(Duration, Vec<SpaceId>)>>,
+}
+
+/// What is known of a space that was asked.
+#[derive(Debug)]
+struct Tended {
+    asked_at: Duration,
+    /// When it was last tended; `None` before its index is loaded.
+    done_at: Option<Duration>,
+    /// Whether something was asked since.
+    is_due: bool,
+    /// Told when something was written.
+    written: watch::Sender<u64>,
+}
+
+impl Host {
+    pub(crate) fn new(
+        spaces: Spaces,
+        access: Access,
+        settings: ServerSettings,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            rate: RateLimit::new(settings.rate_limit_rps, settings.rate_limit_burst),
+            slots: Arc::new(Semaphore::new(settings.max_in_flight)),
+            metrics: Metrics::default(),
+            replays: Replays::default(),
+            jobs: Jobs::default(),
+            ending: watch::Sender::new(false),
+            tended: Mutex::default(),
+            always_on: Mutex::default(),
+            spaces,
+            access,
+            settings,
+            clock,
+        }
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Opens a space that is there.
+    pub(crate) async fn open(&self, space: &SpaceId) -> Result<Memory, Problem> {
+        let memory = self.spaces.open(space).await?;
+        self.note(space);
+        Ok(memory)
+    }
+
+    /// Opens a space, which is made if it is not there.
+    pub(crate) async fn open_or_create(&self, space: &SpaceId) -> Result<Memory, Problem> {
+        let memory = self.spaces.open_or_create(space).await?;
+        self.note(space);
+        Ok(memory)
+    }
+
+    /// Returns the spaces that are read beside every other one.
+    pub(crate) fn always_on(&self) -> Result<Vec<SpaceId>, Problem> {
+        let now = self.clock.monotonic();
+        let mut known = self.always_on.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, spaces)) = known.as_ref()
+            && now.saturating_sub(*at) < BELIEVED
+        {
+            return Ok(spaces.clone());
+        }
+        let on = self.spaces.list()?.into_iter().filter(|entry| entry.always_on == AlwaysOn::Yes);
+        let spaces: Vec<SpaceId> = on.map(|entry| entry.space).collect();
+        *known = Some((now, spaces.clone()));
+        Ok(spaces)
+    }
+
+    /// Forgets which spaces are always on, because it was just changed.
+    pub(crate) fn always_on_has_changed(&self) {
+        *self.always_on.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Tells those who watch a space that something was written.
+    pub(crate) fn tell_written(&self, space: &SpaceId) {
+        if let Some(tended) = self.tended().get(space) {
+            tended.written.send_modify(|count| *count = count.wrapping_add(1));
+        }
+    }
+
+    /// Returns what tells that something was written into a space.
+    pub(crate) fn watch(&self, space: &SpaceId) -> Option<watch::Receiver<u64>> {
+        self.tended().get(space).map(|tended| tended.written.subscribe())
+    }
+
+    /// Returns who sends a key; without one whoever asks, where everybody is let in.
+    pub(crate) fn principal(&self, header: Option<&str>) -> Result<Principal, Problem> {
+        let refused = |detail: &str| Problem::new("unauthenticated", detail);
+        if self.access.mode == AuthMode::None {
+            return Ok(Principal::owner("open"));
+        }
+        let header = header.ok_or_else(|| refused("there is no key in the request"))?;
+        let (scheme, key) = header.split_once(' ').unwrap_or_default();
+        let secret = Secret::parse(key).filter(|_| scheme.eq_ignore_ascii_case("bearer"));
+        let secret = secret.ok_or_else(|| refused("this is no key"))?;
+        if let Some(local) = &self.access.local
+            && secret.is_of(&local.digest())
+        {
+            return Ok(Principal::owner("local"));
+        }
+        let known = self.access.keyring.principal(&secret, self.now())?;
+        known.ok_or_else(|| refused("this key is not known, has expired, or was revoked"))
+    }
+
+    /// Returns the spaces that were asked lately.
+    pub(crate) fn open_spaces(&self) -> Vec<SpaceId> {
+        self.tended().keys().cloned().collect()
+    }
+
+    /// Does what is due between requests, until the server ends.
+    pub(crate) async fn tend(&self, owner: &OwnerId) {
+        let mut ending = self.ending.subscribe();
+        loop {
+            let pause = tokio::time::timeout(Duration::from_secs(1), ending.wait_for(|ending| *ending));
+            if pause.await.is_ok() {
+                return;
+            }
+            for space in self.due() {
+                // A space that was removed, or cannot be opened now, is looked at again when it is asked.
+                let Ok(memory) = self.spaces.open(&space).await else { continue };
+                let engine = memory.engine();
+                // What cannot be loaded is a gap of the answers that need it.
+                let _gap = engine.load().await;
+                match engine.tend(owner).await {
+                    Ok(tended) => tracing::debug!(gaps = tended.gaps.len(), "tended a space"),
+                    Err(error) => tracing::info!(kind = error.kind().as_str(), "a space was not tended"),
+                }
+            }
+        }
+    }
+
+    /// Returns the spaces whose upkeep is due, and takes note that it is done.
+    fn due(&self) -> Vec<SpaceId> {
+        let now = self.clock.monotonic();
+        let mut tended = self.tended();
+        tended.retain(|_, one| {
+            one.is_due || one.written.receiver_count() > 0 || now.saturating_sub(one.asked_at) < IDLE
+        });
+        let is_due =
+            |one: &Tended| one.is_due && one.done_at.is_none_or(|at| now.saturating_sub(at) >= TEND_EVERY);
+        let mut due = Vec::new();
+        for (space, one) in tended.iter_mut().filter(|(_, one)| is_due(one)) {
+            (one.is_due, one.done_at) = (false, Some(now));
+            due.push(space.clone());
+        }
+        due
+    }
+
+    /// Notes that a space was asked.
+    fn note(&self, space: &SpaceId) {
+        let now = self.clock.monotonic();
+        let mut tended = self.tended();
+        if let Some(one) = tended.get_mut(space) {
+            (one.asked_at, one.is_due) = (now, true);
+            return;
+        }
+        let one = Tended { asked_at: now, done_at: None, is_due: true, written: watch::Sender::new(0) };
+        tended.insert(space.clone(), one);
+    }
+
+    fn tended(&self) -> MutexGuard<'_, HashMap<SpaceId, Tended>> {
+        self.tended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,166 @@
+//! Requests that are sent again: the first answer is given a second time, and nothing is done twice.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use hyper::StatusCode;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::http::problem::Problem;
+use crate::http::reply::{Content, Reply};
+
+/// Answers that are remembered; the oldest go first. Source: own default. What was stored is known by its key as long as it
+/// lives, in the log; this is for everything else, and for answers word by word.
+const REMEMBERED: usize = 10_000;
+/// Longest answer that is remembered, in bytes. Source: own default, ten megabytes for a thousand of them.
+const LONGEST: usize = 10_000;
+
+/// What was answered to requests with an idempotency key.
+#[derive(Debug, Default)]
+pub(crate) struct Replays(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    answers: HashMap<Asked, Told>,
+    order: VecDeque<Asked>,
+}
+
+/// Who asked what under which key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Asked {
+    pub(crate) caller: String,
+    pub(crate) path: String,
+    pub(crate) key: String,
+}
+
+#[derive(Debug)]
+struct Told {
+    body: [u8; 32],
+    /// `None` while it is worked on.
+    answer: Option<(StatusCode, &'static str, Bytes)>,
+}
+
+/// A request that is worked on; when it is dropped without an answer, the next one may try again.
+#[derive(Debug)]
+pub(crate) struct Begun<'r> {
+    replays: &'r Replays,
+    asked: Option<Asked>,
+}
+
+impl Replays {
+    /// Begins a request, or returns the answer that it had.
+    ///
+    /// # Errors
+    /// `idempotency_mismatch` for another body, `conflict` while the first is worked on.
+    pub(crate) fn begin(
+        &self,
+        asked: Asked,
+        method: &str,
+        body: &[u8],
+    ) -> Result<Result<Begun<'_>, Reply>, Problem> {
+        let body: [u8; 32] =
+            Sha256::new().chain_update(method).chain_update([0]).chain_update(body).finalize().into();
+        let mut known = self.known();
+        match known.answers.get(&asked) {
+            Some(told) if told.body != body => {
+                Err(Problem::new("idempotency_mismatch", "the idempotency key was used for another request"))
+            }
+            Some(Told { answer: None, .. }) => {
+                Err(Problem::new("conflict", "the first request with this idempotency key is worked on"))
+            }
+            Some(Told { answer: Some((status, content_type, bytes)), .. }) => {
+                Ok(Err(again(*status, content_type, bytes)))
+            }
+            None => {
+                while known.order.len() >= REMEMBERED {
+                    if let Some(oldest) = known.order.pop_front() {
+                        known.answers.remove(&oldest);
+                    }
+                }
+                known.order.push_back(asked.clone());
+                known.answers.insert(asked.clone(), Told { body, answer: None });
+                Ok(Ok(Begun { replays: self, asked: Some(asked) }))
+            }
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Begun<'_> {
+    /// Remembers a success; a failure may be tried again.
+    pub(crate) fn answered(mut self, reply: &Reply) {
+        let Content::Whole(bytes) = &reply.content else { return };
+        if !reply.status.is_success() || bytes.len() > LONGEST {
+            return;
+        }
+        let mut known = self.replays.known();
+        if let Some(told) = self.asked.take().and_then(|asked| known.answers.get_mut(&asked)) {
+            told.answer = Some((reply.status, reply.content_type, bytes.clone()));
+        }
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if let Some(asked) = self.asked.take() {
+            let mut known = self.replays.known();
+            known.answers.remove(&asked);
+            known.order.retain(|one| *one != asked);
+        }
+    }
+}
+
+/// Returns the first answer, which says that it is one.
+fn again(status: StatusCode, content_type: &'static str, bytes: &Bytes) -> Reply {
+    let marked = serde_json::from_slice::<Value>(bytes).ok().and_then(|mut document| {
+        document.as_object_mut()?.insert("duplicate".to_owned(), true.into());
+        serde_json::to_vec(&document).ok()
+    });
+    let bytes = marked.map_or_else(|| bytes.clone(), Bytes::from);
+    // It was created by the first request, not by this one.
+    let status = if status == StatusCode::CREATED { StatusCode::OK } else { status };
+    let headers = hyper::HeaderMap::new();
+    Reply { status, content_type, headers, content: Content::Whole(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(caller: &str, key: &str) -> Asked {
+        Asked { caller: caller.to_owned(), path: "/p".to_owned(), key: key.to_owned() }
+    }
+
+    #[test]
+    fn the_first_answer_is_given_again_to_the_same_request_alone() {
+        let replays = Replays::default();
+        let begun = replays.begin(asked("a", "k"), "POST", b"1").unwrap().unwrap();
+        assert_eq!(replays.begin(asked("a", "k"), "POST", b"1").unwrap_err().code(), "conflict");
+        begun.answered(&Reply::created(&json!({"id": 1})).unwrap());
+        let again = replays.begin(asked("a", "k"), "POST", b"1").unwrap().unwrap_err();
+        let Content::Whole(bytes) = again.content else { panic!("a whole answer") };
+        assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), json!({"id": 1, "duplicate": true}));
+        assert_eq!(again.status, StatusCode::OK);
+        for (method, body) in [("POST", "2"), ("PUT", "1")] {
+            let wrong = replays.begin(asked("a", "k"), method, body.as_bytes());
+            assert_eq!(wrong.unwrap_err().code(), "idempotency_mismatch");
+        }
+        assert!(replays.begin(asked("b", "k"), "POST", b"2").unwrap().is_ok(), "another caller");
+    }
+
+    #[test]
+    fn a_failure_may_be_tried_again() {
+        let replays = Replays::default();
+        let begun = replays.begin(asked("a", "k"), "POST", b"1").unwrap().unwrap();
+        begun.answered(&Reply::problem(&Problem::new("unavailable", "x"), "r"));
+        assert!(replays.begin(asked("a", "k"), "POST", b"1").unwrap().is_ok());
+        assert!(replays.begin(asked("a", "k"), "POST", b"2").unwrap().is_ok(), "a dropped one is forgotten");
+    }
+}

@@ -1,0 +1,124 @@
+//! Connections: taken, answered one request after the other, and let go.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use mnemal_core::{Error, ErrorKind, OwnerId, Result};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use crate::http::edge::Server;
+
+/// How long a client has for the head of a request. Source: own default; a slow client holds a connection, not a slot.
+const HEAD: Duration = Duration::from_secs(15);
+/// Largest head of a request, in bytes. Source: SURFACES 11.4, 8 KiB of address and 16 KiB of headers.
+const LARGEST_HEAD: usize = 24 * 1_024;
+/// How long work that was begun has when the server ends. Source: own default; it is the same for a request that runs.
+const GRACE: Duration = Duration::from_secs(30);
+/// How long the server waits when the system has no connection to give. Source: own default.
+const BREATH: Duration = Duration::from_millis(100);
+
+impl Server {
+    /// Takes connections until `until` ends; then takes no more, lets what was begun finish, and closes the spaces.
+    ///
+    /// Every answer that was given before it returns is as durable as it says.
+    ///
+    /// # Errors
+    /// `Unavailable` when work did not finish within 30 seconds, or a space could not be closed; what was acknowledged is
+    /// safe nevertheless.
+    #[expect(clippy::disallowed_methods, reason = "the tasks of the server, which it joins")]
+    pub async fn serve(&self, listener: TcpListener, until: impl Future<Output = ()> + Send) -> Result<()> {
+        let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
+        let host = Arc::clone(&self.host);
+        let tending = tokio::spawn(async move { host.tend(&owner).await });
+        let seats = Arc::new(Semaphore::new(self.host.settings.max_connections));
+        let mut until = pin!(until);
+        loop {
+            let taken = tokio::select! {
+                () = &mut until => break,
+                taken = async {
+                    let seat = Arc::clone(&seats).acquire_owned().await;
+                    (seat, listener.accept().await)
+                } => taken,
+            };
+            match taken {
+                (Ok(seat), Ok((stream, _from))) => {
+                    let server = self.clone();
+                    drop(tokio::spawn(async move {
+                        let _delay = stream.set_nodelay(true);
+                        server.connection(stream).await;
+                        drop(seat);
+                    }));
+                }
+                (_, Err(cause)) => {
+                    // Out of files, or a client that was gone before it was greeted.
+                    tracing::warn!(kind = ?cause.kind(), "a connection was not taken");
+                    let _rested = tokio::time::timeout(BREATH, std::future::pending::<()>()).await;
+                }
+                (Err(_), _) => break,
+            }
+        }
+        drop(listener);
+        self.end(&seats).await?;
+        tending.await.map_err(|cause| Error::internal("the upkeep failed").because(cause))
+    }
+
+    /// Answers the requests of one connection until the client or the server ends.
+    pub async fn connection<S>(&self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let answer = service_fn(|request| {
+            let server = self.clone();
+            async move { Ok::<_, Infallible>(server.answer(request).await) }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD).half_close(false);
+        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer));
+        let mut ending = self.host.ending.subscribe();
+        let asked = async {
+            let _asked = ending.wait_for(|ending| *ending).await;
+        };
+        let early = match select(connection.as_mut(), pin!(asked)).await {
+            Either::Left((ended, _)) => Some(ended),
+            Either::Right(_) => None,
+        };
+        let ended = if let Some(ended) = early {
+            ended
+        } else {
+            // The request that is worked on is answered, and no further one is read.
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        };
+        if let Err(cause) = ended {
+            tracing::debug!(timeout = cause.is_timeout(), "a connection broke");
+        }
+    }
+
+    /// Waits for what was begun, then closes the spaces.
+    async fn end(&self, seats: &Semaphore) -> Result<()> {
+        self.host.ending.send_replace(true);
+        self.host.jobs.end();
+        let all = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+        let settings = &self.host.settings;
+        let done = tokio::time::timeout(GRACE, async {
+            // Every request holds a slot until its work is done, also when its client has gone.
+            let _slots = self.host.slots.acquire_many(all(settings.max_in_flight)).await;
+            let _seats = seats.acquire_many(all(settings.max_connections)).await;
+            self.host.jobs.joined().await;
+        });
+        let is_done = done.await.is_ok();
+        self.host.spaces.close().await?;
+        if is_done {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Unavailable, "some requests did not finish in time"))
+    }
+}

@@ -1,0 +1,58 @@
+//! The protocol over HTTP, without sessions: each request brings all that its answer needs, in both eras.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use hyper::body::Body;
+use hyper::{Request, Response};
+use mnemal::Memory;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+
+use crate::mcp::Options;
+use crate::mcp::lifecycle::Ended;
+use crate::mcp::server::{Server, Watch};
+
+/// One memory for one caller.
+#[derive(Clone)]
+pub(crate) struct StatelessService(StreamableHttpService<Server, NeverSessionManager>);
+
+impl std::fmt::Debug for StatelessService {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("StatelessService")
+    }
+}
+
+impl StatelessService {
+    /// Serves a memory; `told` is called with each tool and its outcome.
+    ///
+    /// Names of hosts and origins were checked before a request comes here, by the same rule as for every other route.
+    pub(crate) fn new(
+        memory: Memory,
+        options: &Options,
+        largest: usize,
+        told: impl Fn(&'static str, &'static str) + Send + Sync + 'static,
+    ) -> Self {
+        let server = Server::new(memory, options, Ended::never());
+        let server = server.watched(Watch::new(Arc::new(told)));
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(largest)
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        let sessions = Arc::new(NeverSessionManager::default());
+        Self(StreamableHttpService::new(move || Ok(server.clone()), sessions, config))
+    }
+
+    /// Answers a message.
+    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Response<BoxBody<Bytes, Infallible>>
+    where
+        B: Body + Send + 'static,
+        B::Error: std::fmt::Display,
+    {
+        self.0.handle(request).await
+    }
+}

@@ -1,0 +1,243 @@
+//! What is counted, as Prometheus reads it.
+//!
+//! The table of families is closed, and so is every set of label values: a route is its pattern, never its path, and no name
+//! or text of a memory is ever a label.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hyper::{Method, StatusCode};
+use mnemal_core::{GapCause, HealthReport, Status};
+
+/// What kind of number a family is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Counter,
+    Gauge,
+    /// With these upper bounds.
+    Histogram(&'static [f64]),
+}
+
+/// Upper bounds of durations, in seconds. Source: own default, around the targets of 1 ms to 1 s.
+const SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+/// Upper bounds of counts of hits. Source: own default.
+const HITS: &[f64] = &[0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+/// Upper bounds of tokens. Source: own default, around the budgets.
+const TOKENS: &[f64] = &[0.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0];
+
+/// Name, kind and help of every family. Source: SURFACES 10.1.
+const FAMILIES: &[(&str, Kind, &str)] = &[
+    ("mnemal_build_info", Kind::Gauge, "The version that runs; always 1."),
+    ("mnemal_http_requests_total", Kind::Counter, "Requests that were answered."),
+    ("mnemal_http_request_duration_seconds", Kind::Histogram(SECONDS), "Time from head to answer."),
+    ("mnemal_mcp_calls_total", Kind::Counter, "Calls of tools."),
+    ("mnemal_recall_duration_seconds", Kind::Histogram(SECONDS), "Time of a search."),
+    ("mnemal_recall_hits", Kind::Histogram(HITS), "Hits of a search."),
+    ("mnemal_recall_empty_total", Kind::Counter, "Searches that found nothing."),
+    ("mnemal_context_duration_seconds", Kind::Histogram(SECONDS), "Time of a context."),
+    ("mnemal_context_tokens", Kind::Histogram(TOKENS), "Tokens of a context."),
+    ("mnemal_events_total", Kind::Counter, "Events that were stored."),
+    (
+        "mnemal_layer_behind",
+        Kind::Gauge,
+        "Events by which a layer of the open spaces is behind the log, at most.",
+    ),
+    ("mnemal_degraded", Kind::Gauge, "Whether a layer of an open space does not answer in full."),
+    ("mnemal_jobs_total", Kind::Counter, "Background jobs that ended."),
+    ("mnemal_redactions_total", Kind::Counter, "Secrets that were replaced before anything was stored."),
+    ("mnemal_quarantined_total", Kind::Counter, "Events that were stored and held back."),
+    ("mnemal_near_duplicates_total", Kind::Counter, "Notes that said nearly what was known."),
+    ("mnemal_forget_total", Kind::Counter, "Calls to forget."),
+];
+
+/// Everything that is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics(Mutex<Counted>);
+
+/// Labels as they are written, in the order of the family.
+type Labels = String;
+
+#[derive(Debug, Default)]
+struct Counted {
+    numbers: BTreeMap<(&'static str, Labels), f64>,
+    histograms: BTreeMap<(&'static str, Labels), Distribution>,
+}
+
+#[derive(Debug, Default)]
+struct Distribution {
+    /// How many lay at or below each bound.
+    below: Vec<u64>,
+    count: u64,
+    sum: f64,
+}
+
+impl Metrics {
+    /// Counts an answered request.
+    pub(crate) fn request(&self, route: &'static str, method: &Method, status: StatusCode, took: Duration) {
+        let method = known(method);
+        let status = status.as_u16().to_string();
+        self.count(
+            "mnemal_http_requests_total",
+            &[("route", route), ("method", method), ("status", &status)],
+            1,
+        );
+        let labels = [("route", route), ("method", method)];
+        self.observe("mnemal_http_request_duration_seconds", &labels, took.as_secs_f64());
+    }
+
+    /// Adds to a counter.
+    pub(crate) fn count(&self, name: &'static str, labels: &[(&str, &str)], more: u64) {
+        debug_assert!(FAMILIES.iter().any(|(known, kind, _)| *known == name && *kind == Kind::Counter));
+        *self.counted().numbers.entry((name, written(labels))).or_default() += more as f64;
+    }
+
+    /// Sets a gauge.
+    pub(crate) fn set(&self, name: &'static str, labels: &[(&str, &str)], value: f64) {
+        debug_assert!(FAMILIES.iter().any(|(known, kind, _)| *known == name && *kind == Kind::Gauge));
+        self.counted().numbers.insert((name, written(labels)), value);
+    }
+
+    /// Adds an observation to a histogram.
+    pub(crate) fn observe(&self, name: &'static str, labels: &[(&str, &str)], value: f64) {
+        let Some((_, Kind::Histogram(bounds), _)) = FAMILIES.iter().find(|(known, ..)| *known == name) else {
+            return;
+        };
+        let mut counted = self.counted();
+        let distribution = counted.histograms.entry((name, written(labels))).or_default();
+        distribution.below.resize(bounds.len(), 0);
+        for (below, bound) in distribution.below.iter_mut().zip(*bounds) {
+            *below += u64::from(value <= *bound);
+        }
+        distribution.count += 1;
+        distribution.sum += value;
+    }
+
+    /// Begins to look at the layers of the open spaces.
+    pub(crate) fn no_health(&self) {
+        self.counted()
+            .numbers
+            .retain(|(name, _), _| !["mnemal_degraded", "mnemal_layer_behind"].contains(name));
+    }
+
+    /// Adds how the layers of an open space are; of several spaces the worst counts.
+    pub(crate) fn health(&self, report: &HealthReport) {
+        for part in &report.parts {
+            let labels = written(&[("layer", part.layer.as_str())]);
+            let is_meant = part.cause != Some(GapCause::NotConfigured) && part.status != Status::Ok;
+            let mut counted = self.counted();
+            for (name, value) in
+                [("mnemal_degraded", u64::from(is_meant)), ("mnemal_layer_behind", part.behind)]
+            {
+                let worst = counted.numbers.entry((name, labels.clone())).or_default();
+                *worst = worst.max(value as f64);
+            }
+        }
+    }
+
+    /// Writes everything.
+    pub(crate) fn text(&self) -> String {
+        self.set("mnemal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+        let counted = self.counted();
+        let mut text = String::new();
+        for (name, kind, help) in FAMILIES {
+            let word = match kind {
+                Kind::Counter => "counter",
+                Kind::Gauge => "gauge",
+                Kind::Histogram(_) => "histogram",
+            };
+            // Writing into a string cannot fail.
+            let _written = write!(text, "# HELP {name} {help}\n# TYPE {name} {word}\n");
+            let of_it = |(known, _): &&(&'static str, Labels)| known == name;
+            for (key, value) in counted.numbers.iter().filter(|(key, _)| of_it(key)) {
+                let _written = writeln!(text, "{name}{} {value}", braced(&key.1));
+            }
+            let Kind::Histogram(bounds) = kind else { continue };
+            for ((_, labels), distribution) in counted.histograms.iter().filter(|(key, _)| of_it(key)) {
+                let comma = if labels.is_empty() { "" } else { "," };
+                for (bound, below) in bounds.iter().zip(&distribution.below) {
+                    let _written = writeln!(text, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {below}");
+                }
+                let Distribution { count, sum, .. } = distribution;
+                let _written = writeln!(text, "{name}_bucket{{{labels}{comma}le=\"+Inf\"}} {count}");
+                let braces = braced(labels);
+                let _written = write!(text, "{name}_sum{braces} {sum}\n{name}_count{braces} {count}\n");
+            }
+        }
+        text
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A method of the table, or one word for all others.
+fn known(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        _ => "other",
+    }
+}
+
+fn written(labels: &[(&str, &str)]) -> Labels {
+    let one = |(name, value): &(&str, &str)| {
+        format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    };
+    labels.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+fn braced(labels: &str) -> String {
+    if labels.is_empty() { String::new() } else { format!("{{{labels}}}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_they_are() {
+        let mut before = Vec::new();
+        for (name, kind, help) in FAMILIES {
+            assert!(
+                name.starts_with("mnemal_")
+                    && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            );
+            assert_eq!(name.ends_with("_total"), *kind == Kind::Counter, "{name}");
+            assert!(
+                !name.ends_with("_ms") && !name.ends_with("_millis") && !name.ends_with("_kb"),
+                "{name}: base units"
+            );
+            if name.contains("duration") {
+                assert!(name.ends_with("_seconds"), "{name}");
+            }
+            assert!(help.ends_with('.'), "{name}");
+            assert!(!before.contains(name), "{name} stands twice");
+            before.push(name);
+        }
+    }
+
+    #[test]
+    fn a_histogram_counts_what_lies_at_or_below_each_bound() {
+        let metrics = Metrics::default();
+        for took in [1, 10, 4_000] {
+            metrics.request("/x", &Method::GET, StatusCode::OK, Duration::from_millis(took));
+        }
+        let text = metrics.text();
+        for line in [
+            "mnemal_http_requests_total{route=\"/x\",method=\"GET\",status=\"200\"} 3",
+            "mnemal_http_request_duration_seconds_bucket{route=\"/x\",method=\"GET\",le=\"0.001\"} 1",
+            "mnemal_http_request_duration_seconds_bucket{route=\"/x\",method=\"GET\",le=\"0.01\"} 2",
+            "mnemal_http_request_duration_seconds_bucket{route=\"/x\",method=\"GET\",le=\"2.5\"} 2",
+            "mnemal_http_request_duration_seconds_bucket{route=\"/x\",method=\"GET\",le=\"+Inf\"} 3",
+            "mnemal_http_request_duration_seconds_count{route=\"/x\",method=\"GET\"} 3",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What programs read and write: the JSON forms of SURFACES 1.5, written out by hand so that nothing inside can change them.
+//!
+//! The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
+
+mod event;
+mod graph;
+mod memory;
+mod read;
+
+use mnemal_core::{Gap, GapCause};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub(crate) use self::event::{AckForm, EventForm, SessionForm, durability};
+pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
+pub(crate) use self::memory::{ErasureForm, MemoryForm, StoredForm};
+pub(crate) use self::read::{ContextForm, Detail, RecalledForm, ReceiptForm};
+
+/// A layer that could not answer in full.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Gap")]
+pub(crate) struct GapForm {
+    /// Which.
+    layer: &'static str,
+    /// `not_configured`, `failed`, `timed_out`, `stale` or `truncated`.
+    cause: &'static str,
+    /// Kind of the error, of a failed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    /// Milliseconds, of one that timed out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_ms: Option<u64>,
+    /// Events, of a stale one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind: Option<u64>,
+    /// Tokens, of a truncated one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped_tokens: Option<u32>,
+}
+
+impl From<&Gap> for GapForm {
+    fn from(gap: &Gap) -> Self {
+        let mut form = Self {
+            layer: gap.layer.as_str(),
+            cause: gap.cause.as_str(),
+            kind: None,
+            after_ms: None,
+            behind: None,
+            dropped_tokens: None,
+        };
+        match gap.cause {
+            GapCause::Failed(kind) => form.kind = Some(kind.as_str()),
+            GapCause::TimedOut(after) => form.after_ms = u64::try_from(after.as_millis()).ok(),
+            GapCause::Stale { behind } => form.behind = Some(behind),
+            GapCause::Truncated { dropped } => form.dropped_tokens = Some(dropped.0),
+            _ => {}
+        }
+        form
+    }
+}
+
+/// Returns the forms of gaps.
+pub(crate) fn gaps(gaps: &[Gap]) -> Vec<GapForm> {
+    gaps.iter().map(GapForm::from).collect()
+}

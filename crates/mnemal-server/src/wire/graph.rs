@@ -1,0 +1,248 @@
+//! Entities and facts.
+
+use mnemal::{Portrait, Sentence, Sightings, Told};
+use mnemal_core::{Act, Entity, EventId, Value, WorldTime, Zone};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Somebody or something with a name.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Entity")]
+pub(crate) struct EntityForm {
+    /// Its id.
+    pub(crate) id: String,
+    /// How it is shown.
+    pub(crate) name: String,
+    /// What it is.
+    r#type: &'static str,
+    /// Its other names.
+    aliases: Vec<String>,
+    /// What it is to others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    roles: Vec<String>,
+    /// Events that name it.
+    event_count: usize,
+    /// When it was first named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_seen: Option<String>,
+    /// When it was last named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_seen: Option<String>,
+}
+
+impl EntityForm {
+    pub(crate) fn new(entity: &Entity, seen: Option<&Sightings>) -> Self {
+        let aliases = entity.names.iter().filter(|name| name.text != entity.name);
+        Self {
+            id: entity.id.to_string(),
+            name: entity.name.clone(),
+            r#type: entity.kind.as_str(),
+            aliases: aliases.map(|name| name.text.clone()).collect(),
+            roles: entity.roles.iter().map(|(_, role)| role.clone()).collect(),
+            event_count: seen.map_or(0, |seen| seen.events),
+            first_seen: seen.map(|seen| seen.first_at.to_string()),
+            last_seen: seen.map(|seen| seen.last_at.to_string()),
+        }
+    }
+}
+
+/// Somebody or something by id and name.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Named")]
+pub(crate) struct NameForm {
+    /// Its id.
+    id: String,
+    /// How it is shown.
+    name: String,
+}
+
+/// What a fact says of its subject.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "FactObject")]
+pub(crate) enum ObjectForm {
+    /// Somebody or something with a name.
+    Entity(NameForm),
+    /// Words.
+    Literal(String),
+}
+
+/// A fact.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Fact")]
+pub(crate) struct FactForm {
+    /// Its id.
+    pub(crate) id: String,
+    /// Whom it is about.
+    subject: NameForm,
+    /// What kind of thing it says.
+    predicate: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<String>,
+    /// What it says.
+    object: ObjectForm,
+    /// `assert` or `negative`.
+    act: &'static str,
+    /// As a sentence.
+    line: String,
+    /// Probability that it is true, 0 to 1.
+    confidence: f32,
+    /// How often it was said, 0 to 1.
+    strength: f32,
+    /// How far it may be believed.
+    trust: &'static str,
+    /// What it may become.
+    level: &'static str,
+    /// `candidate`, `active`, `disputed`, `superseded` or `rejected`.
+    status: &'static str,
+    /// Since when it holds in the world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_at: Option<String>,
+    /// Until when it held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invalid_at: Option<String>,
+    /// Since when it is believed.
+    created_at: String,
+    /// Until when it was believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expired_at: Option<String>,
+    /// The events that it rests on.
+    source_event_ids: Vec<String>,
+}
+
+impl From<&Told> for FactForm {
+    fn from(told: &Told) -> Self {
+        let fact = &told.fact;
+        Self {
+            id: fact.id.to_string(),
+            subject: NameForm { id: fact.subject.to_string(), name: told.subject.clone() },
+            predicate: fact.predicate.to_string(),
+            topic: fact.topic.clone(),
+            object: match &fact.object {
+                Value::Entity(id) => {
+                    ObjectForm::Entity(NameForm { id: id.to_string(), name: told.object.clone() })
+                }
+                Value::Literal { text, .. } => ObjectForm::Literal(text.clone()),
+            },
+            act: if fact.act == Act::End { Act::Assert.as_str() } else { fact.act.as_str() },
+            line: told.line(),
+            confidence: fact.confidence().get(),
+            strength: fact.strength(),
+            trust: fact.trust.as_str(),
+            level: fact.level.as_str(),
+            status: fact.status.as_str(),
+            valid_at: fact.valid_at.map(day),
+            invalid_at: fact.invalid_at.map(day),
+            created_at: fact.created_at.to_string(),
+            expired_at: fact.expired_at.map(|at| at.to_string()),
+            source_event_ids: told.events().iter().map(EventId::to_string).collect(),
+        }
+    }
+}
+
+/// Returns a moment of world time: its day, with the time of day where it is not midnight.
+fn day(at: WorldTime) -> String {
+    let civil = at.civil(&Zone::utc());
+    if (civil.hour, civil.minute, civil.second) == (0, 0, 0) {
+        return civil.day_text();
+    }
+    format!("{}T{:02}:{:02}:{:02}Z", civil.day_text(), civil.hour, civil.minute, civil.second)
+}
+
+/// Words on which a fact rests.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Sentence")]
+pub(crate) struct SentenceForm {
+    /// Where they stand.
+    event_id: String,
+    /// When they were said.
+    at: String,
+    /// By whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+    /// The words.
+    text: String,
+}
+
+impl From<&Sentence> for SentenceForm {
+    fn from(sentence: &Sentence) -> Self {
+        Self {
+            event_id: sentence.source.event.to_string(),
+            at: sentence.at.to_string(),
+            speaker: sentence.speaker.as_ref().map(ToString::to_string),
+            text: sentence.text.clone(),
+        }
+    }
+}
+
+/// A fact with its sentences.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ToldFact")]
+pub(crate) struct ToldForm {
+    #[serde(flatten)]
+    fact: FactForm,
+    /// The words that it rests on, oldest first.
+    sentences: Vec<SentenceForm>,
+}
+
+impl From<&Told> for ToldForm {
+    fn from(told: &Told) -> Self {
+        Self { fact: told.into(), sentences: told.sentences.iter().map(SentenceForm::from).collect() }
+    }
+}
+
+/// Who is named together with somebody.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Company")]
+pub(crate) struct CompanyForm {
+    /// Its id.
+    id: String,
+    /// How it is shown.
+    name: String,
+    /// Events that name both.
+    event_count: usize,
+}
+
+/// What is known of somebody or something.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Portrait")]
+pub(crate) struct PortraitForm {
+    #[serde(flatten)]
+    entity: EntityForm,
+    /// What holds.
+    facts: Vec<ToldForm>,
+    /// What held before.
+    past: Vec<ToldForm>,
+    /// Who is named with it, most often first.
+    company: Vec<CompanyForm>,
+}
+
+impl From<&Portrait> for PortraitForm {
+    fn from(portrait: &Portrait) -> Self {
+        let mut entity = EntityForm::new(&portrait.entity, portrait.seen.as_ref());
+        entity.aliases.clone_from(&portrait.aliases);
+        entity.roles = portrait.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
+        let company = portrait.company.iter().map(|(name, one)| CompanyForm {
+            id: one.entity.to_string(),
+            name: name.clone(),
+            event_count: one.seen.events,
+        });
+        Self {
+            entity,
+            facts: portrait.facts.iter().map(ToldForm::from).collect(),
+            past: portrait.past.iter().map(ToldForm::from).collect(),
+            company: company.collect(),
+        }
+    }
+}
+
+/// A way from one to another.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Path")]
+pub(crate) struct PathForm {
+    /// Who stands on it, by name, from one end to the other.
+    pub(crate) entities: Vec<String>,
+    /// What connects them, in the same order.
+    pub(crate) facts: Vec<FactForm>,
+}

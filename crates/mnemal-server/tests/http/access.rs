@@ -1,0 +1,198 @@
+//! Who is let in, and what he may know.
+
+use mnemal_server::auth::{Class, Right, Secret};
+use mnemal_server::http::Server;
+use mnemal_server::{AuthMode, ServerSettings};
+use serde_json::{Value, json};
+
+use crate::api::Api;
+
+const CANARY: &str = "the heron nests behind the mill";
+
+/// Every route of the table as a request in a space, with names that are there.
+fn requests(space: &str, document: &Value) -> Vec<(String, String, Option<String>)> {
+    let mut requests = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let right = operation["x-right"].as_str().map(str::to_owned);
+            let path = path.replace("{space}", space).replace("{kb}", space).replace("{session}", "secret");
+            let path = path.replace("{key}", "heron").replace("{id}", "heron");
+            requests.push((method.to_uppercase(), path, right));
+        }
+    }
+    assert!(requests.len() > 70, "{}", requests.len());
+    requests
+}
+
+async fn planted(api: &Api) -> Value {
+    let at = |path: &str| format!("/v1/spaces/secret/{path}");
+    let turns = json!({"session": "secret", "messages": [{"role": "user", "content": CANARY}]});
+    api.as_key(&api.local, "POST", &at("messages"), turns).await.of(201);
+    let memory = json!({"content": CANARY, "key": "heron"});
+    api.as_key(&api.local, "POST", &at("memories"), memory).await.of(201);
+    api.as_key(&api.local, "PUT", &at("working/a/b"), json!({"value": CANARY})).await.of(200);
+    api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200)
+}
+
+/// A body that most routes understand.
+fn body(path: &str) -> Value {
+    match path.rsplit('/').next().unwrap_or_default() {
+        "recall" | "context" | "search" => json!({"query": "heron nests mill"}),
+        "forget" => json!({"selector": {"key": "heron"}, "dry_run": true}),
+        "delete" => json!({"filter": {}}),
+        "messages" => json!({"messages": [{"role": "user", "content": "x"}]}),
+        "events" | "memories" | "heron" => json!({"content": "x"}),
+        _ => json!({"kb_name": "secret", "text": "x"}),
+    }
+}
+
+#[tokio::test]
+async fn no_route_says_anything_of_a_space_that_the_key_does_not_know() {
+    let api = Api::new();
+    let document = planted(&api).await;
+    let rights = [Right::Read, Right::Write, Right::Erase];
+    let stranger = api.key(Class::App, &rights, &["mine"]);
+    api.as_key(&stranger, "POST", "/v1/spaces/mine/memories", json!({"content": "own"})).await.of(201);
+    for (method, path, right) in requests("secret", &document) {
+        let answer = api.as_key(&stranger, &method, &path, body(&path)).await;
+        assert!(!answer.text.contains("heron nests"), "{method} {path}: {}", answer.text);
+        assert!(answer.status.as_u16() < 500, "{method} {path}: {}", answer.text);
+        if path.contains("/secret") {
+            assert_eq!(answer.status, 404, "{method} {path} needs {right:?}: {}", answer.text);
+            let never = api.as_key(&stranger, &method, &path.replace("/secret", "/never"), body(&path)).await;
+            let same = |text: &str| {
+                let mut problem: Value = serde_json::from_str(text).unwrap();
+                problem["request_id"] = Value::Null;
+                problem.to_string().replace("never", "secret")
+            };
+            assert_eq!(same(&answer.text), same(&never.text), "{method} {path}");
+        }
+    }
+    // Within its own space, a key reads nothing beside it either.
+    let beside = json!({"query": "heron nests mill", "spaces": ["secret"]});
+    for route in ["recall", "context"] {
+        let path = format!("/v1/spaces/mine/{route}");
+        assert_eq!(api.as_key(&stranger, "POST", &path, beside.clone()).await.of(404)["code"], "not_found");
+    }
+    assert_eq!(
+        api.as_key(&stranger, "GET", "/v1/spaces", Value::Null).await.of(200)["items"][0]["name"],
+        "mine"
+    );
+}
+
+// proves: GB-56, GA-23 (the key; the refusal to start is the command line's)
+#[tokio::test]
+async fn every_route_asks_for_a_key_and_its_right() {
+    assert_eq!(ServerSettings::default().listen.to_string(), "127.0.0.1:6767");
+    let api = Api::new();
+    let document = planted(&api).await;
+    let revoked = api.key(Class::App, &[Right::Write], &["secret"]);
+    api.keyring.revoke(revoked.id(), mnemal_core::Timestamp::EPOCH).unwrap();
+    let reader = api.key(Class::App, &[Right::Read], &["secret"]);
+    for (method, path, right) in requests("secret", &document) {
+        let bare = api.request(&method, &path, &api.local);
+        let bare = {
+            let mut bare = bare;
+            bare.headers_mut().unwrap().remove("authorization");
+            bare
+        };
+        let Some(right) = right else { continue };
+        let answer = api.send(bare, body(&path).to_string()).await;
+        assert_eq!(answer.headers.get("www-authenticate").unwrap(), "Bearer");
+        assert_eq!(answer.of(401)["code"], "unauthenticated", "{method} {path}");
+        for wrong in [&Secret::random().unwrap(), &revoked] {
+            let answer = api.as_key(wrong, &method, &path, body(&path)).await;
+            assert_eq!(answer.of(401)["code"], "unauthenticated", "{method} {path}");
+        }
+        if right != "read" {
+            let answer = api.as_key(&reader, &method, &path, body(&path)).await;
+            assert_eq!(answer.of(403)["code"], "right_missing", "{method} {path} needs {right}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
+    let settings = ServerSettings {
+        cors_origins: vec!["https://app.example".to_owned()],
+        allowed_hosts: vec!["memory.example".to_owned()],
+        ..ServerSettings::default()
+    };
+    let api = Api::with(settings, AuthMode::Auto);
+    let ask = async |host: &str, origin: Option<&str>, path: &str| {
+        let mut request = api.request("GET", path, &api.local);
+        request.headers_mut().unwrap().insert("host", host.parse().unwrap());
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        api.send(request, "").await
+    };
+    for path in ["/v1/spaces", "/health/live", "/openapi.json"] {
+        for host in ["localhost:6767", "127.0.0.1", "[::1]:6767", "memory.example"] {
+            ask(host, None, path).await.of(200);
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:6767", ""] {
+            assert_eq!(ask(host, None, path).await.of(403)["code"], "host_forbidden", "{host}");
+        }
+        for origin in
+            ["http://evil.example", "null", "https://localhost:6767", "https://app.example.evil", ""]
+        {
+            assert_eq!(
+                ask("localhost:6767", Some(origin), path).await.of(403)["code"],
+                "origin_forbidden",
+                "{origin}"
+            );
+        }
+        ask("localhost:6767", Some("http://localhost:6767"), path).await.of(200);
+        let page = ask("localhost:6767", Some("https://app.example"), path).await;
+        assert_eq!(page.headers.get("access-control-allow-origin").unwrap(), "https://app.example");
+    }
+    let foreign = api.request("POST", "/mcp/demo", &api.local).header("origin", "http://evil.example");
+    assert_eq!(api.send(foreign, "{}").await.of(403)["code"], "origin_forbidden");
+}
+
+#[tokio::test]
+async fn the_words_of_an_agents_user_are_hearsay_and_cannot_be_confirmed() {
+    let api = Api::new();
+    let agent = api.key(Class::Agent, &[Right::Write], &["demo"]);
+    let turns = json!({"messages": [{"role": "user", "content": "I prefer tea over coffee"}]});
+    let said = api.as_key(&agent, "POST", "/v1/spaces/demo/messages", turns).await.of(201);
+    let event = api.get(&format!("events/{}", said["event_ids"][0].as_str().unwrap())).await.of(200);
+    assert_eq!((&event["origin"], &event["role"]), (&json!("tool_external"), &json!("user")));
+    assert_eq!(api.get("preferences").await.of(200)["items"], json!([]));
+    let stored = api.post("memories", json!({"content": "tea", "key": "drink"})).await.of(201);
+    let path = format!("/v1/spaces/demo/memories/{}/confirm", stored["id"].as_str().unwrap());
+    let refused = api.as_key(&agent, "POST", &path, json!({"sha256": "x"})).await.of(403);
+    assert_eq!(refused["code"], "app_key_needed");
+}
+
+#[tokio::test]
+async fn keys_are_made_listed_and_revoked_over_the_wire() {
+    let api = Api::new();
+    let new = json!({"name": "ci", "rights": ["write"], "spaces": ["team"], "class": "agent"});
+    let made = api.as_key(&api.local, "POST", "/v1/keys", new).await.of(201);
+    let key = Secret::parse(made["secret"].as_str().unwrap()).unwrap();
+    api.as_key(&key, "POST", "/v1/spaces/team/events", json!({"content": "x"})).await.of(201);
+    let listed = api.as_key(&api.local, "GET", "/v1/keys", Value::Null).await;
+    assert!(!listed.text.contains(key.expose()));
+    assert_eq!(listed.of(200)["items"][0]["id"], made["id"]);
+    assert_eq!(api.as_key(&key, "GET", "/v1/keys", Value::Null).await.of(403)["code"], "right_missing");
+    api.as_key(&api.local, "DELETE", &format!("/v1/keys/{}", made["id"].as_str().unwrap()), Value::Null)
+        .await
+        .of(200);
+    api.as_key(&key, "GET", "/v1/spaces/team/stats", Value::Null).await.of(401);
+}
+
+#[test]
+fn a_server_without_keys_is_for_loopback_alone() {
+    let open = |listen: &str| {
+        let settings = ServerSettings { listen: listen.parse().unwrap(), ..ServerSettings::default() };
+        let home = tempfile::tempdir().unwrap();
+        let spaces = mnemal::Spaces::new(home.path(), mnemal::Engine::builder()).unwrap();
+        let keyring = mnemal_server::auth::Keyring::new(home.path());
+        let access = mnemal_server::http::Access { mode: AuthMode::None, keyring, local: None };
+        Server::new(spaces, access, settings, std::sync::Arc::new(mnemal::SystemClock::default())).map(|_| ())
+    };
+    assert!(open("127.0.0.1:0").is_ok() && open("[::1]:0").is_ok());
+    assert_eq!(open("0.0.0.0:0").unwrap_err().kind(), mnemal_core::ErrorKind::Invalid);
+}

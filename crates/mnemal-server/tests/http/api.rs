@@ -1,0 +1,109 @@
+//! A server over a folder that is thrown away, and what a client asks it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{HeaderMap, Request, StatusCode};
+use mnemal::{Engine, Spaces, SystemClock};
+use mnemal_core::{Clock as _, SpaceId, Within};
+use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
+use mnemal_server::http::{Access, Server};
+use mnemal_server::{AuthMode, ServerSettings};
+use serde_json::Value;
+
+pub(crate) struct Api {
+    pub(crate) server: Server,
+    pub(crate) local: Secret,
+    pub(crate) keyring: Keyring,
+    pub(crate) home: tempfile::TempDir,
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
+    /// The document of an answer with a status.
+    #[track_caller]
+    pub(crate) fn of(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        self.json()
+    }
+}
+
+impl Api {
+    pub(crate) fn new() -> Self {
+        Self::with(
+            ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, ..ServerSettings::default() },
+            AuthMode::Auto,
+        )
+    }
+
+    pub(crate) fn with(settings: ServerSettings, mode: AuthMode) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let (keyring, local) = (Keyring::new(home.path()), Secret::random().unwrap());
+        let spaces = Spaces::new(home.path(), Engine::builder()).unwrap();
+        let access = Access { mode, keyring: keyring.clone(), local: Some(local.clone()) };
+        let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default())).unwrap();
+        Self { server, local, keyring, home }
+    }
+
+    pub(crate) fn key(&self, class: Class, rights: &[Right], spaces: &[&str]) -> Secret {
+        let spaces = spaces.iter().map(|name| SpaceId::new(*name).unwrap()).collect();
+        let new = NewKey {
+            name: "test".to_owned(),
+            class,
+            rights: Rights::new(rights.iter().copied()),
+            spaces: Within::Only(spaces),
+            expires_at: None,
+        };
+        self.keyring.create(new, SystemClock::default().now()).unwrap().secret
+    }
+
+    pub(crate) async fn send(
+        &self,
+        request: hyper::http::request::Builder,
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let answer = self.server.answer(request.body(Full::new(body.into())).unwrap()).await;
+        let (parts, body) = answer.into_parts();
+        let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        Answer { status: parts.status, headers: parts.headers, text }
+    }
+
+    pub(crate) fn request(&self, method: &str, path: &str, key: &Secret) -> hyper::http::request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "127.0.0.1:6767")
+            .header("authorization", format!("Bearer {}", key.expose()))
+            .header("content-type", "application/json")
+    }
+
+    pub(crate) async fn as_key(&self, key: &Secret, method: &str, path: &str, body: Value) -> Answer {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.send(self.request(method, path, key), body).await
+    }
+
+    /// Asks with the local key, below the space `demo`.
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
+        self.as_key(&self.local, method, &format!("/v1/spaces/demo/{path}"), body).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.ask("POST", path, body).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, Value::Null).await
+    }
+}

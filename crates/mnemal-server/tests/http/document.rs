@@ -1,0 +1,96 @@
+//! The `OpenAPI` document and the metrics, against what runs.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::api::Api;
+
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::String(reference)) = fields.get("$ref") {
+                found.insert(reference.clone());
+            }
+            fields.values().for_each(|value| references(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_names_what_it_refers_to_and_every_parameter_of_a_path() {
+    let api = Api::new();
+    let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut found = BTreeSet::new();
+    references(&document, &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    for reference in found {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+    let mut operations = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            assert!(
+                operations.insert(operation["operationId"].as_str().unwrap().to_owned()),
+                "{method} {path}"
+            );
+            let parameters = operation["parameters"].as_array().unwrap();
+            let in_path: Vec<String> = parameters
+                .iter()
+                .filter(|parameter| parameter["in"] == "path")
+                .map(|parameter| format!("{{{}}}", parameter["name"].as_str().unwrap()))
+                .collect();
+            let named: Vec<&str> = path.split('/').filter(|segment| segment.starts_with('{')).collect();
+            assert_eq!(in_path, named, "{method} {path}");
+            assert!(operation["responses"]["default"].is_object());
+            assert!(operation["summary"].as_str().unwrap().len() > 5);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_busy_server_counts_without_naming_anything_of_a_memory() {
+    let api = Api::new();
+    api.post("events", json!({"content": "the heron nests", "session": "hush"})).await.of(201);
+    api.post("recall", json!({"query": "heron"})).await.of(200);
+    api.post("context", json!({"query": "heron"})).await.of(200);
+    api.get("events/evt_hush").await.of(404);
+    let bare = hyper::Request::builder().uri("/metrics").header("host", "localhost");
+    assert_eq!(api.send(bare, "").await.of(401)["code"], "unauthenticated");
+    let text = api.as_key(&api.local, "GET", "/metrics", Value::Null).await.text;
+    let line = |wanted: &str| {
+        text.lines()
+            .find(|line| line.starts_with(wanted))
+            .unwrap_or_else(|| panic!("{wanted}\n{text}"))
+            .to_owned()
+    };
+    assert!(line("mnemal_events_total").ends_with(" 1"));
+    assert!(line("mnemal_recall_hits_count").ends_with(" 1"));
+    assert!(line("mnemal_context_tokens_count").ends_with(" 1"));
+    line(
+        "mnemal_http_requests_total{route=\"/v1/spaces/{space}/events/{id}\",method=\"GET\",status=\"404\"} 1",
+    );
+    line("mnemal_layer_behind{layer=\"events\"} 0");
+    for hidden in ["heron", "hush", "demo"] {
+        assert!(!text.contains(hidden), "{hidden}");
+    }
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("mnemal_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn health_tells_strangers_the_status_alone() {
+    let api = Api::new();
+    let bare = |path: &str| hyper::Request::builder().uri(path.to_owned()).header("host", "localhost");
+    assert_eq!(api.send(bare("/health/live"), "").await.of(200), json!({"status": "ok"}));
+    assert_eq!(api.send(bare("/health/ready"), "").await.of(200), json!({"status": "ok"}));
+    let known = api.as_key(&api.local, "GET", "/health/ready", Value::Null).await.of(200);
+    assert_eq!(known["spaces_open"], 0);
+    assert_eq!(api.send(bare("/version"), "").await.of(200)["name"], "mnemal");
+}

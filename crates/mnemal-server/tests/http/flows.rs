@@ -1,0 +1,268 @@
+//! What a program does in its first minutes.
+
+use serde_json::{Value, json};
+
+use crate::api::Api;
+
+#[tokio::test]
+async fn what_is_said_is_found_and_stands_in_a_context() {
+    let api = Api::new();
+    let said = api.post(
+        "messages",
+        json!({"session": "s1", "messages": [{"role": "user", "content": "I moved to Lyon"}]}),
+    );
+    let said = said.await.of(201);
+    assert_eq!(said["event_ids"].as_array().unwrap().len(), 1);
+    assert_eq!((&said["durability"], &said["duplicate"]), (&json!("disk"), &json!(false)));
+    let found = api.post("recall", json!({"query": "Lyon", "explain": true})).await.of(200);
+    assert_eq!(found["hits"][0]["text"], "I moved to Lyon");
+    assert_eq!(found["hits"][0]["origin"], "user_direct");
+    assert!(!found["hits"][0]["explain"]["arms"].as_array().unwrap().is_empty());
+    let context =
+        api.post("context", json!({"query": "where do I live? Lyon", "budget_tokens": 500})).await.of(200);
+    assert!(context["text"].as_str().unwrap().contains("Lyon"), "{context}");
+    assert!(context["tokens"].as_u64().unwrap() <= 500);
+    let account = api.get(&format!("recalls/{}", context["recall_id"].as_str().unwrap())).await.of(200);
+    assert_eq!(account["tokens"], context["tokens"]);
+}
+
+#[tokio::test]
+async fn events_are_stored_listed_in_pages_and_erased() {
+    let api = Api::new();
+    let events: Vec<Value> =
+        (0..5).map(|number| json!({"content": format!("turn number {number}")})).collect();
+    let stored = api.post("events", json!({"events": events})).await.of(201);
+    let first = api.get("events?limit=3").await.of(200);
+    let texts = |page: &Value| -> Vec<String> {
+        page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| event["content"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(texts(&first), ["turn number 0", "turn number 1", "turn number 2"]);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = api.get(&format!("events?limit=3&cursor={cursor}")).await.of(200);
+    assert_eq!((texts(&rest).len(), &rest["next_cursor"]), (2, &Value::Null));
+    for wrong in [
+        format!("sessions?cursor={cursor}"),
+        format!("events?session=x&cursor={cursor}"),
+        "events?cursor=1-0".to_owned(),
+    ] {
+        assert_eq!(api.get(&wrong).await.of(400)["code"], "invalid_cursor", "{wrong}");
+    }
+    let id = stored["events"][0]["id"].as_str().unwrap();
+    assert_eq!(api.ask("DELETE", &format!("events/{id}"), Value::Null).await.of(200)["events"], 1);
+    let gone = api.get(&format!("events/{id}")).await.of(200);
+    assert_eq!((&gone["type"], gone.get("content")), (&json!("erased"), None));
+    let batch = api
+        .post("events", json!({"events": [{"content": "a"}, {"content": "b", "type": "nonsense"}]}))
+        .await
+        .of(400);
+    assert!(batch["detail"].as_str().unwrap().starts_with("events[1]"), "{batch}");
+    assert_eq!(
+        api.get("stats").await.of(200)["events"],
+        6,
+        "five turns and the decision to forget; none of a bad batch"
+    );
+}
+
+#[tokio::test]
+async fn a_memory_has_versions_and_can_be_put_away_confirmed_and_forgotten() {
+    use sha2::Digest as _;
+    let api = Api::new();
+    let memory =
+        json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day", "category": "project/release"});
+    let stored = api.post("memories", memory).await.of(201);
+    assert_eq!(
+        (&stored["version"], &stored["created"], &stored["status"]),
+        (&json!(1), &json!(true), &json!("active"))
+    );
+    let second = api
+        .ask("PUT", "memories/by-key/deploy_day", json!({"content": "Deploys happen on Thursdays"}))
+        .await
+        .of(200);
+    assert_eq!(second["version"], 2);
+    let row = api.get("memories/by-key/deploy_day").await.of(200);
+    assert_eq!(row["content"], "Deploys happen on Thursdays");
+    let id = row["id"].as_str().unwrap();
+    let history = api.get(&format!("memories/{id}/history")).await.of(200);
+    assert_eq!(history["items"].as_array().unwrap().len(), 2);
+    let listed = api.get("memories?q=thursdays").await.of(200);
+    assert_eq!(listed["items"][0]["id"], row["id"]);
+    assert_eq!(api.get("categories").await.of(200)["items"][0]["count"], 1);
+    let wrong = api.post(&format!("memories/{id}/confirm"), json!({"sha256": "00"})).await.of(409);
+    assert_eq!(wrong["code"], "conflict");
+    let seen = sha2::Sha256::digest(b"Deploys happen on Thursdays");
+    let seen = seen.iter().map(|byte| format!("{byte:02x}"));
+    api.post(&format!("memories/{id}/confirm"), json!({"sha256": seen.collect::<String>()})).await.of(200);
+    assert_eq!(api.get("memories/by-key/deploy_day").await.of(200)["level"], "user");
+    api.post("memories/deploy_day/archive", Value::Null).await.of(404);
+    let id = api.get("memories/by-key/deploy_day").await.of(200)["id"].as_str().unwrap().to_owned();
+    api.post(&format!("memories/{id}/archive"), Value::Null).await.of(200);
+    assert_eq!(api.get("memories").await.of(200)["items"], json!([]));
+    api.post(&format!("memories/{id}/restore"), Value::Null).await.of(200);
+    let near = api.get("memories/by-key/deploy_dya").await.of(404);
+    assert!(near["detail"].as_str().unwrap().contains("nearest: deploy_day"), "{near}");
+    let gone = api.ask("DELETE", "memories/by-key/deploy_day", Value::Null).await.of(200);
+    assert!(gone["events"].as_u64().unwrap() >= 3, "{gone}");
+    api.get("memories/by-key/deploy_day").await.of(404);
+    assert_eq!(api.post("recall", json!({"query": "deploys"})).await.of(200)["hits"], json!([]));
+}
+
+#[tokio::test]
+async fn forgetting_many_takes_a_token_that_is_good_for_what_it_previewed() {
+    let api = Api::new();
+    for text in ["one of this", "two of this"] {
+        api.post("messages", json!({"session": "gone", "messages": [{"role": "user", "content": text}]}))
+            .await
+            .of(201);
+    }
+    let selector = json!({"session": "gone"});
+    let bare = api.post("forget", json!({"selector": selector})).await.of(409);
+    assert_eq!(bare["code"], "confirmation_required");
+    let preview = api.post("forget", json!({"selector": selector, "dry_run": true})).await.of(200);
+    assert_eq!((&preview["status"], &preview["events"]), (&json!("preview"), &json!(2)));
+    let token = &preview["confirm_token"];
+    api.post("messages", json!({"session": "gone", "messages": [{"role": "user", "content": "three"}]}))
+        .await
+        .of(201);
+    let changed = api.post("forget", json!({"selector": selector, "confirm_token": token})).await.of(409);
+    assert_eq!(changed["code"], "selection_changed");
+    let preview = api.post("forget", json!({"selector": selector, "dry_run": true})).await.of(200);
+    let done = api
+        .post("forget", json!({"selector": selector, "confirm_token": preview["confirm_token"]}))
+        .await
+        .of(200);
+    assert_eq!(done["events"], 3);
+    assert_eq!(api.post("forget", json!({"selector": {}})).await.of(400)["code"], "invalid_request");
+}
+
+#[tokio::test]
+async fn scratch_texts_are_kept_found_by_prefix_and_removed() {
+    let api = Api::new();
+    api.ask("PUT", "working/patrol/disk/full", json!({"value": "at 91 %", "ttl_secs": 60})).await.of(200);
+    assert_eq!(api.get("working/patrol/disk/full").await.of(200)["value"], "at 91 %");
+    let listed = api.get("working?prefix=patrol").await.of(200);
+    assert_eq!(listed["items"][0]["key"], "patrol/disk/full");
+    assert_eq!(listed["items"][0].get("value"), None);
+    assert_eq!(api.get("working?prefix=pat").await.of(200)["items"], json!([]), "a prefix ends at a slash");
+    assert_eq!(api.ask("DELETE", "working/patrol/disk/full", Value::Null).await.of(200)["removed"], 1);
+    api.get("working/patrol/disk/full").await.of(404);
+}
+
+#[tokio::test]
+async fn calls_of_tools_are_threaded_and_a_request_that_is_sent_again_is_done_once() {
+    let api = Api::new();
+    let turns = json!({"session": "s", "messages": [
+        {"role": "system", "content": "not stored"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "name": "search", "content": "three results"},
+    ]});
+    let request =
+        || api.request("POST", "/v1/spaces/demo/messages", &api.local).header("idempotency-key", "k1");
+    let first = api.send(request(), turns.to_string()).await.of(201);
+    let ids: Vec<&str> =
+        first["event_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 2);
+    assert_eq!(api.get(&format!("events/{}", ids[1])).await.of(200)["parent_id"], ids[0]);
+    let again = api.send(request(), turns.to_string()).await.of(200);
+    assert_eq!((&again["event_ids"], &again["duplicate"]), (&first["event_ids"], &json!(true)));
+    let other = api
+        .send(request(), json!({"messages": [{"role": "user", "content": "x"}]}).to_string())
+        .await
+        .of(409);
+    assert_eq!(other["code"], "idempotency_mismatch");
+    assert_eq!(api.get("stats").await.of(200)["events"], 2);
+}
+
+#[tokio::test]
+async fn everything_goes_out_and_comes_in_again() {
+    let api = Api::new();
+    api.post("messages", json!({"messages": [{"role": "user", "content": "my sister Anna lives in Lyon"}]}))
+        .await
+        .of(201);
+    let out = api.get("export").await;
+    assert!(out.text.lines().count() >= 2, "{}", out.text);
+    let request = api.request("POST", "/v1/spaces/copy/import?format=jsonl", &api.local);
+    let report = api.send(request, out.text.clone()).await.of(200);
+    assert_eq!((&report["stored"], &report["skipped"]), (&json!(1), &json!(0)));
+    let request = api.request("POST", "/v1/spaces/copy/import", &api.local);
+    assert_eq!(api.send(request, out.text).await.of(200)["duplicates"], 1);
+    let known = api.as_key(&api.local, "GET", "/v1/spaces/copy/entities/Anna", Value::Null).await.of(200);
+    assert_eq!(known["name"], "Anna");
+}
+
+#[tokio::test]
+async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
+    let api = Api::new();
+    let said = ["my sister Anna lives in Lyon", "Anna works at Hexagon Labs"];
+    let turns: Vec<Value> = said.iter().map(|text| json!({"role": "user", "content": text})).collect();
+    api.post("messages", json!({"messages": turns})).await.of(201);
+    let job = api.post("extract", json!({})).await.of(202);
+    let path = format!("jobs/{}", job["id"].as_str().unwrap());
+    let done = loop {
+        let job = api.get(&path).await.of(200);
+        if job["state"] != "running" {
+            break job;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!((&done["state"], &done["result"]["behind"]), (&json!("done"), &json!(0)));
+    assert_eq!(api.get("jobs").await.of(200)["items"][0]["id"], job["id"]);
+    let facts = api.get("facts?subject=Anna").await.of(200);
+    let lines: Vec<&str> =
+        facts["items"].as_array().unwrap().iter().map(|fact| fact["line"].as_str().unwrap()).collect();
+    assert!(lines.iter().any(|line| line.contains("Lyon")), "{lines:?}");
+    let first = facts["items"][0]["id"].as_str().unwrap();
+    assert_eq!(api.get(&format!("facts/{first}")).await.of(200)["id"], first);
+    let paths = api.get("relationships?from=Anna&to=Lyon").await.of(200);
+    assert_eq!(paths["paths"][0]["entities"], json!(["Anna", "Lyon"]));
+    let drawn = api.get("graph?center=Anna").await.of(200);
+    assert!(drawn["nodes"].as_array().unwrap().len() >= 3, "{drawn}");
+    let events = api.get("entities/Anna/events").await.of(200);
+    assert_eq!(events["items"].as_array().unwrap().len(), 2);
+    let summary = api.get("summaries/root").await.of(200);
+    assert!(summary["event_count"].as_u64().is_some());
+    assert_eq!(api.get("summaries/nonsense:x").await.of(404)["code"], "not_found");
+    let read =
+        api.post("ingest", json!({"text": "The invoice of May is paid.", "title": "invoice"})).await.of(202);
+    assert_eq!(read["kind"], "ingest");
+}
+
+// proves: GB-49, GB-54, GB-55, GA-21
+#[tokio::test]
+async fn a_knowledge_base_is_a_space() {
+    let api = Api::new();
+    let kb = async |method: &str, path: &str, body: Value| {
+        api.as_key(&api.local, method, &format!("/api/kb/always-on{path}"), body).await
+    };
+    let space = json!({"name": "notes", "always_on": true});
+    api.as_key(&api.local, "POST", "/v1/spaces", space.clone()).await.of(201);
+    api.as_key(&api.local, "POST", "/v1/spaces", space).await.of(200);
+    assert_eq!(kb("GET", "", Value::Null).await.of(200), json!([{"kb_name": "notes", "always_on": true}]));
+    kb("POST", "/ingest", json!({"kb_name": "notes", "text": "The meeting is on Friday.", "source": "mail"}))
+        .await
+        .of(202);
+    kb("POST", "/consolidate", json!({"kb_name": "notes"})).await.of(202);
+    let stored = api.as_key(
+        &api.local,
+        "POST",
+        "/v1/spaces/notes/memories",
+        json!({"content": "Bins go out on Mondays"}),
+    );
+    let id = stored.await.of(201)["id"].as_str().unwrap().to_owned();
+    let listed = kb("GET", "/notes/memories", Value::Null).await.of(200);
+    assert_eq!((&listed[0]["summary"], &listed[0]["id"]), (&json!("Bins go out on Mondays"), &json!(id)));
+    assert_eq!(kb("GET", "/notes/insights", Value::Null).await.of(200), json!([]));
+    assert_eq!(kb("DELETE", &format!("/notes/memory/{id}"), Value::Null).await.of(200)["events"], 1);
+    assert_eq!(kb("DELETE", &format!("/notes/memory/{id}"), Value::Null).await.of(404)["code"], "not_found");
+    api.as_key(&api.local, "POST", "/v1/spaces/notes/memories", json!({"content": "Water the plants"}))
+        .await
+        .of(201);
+    assert_eq!(kb("POST", "/notes/clear", Value::Null).await.of(200)["events"], 1);
+    assert_eq!(kb("GET", "/notes/memories", Value::Null).await.of(200), json!([]));
+    let bound = api.key(mnemal_server::auth::Class::App, &[mnemal_server::auth::Right::Read], &["other"]);
+    api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
+}

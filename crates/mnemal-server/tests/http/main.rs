@@ -1,0 +1,16 @@
+//! The HTTP API, through the real router and over a real socket.
+
+#[cfg(test)]
+mod access;
+#[cfg(test)]
+mod api;
+#[cfg(test)]
+mod document;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod flows;
+#[cfg(test)]
+mod mcp;
+#[cfg(test)]
+mod socket;

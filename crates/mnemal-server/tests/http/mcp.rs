@@ -1,0 +1,117 @@
+//! The Model Context Protocol over HTTP, in both eras.
+
+use mnemal_server::auth::{Class, Right, Secret};
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api};
+
+async fn send(api: &Api, key: &Secret, path: &str, message: Value) -> Answer {
+    let request = api.request("POST", path, key).header("accept", "application/json, text/event-stream");
+    api.send(request, message.to_string()).await
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+fn list() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+}
+
+fn names(answer: Answer) -> Vec<String> {
+    let answer = answer.of(200);
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_client_says_hello_lists_stores_and_recalls_without_a_session() {
+    let api = Api::new();
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let answer = send(&api, &api.local, "/mcp/demo", hello).await;
+    assert!(answer.headers.get("mcp-session-id").is_none());
+    assert_eq!(answer.of(200)["result"]["serverInfo"]["name"], "mnemal");
+    assert_eq!(names(send(&api, &api.local, "/mcp/demo", list()).await).len(), 9);
+    let stored = call("memory_store", json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day"}));
+    let stored = send(&api, &api.local, "/mcp/demo", stored).await.of(200);
+    assert_eq!(stored["result"]["structuredContent"]["status"], "active");
+    let found =
+        send(&api, &api.local, "/mcp/demo", call("memory_recall", json!({"query": "deploys"}))).await.of(200);
+    assert!(found["result"]["content"][0]["text"].as_str().unwrap().contains("Tuesdays"));
+    // What one surface stored the other shows.
+    assert_eq!(api.get("memories/by-key/deploy_day").await.of(200)["content"], "Deploys happen on Tuesdays");
+    let metrics = api.as_key(&api.local, "GET", "/metrics", Value::Null).await.text;
+    assert!(metrics.contains("mnemal_mcp_calls_total{tool=\"memory_recall\",outcome=\"ok\"} 1"), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
+    let api = Api::new();
+    api.post("memories", json!({"content": "the heron nests"})).await.of(201);
+    let reader = api.key(Class::Agent, &[Right::Read], &["demo"]);
+    let writer = api.key(Class::Agent, &[Right::Write], &["demo"]);
+    let all = names(send(&api, &api.local, "/mcp/demo", list()).await);
+    let without = |hidden: &[&str]| -> Vec<String> {
+        all.iter().filter(|name| !hidden.contains(&name.as_str())).cloned().collect()
+    };
+    let reading = names(send(&api, &reader, "/mcp/demo", list()).await);
+    assert_eq!(reading, without(&["memory_store", "memory_forget", "working_put"]));
+    assert_eq!(names(send(&api, &writer, "/mcp/demo", list()).await), without(&["memory_forget"]));
+    assert_eq!(names(send(&api, &api.local, "/mcp/demo?profile=readonly", list()).await), reading);
+    let refused = send(&api, &reader, "/mcp/demo", call("memory_store", json!({"content": "x"}))).await;
+    assert!(refused.json()["error"].is_object(), "{refused:?}");
+    assert_eq!(names(send(&api, &writer, "/mcp", list()).await).len(), 8, "the only space of the key");
+    assert_eq!(send(&api, &api.local, "/mcp", list()).await.of(400)["code"], "space_required");
+    let stranger = api.key(Class::App, &[Right::Write], &["mine"]);
+    let answer = send(&api, &stranger, "/mcp/demo", call("memory_recall", json!({"query": "heron"}))).await;
+    assert!(!answer.text.contains("nests"));
+    assert_eq!(answer.of(404)["code"], "not_found");
+    assert_eq!(
+        send(&api, &Secret::random().unwrap(), "/mcp/demo", list()).await.of(401)["code"],
+        "unauthenticated"
+    );
+}
+
+// proves: RB-29, NB-75
+#[tokio::test]
+async fn tools_of_other_memories_answer_to_their_own_names() {
+    let api = Api::new();
+    let path = "/mcp/demo?profile=compat";
+    let ask = async |tool: &str, arguments: Value| {
+        let answer = send(&api, &api.local, path, call(tool, arguments)).await.of(200);
+        assert_ne!(answer["result"]["isError"], json!(true), "{tool}: {answer}");
+        answer["result"]["structuredContent"].clone()
+    };
+    assert_eq!(names(send(&api, &api.local, path, list()).await).len(), 14);
+    let saved = ask(
+        "save_memory",
+        json!({"content": "Bins go out on Mondays", "category": "home/chores", "tags": ["bins"]}),
+    )
+    .await;
+    assert_eq!(saved["status"], "active");
+    ask("memory_store", json!({"key": "deploy_day", "content": "Deploys happen on Tuesdays"})).await;
+    let found = ask("search_memory", json!({"query": "bins", "tags": ["bins"]})).await;
+    assert!(found["hits"][0]["text"].as_str().unwrap().contains("Mondays"));
+    let categories = ask("list_memory_categories", json!({})).await;
+    let counts = [("general", 1), ("home", 1), ("home/chores", 1)];
+    let counts = counts.map(|(category, count)| json!({"category": category, "count": count}));
+    assert_eq!(categories["categories"], json!(counts), "a category holds what is below it");
+    ask("save_to_working_memory", json!({"key": "plan", "data": "first the bins"})).await;
+    assert_eq!(ask("get_from_working_memory", json!({"key": "plan"})).await["value"], "first the bins");
+    assert_eq!(ask("list_working_memory", json!({})).await["entries"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        ask("search_working_memory", json!({"query": "bins"})).await["entries"].as_array().unwrap().len(),
+        1
+    );
+    api.post("messages", json!({"messages": [{"role": "user", "content": "my sister Anna lives in Lyon"}]}))
+        .await
+        .of(201);
+    assert_eq!(ask("get_entity", json!({"name": "Anna"})).await["entity"]["name"], "Anna");
+    assert!(ask("get_relationships", json!({"from": "Anna", "to": "Lyon"})).await["paths"].is_array());
+    assert!(ask("recall", json!({"topic": "bins"})).await["tokens"].as_u64().unwrap() > 0);
+    let preview = ask("delete_memory", json!({"id": saved["id"]})).await;
+    ask("delete_memory", json!({"id": saved["id"], "confirm_token": preview["confirm_token"]})).await;
+    assert_eq!(ask("search_memory", json!({"query": "bins"})).await["hits"], json!([]));
+}

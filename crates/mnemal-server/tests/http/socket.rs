@@ -1,0 +1,97 @@
+//! A real socket: connections, streams, and an end that loses nothing.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+use crate::api::Api;
+
+/// Long enough for the slowest machine; nothing waits for it to pass.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn head(api: &Api, method: &str, path: &str, body: &str) -> String {
+    format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        api.local.expose(),
+        body.len()
+    )
+}
+
+/// Reads an answer with a length: its status and its document.
+async fn answer(stream: &mut BufReader<TcpStream>) -> (u16, Value) {
+    let (mut status, mut length) = (0, 0);
+    loop {
+        let mut line = String::new();
+        assert!(stream.read_line(&mut line).await.unwrap() > 0, "the server closed the connection");
+        if let Some(rest) = line.strip_prefix("HTTP/1.1 ") {
+            status = rest.get(..3).unwrap().parse().unwrap();
+        }
+        if let Some(rest) = line.to_lowercase().strip_prefix("content-length:") {
+            length = rest.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the server and its client are two tasks of the test")]
+async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_said() {
+    let api = Api::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (end, ended) = oneshot::channel::<()>();
+    let server = api.server.clone();
+    let serving = tokio::spawn(async move { server.serve(listener, async { ended.await.unwrap() }).await });
+    let mut client = BufReader::new(TcpStream::connect(address).await.unwrap());
+    let event = json!({"content": "the heron nests behind the mill"}).to_string();
+    client.write_all(head(&api, "POST", "/v1/spaces/demo/events", &event).as_bytes()).await.unwrap();
+    assert_eq!(answer(&mut client).await.0, 201);
+
+    let mut watcher = BufReader::new(TcpStream::connect(address).await.unwrap());
+    watcher.write_all(head(&api, "GET", "/v1/spaces/demo/stream", "").as_bytes()).await.unwrap();
+    let told = async {
+        loop {
+            let mut line = String::new();
+            watcher.read_line(&mut line).await.unwrap();
+            if let Some(data) = line.strip_prefix("data: ") {
+                return serde_json::from_str::<Value>(data).unwrap();
+            }
+            if line.starts_with(": still there") {
+                // The stream has begun behind the first event; now there is a second one.
+                client
+                    .write_all(
+                        head(&api, "POST", "/v1/spaces/demo/events", &event.replace("mill", "barn"))
+                            .as_bytes(),
+                    )
+                    .await
+                    .unwrap();
+                assert_eq!(answer(&mut client).await.0, 201);
+            }
+        }
+    };
+    let told = tokio::time::timeout(PATIENCE, told).await.unwrap();
+    assert_eq!((&told["seq"], told.get("content")), (&json!(2), None));
+
+    // A client that sends half a head, and one that is gone, hold nobody up.
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    slow.write_all(b"GET /health/live HTTP/1.1\r\nhost: loc").await.unwrap();
+    drop(TcpStream::connect(address).await.unwrap());
+    client.write_all(head(&api, "GET", "/v1/spaces/demo/stats", "").as_bytes()).await.unwrap();
+    assert_eq!(answer(&mut client).await.1["events"], 2);
+
+    drop(slow);
+    end.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
+    let memory = mnemal::Memory::open(api.home.path().join("spaces/demo.db")).await.unwrap();
+    assert_eq!(memory.stats().await.unwrap().head.count(), 2);
+    assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
