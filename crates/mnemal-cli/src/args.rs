@@ -8,6 +8,7 @@ mod ingest;
 mod memory;
 mod model;
 mod rebuild;
+mod serve;
 mod session;
 mod summary;
 mod trust;
@@ -25,6 +26,7 @@ pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
 pub(crate) use self::model::Model;
 pub(crate) use self::rebuild::{Rebuild, Reindex};
+pub(crate) use self::serve::{Key, Serve};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::summary::Summary;
 pub(crate) use self::trust::{Diff, Why, WhyNot};
@@ -174,6 +176,11 @@ pub(crate) enum Command {
     Status,
     /// Serve the space to an agent's client: the Model Context Protocol on stdin and stdout.
     Mcp(Mcp),
+    /// Serve all spaces to programs: HTTP, and the Model Context Protocol on the same port.
+    Serve(Serve),
+    /// Make, list and revoke the keys of programs.
+    #[command(subcommand)]
+    Key(Key),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
     /// Answer an event of a client: one JSON document in, one out.
@@ -420,6 +427,8 @@ pub(crate) enum McpProfile {
     Core,
     /// Reading only.
     Readonly,
+    /// The tools of other memories by their own names.
+    Compat,
 }
 
 /// `mcp`.

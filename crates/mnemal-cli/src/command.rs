@@ -18,6 +18,7 @@ mod import;
 mod inbox;
 mod ingest;
 mod init;
+mod key;
 mod log;
 mod mcp;
 mod memory;
@@ -28,6 +29,7 @@ mod recover;
 mod reindex;
 mod remember;
 mod restore;
+mod serve;
 mod session;
 mod setup;
 mod space;
@@ -149,6 +151,8 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Check(call) => check::run(&global, &call, output).await,
         Command::Status => status::run(&global, output).await,
+        Command::Serve(call) => serve::run(&global, &call, output).await,
+        Command::Key(call) => key::run(&global, call, output),
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Setup(call) => setup::run(&global, &call, output),
         // Answered in `main`, which waits for no hook longer than its deadline.

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use mnemal::{Builder, Engine, Error, GUARDED, Program, Settings};
+use mnemal_server::{AuthSettings, ServerSettings};
 use serde::de::DeserializeOwned;
 
 use crate::args::Global;
@@ -10,6 +11,9 @@ use crate::place;
 
 /// The section that the command `hook` has for itself.
 const HOOKS: &str = "hooks";
+/// Those that the command `serve` has for itself.
+const SERVER: &str = "server";
+const AUTH: &str = "auth";
 
 /// Reads the settings that hold for this command.
 ///
@@ -20,8 +24,10 @@ const HOOKS: &str = "hooks";
 /// `Invalid` for an unknown key, a wrong type, or a value out of range.
 pub(crate) fn read(global: &Global) -> Result<Settings> {
     let (mut table, shown) = table(global)?;
-    let hooks = table.remove(HOOKS).unwrap_or_else(|| toml::Table::new().into());
-    let _checked: HookSettings = hooks.try_into().map_err(|cause| invalid(&shown, &cause))?;
+    let mut part = |name: &str| table.remove(name).unwrap_or_else(|| toml::Table::new().into());
+    let _checked: HookSettings = part(HOOKS).try_into().map_err(|cause| invalid(&shown, &cause))?;
+    let _checked: ServerSettings = part(SERVER).try_into().map_err(|cause| invalid(&shown, &cause))?;
+    let _checked: AuthSettings = part(AUTH).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
     // Without a home directory a model is named by its own folder.
     if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {

@@ -7,6 +7,8 @@ use crate::output::Output;
 
 /// Usage, configuration, invalid input. Source: SURFACES 3.3, like every code here.
 pub(crate) const USAGE: u8 = 2;
+/// Not authenticated or not allowed.
+pub(crate) const NOT_ALLOWED: u8 = 4;
 /// Answered with gaps, and `--strict` was given.
 pub(crate) const GAPS: u8 = 6;
 

@@ -4,6 +4,8 @@ mod args;
 mod ask;
 mod command;
 mod config;
+#[cfg(test)]
+mod coverage;
 mod failure;
 mod output;
 mod place;
@@ -40,7 +42,11 @@ fn main() -> ExitCode {
     };
     let output = Output::new(&args.global);
     log_to_stderr(args.global.verbose);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    // A command is one piece of work; a server does several at once.
+    let runtime = match args.command {
+        args::Command::Serve(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
+        _ => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+    };
     let done = match runtime {
         Ok(runtime) => {
             let done = runtime.block_on(command::run(args, &output));

@@ -12,6 +12,7 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
     let profile = match call.profile {
         McpProfile::Core => Profile::Core,
         McpProfile::Readonly => Profile::Readonly,
+        McpProfile::Compat => Profile::Compat,
     };
     let served = serve_stdio(memory.clone(), Options::default().with_profile(profile)).await;
     super::settled(&memory, served.map(|()| 0).map_err(Into::into)).await

@@ -1,0 +1,45 @@
+//! `serve`, `key`.
+
+use std::net::SocketAddr;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+/// `serve`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Serve {
+    /// Address and port; without it `server.listen`, 127.0.0.1:6767.
+    #[arg(long, visible_alias = "addr", value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Let everybody on this machine in, without a key.
+    #[arg(long)]
+    pub(crate) no_auth: bool,
+}
+
+/// `key`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Key {
+    /// Make a key; it is shown this once.
+    Create {
+        /// For people.
+        #[arg(long)]
+        name: String,
+        /// read, write, erase, metrics or admin; may be repeated.
+        #[arg(long, required = true, value_delimiter = ',', value_name = "RIGHT")]
+        rights: Vec<String>,
+        /// `app` knows which words are the user's, `agent` does not.
+        #[arg(long = "for", default_value = "app", value_name = "CLASS")]
+        class: String,
+        /// When it ends: 90d, 12h.
+        #[arg(long, value_name = "DURATION")]
+        expires: Option<String>,
+    },
+    /// List keys, oldest first.
+    List,
+    /// End a key for good.
+    Revoke {
+        /// `key_…`
+        id: String,
+    },
+    /// Print the key that this machine's own programs share; it is made if there is none.
+    Local,
+}

@@ -1,0 +1,130 @@
+//! `mnemal key`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use mnemal::{Clock as _, Error, SpaceId, SystemClock, Within};
+use mnemal_server::auth::{Class, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
+use serde::Serialize;
+
+use crate::args::{Global, Key};
+use crate::output::Output;
+use crate::{place, time};
+
+/// The key that a person's own programs share.
+const LOCAL: &str = "local.key";
+
+/// Makes, lists, revokes, or prints the local one.
+pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
+    let now = SystemClock::default().now();
+    match call {
+        Key::Create { name, rights, class, expires } => {
+            let right = |name: &String| {
+                let names = || Right::ALL.map(Right::as_str).join(", ");
+                Right::from_name(name)
+                    .ok_or_else(|| Error::invalid(format!("no right {name:?}; there are {}", names())))
+            };
+            let class =
+                Class::from_name(&class).ok_or_else(|| Error::invalid("a key is for app or agent"))?;
+            let expires_at = match expires {
+                Some(span) => Some(now.plus_micros(time::duration_micros(&span)?)),
+                None => None,
+            };
+            let rights = Rights::new(rights.iter().map(right).collect::<Result<Vec<_>, _>>()?);
+            let new = NewKey { name, class, rights, spaces: spaces(global)?, expires_at };
+            let issued = keyring(global)?.create(new, now)?;
+            let form = IssuedForm { key: form(&issued.entry), secret: issued.secret.expose() };
+            output.answer(&form, || format!("{}\n{}", issued.secret.expose(), line(&issued.entry)))?;
+        }
+        Key::List => {
+            let entries = keyring(global)?.list()?;
+            let forms: Vec<KeyForm> = entries.iter().map(form).collect();
+            output.list(&forms, &KeysForm { items: &forms }, || {
+                entries.iter().map(line).collect::<Vec<_>>().join("\n")
+            })?;
+        }
+        Key::Revoke { id } => {
+            let entry = keyring(global)?.revoke(&KeyId::new(&id)?, now)?;
+            output.answer(&form(&entry), || line(&entry))?;
+        }
+        Key::Local => output.print(local_key(&local_file()?)?.expose())?,
+    }
+    Ok(0)
+}
+
+/// Returns the keys of the data directory.
+pub(super) fn keyring(global: &Global) -> Result<Keyring> {
+    let data = place::Place::find_several(global)?.data;
+    let data = data.ok_or_else(|| Error::invalid("keys belong to the data directory; leave --db out"))?;
+    Ok(Keyring::new(data))
+}
+
+/// Returns the file of the local key.
+pub(super) fn local_file() -> Result<PathBuf> {
+    Ok(place::state_directory()?.join(LOCAL))
+}
+
+/// The spaces that are named on the command line; all without a name.
+fn spaces(global: &Global) -> Result<Within<Vec<SpaceId>>> {
+    let Some(names) = &global.space else { return Ok(Within::All) };
+    let spaces = names.split(',').map(|name| SpaceId::new(name.trim()));
+    Ok(Within::Only(spaces.collect::<Result<Vec<_>, _>>()?))
+}
+
+#[derive(Serialize)]
+struct KeysForm<'f> {
+    items: &'f [KeyForm],
+}
+
+#[derive(Serialize)]
+struct KeyForm {
+    id: String,
+    name: String,
+    class: &'static str,
+    rights: Vec<&'static str>,
+    spaces: Option<Vec<String>>,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct IssuedForm<'s> {
+    #[serde(flatten)]
+    key: KeyForm,
+    secret: &'s str,
+}
+
+fn form(entry: &KeyEntry) -> KeyForm {
+    KeyForm {
+        id: entry.id.to_string(),
+        name: entry.name.clone(),
+        class: entry.class.as_str(),
+        rights: entry.rights.names(),
+        spaces: entry.spaces.only().map(|spaces| spaces.iter().map(ToString::to_string).collect()),
+        created_at: entry.created_at.to_string(),
+        expires_at: entry.expires_at.map(|at| at.to_string()),
+        revoked_at: entry.revoked_at.map(|at| at.to_string()),
+    }
+}
+
+fn line(entry: &KeyEntry) -> String {
+    let spaces = match &entry.spaces {
+        Within::All => "all spaces".to_owned(),
+        Within::Only(spaces) => spaces.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    };
+    let end = match (entry.revoked_at, entry.expires_at) {
+        (Some(at), _) => format!("  revoked {at}"),
+        (None, Some(at)) => format!("  until {at}"),
+        (None, None) => String::new(),
+    };
+    format!(
+        "{}  {}  {}  {}  {spaces}{end}",
+        entry.id,
+        entry.name,
+        entry.class.as_str(),
+        entry.rights.names().join(",")
+    )
+}

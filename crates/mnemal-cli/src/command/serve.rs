@@ -1,0 +1,62 @@
+//! `mnemal serve`.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use mnemal::{Error, SystemClock};
+use mnemal_server::auth::local_key;
+use mnemal_server::http::{Access, Server};
+use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
+
+use super::key;
+use crate::args::{Global, Serve};
+use crate::config;
+use crate::output::Output;
+
+/// Serves all spaces of the data directory until it is told to end.
+pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
+    let mut settings: ServerSettings = config::section(global, "server")?;
+    settings.listen = call.listen.unwrap_or(settings.listen);
+    let auth: AuthSettings = config::section(global, "auth")?;
+    let mode = if call.no_auth { AuthMode::None } else { auth.mode };
+    let keyring = key::keyring(global)?;
+    let is_local = settings.listen.ip().is_loopback();
+    let has_key = keyring.list()?.iter().any(|key| key.revoked_at.is_none());
+    let local = if mode == AuthMode::Auto && is_local { Some(local_key(&key::local_file()?)?) } else { None };
+    if mode != AuthMode::None && local.is_none() && !has_key {
+        output
+            .talk("error: there is no key; make one: mnemal -s SPACE key create --name NAME --rights write");
+        return Ok(crate::failure::NOT_ALLOWED);
+    }
+    if mode == AuthMode::None {
+        output.talk("warning: everybody on this machine is let in");
+    }
+    let listen = settings.listen;
+    let access = Access { mode, keyring, local };
+    let server = Server::new(super::spaces(global)?, access, settings, Arc::new(SystemClock::default()))?;
+    let listener = tokio::net::TcpListener::bind(listen).await.map_err(|cause| {
+        Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
+    })?;
+    let address = listener.local_addr().context("the socket has no address")?;
+    output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
+    server.serve(listener, told_to_end()).await?;
+    Ok(0)
+}
+
+/// Waits until the person or the system ends the program.
+async fn told_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without signals of the system there is at least the keyboard's.
+    let _ended = tokio::signal::ctrl_c().await;
+}
