@@ -81,7 +81,7 @@ pub fn score(data: &DataSet, run: &[Row], by: &str) -> Report {
         let opened = |turns: &[&Turn]| -> Vec<String> {
             turns
                 .iter()
-                .map(|turn| said.get(turn.id.as_str()).unwrap_or(&turn.id.as_str()).to_string())
+                .map(|turn| said.get(turn.id.as_str()).copied().unwrap_or(&turn.id).to_owned())
                 .collect()
         };
         let by_turn = measure(&ids(&known), &unique(ids(&gold).into_iter()));

@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     let ranked: Vec<&Fused> = search.ranked.iter().take(depth).filter(scored_well).collect();
     let ranked = match request.spread {
         Spread::Ranked | Spread::Covering => ranked,
-        Spread::InTurn => spread::in_turn(ranked, &[WORDS, NEARNESS]),
+        Spread::InTurn => spread::in_turn(&ranked, &[WORDS, NEARNESS]),
     };
     let mut ranked = ranked.into_iter();
     let pool = spread::pool(request.spread, request.limit.get());

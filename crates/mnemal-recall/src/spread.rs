@@ -67,7 +67,7 @@ pub(crate) fn choose(
 
 /// Returns the rows by turns, as each of these signals has them: the best by the first, the best by the second, the second
 /// best by the first, and so on, each row once; rows of which no signal knows anything come last, as they were.
-pub(crate) fn in_turn<'r>(ranked: Vec<&'r Fused>, signals: &[usize]) -> Vec<&'r Fused> {
+pub(crate) fn in_turn<'r>(ranked: &[&'r Fused], signals: &[usize]) -> Vec<&'r Fused> {
     let list = |signal: &usize| {
         let mut list: Vec<&Fused> = ranked.iter().copied().filter(|one| one.raw(*signal) > 0.0).collect();
         list.sort_by(|a, b| b.raw(*signal).total_cmp(&a.raw(*signal)));
