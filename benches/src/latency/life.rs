@@ -28,7 +28,7 @@ const TOLD: f64 = 0.15;
 const WISHED: f64 = 0.01;
 /// Notes that are kept beside. Source: own choice; a handful of them matters, and a handful says who somebody is.
 const NOTES: usize = 300;
-/// Uses of each tool, of which every third one fails. Source: own choice.
+/// Uses of each tool, of which every third one succeeds. Source: own choice.
 const USES: usize = 12;
 /// Turns of the conversation that asks. Source: those that are offered for replay, `context.recent_turns`.
 const LIVE_TURNS: usize = 20;
@@ -193,7 +193,7 @@ async fn used(memory: &Memory) -> Result<()> {
     for tool in ["search", "calendar", "mail"] {
         for number in 0..USES {
             let name = ToolName::new(tool)?;
-            let result = if number % 3 == 0 {
+            let result = if number % 3 > 0 {
                 Message::tool_failure(name, format!("timeout {number}"))
             } else {
                 Message::tool_result(name, format!("result {number}"))

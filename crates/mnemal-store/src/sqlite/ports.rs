@@ -114,16 +114,15 @@ impl LearningStore for SqliteStore {
             return learning::active(self.sql(), filter, as_of).await;
         }
         let version = learning::version(self.sql()).await?;
-        let known = match self.inner.known.at(version) {
-            Some(known) => known,
-            None => {
-                // Also those that will have ended by then: the moment is another one with each question.
-                let ever = AsOf::present(Timestamp::EPOCH);
-                let known: Arc<[Learning]> =
-                    learning::active(self.sql(), &LearningFilter::all(), ever).await?.into();
-                self.inner.known.keep(version, Arc::clone(&known));
-                known
-            }
+        let known = if let Some(known) = self.inner.known.at(version) {
+            known
+        } else {
+            // Also those that will have ended by then: the moment is another one with each question.
+            let ever = AsOf::present(Timestamp::EPOCH);
+            let known: Arc<[Learning]> =
+                learning::active(self.sql(), &LearningFilter::all(), ever).await?.into();
+            self.inner.known.keep(version, Arc::clone(&known));
+            known
         };
         let holds =
             |row: &&Learning| row.expires_at.is_none_or(|end| as_of.world < end) && filter.accepts(row);
