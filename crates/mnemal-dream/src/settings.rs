@@ -39,21 +39,6 @@ const LEAST: usize = 1;
 /// Source: AD-61.
 const MOST: usize = 50;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // proves: AD-61 (2 %, at least 1, at most 50)
-    #[test]
-    fn one_cycle_changes_a_fiftieth_of_the_notes_at_least_one_and_at_most_fifty() {
-        let budget = |live| DreamSettings::default().budget(live);
-        assert_eq!(
-            [0, 1, 99, 100, 149, 150, 2_500, 2_600, 1_000_000].map(budget),
-            [1, 1, 1, 2, 2, 3, 50, 50, 50]
-        );
-    }
-}
-
 impl DreamSettings {
     /// Returns how many of so many notes one cycle may change.
     pub(crate) fn budget(&self, live: usize) -> usize {
@@ -66,5 +51,20 @@ impl DreamSettings {
         )]
         let share = share.max(0.0) as usize;
         share.max(self.least).min(self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves: AD-61 (2 %, at least 1, at most 50)
+    #[test]
+    fn one_cycle_changes_a_fiftieth_of_the_notes_at_least_one_and_at_most_fifty() {
+        let budget = |live| DreamSettings::default().budget(live);
+        assert_eq!(
+            [0, 1, 99, 100, 149, 150, 2_500, 2_600, 1_000_000].map(budget),
+            [1, 1, 1, 2, 2, 3, 50, 50, 50]
+        );
     }
 }

@@ -43,7 +43,7 @@ impl Settled {
     pub(crate) fn standing(&self, pass: &str, notes: &[EventId], now: Timestamp) -> Standing {
         let Some(line) = self.0.get(&key(pass, notes)) else { return Standing::New };
         // A time to come is that of a clock that was wrong.
-        let due = (line.at <= now).then(|| line.at.plus_micros(micros(pause(times(line))))).unwrap_or(now);
+        let due = if line.at <= now { line.at.plus_micros(micros(pause(times(line)))) } else { now };
         match u64::try_from(now.as_micros() - due.as_micros()) {
             Ok(late) => Standing::Reopened(Duration::from_micros(late)),
             Err(_) => Standing::Closed,

@@ -17,7 +17,7 @@ fn row(maker: u128, content: &str) -> Learning {
         importance: Importance::DEFAULT,
         content: content.to_owned(),
         basis: Basis::Told,
-        confidence: Confidence::new(1.0).unwrap(),
+        confidence: Confidence::new(1.0),
         leave: Leave::Given,
         topics: Vec::new(),
         tool: None,
@@ -73,7 +73,7 @@ impl Case {
         let mut rows: Vec<Learning> =
             (1..=20).map(|n| row(n, &format!("note number {n} of the depot"))).collect();
         let mut merged = row(100, "notes 1 and 2 of the depot");
-        merged.sources.extend([1, 2].map(|n| rows[n - 1].sources[0].clone()));
+        merged.sources.extend([1, 2].map(|n| rows[n - 1].sources[0]));
         for (away, into) in [(0, merged.id), (1, merged.id), (2, rows[3].id)] {
             rows[away].status = LearningStatus::Archived;
             rows[away].superseded_by = Some(into);
@@ -158,7 +158,7 @@ const DEFECTS: [(&str, Spoil, &[&str]); 17] = [
     ("a cursor behind the end", |case| case.inspected.unbalanced = 1, &["ledger-balances"]),
     (
         "all of its sources forgotten",
-        |case| drop(case.explained.insert(EventId(9))),
+        |case| case.explained.extend([EventId(9)]),
         &["every-row-has-a-live-source"],
     ),
     ("an index block of others", |case| case.inspected.unindexed = 7, &["index-matches-rows"]),
@@ -184,13 +184,11 @@ const DEFECTS: [(&str, Spoil, &[&str]); 17] = [
         "a merge of a merge of a merge",
         |case| {
             case.operations.extend([(EventId(101), merge(&[100])), (EventId(20), merge(&[101]))]);
-            for id in [101] {
-                case.events.insert(EventId(id), Rank { level: Level::Agent, trust: Trust::Assistant });
-                let mut away = row(id, "again");
-                away.status = LearningStatus::Archived;
-                away.expired_at = Some(at(1));
-                case.rows.push(away);
-            }
+            case.events.insert(EventId(101), Rank { level: Level::Agent, trust: Trust::Assistant });
+            let mut away = row(101, "again");
+            away.status = LearningStatus::Archived;
+            away.expired_at = Some(at(1));
+            case.rows.push(away);
         },
         &["chain-depth-threshold"],
     ),
