@@ -31,9 +31,11 @@ impl Keywords {
     fn register(self, engine: &mut rhai::Engine) -> Result<(), Box<dyn std::error::Error>> {
         let keywords = Rc::new(self);
         let used = Rc::clone(&keywords);
-        engine.register_custom_syntax(["USE", "KB", "$expr$", "ALWAYS", "ON"], false, move |context, parts| {
-            used.use_always_on(&text(context, parts, 0)?)
-        })?;
+        engine.register_custom_syntax(
+            ["USE", "KB", "$expr$", "ALWAYS", "ON"],
+            false,
+            move |context, parts| used.use_always_on(&text(context, parts, 0)?),
+        )?;
         let added = Rc::clone(&keywords);
         let form = ["ADD", "MEMORY", "$expr$", "TO", "KB", "$expr$"];
         engine.register_custom_syntax(form, false, move |context, parts| {
@@ -64,7 +66,9 @@ impl Keywords {
             let memory = self.spaces.beside(&self.spaces.open(first).await?, &[]).await?;
             let found = memory.recall(question).await?.value;
             let of = |space: Option<SpaceId>| space.unwrap_or_else(|| first.clone());
-            Ok(found.hits.into_iter().take(HITS).map(|hit| (of(hit.space.clone()), hit)).collect::<Vec<_>>())
+            Ok::<_, Error>(
+                found.hits.into_iter().take(HITS).map(|hit| (of(hit.space.clone()), hit)).collect::<Vec<_>>(),
+            )
         });
         let mut hits = Array::new();
         for (space, hit) in found.map_err(failed)? {
@@ -89,7 +93,10 @@ fn text(
     at: usize,
 ) -> Result<String, Box<EvalAltResult>> {
     let part = parts.get(at).ok_or("a statement lacks a part")?;
-    context.eval_expression_tree(part)?.into_string().map_err(|kind| format!("a text is needed, not {kind}").into())
+    context
+        .eval_expression_tree(part)?
+        .into_string()
+        .map_err(|kind| format!("a text is needed, not {kind}").into())
 }
 
 /// Reports an error of the memory as one of the statement.
