@@ -22,8 +22,8 @@ const PROGRAMMES: &[(&str, &str)] = &[
         "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence",
     ),
     ("powercut", "the power is cut, with torn writes"),
-    ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
     ("processes", "eight processes on one file, one killed every second"),
+    ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
 ];
 
 /// Runs `torture NAME [ARGUMENTS]` or `torture --list`; arguments after the name go to the program as they are.

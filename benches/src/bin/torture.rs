@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, processes, rebuild,
+    Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, processes,
+    rebuild,
 };
 use serde::Serialize;
 

@@ -141,7 +141,7 @@ impl Scene {
         self.say_others(OTHERS / 2..OTHERS).await?;
         self.memory.working()?.put("other", "the library opens at nine".to_owned(), keep()).await?;
         let owner = OwnerId::new("erase")?;
-        let until = clock.monotonic() + Duration::from_secs(120);
+        let until = clock.monotonic() + Duration::from_secs(600);
         while self.memory.engine().graph_state().await?.is_due || self.is_behind().await? {
             let _tended = self.memory.engine().tend(&owner).await?;
             ensure!(clock.monotonic() < until, "the background finds no end");
