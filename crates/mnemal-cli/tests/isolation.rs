@@ -133,7 +133,8 @@ impl Homes {
         let mut homes = Self { home, names: Vec::new() };
         let theirs = |homes: &Self, args: &[&str]| -> Value {
             let (out, err) = homes.run(&[&["-s", "theirs", "--json"], args].concat());
-            serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}: {out}{err}"))
+            assert!(out.starts_with(['{', '[']), "{args:?}: {out}{err}");
+            serde_json::from_str(&out).unwrap()
         };
         let said = "The garden lamp of Ronja Quarzblende stands at the harbour beside the zimtkrone.";
         let event = theirs(&homes, &["log", "add", said, "--session", "their-talk"])["id"].clone();
@@ -144,7 +145,8 @@ impl Homes {
         homes.run(&["-s", "theirs", "working", "put", "their-key", "zimtkrone in the garden"]);
         let entities = theirs(&homes, &["entity", "list"])["entities"].clone();
         let known = entities.as_array().unwrap().iter().find(|one| one["name"] == "Ronja Quarzblende");
-        let entity = known.unwrap_or_else(|| panic!("{entities}"))["id"].clone();
+        assert!(known.is_some(), "{entities}");
+        let entity = known.unwrap()["id"].clone();
         homes.run(&["-s", "ours", "log", "add", "Ulf has a garden with a lamp near the harbour."]);
         let file = homes.home.path().join("ours.jsonl");
         std::fs::write(&file, "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n").unwrap();
@@ -228,33 +230,34 @@ fn no_tool_shows_words_of_another_space() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut requests = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap());
-    let mut ask = |id: u32, method: &str, params: &Value| -> String {
-        writeln!(requests, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .unwrap();
-        let mut line = String::new();
-        answers.read_line(&mut line).unwrap();
-        line
-    };
-    ask(
-        1,
-        "initialize",
-        &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
-    );
-    let listed: Value = serde_json::from_str(&ask(2, "tools/list", &json!({}))).unwrap();
-    let tools = listed["result"]["tools"].as_array().unwrap().iter();
-    let tools: BTreeSet<String> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(
-        tools,
-        TOOLS.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        "a new tool needs a line here"
-    );
-    for (number, (name, arguments)) in (3..).zip(TOOLS) {
-        let arguments: Value = serde_json::from_str(&homes.filled(arguments)).unwrap();
-        let answer = ask(number, "tools/call", &json!({"name": name, "arguments": arguments}));
-        assert!(answer.contains("\"result\""), "{name}: {answer}");
-        assert_eq!(leak(&answer), None, "{name}: {answer}");
+    {
+        let mut ask = |id: u32, method: &str, params: &Value| -> String {
+            writeln!(requests, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+                .unwrap();
+            let mut line = String::new();
+            answers.read_line(&mut line).unwrap();
+            line
+        };
+        ask(
+            1,
+            "initialize",
+            &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+        );
+        let listed: Value = serde_json::from_str(&ask(2, "tools/list", &json!({}))).unwrap();
+        let tools = listed["result"]["tools"].as_array().unwrap().iter();
+        let tools: BTreeSet<String> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(
+            tools,
+            TOOLS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            "a new tool needs a line here"
+        );
+        for (number, (name, arguments)) in (3..).zip(TOOLS) {
+            let arguments: Value = serde_json::from_str(&homes.filled(arguments)).unwrap();
+            let answer = ask(number, "tools/call", &json!({"name": name, "arguments": arguments}));
+            assert!(answer.contains("\"result\""), "{name}: {answer}");
+            assert_eq!(leak(&answer), None, "{name}: {answer}");
+        }
     }
-    drop(ask);
     drop(requests);
     child.wait().unwrap();
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     AsOf, Cursor, EntityFilter, EntityId, ErrorKind, EventFilter, Learning, LearningFilter, LearningKind,
-    NodePath, Result, Within,
+    NodePath, Result, Speaker, Within,
 };
 
 use crate::memory::Memory;
@@ -115,7 +115,7 @@ impl Memory {
                 for told in facts {
                     let other = [told.fact.subject].into_iter().chain(told.fact.object.entity());
                     let links = other.filter(|id| *id != entity.id).filter_map(|id| files.get(&id));
-                    let links: String = links.map(|file| format!(" [[{file}]]")).collect();
+                    let links = links.map(|file| format!(" [[{file}]]")).collect::<Vec<_>>().concat();
                     text.push_str(&format!(
                         "- {} ({}){links}\n",
                         log.outgoing(&one_line(&told.line()))?,
@@ -176,7 +176,7 @@ impl Memory {
                 if begun.insert(day.clone()) {
                     put(&path, &format!("# {day}\n\n"))?;
                 }
-                let who = kept.speaker.as_ref().map_or(event.role.as_str(), |speaker| speaker.as_str());
+                let who = kept.speaker.as_ref().map_or(event.role.as_str(), Speaker::as_str);
                 let text = log.outgoing(&kept.content)?.trim().replace('\n', "\n  ");
                 put(
                     &path,

@@ -195,7 +195,7 @@ impl Memory {
                 matches!(kept.kind, mnemal_core::EventKind::Decision(mnemal_core::Decision::Remember(_)));
             notes += usize::from(is_note);
             // A rule that refuses a text names a secret too.
-            if log.outgoing(&kept.content).map_or(true, |clean| clean != kept.content) {
+            if !log.outgoing(&kept.content).is_ok_and(|clean| clean == kept.content) {
                 secrets.push(event.id.to_string());
             }
         }
@@ -221,7 +221,8 @@ impl Memory {
         let heard = self.engine().stats().await?.languages;
         let all: u64 = heard.iter().map(|language| language.turns).sum();
         let unread = heard.iter().filter(|language| language.tier == Tier::Names);
-        let (part, of) = (unread.map(|language| language.turns).sum::<u64>() as usize, all as usize);
+        let unread: u64 = unread.map(|language| language.turns).sum();
+        let (part, of) = (small(unread), small(all));
         let fix = "what is said is found all the same; facts are read in the languages of `mnemal status`";
         measures.push(QualityMeasure::share("unread_languages", (part, of), MANY_UNREAD, fix));
         Ok(())
@@ -239,4 +240,9 @@ impl Memory {
         }
         Ok(events.is_empty())
     }
+}
+
+/// Returns a count as the length that it was.
+fn small(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }

@@ -91,6 +91,7 @@ pub(crate) enum ImportFormat {
 
 /// `import`.
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Import {
     /// The file, or a folder of files; `-` for stdin.
     pub(crate) path: PathBuf,

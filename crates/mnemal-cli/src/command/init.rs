@@ -54,7 +54,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         offers: offers(),
     };
     output.answer(&made, || {
-        let offered: String = made.offers.iter().map(|offer| format!("\nfound: {offer}")).collect();
+        let offered = made.offers.iter().map(|offer| format!("\nfound: {offer}")).collect::<Vec<_>>().concat();
         format!(
             "space            {}{}\ndatabase         {}\ninstallation key {}\nconfiguration    {}\n\nnext: mnemal remember \"Deploys happen on Tuesdays\" --key deploy_day{offered}",
             made.space,

@@ -18,7 +18,7 @@ const LINES: usize = 50;
 /// `Invalid` when no format fits, or more than one; the message names the candidates.
 pub fn detect(first: &[u8], file_name: &str) -> Result<Format> {
     let text = String::from_utf8_lossy(first);
-    if file_name.ends_with(".md") {
+    if has_end(file_name, "md") {
         return Ok(notes(file_name));
     }
     if let Some(format) = document(&text) {
@@ -59,6 +59,11 @@ fn fits(format: Format, object: &Object) -> bool {
         Format::RockBot => (has("content") || has("Content")) && (has("createdAt") || has("CreatedAt")),
         _ => false,
     }
+}
+
+/// Whether the name of a file ends so, in either case.
+pub(super) fn has_end(file_name: &str, end: &str) -> bool {
+    file_name.rsplit_once('.').is_some_and(|(_, own)| own.eq_ignore_ascii_case(end))
 }
 
 /// Tells an agent's memory and daily notes from other notes by the name of the file.

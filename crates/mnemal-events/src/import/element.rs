@@ -14,6 +14,7 @@ pub(super) enum Part {
 /// Where a document is read. `[a, b]` has the records `a` and `b`; `{"results": [a, b], "header": {…}, "total": 2}` has
 /// `a`, `b` and the header, and leaves single values out.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own of a scanner of bytes")]
 pub(super) struct Elements {
     /// Whether an object at the top is one record.
     is_whole: bool,

@@ -133,7 +133,7 @@ pub(super) fn rockbot(record: &Object, moments: &Moments, turns: &mut Turns) -> 
         .map(|(name, value)| (low(name) + name.get(1..).unwrap_or_default(), value.clone()))
         .collect();
     let id = json::name(&record, "id")?.ok_or("field `id` is missing")?;
-    let importance = ["importance"].iter().find_map(|field| record.get(*field)?.as_f64());
+    let importance = record.get("importance").and_then(Value::as_f64);
     let own = record.get("metadata").and_then(Value::as_object);
     let mut metadata: Metadata = own
         .into_iter()

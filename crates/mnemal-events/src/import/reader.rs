@@ -6,7 +6,7 @@ use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use mnemal_core::{Error, ErrorKind, InstallationKey, Result};
 
 use super::claude_code::ClaudeCode;
-use super::detect::{DETECT_BYTES, detect, elements};
+use super::detect::{DETECT_BYTES, detect, elements, has_end};
 use super::line::{Bad, Lines};
 use super::markdown::Markdown;
 use super::moment::Moments;
@@ -106,7 +106,7 @@ impl Dialect {
             Format::RockBot => Self::RockBot,
             Format::LangChain => Self::LangChain(OpenAi::default()),
             // The sessions of an agent stand beside its memory, as messages.
-            Format::MemoryMd if options.source.ends_with(".jsonl") => Self::OpenAi(OpenAi::default()),
+            Format::MemoryMd if has_end(&options.source, "jsonl") => Self::OpenAi(OpenAi::default()),
             Format::MemoryMd | Format::Obsidian => Self::Markdown(Markdown::new(format, &options.source)),
         }
     }

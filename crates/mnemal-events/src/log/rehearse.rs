@@ -153,10 +153,10 @@ fn hash(text: &str) -> u64 {
 fn without_numbers(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for letter in text.chars() {
-        if !letter.is_numeric() {
-            shape.push(letter);
-        } else if !shape.ends_with('#') {
-            shape.push('#');
+        match letter.is_numeric() {
+            true if shape.ends_with('#') => {}
+            true => shape.push('#'),
+            false => shape.push(letter),
         }
     }
     shape

@@ -66,7 +66,7 @@ fn check(
         events += batch.events.len();
         bytes = batch.bytes_read;
     }
-    assert!(bytes as usize >= FILE && events > 1_000, "{events} events of {bytes} bytes");
+    assert!(bytes >= FILE as u64 && events > 1_000, "{events} events of {bytes} bytes");
     if let Some((before, most)) = before.zip(resident("VmHWM:")) {
         assert!(most < before + MOST, "{} MiB more", (most - before) >> 20);
     }
