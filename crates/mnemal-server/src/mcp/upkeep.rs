@@ -28,7 +28,7 @@ impl Upkeep {
             () = self.ended.wait() => return,
         }
         let pace = Pace { grace: GRACE, ..Pace::default() };
-        let attended = self.engine.attend(&self.owner, &pace, self.ended.wait()).await;
+        let attended = Box::pin(self.engine.attend(&self.owner, &pace, self.ended.wait())).await;
         tracing::debug!(?attended, "attended to the space");
     }
 }

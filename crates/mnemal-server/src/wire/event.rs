@@ -197,6 +197,7 @@ pub(crate) fn durability(of: Durability) -> &'static str {
     match of {
         Durability::Disk => "disk",
         Durability::Process => "process",
+        Durability::Dropped => "dropped",
     }
 }
 

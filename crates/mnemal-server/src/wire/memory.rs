@@ -167,6 +167,12 @@ pub(crate) struct ErasureForm {
     learnings_invalidated: u64,
     /// Lines of receipts, and of what sessions were shown.
     receipts: u64,
+    /// Answers of language models that had read them.
+    completions: u64,
+    /// Entries of working memory.
+    working: u64,
+    /// Copies of files.
+    files: u64,
     /// `truncated`, or `pending` while a reader holds it.
     wal_checkpoint: &'static str,
     /// Whether the bytes of the space were searched and hold none of the texts.
@@ -198,6 +204,9 @@ impl From<&Erasure> for ErasureForm {
             events: erasure.events,
             learnings_invalidated: erasure.learnings,
             receipts: erasure.receipts,
+            completions: erasure.completions,
+            working: erasure.working,
+            files: erasure.files,
             wal_checkpoint: if erasure.truncated { "truncated" } else { "pending" },
             verified: erasure.verified,
             residual: erasure.residual.clone(),

@@ -38,7 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
             "space_set",
             "/v1/spaces/{space}",
             "Changes what is set of it.",
-            (of::<SetSpaceForm>, of::<SpaceForm>, |call| Box::pin(async move { set(&call) })),
+            (of::<SetSpaceForm>, of::<SpaceForm>, |call| Box::pin(async move { change(&call) })),
         )
         .method(Method::PATCH),
         Route::get(
@@ -75,6 +75,8 @@ struct SpaceForm {
     name: String,
     /// Whether it is read beside every other one.
     always_on: bool,
+    /// Minutes between two looks over its notes.
+    consolidate_interval_mins: u32,
     /// Bytes of its files.
     bytes: u64,
 }
@@ -82,7 +84,8 @@ struct SpaceForm {
 impl From<SpaceEntry> for SpaceForm {
     fn from(entry: SpaceEntry) -> Self {
         let always_on = entry.always_on == AlwaysOn::Yes;
-        Self { name: entry.space.to_string(), always_on, bytes: entry.bytes }
+        let (name, bytes) = (entry.space.to_string(), entry.bytes);
+        Self { name, always_on, consolidate_interval_mins: entry.consolidate_interval_mins, bytes }
     }
 }
 
@@ -96,6 +99,9 @@ struct NewSpaceForm {
     /// Whether it is read beside every other one.
     #[serde(default)]
     always_on: bool,
+    /// Minutes between two looks over its notes; the setting without it.
+    #[serde(default)]
+    consolidate_interval_mins: Option<u32>,
 }
 
 /// What can be set of a space.
@@ -104,7 +110,11 @@ struct NewSpaceForm {
 #[schemars(rename = "SetSpace")]
 struct SetSpaceForm {
     /// Whether it is read beside every other one.
-    always_on: bool,
+    #[serde(default)]
+    always_on: Option<bool>,
+    /// Minutes between two looks over its notes.
+    #[serde(default)]
+    consolidate_interval_mins: Option<u32>,
 }
 
 /// What a removal says.
@@ -185,14 +195,20 @@ async fn create(call: Call) -> Result<Reply, Problem> {
     }
     let is_known = call.host.spaces.list()?.iter().any(|entry| entry.space == space);
     drop(call.host.open_or_create(&space).await?);
-    set_always_on(&call, &space, if form.always_on { AlwaysOn::Yes } else { AlwaysOn::No })?;
+    set(&call, &space, Some(form.always_on), form.consolidate_interval_mins)?;
     let status = if is_known { StatusCode::OK } else { StatusCode::CREATED };
     Reply::json(status, &entry(&call, &space)?)
 }
 
-fn set_always_on(call: &Call, space: &SpaceId, always_on: AlwaysOn) -> Result<(), Problem> {
-    call.host.spaces.set_always_on(space, always_on)?;
-    call.host.always_on_has_changed();
+/// Sets what is said; what is not said stays.
+fn set(call: &Call, space: &SpaceId, is_on: Option<bool>, mins: Option<u32>) -> Result<(), Problem> {
+    if let Some(is_on) = is_on {
+        call.host.spaces.set_always_on(space, if is_on { AlwaysOn::Yes } else { AlwaysOn::No })?;
+        call.host.always_on_has_changed();
+    }
+    if let Some(mins) = mins {
+        call.host.spaces.set_consolidate_interval(space, mins)?;
+    }
     Ok(())
 }
 
@@ -200,9 +216,9 @@ fn get(call: &Call) -> Result<Reply, Problem> {
     Reply::ok(&entry(call, &call.space()?)?)
 }
 
-fn set(call: &Call) -> Result<Reply, Problem> {
+fn change(call: &Call) -> Result<Reply, Problem> {
     let (form, space): (SetSpaceForm, SpaceId) = (call.body()?, call.space()?);
-    set_always_on(call, &space, if form.always_on { AlwaysOn::Yes } else { AlwaysOn::No })?;
+    set(call, &space, form.always_on, form.consolidate_interval_mins)?;
     Reply::ok(&entry(call, &space)?)
 }
 

@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct ImportQuery {
-    /// `auto`, `jsonl`, `neutral`, `openai` or `claude-code`.
+    /// `auto`, `jsonl`, `neutral`, `openai`, `claude-code`, or a name of another program's.
     format: Option<String>,
     /// Only say what would be stored.
     dry_run: Option<bool>,
@@ -72,14 +72,9 @@ struct ImportedForm {
 
 async fn import(mut call: Call) -> Result<Reply, Problem> {
     let query: ImportQuery = call.query()?;
-    let format = match query.format.as_deref() {
-        None | Some("auto") => ImportFormat::Auto,
-        Some("jsonl") => ImportFormat::Mnemal,
-        Some("neutral") => ImportFormat::Neutral,
-        Some("openai") => ImportFormat::OpenAi,
-        Some("claude-code") => ImportFormat::ClaudeCode,
-        Some(other) => return Err(Problem::invalid(format!("no format {other:?}"))),
-    };
+    let name = query.format.as_deref().unwrap_or("auto");
+    let format =
+        ImportFormat::from_name(name).ok_or_else(|| Problem::invalid(format!("no format {name:?}")))?;
     let memory =
         if query.dry_run == Some(true) { Memory::in_memory().await? } else { call.memory_or_new().await? };
     let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
