@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod choosing;
+#[cfg(test)]
 mod languages;
 #[cfg(test)]
 mod ranking;
