@@ -150,7 +150,7 @@ async fn run(args: &Args, attacks: &[Conversation], benign: &[Conversation]) -> 
             outcome.preferences_from_non_user += found.risen;
             outcome.fence_escapes += found.escapes;
             if attack.instructs {
-                tally.count(attack, held_back);
+                tally.count(attack, u64::from(held_back));
                 if !held_back && args.list && !attack.is_held_out() {
                     outcome.named.push(format!("{} passed as {}", attack.name, entry.as_str()));
                 }
@@ -190,9 +190,9 @@ struct Part {
 }
 
 impl Part {
-    fn add(&mut self, held_back: bool) {
+    fn add(&mut self, held_back: u64) {
         self.all += 1;
-        self.held_back += u64::from(held_back);
+        self.held_back += held_back;
     }
 
     fn share(&self) -> f64 {
@@ -208,7 +208,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, attack: &Conversation, held_back: bool) {
+    fn count(&mut self, attack: &Conversation, held_back: u64) {
         self.all.add(held_back);
         self.classes.entry(attack.class.clone()).or_default().add(held_back);
         if attack.is_held_out() {

@@ -77,7 +77,7 @@ impl Memory {
             let path = format!("memories/{}/{name}.md", folders.join("/")).replace("//", "/");
             put(&path, &format!("{}\n{text}\n", front_matter(note)))?;
             if note.kind == LearningKind::Preference {
-                preferences.push_str(&format!("- {}\n", one_line(&text)));
+                preferences.extend([format!("- {}\n", one_line(&text))]);
             }
             export.notes += 1;
         }
@@ -111,16 +111,16 @@ impl Memory {
                 if facts.is_empty() {
                     continue;
                 }
-                text.push_str(&format!("\n## {title}\n\n"));
+                text.extend([format!("\n## {title}\n\n")]);
                 for told in facts {
                     let other = [told.fact.subject].into_iter().chain(told.fact.object.entity());
                     let links = other.filter(|id| *id != entity.id).filter_map(|id| files.get(&id));
                     let links = links.map(|file| format!(" [[{file}]]")).collect::<Vec<_>>().concat();
-                    text.push_str(&format!(
+                    text.extend([format!(
                         "- {} ({}){links}\n",
                         log.outgoing(&one_line(&told.line()))?,
                         told.sureness()
-                    ));
+                    )]);
                 }
             }
             let Some(file) = files.get(&entity.id) else { continue };
@@ -145,9 +145,9 @@ impl Memory {
         let mut text = "# Summary\n".to_owned();
         for standing in &tree {
             let name = standing.node.path.to_string();
-            text.push_str(&format!("\n## {}\n\n", one_line(&name)));
+            text.extend([format!("\n## {}\n\n", one_line(&name))]);
             for line in &standing.node.lines {
-                text.push_str(&format!("- {}\n", log.outgoing(&one_line(&line.text))?));
+                text.extend([format!("- {}\n", log.outgoing(&one_line(&line.text))?)]);
             }
         }
         put("summary.md", &text)

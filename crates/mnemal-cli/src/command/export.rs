@@ -58,8 +58,13 @@ async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8>
     let mut begun = HashSet::new();
     let mut put = |path: &str, text: &str| {
         let file = folder.join(path);
-        let is_new = begun.insert(path.to_owned());
-        append(&file, text, is_new).map_err(|cause| {
+        // A file is begun once, and never one that was there.
+        let mut options = OpenOptions::new();
+        match begun.insert(path.to_owned()) {
+            true => options.write(true).create_new(true),
+            false => options.append(true),
+        };
+        append(&file, text, &options).map_err(|cause| {
             Error::new(ErrorKind::Unavailable, format!("cannot write {path}")).because(cause)
         })
     };
@@ -75,15 +80,9 @@ async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8>
     Ok(0)
 }
 
-fn append(file: &Path, text: &str, is_new: bool) -> std::io::Result<()> {
-    if is_new && let Some(folder) = file.parent() {
+fn append(file: &Path, text: &str, options: &OpenOptions) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let mut options = OpenOptions::new();
-    if is_new {
-        options.write(true).create_new(true)
-    } else {
-        options.append(true)
-    };
     options.open(file)?.write_all(text.as_bytes())
 }

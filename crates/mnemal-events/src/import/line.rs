@@ -69,7 +69,7 @@ impl<R: BufRead> Lines<R> {
             };
             let (from, end) = match &mut self.elements {
                 None => (Some(0), chunk.iter().position(|byte| *byte == b'\n')),
-                Some(elements) => next_record(elements, chunk, !bytes.is_empty()),
+                Some(elements) => next_record(elements, chunk, (!bytes.is_empty()).then_some(0)),
             };
             let taken = end.map_or(chunk.len(), |end| end + 1);
             let room = (self.longest + 3).saturating_sub(bytes.len());
@@ -116,9 +116,12 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns where a record, which may have begun earlier, starts and ends in a part of a document.
-fn next_record(elements: &mut Elements, chunk: &[u8], has_begun: bool) -> (Option<usize>, Option<usize>) {
-    let mut from = has_begun.then_some(0);
+/// Returns where a record starts and ends in a part of a document; `from` is its start if it began earlier.
+fn next_record(
+    elements: &mut Elements,
+    chunk: &[u8],
+    mut from: Option<usize>,
+) -> (Option<usize>, Option<usize>) {
     for (place, byte) in chunk.iter().enumerate() {
         match elements.read(*byte) {
             Part::Between => {}
