@@ -215,7 +215,7 @@ fn the_doctor_finds_copies_names_the_fix_and_mends_only_when_told() {
 /// An account export of ChatGPT with so many conversations of four turns each.
 fn conversations(count: usize) -> String {
     let turn = |n: usize, place: usize| {
-        let role = if place % 2 == 0 { "user" } else { "assistant" };
+        let role = if place.is_multiple_of(2) { "user" } else { "assistant" };
         let parent = if place == 0 { Value::Null } else { Value::from(format!("n{}", place - 1)) };
         let text = format!("turn {place} of conversation {n} {}", "about boats ".repeat(60));
         serde_json::json!({"parent": parent, "message": {

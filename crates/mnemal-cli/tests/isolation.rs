@@ -1,6 +1,10 @@
 //! No command and no tool shows words of another space, whatever ids and names of it are asked for.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -124,6 +124,9 @@ async fn bytes(memory: &Memory) -> Finding {
 /// Longest wait for layers that are behind. Source: own default; what is left is read when it is asked for.
 const CATCHING_UP: Duration = Duration::from_mins(10);
 
+/// Most cycles over the notes. Source: own choice; each halves what is to be folded or more.
+const MOST_CYCLES: usize = 50;
+
 /// Does what is safe: makes damaged parts of the index anew, waits for what is behind, folds copies of notes.
 async fn mended(memory: &Memory) -> Finding {
     match mend(memory).await {
@@ -143,7 +146,15 @@ async fn mend(memory: &Memory) -> Result<Vec<String>> {
     done.extend(left.iter().map(|gap| format!("not caught up: {gap}")));
     let _gaps = memory.engine().refresh_summaries().await;
     let owner = OwnerId::new(format!("doctor-{}", std::process::id()))?;
-    let folded = memory.engine().dream(&owner, DreamRun::Asked).await?.accepted().count();
+    let mut folded = 0;
+    // A cycle does a part of what there is, so that one that is wrong does little.
+    for _cycle in 0..MOST_CYCLES {
+        let done = memory.engine().dream(&owner, DreamRun::Asked).await?.accepted().count();
+        folded += done;
+        if done == 0 {
+            break;
+        }
+    }
     if folded > 0 {
         done.push(format!(
             "{folded} operations on notes; `mnemal dream log` shows them and `mnemal undo` takes them back"

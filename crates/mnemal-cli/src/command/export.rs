@@ -60,10 +60,11 @@ async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8>
         let file = folder.join(path);
         // A file is begun once, and never one that was there.
         let mut options = OpenOptions::new();
-        match begun.insert(path.to_owned()) {
-            true => options.write(true).create_new(true),
-            false => options.append(true),
-        };
+        if begun.insert(path.to_owned()) {
+            options.write(true).create_new(true);
+        } else {
+            options.append(true);
+        }
         append(&file, text, &options).map_err(|cause| {
             Error::new(ErrorKind::Unavailable, format!("cannot write {path}")).because(cause)
         })

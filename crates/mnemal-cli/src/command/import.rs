@@ -39,7 +39,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
             Ok(report) => files.push((name, report)),
             // In a folder a file of no known format is named; alone it is an error.
             Err(error) if call.path.is_dir() && is_unknown(&error) => {
-                told.push(Unread { file: name, why: format!("{error:#}") })
+                told.push(Unread { file: name, why: format!("{error:#}") });
             }
             Err(error) => return Err(error),
         }

@@ -153,10 +153,12 @@ fn hash(text: &str) -> u64 {
 fn without_numbers(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for letter in text.chars() {
-        match letter.is_numeric() {
-            true if shape.ends_with('#') => {}
-            true => shape.push('#'),
-            false => shape.push(letter),
+        if letter.is_numeric() {
+            if !shape.ends_with('#') {
+                shape.push('#');
+            }
+        } else {
+            shape.push(letter);
         }
     }
     shape
