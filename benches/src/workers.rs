@@ -97,7 +97,7 @@ async fn fill(memory: &Memory, turns: usize) -> Result<()> {
         );
     }
     for number in 0..turns / 100 {
-        memory.remember(format!("Shelf {number} of the depot holds the boxes of Genoa.")).await?;
+        let _note = memory.remember(format!("Shelf {number} of the depot holds the boxes of Genoa.")).await?;
     }
     Ok(())
 }

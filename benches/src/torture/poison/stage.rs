@@ -65,7 +65,7 @@ impl Stage {
         for (place, turn) in conversation.turns.iter().enumerate() {
             match turn.who {
                 Who::User => {
-                    self.memory.log(Message::user(turn.text.as_str())).await?;
+                    let _ack = self.memory.log(Message::user(turn.text.as_str())).await?;
                 }
                 Who::Other => self.put(&turn.text, (entry, place)).await?,
             }
@@ -125,7 +125,7 @@ pub(super) async fn echo(seed: u64, attack: &Conversation, turns: u32) -> Result
     for turn in 0..turns {
         let context = stage.memory.context(question.as_str()).budget(1_000).await?;
         let restated = if turn % 2 == 0 { claim.clone() } else { format!("{}\n{claim}", context.text) };
-        stage.memory.log(Message::assistant(restated)).await?;
+        let _ack = stage.memory.log(Message::assistant(restated)).await?;
     }
     let after = stage.held().await?;
     let known = |id: &str| before.iter().find(|(other, _)| other == id).map_or(0, |(_, supports)| *supports);
