@@ -89,7 +89,7 @@ impl Canary {
     /// A name of a conversation; it holds the word too, unless others say something in it that stays.
     pub(super) fn session(&self) -> String {
         match self.kind {
-            Kind::Compression => format!("talk-{}", self.number),
+            Kind::Compression | Kind::Summary => format!("talk-{}", self.number),
             _ => format!("talk-{}-{}", self.word.to_lowercase(), self.number),
         }
     }
