@@ -25,6 +25,10 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("recall", Some("garden lamp harbour")),
     ("context", Some("garden lamp harbour --session {session}")),
     ("forget", Some("{event} --dry-run")),
+    ("verify-receipt", Some("/no/such/receipt")),
+    ("why", Some("{event}")),
+    ("why-not", Some("{event}")),
+    ("diff", Some("2020-01-01")),
     ("log add", Some("hello")),
     ("log list", Some("--session {session} --quarantined")),
     ("log show", Some("{event}")),
@@ -112,7 +116,12 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("rebuild", Some("")),
     ("check", Some("--quality")),
     ("status", Some("")),
-    ("mcp", None), // its tools are called below
+    ("mcp", None),        // its tools are called below
+    ("serve", None),      // its routes have tests of their own
+    ("key create", None), // keys of the server hold no words of a space
+    ("key list", None),
+    ("key revoke", None),
+    ("key local", None),
     ("doctor", Some("")),
     ("hook", None),  // answers a client of the folder's own space; its tests are in hooks.rs
     ("setup", None), // changes the settings of a client
