@@ -74,7 +74,6 @@ fn an_agents_folder_is_offered_by_init_read_once_and_left_as_it_was() {
     assert!(dated.unwrap().to_string().contains("2025-11-02T08:10:00Z"), "{listed}");
 }
 
-// proves: NX-12.2
 #[test]
 fn a_dry_run_names_counts_dates_copies_and_secrets_and_stores_nothing() {
     let home = Home::new();

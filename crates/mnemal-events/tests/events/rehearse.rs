@@ -17,7 +17,6 @@ fn rehearse(desk: &Desk, file: &[u8], format: Format, options: &ImportOptions) -
     rehearsal
 }
 
-// proves: NX-12.2
 #[test]
 fn a_rehearsal_says_what_the_import_then_does_and_stores_nothing() {
     for name in ["neutral.jsonl", "openai.jsonl", "claude_code.jsonl", "mcp_memory.jsonl", "agent/MEMORY.md"]
