@@ -108,10 +108,12 @@ async fn tools_of_other_memories_answer_to_their_own_names() {
     api.post("messages", json!({"messages": [{"role": "user", "content": "my sister Anna lives in Lyon"}]}))
         .await
         .of(201);
-    assert_eq!(ask("get_entity", json!({"name": "Anna"})).await["entity"]["name"], "Anna");
+    let known = ask("get_entity", json!({"name": "Anna"})).await;
+    assert!(known["entity"]["id"].as_str().unwrap().starts_with("ent_"), "{known}");
     assert!(ask("get_relationships", json!({"from": "Anna", "to": "Lyon"})).await["paths"].is_array());
     assert!(ask("recall", json!({"topic": "bins"})).await["tokens"].as_u64().unwrap() > 0);
     let preview = ask("delete_memory", json!({"id": saved["id"]})).await;
     ask("delete_memory", json!({"id": saved["id"], "confirm_token": preview["confirm_token"]})).await;
-    assert_eq!(ask("search_memory", json!({"query": "bins"})).await["hits"], json!([]));
+    let left = ask("search_memory", json!({"query": "bins"})).await;
+    assert!(!left.to_string().contains("Mondays"), "{left}");
 }
