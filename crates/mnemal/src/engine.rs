@@ -198,6 +198,27 @@ impl Engine {
         self.stepped(Arc::<SummaryProjector>::clone(projector)).await
     }
 
+    /// Steps the summaries until no node is left that an erase made hollow, however long it takes: the path of such a node names
+    /// its conversation. What fails is left to upkeep, and the search behind a forget finds it.
+    pub(crate) async fn regrow_summaries(&self) {
+        let (Slot::Filled(projector), Slot::Filled(summaries)) =
+            (&self.0.summary_projector, &self.0.stores.summaries)
+        else {
+            return;
+        };
+        let mut before = Vec::new();
+        loop {
+            match summaries.hollow(NonZeroUsize::MIN).await {
+                Ok(hollow) if !hollow.is_empty() && hollow != before => before = hollow,
+                _none_or_stuck => return,
+            }
+            if let Err(error) = projector.step(mnemal_summaries::CYCLE).await {
+                tracing::warn!(kind = ?error.kind(), "a summary was not made anew");
+                return;
+            }
+        }
+    }
+
     async fn stepped(&self, projector: Arc<dyn Projector>) -> Vec<Gap> {
         let Ok(events) = self.events() else { return Vec::new() };
         let head = match events.head().await {

@@ -204,7 +204,7 @@ impl Engine {
         // What rests on other sources too comes back with it; upkeep finishes what is left.
         self.fold_graph().await;
         drop(self.renew_graph(RENEWAL).await);
-        self.fold_summaries().await;
+        self.regrow_summaries().await;
         if let Ok(receipts) = self.stores().receipts.part() {
             done.receipts = receipts.erase(&ids).await?;
         }
