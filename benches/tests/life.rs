@@ -1,9 +1,10 @@
 //! A space in which every layer holds something.
 
+use mnemal_benches::figure::Figure;
 use mnemal_benches::latency::{Bed, furnish, import, life_contexts};
 
 #[tokio::test]
-async fn every_section_of_a_context_has_lines_in_a_made_life() {
+async fn every_section_of_a_context_but_topics_has_lines_in_a_made_life() {
     let folder = tempfile::tempdir().unwrap();
     let bed = Bed::life(folder.path(), 1_500, 12).unwrap();
     import(&bed).await.unwrap();
@@ -15,6 +16,9 @@ async fn every_section_of_a_context_has_lines_in_a_made_life() {
     assert!(figures.iter().any(|figure| figure.name.contains("without a question")), "{figures:?}");
     let sections: Vec<_> = figures.iter().filter(|figure| figure.unit == "lines").collect();
     assert_eq!(sections.len(), 10);
-    let empty: Vec<_> = sections.iter().filter(|figure| figure.value <= 0.0).collect();
+    // Facts about the things of a made life say what a turn says that recall shows already, so no line of them is left.
+    let is_shown_elsewhere = |figure: &Figure| figure.name.ends_with(" topics");
+    let empty: Vec<_> =
+        sections.iter().filter(|figure| figure.value <= 0.0 && !is_shown_elsewhere(figure)).collect();
     assert!(empty.is_empty(), "{empty:?}");
 }

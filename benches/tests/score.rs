@@ -21,7 +21,10 @@ fn every_number_of_a_run_agrees_with_the_reference() {
     let (data, rows) = run();
     let expected = std::fs::read_to_string(folder().join("expected.json")).unwrap();
     let expected: Value = serde_json::from_str(&expected).unwrap();
-    assert_eq!(score(&data, &rows, "category").json(), expected);
+    let mut found = score(&data, &rows, "category").json();
+    let own = found["levels"].as_object_mut().unwrap().remove("statement");
+    assert!(own.is_some(), "the reference knows turns and conversations only");
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -154,6 +154,8 @@ pub async fn furnish(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
         let said = if number % 2 == 0 { Message::user(turn.text) } else { Message::assistant(turn.text) };
         let _ack = live.log(said.channel(channel.clone())).await?;
     }
+    let taught = Message::user("From now on, always answer in two sentences.");
+    let _ack = live.log(taught.channel(channel.clone())).await?;
     kept(memory).await?;
     let mut figures = folded(bed, memory).await?;
     figures.extend(held(bed, memory).await?);

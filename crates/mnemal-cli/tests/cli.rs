@@ -97,7 +97,9 @@ fn a_note_is_stored_found_put_into_a_context_and_forgotten() {
     let asked = home.run(&["forget", "--key", "deploy_day"]);
     assert_eq!(asked.code, 2, "without a terminal nobody can answer");
     let preview = home.run(&["forget", "--key", "deploy_day", "--dry-run"]);
-    assert_eq!((preview.code, preview.out.as_str()), (0, "would erase: 1 event(s), 1 note(s)\n"));
+    let (would, token) = preview.out.split_once('\n').unwrap();
+    assert_eq!((preview.code, would), (0, "would erase: 1 event(s), 1 note(s)"));
+    assert!(token.starts_with("exactly that until ") && token.contains(": --confirm "), "{token}");
     let forgotten = home.run(&["forget", "--key", "deploy_day", "--yes"]);
     assert!(
         forgotten.out.starts_with("erased (evt_") && forgotten.out.contains("; verified; residual: "),
