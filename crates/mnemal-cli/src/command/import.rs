@@ -59,6 +59,11 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     form.unread = told;
     form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal));
     output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
+    if !call.own_history && form.stored > 0 {
+        output.say(
+            "what was said counts as other people's words: nothing is learnt of you from them; your own history is read with --own-history",
+        );
+    }
     super::settled(&memory, Ok(super::gaps(&gaps, global, output))).await
 }
 

@@ -70,7 +70,7 @@ fn session(record: &Object) -> Result<Option<String>, String> {
 }
 
 fn created(record: &Object) -> Option<&Value> {
-    ["created_at", "timestamp", "created"].iter().find_map(|field| record.get(*field))
+    ["created_at", "timestamp", "created", "time", "ts"].iter().find_map(|field| record.get(*field))
 }
 
 fn message(

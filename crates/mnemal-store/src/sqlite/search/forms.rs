@@ -22,7 +22,7 @@ struct Form {
 #[derive(Debug)]
 pub(super) struct Forms {
     texts: Vec<usize>,
-    forms: Vec<Form>,
+    all: Vec<Form>,
     by_head: HashMap<[u8; HEAD], Vec<usize>>,
     short: Vec<usize>,
     filter: Vec<u64>,
@@ -34,7 +34,7 @@ impl Forms {
     pub(super) fn of(texts: &[String]) -> Self {
         let mut all = Self {
             texts: Vec::new(),
-            forms: Vec::new(),
+            all: Vec::new(),
             by_head: HashMap::new(),
             short: Vec::new(),
             filter: vec![0; 1 << (FILTER_BITS - 6)],
@@ -53,11 +53,11 @@ impl Forms {
     }
 
     fn add(&mut self, form: Form) {
-        let at = self.forms.len();
+        let at = self.all.len();
         self.longest = self.longest.max(form.bytes.len());
         match form.bytes.first_chunk::<HEAD>() {
             Some(head) => {
-                let bit = bit_of(head);
+                let bit = bit_of(*head);
                 if let Some(word) = self.filter.get_mut(bit >> 6) {
                     *word |= 1 << (bit & 63);
                 }
@@ -65,12 +65,12 @@ impl Forms {
             }
             None => self.short.push(at),
         }
-        self.forms.push(form);
+        self.all.push(form);
     }
 
     /// Whether there is nothing to look for.
     pub(super) fn is_empty(&self) -> bool {
-        self.forms.is_empty()
+        self.all.is_empty()
     }
 
     /// Returns the texts that have a form.
@@ -86,7 +86,7 @@ impl Forms {
     /// Adds which texts stand in the bytes, each with the name of its form.
     pub(super) fn find(&self, bytes: &[u8], hits: &mut BTreeSet<(usize, &'static str)>) {
         for (at, head) in bytes.array_windows::<HEAD>().enumerate() {
-            let bit = bit_of(head);
+            let bit = bit_of(*head);
             if self.filter.get(bit >> 6).is_none_or(|word| word >> (bit & 63) & 1 == 0) {
                 continue;
             }
@@ -102,16 +102,16 @@ impl Forms {
     }
 
     fn compare(&self, form: usize, bytes: &[u8], hits: &mut BTreeSet<(usize, &'static str)>) {
-        if let Some(form) = self.forms.get(form).filter(|form| bytes.starts_with(&form.bytes)) {
+        if let Some(form) = self.all.get(form).filter(|form| bytes.starts_with(&form.bytes)) {
             hits.insert((form.text, form.name));
         }
     }
 }
 
 /// Returns where the filter has the bit of a head.
-fn bit_of(head: &[u8; HEAD]) -> usize {
+fn bit_of(head: [u8; HEAD]) -> usize {
     // Knuth's multiplicative hash; its highest bits are mixed best.
-    (u32::from_le_bytes(*head).wrapping_mul(2_654_435_769) >> (32 - FILTER_BITS)) as usize
+    (u32::from_le_bytes(head).wrapping_mul(2_654_435_769) >> (32 - FILTER_BITS)) as usize
 }
 
 /// Returns the forms of a text, each with what it is called; some may be the same bytes, none is empty.
