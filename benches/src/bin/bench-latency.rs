@@ -18,6 +18,7 @@ const SAMPLES: usize = 200;
 /// Measures what calls cost by size of the log, on SQLite with the default settings.
 #[derive(Debug, Parser)]
 #[command(name = "bench-latency", max_term_width = 100)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 struct Args {
     /// Sizes of the log, in events.
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]

@@ -136,12 +136,12 @@ impl Scene {
         )?;
         let clock = SystemClock::default();
         while self.memory.engine().inbox_standing().await?.is_some_and(|inbox| inbox.waiting > 0) {
-            let _taken = self.memory.engine().take_inbox(Duration::from_secs(60)).await?;
+            let _taken = self.memory.engine().take_inbox(Duration::from_mins(1)).await?;
         }
         self.say_others(OTHERS / 2..OTHERS).await?;
         self.memory.working()?.put("other", "the library opens at nine".to_owned(), keep()).await?;
         let owner = OwnerId::new("erase")?;
-        let until = clock.monotonic() + Duration::from_secs(600);
+        let until = clock.monotonic() + Duration::from_mins(10);
         while self.memory.engine().graph_state().await?.is_due || self.is_behind().await? {
             let _tended = self.memory.engine().tend(&owner).await?;
             ensure!(clock.monotonic() < until, "the background finds no end");
@@ -427,7 +427,8 @@ impl Scene {
                 "id": format!("x{}", canary.number), "conv": "c", "session": "imported", "speaker": "Ada",
                 "ts": "2026-01-01T10:00:00", "text": canary.sentence, "caption": canary.caption(),
             });
-            lines.push_str(&format!("{line}\n"));
+            lines.push_str(&line.to_string());
+            lines.push('\n');
         }
         let options = ImportOptions::new("chats.jsonl", self.memory.engine().now());
         drop(self.memory.import(Cursor::new(lines), ImportFormat::Neutral, options, &mut |_| ()).await?);
@@ -440,7 +441,7 @@ impl Scene {
             fs::write(self.inbox().join(format!("memo-{}.md", canary.number)), text)?;
         }
         while self.memory.engine().inbox_standing().await?.is_some_and(|inbox| inbox.waiting > 0) {
-            let _taken = self.memory.engine().take_inbox(Duration::from_secs(60)).await?;
+            let _taken = self.memory.engine().take_inbox(Duration::from_mins(1)).await?;
         }
         // The user put them there again; what they say must not have come into the space.
         let processed = self.inbox().join("processed");

@@ -174,7 +174,7 @@ async fn run(args: &Args, attacks: &[Conversation], benign: &[Conversation]) -> 
         }
     }
     outcome.strings = args.strings;
-    outcome.fence_escapes += fence_escapes(args.seed, args.strings)?;
+    outcome.fence_escapes += fence_escapes(args.seed, args.strings);
     outcome.attacks_quarantined = tally.all.share();
     outcome.held_out_quarantined = tally.held_out.share();
     outcome.benign_quarantined = alarms as f64 / outcome.benign.max(1) as f64;

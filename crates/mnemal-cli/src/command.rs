@@ -123,7 +123,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Memory(verb) => match verb.meant() {
             Meant::Rows(call) => memories(&global, memory::Of::Everything, call, output).await,
-            Meant::Other(command) => Box::pin(run(Args { global, command }, output)).await,
+            Meant::Other(command) => Box::pin(run(Args { global, command: *command }, output)).await,
         },
         Command::Learning(call) => memories(&global, memory::Of::Learnings, call, output).await,
         Command::Preference(call) => memories(&global, memory::Of::Preferences, call, output).await,

@@ -68,8 +68,8 @@ impl Engine {
     /// A dropped future leaves the turn of its step to run out after 30 s.
     pub async fn attend(&self, owner: &OwnerId, pace: &Pace, stop: impl Future<Output = ()>) -> Attended {
         let stop = stop.shared();
-        let tended = self.attend_upkeep(owner, pace, stop.clone());
-        let (mut attended, asked) = join(tended, self.attend_model(owner, pace, stop)).await;
+        let tended = Box::pin(self.attend_upkeep(owner, pace, stop.clone()));
+        let (mut attended, asked) = join(tended, Box::pin(self.attend_model(owner, pace, stop))).await;
         attended.add(&asked);
         attended
     }
@@ -263,11 +263,11 @@ async fn is_over<S: Future<Output = ()>>(stop: &Shared<S>, wait: Duration) -> bo
 async fn within<S: Future<Output = ()>, T>(
     stop: &Shared<S>,
     grace: Duration,
-    step: impl Future<Output = T>,
+    work: impl Future<Output = T>,
 ) -> Option<T> {
-    match select(pin!(step), stop.clone()).await {
+    match select(pin!(work), stop.clone()).await {
         Either::Left((done, _)) => Some(done),
-        Either::Right(((), step)) => tokio::time::timeout(grace, step).await.ok(),
+        Either::Right(((), work)) => tokio::time::timeout(grace, work).await.ok(),
     }
 }
 

@@ -131,7 +131,7 @@ impl Memory {
             let Some(shown) = after.or(before) else { continue };
             changes.push(Change {
                 at,
-                kind: kind(before.is_some(), after.is_some()),
+                kind: kind(before.as_ref(), after.as_ref()),
                 record: shown.fact.id.to_string(),
                 before: before.map(Told::line),
                 after: after.map(Told::line),
@@ -174,7 +174,7 @@ impl Memory {
             let sources: Vec<Source> = sources.into_iter().collect();
             changes.push(Change {
                 at,
-                kind: kind(before.is_some(), after.is_some()),
+                kind: kind(before.as_ref(), after.as_ref()),
                 record: shown.id.to_string(),
                 before: before.map(|row| row.content.clone()),
                 after: after.map(|row| row.content.clone()),
@@ -187,10 +187,10 @@ impl Memory {
     }
 }
 
-fn kind(was: bool, is: bool) -> ChangeKind {
-    match (was, is) {
-        (true, true) => ChangeKind::Changed,
-        (true, false) => ChangeKind::Dropped,
+fn kind<T>(before: Option<&T>, after: Option<&T>) -> ChangeKind {
+    match (before, after) {
+        (Some(_), Some(_)) => ChangeKind::Changed,
+        (Some(_), None) => ChangeKind::Dropped,
         _ => ChangeKind::Believed,
     }
 }

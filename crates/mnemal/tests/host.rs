@@ -24,8 +24,8 @@ fn memory(settings: Settings, stores: Stores) -> Memory {
 
 fn named() -> Settings {
     let mut settings = Settings::default();
-    settings.identity.agent = "Nova, who keeps the house".to_owned();
-    settings.identity.user = "Ada Berg".to_owned();
+    "Nova, who keeps the house".clone_into(&mut settings.identity.agent);
+    "Ada Berg".clone_into(&mut settings.identity.user);
     settings
 }
 

@@ -121,7 +121,7 @@ async fn vectors_and_the_graph_are_on_and_each_is_switched_off_alone() {
         assert_eq!((found.hits.len(), found.model.is_some()), (1, has_vectors), "{without:?}");
         match memory.graph().await {
             Ok(graph) => {
-                assert_eq!((graph.named("Anna", present()).await.unwrap().len(), has_graph), (1, true))
+                assert_eq!((graph.named("Anna", present()).await.unwrap().len(), has_graph), (1, true));
             }
             Err(error) => assert_eq!((error.kind(), has_graph), (ErrorKind::Unsupported, false)),
         }

@@ -1,6 +1,10 @@
 //! The acceptance scenarios of `PicoBot`'s memory, against every store.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use mnemal::{
     EventFilter, Format, Importance, LearningFilter, LearningKind, Memory, NoteKey, Role, Selector, Within,

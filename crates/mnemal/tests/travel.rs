@@ -62,7 +62,7 @@ impl Space {
         let (mut at, mut events) = (Vec::new(), Vec::new());
         let session = SessionId::new("hall").unwrap();
         for part in parts {
-            clock.advance(Duration::from_secs(3_600));
+            clock.advance(Duration::from_hours(1));
             let id = if let Some(key) = part.strip_prefix('!') {
                 let key = NoteKey::new(key).unwrap();
                 memory.decide(Decision::Archive { key }).await.unwrap().value.id

@@ -1,6 +1,11 @@
 //! Decisions that are taken back, in any order, as if they had never been.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +31,7 @@ impl Dice {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+        usize::try_from((mixed ^ (mixed >> 31)) % end as u64).unwrap()
     }
 }
 
@@ -59,7 +64,7 @@ impl Space {
             let friend = PEOPLE[(n + 1) % PEOPLE.len()];
             let said = format!("My friend {friend} lives in Lisbon and works at Acme.");
             let speaker = Speaker::new(*name).unwrap();
-            space.clock.advance(Duration::from_secs(60));
+            space.clock.advance(Duration::from_mins(1));
             let _ack = space
                 .memory
                 .log(Message::user(said).speaker(speaker).session(session.clone()))
@@ -67,7 +72,7 @@ impl Space {
                 .unwrap();
         }
         for key in &KEYS[..3] {
-            space.clock.advance(Duration::from_secs(60));
+            space.clock.advance(Duration::from_mins(1));
             let note = format!("The {key} is as it was at first.");
             let _ack = space.memory.remember(note).key(NoteKey::new(*key).unwrap()).by_user().await.unwrap();
         }
@@ -123,7 +128,7 @@ impl Space {
 
     /// Decides something by chance; `None` where chance asked for what is not possible.
     async fn decide(&self, dice: &mut Dice) -> Option<EventId> {
-        self.clock.advance(Duration::from_secs(60));
+        self.clock.advance(Duration::from_mins(1));
         let key = NoteKey::new(KEYS[dice.below(KEYS.len())]).unwrap();
         let person =
             async |name: &str| self.graph().await.whom(name, AsOf::present(Timestamp::MAX)).await.ok();
@@ -146,7 +151,7 @@ impl Space {
             }
             choice => {
                 let text = format!("City {}", dice.below(3));
-                let at = WorldTime::from_seconds(1_700_000_000 + dice.below(1_000) as i64);
+                let at = WorldTime::from_seconds(1_700_000_000 + i64::try_from(dice.below(1_000)).unwrap());
                 Decision::Fact(FactDecision {
                     subject: person(name).await?.id,
                     predicate: Predicate::new("likes").unwrap(),
@@ -164,7 +169,7 @@ impl Space {
     }
 
     async fn undo(&self, event: EventId) -> mnemal::Result<()> {
-        self.clock.advance(Duration::from_secs(60));
+        self.clock.advance(Duration::from_mins(1));
         let undo = self.memory.undoing(event).await?;
         self.memory.decide(undo).await.map(drop)
     }
@@ -219,17 +224,17 @@ async fn a_split_is_taken_back_by_the_merge_that_it_ended() {
     let _merge = space.memory.decide(Decision::Merge { one, into }).await.unwrap();
     let merged = space.state().await;
     assert_ne!(merged.entities, before.entities);
-    space.clock.advance(Duration::from_secs(60));
+    space.clock.advance(Duration::from_mins(1));
     let split = space.memory.decide(Decision::Split { one, from: into }).await.unwrap().value.id;
     assert_eq!(space.state().await.entities, before.entities);
     space.undo(split).await.unwrap();
     assert_eq!(space.state().await.entities, merged.entities);
-    space.clock.advance(Duration::from_secs(60));
+    space.clock.advance(Duration::from_mins(1));
     let again = space.memory.decide(Decision::Split { one: into, from: one }).await.unwrap().value.id;
     space.undo(again).await.unwrap();
     assert_eq!(space.state().await.entities, merged.entities, "whichever is named first");
     let strangers = graph.whom(PEOPLE[2], always).await.unwrap().id;
-    space.clock.advance(Duration::from_secs(60));
+    space.clock.advance(Duration::from_mins(1));
     let nothing = space.memory.decide(Decision::Split { one: strangers, from: into }).await.unwrap().value.id;
     assert_eq!(space.undo(nothing).await.unwrap_err().kind(), ErrorKind::Invalid, "it ended no merge");
 }

@@ -147,6 +147,9 @@ impl Echo {
     }
 }
 
+/// What the model quotes of a claim.
+const QUOTED: &str = "the place where I sleep is ";
+
 #[async_trait]
 impl LanguageModel for Echo {
     fn model(&self) -> &ModelId {
@@ -155,7 +158,6 @@ impl LanguageModel for Echo {
 
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> mnemal::Result<Completion> {
         permit.pay(TokenCount(10))?;
-        const QUOTED: &str = "the place where I sleep is ";
         let value = prompt.material.split_once(QUOTED).and_then(|(_, rest)| rest.split_once('.'));
         let claims: Vec<_> = value
             .iter()

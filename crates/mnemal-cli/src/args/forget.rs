@@ -25,7 +25,7 @@ pub(crate) struct Forget {
     pub(crate) person: Option<String>,
     #[command(flatten)]
     pub(crate) filter: super::Filter,
-    /// Only what came in this way: user_direct, user_confirmed, assistant, tool, web, document, import and others.
+    /// Only what came in this way: `user_direct`, `user_confirmed`, assistant, tool, web, document, import and others.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["ids", "key", "query", "person"])]
     pub(crate) origin: Option<String>,
     /// Only what stands in the file of this name.

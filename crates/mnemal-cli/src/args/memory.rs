@@ -53,14 +53,14 @@ pub(crate) enum Meant {
     /// Notes and learnings.
     Rows(MemoryCall),
     /// Another command.
-    Other(super::Command),
+    Other(Box<super::Command>),
 }
 
 impl MemoryVerb {
     /// Returns what is meant.
     pub(crate) fn meant(self) -> Meant {
         use super::Command;
-        Meant::Other(match self {
+        Meant::Other(Box::new(match self {
             Self::Rows(call) => return Meant::Rows(call),
             Self::Status => Command::Status,
             Self::Search(call) => Command::Recall(call),
@@ -72,7 +72,7 @@ impl MemoryVerb {
                 Command::Export(Export { format: call.format.or(Some(ExportFormat::Json)), ..call })
             }
             Self::Import(call) => Command::Import(call),
-        })
+        }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `mnemal forget`.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -186,7 +187,7 @@ fn plan(preview: &Erasure) -> String {
     if !preview.similar.is_empty() {
         text.push_str("\nnot selected, and says nearly the same:");
         for one in &preview.similar {
-            text.push_str(&format!("\n  {:.2}  {}", one.likeness, one.event));
+            let _written = write!(text, "\n  {:.2}  {}", one.likeness, one.event);
         }
     }
     text

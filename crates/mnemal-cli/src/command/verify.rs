@@ -84,7 +84,7 @@ async fn of_context(global: &Global, call: &VerifyReceipt, output: &Output) -> R
         let (lines, resolved, same) = (check.lines, check.resolved, check.same);
         let mut text = format!("{resolved} of {lines} lines resolve, {same} have the text that was shown");
         for finding in &check.findings {
-            text.push_str("\n");
+            text.push('\n');
             text.push_str(finding);
         }
         text

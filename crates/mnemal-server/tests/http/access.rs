@@ -90,7 +90,7 @@ async fn every_route_asks_for_a_key_and_its_right() {
     api.keyring.revoke(revoked.id(), mnemal_core::Timestamp::EPOCH).unwrap();
     let reader = api.key(Class::App, &[Right::Read], &["secret"]);
     for (method, path, right) in requests("secret", &document) {
-        let bare = api.request(&method, &path, &api.local);
+        let bare = Api::request(&method, &path, &api.local);
         let bare = {
             let mut bare = bare;
             bare.headers_mut().unwrap().remove("authorization");
@@ -120,7 +120,7 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
     };
     let api = Api::with(settings, AuthMode::Auto);
     let ask = async |host: &str, origin: Option<&str>, path: &str| {
-        let mut request = api.request("GET", path, &api.local);
+        let mut request = Api::request("GET", path, &api.local);
         request.headers_mut().unwrap().insert("host", host.parse().unwrap());
         if let Some(origin) = origin {
             request = request.header("origin", origin);
@@ -147,7 +147,7 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
         let page = ask("localhost:6767", Some("https://app.example"), path).await;
         assert_eq!(page.headers.get("access-control-allow-origin").unwrap(), "https://app.example");
     }
-    let foreign = api.request("POST", "/mcp/demo", &api.local).header("origin", "http://evil.example");
+    let foreign = Api::request("POST", "/mcp/demo", &api.local).header("origin", "http://evil.example");
     assert_eq!(api.send(foreign, "{}").await.of(403)["code"], "origin_forbidden");
 }
 

@@ -80,7 +80,7 @@ impl Api {
         Answer { status: parts.status, headers: parts.headers, text }
     }
 
-    pub(crate) fn request(&self, method: &str, path: &str, key: &Secret) -> hyper::http::request::Builder {
+    pub(crate) fn request(method: &str, path: &str, key: &Secret) -> hyper::http::request::Builder {
         Request::builder()
             .method(method)
             .uri(path)
@@ -91,7 +91,7 @@ impl Api {
 
     pub(crate) async fn as_key(&self, key: &Secret, method: &str, path: &str, body: Value) -> Answer {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        self.send(self.request(method, path, key), body).await
+        self.send(Self::request(method, path, key), body).await
     }
 
     /// Asks with the local key, below the space `demo`.

@@ -43,7 +43,7 @@ async fn a_context_needs_no_question_and_what_is_missing_is_named() {
         let missing = api.post(path, json!({})).await.of(400);
         assert!(missing["detail"].as_str().unwrap().contains(&format!("`{field}`")), "{missing}");
     }
-    let broken = api.request("POST", "/v1/spaces/demo/ingest", &api.local);
+    let broken = Api::request("POST", "/v1/spaces/demo/ingest", &api.local);
     assert_eq!(api.send(broken, "{\"text\": ").await.of(400)["code"], "invalid_request");
 }
 
@@ -51,22 +51,22 @@ async fn a_context_needs_no_question_and_what_is_missing_is_named() {
 async fn what_is_no_json_or_too_much_is_not_read() {
     let api = Api::new();
     let path = "/v1/spaces/demo/events";
-    let mut form = api.request("POST", path, &api.local);
+    let mut form = Api::request("POST", path, &api.local);
     form.headers_mut().unwrap().insert("content-type", "text/plain".parse().unwrap());
     assert_eq!(api.send(form, "{\"content\": \"x\"}").await.of(415)["code"], "unsupported_media_type");
     let large = format!("{{\"content\": \"{}\"}}", "x".repeat(1_100_000));
-    assert_eq!(api.send(api.request("POST", path, &api.local), large).await.of(413)["code"], "too_large");
+    assert_eq!(api.send(Api::request("POST", path, &api.local), large).await.of(413)["code"], "too_large");
     for (bytes, code) in [
         (b"{\"content\": \"\xff\"}".to_vec(), "invalid_utf8"),
         (b"{\"content\": \"\\ud800\"}".to_vec(), "invalid_request"),
         ([b"[".repeat(50), b"]".repeat(50)].concat(), "invalid_request"),
         (b"{\"content\"".to_vec(), "invalid_request"),
     ] {
-        assert_eq!(api.send(api.request("POST", path, &api.local), bytes).await.of(400)["code"], code);
+        assert_eq!(api.send(Api::request("POST", path, &api.local), bytes).await.of(400)["code"], code);
     }
     let long = format!("/v1/spaces/demo/events?q={}", "x".repeat(9_000));
-    assert_eq!(api.send(api.request("GET", &long, &api.local), "").await.of(414)["code"], "uri_too_long");
-    let key = api.request("POST", path, &api.local).header("idempotency-key", "x".repeat(201));
+    assert_eq!(api.send(Api::request("GET", &long, &api.local), "").await.of(414)["code"], "uri_too_long");
+    let key = Api::request("POST", path, &api.local).header("idempotency-key", "x".repeat(201));
     assert_eq!(api.send(key, "{\"content\": \"x\"}").await.of(400)["code"], "invalid_request");
 }
 

@@ -161,7 +161,7 @@ async fn calls_of_tools_are_threaded_and_a_request_that_is_sent_again_is_done_on
         {"role": "tool", "tool_call_id": "c1", "name": "search", "content": "three results"},
     ]});
     let request =
-        || api.request("POST", "/v1/spaces/demo/messages", &api.local).header("idempotency-key", "k1");
+        || Api::request("POST", "/v1/spaces/demo/messages", &api.local).header("idempotency-key", "k1");
     let first = api.send(request(), turns.to_string()).await.of(201);
     let ids: Vec<&str> =
         first["event_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
@@ -185,10 +185,10 @@ async fn everything_goes_out_and_comes_in_again() {
         .of(201);
     let out = api.get("export").await;
     assert!(out.text.lines().count() >= 2, "{}", out.text);
-    let request = api.request("POST", "/v1/spaces/copy/import?format=jsonl", &api.local);
+    let request = Api::request("POST", "/v1/spaces/copy/import?format=jsonl", &api.local);
     let report = api.send(request, out.text.clone()).await.of(200);
     assert_eq!((&report["stored"], &report["skipped"]), (&json!(1), &json!(0)));
-    let request = api.request("POST", "/v1/spaces/copy/import", &api.local);
+    let request = Api::request("POST", "/v1/spaces/copy/import", &api.local);
     assert_eq!(api.send(request, out.text).await.of(200)["duplicates"], 1);
     let known = api.as_key(&api.local, "GET", "/v1/spaces/copy/entities/Anna", Value::Null).await.of(200);
     assert_eq!(known["name"], "Anna");

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::api::{Answer, Api};
 
-async fn send(api: &Api, key: &Secret, path: &str, message: Value) -> Answer {
-    let request = api.request("POST", path, key).header("accept", "application/json, text/event-stream");
+async fn send(api: &Api, key: &Secret, path: &str, message: &Value) -> Answer {
+    let request = Api::request("POST", path, key).header("accept", "application/json, text/event-stream");
     api.send(request, message.to_string()).await
 }
 
@@ -30,15 +30,16 @@ async fn a_client_says_hello_lists_stores_and_recalls_without_a_session() {
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
     }});
-    let answer = send(&api, &api.local, "/mcp/demo", hello).await;
+    let answer = send(&api, &api.local, "/mcp/demo", &hello).await;
     assert!(answer.headers.get("mcp-session-id").is_none());
     assert_eq!(answer.of(200)["result"]["serverInfo"]["name"], "mnemal");
-    assert_eq!(names(send(&api, &api.local, "/mcp/demo", list()).await).len(), 9);
+    assert_eq!(names(send(&api, &api.local, "/mcp/demo", &list()).await).len(), 9);
     let stored = call("memory_store", json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day"}));
-    let stored = send(&api, &api.local, "/mcp/demo", stored).await.of(200);
+    let stored = send(&api, &api.local, "/mcp/demo", &stored).await.of(200);
     assert_eq!(stored["result"]["structuredContent"]["status"], "active");
-    let found =
-        send(&api, &api.local, "/mcp/demo", call("memory_recall", json!({"query": "deploys"}))).await.of(200);
+    let found = send(&api, &api.local, "/mcp/demo", &call("memory_recall", json!({"query": "deploys"})))
+        .await
+        .of(200);
     assert!(found["result"]["content"][0]["text"].as_str().unwrap().contains("Tuesdays"));
     // What one surface stored the other shows.
     assert_eq!(api.get("memories/by-key/deploy_day").await.of(200)["content"], "Deploys happen on Tuesdays");
@@ -52,24 +53,24 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     api.post("memories", json!({"content": "the heron nests"})).await.of(201);
     let reader = api.key(Class::Agent, &[Right::Read], &["demo"]);
     let writer = api.key(Class::Agent, &[Right::Write], &["demo"]);
-    let all = names(send(&api, &api.local, "/mcp/demo", list()).await);
+    let all = names(send(&api, &api.local, "/mcp/demo", &list()).await);
     let without = |hidden: &[&str]| -> Vec<String> {
         all.iter().filter(|name| !hidden.contains(&name.as_str())).cloned().collect()
     };
-    let reading = names(send(&api, &reader, "/mcp/demo", list()).await);
+    let reading = names(send(&api, &reader, "/mcp/demo", &list()).await);
     assert_eq!(reading, without(&["memory_store", "memory_forget", "working_put"]));
-    assert_eq!(names(send(&api, &writer, "/mcp/demo", list()).await), without(&["memory_forget"]));
-    assert_eq!(names(send(&api, &api.local, "/mcp/demo?profile=readonly", list()).await), reading);
-    let refused = send(&api, &reader, "/mcp/demo", call("memory_store", json!({"content": "x"}))).await;
+    assert_eq!(names(send(&api, &writer, "/mcp/demo", &list()).await), without(&["memory_forget"]));
+    assert_eq!(names(send(&api, &api.local, "/mcp/demo?profile=readonly", &list()).await), reading);
+    let refused = send(&api, &reader, "/mcp/demo", &call("memory_store", json!({"content": "x"}))).await;
     assert!(refused.json()["error"].is_object(), "{refused:?}");
-    assert_eq!(names(send(&api, &writer, "/mcp", list()).await).len(), 8, "the only space of the key");
-    assert_eq!(send(&api, &api.local, "/mcp", list()).await.of(400)["code"], "space_required");
+    assert_eq!(names(send(&api, &writer, "/mcp", &list()).await).len(), 8, "the only space of the key");
+    assert_eq!(send(&api, &api.local, "/mcp", &list()).await.of(400)["code"], "space_required");
     let stranger = api.key(Class::App, &[Right::Write], &["mine"]);
-    let answer = send(&api, &stranger, "/mcp/demo", call("memory_recall", json!({"query": "heron"}))).await;
+    let answer = send(&api, &stranger, "/mcp/demo", &call("memory_recall", json!({"query": "heron"}))).await;
     assert!(!answer.text.contains("nests"));
     assert_eq!(answer.of(404)["code"], "not_found");
     assert_eq!(
-        send(&api, &Secret::random().unwrap(), "/mcp/demo", list()).await.of(401)["code"],
+        send(&api, &Secret::random().unwrap(), "/mcp/demo", &list()).await.of(401)["code"],
         "unauthenticated"
     );
 }
@@ -80,11 +81,11 @@ async fn tools_of_other_memories_answer_to_their_own_names() {
     let api = Api::new();
     let path = "/mcp/demo?profile=compat";
     let ask = async |tool: &str, arguments: Value| {
-        let answer = send(&api, &api.local, path, call(tool, arguments)).await.of(200);
+        let answer = send(&api, &api.local, path, &call(tool, arguments)).await.of(200);
         assert_ne!(answer["result"]["isError"], json!(true), "{tool}: {answer}");
         answer["result"]["structuredContent"].clone()
     };
-    assert_eq!(names(send(&api, &api.local, path, list()).await).len(), 14);
+    assert_eq!(names(send(&api, &api.local, path, &list()).await).len(), 14);
     let saved = ask(
         "save_memory",
         json!({"content": "Bins go out on Mondays", "category": "home/chores", "tags": ["bins"]}),

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::api::Api;
 
 /// Long enough for the slowest machine; nothing waits for it to pass.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn head(api: &Api, method: &str, path: &str, body: &str) -> String {
     format!(
