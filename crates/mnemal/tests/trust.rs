@@ -32,7 +32,7 @@ impl Space {
     }
 
     async fn say(&self, message: Message) -> EventId {
-        self.clock.advance(Duration::from_secs(60));
+        self.clock.advance(Duration::from_mins(1));
         self.memory.log(message).await.unwrap().value.id
     }
 
@@ -58,7 +58,7 @@ async fn events_are_selected_by_what_is_known_of_them() {
     let space = Space::new();
     let old = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;
     let noon = space.now();
-    space.clock.advance(Duration::from_secs(3_600));
+    space.clock.advance(Duration::from_hours(1));
     let new = space.say(by("Bo", "Bread is on the upper shelf of the pantry.")).await;
     let mine = space.say(Message::user("My ledger is green.").user_id(UserId::new("cleo").unwrap())).await;
     let of_bo = space.say(by("Ada", "Yesterday I met Bo Lindqvist at the harbour.")).await;
@@ -258,9 +258,9 @@ async fn belief_is_compared_between_two_moments_with_its_evidence() {
     let _berlin = space.say(by("Ada", "I live in Berlin.")).await;
     let _one = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
     let _gate = space.memory.remember("The gate is green.").key(key("gate")).by_user().await.unwrap();
-    space.clock.advance(Duration::from_secs(3_600));
+    space.clock.advance(Duration::from_hours(1));
     let middle = space.now();
-    space.clock.advance(Duration::from_secs(3_600));
+    space.clock.advance(Duration::from_hours(1));
     let rome = space.say(by("Ada", "I moved to Rome last week.")).await;
     let two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
     let away = space.memory.decide(Decision::Archive { key: key("gate") }).await.unwrap().value.id;

@@ -10,7 +10,7 @@ async fn send(api: &Api, key: &Secret, path: &str, message: &Value) -> Answer {
     api.send(request, message.to_string()).await
 }
 
-fn call(tool: &str, arguments: Value) -> Value {
+fn call(tool: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
@@ -34,10 +34,10 @@ async fn a_client_says_hello_lists_stores_and_recalls_without_a_session() {
     assert!(answer.headers.get("mcp-session-id").is_none());
     assert_eq!(answer.of(200)["result"]["serverInfo"]["name"], "mnemal");
     assert_eq!(names(send(&api, &api.local, "/mcp/demo", &list()).await).len(), 9);
-    let stored = call("memory_store", json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day"}));
+    let stored = call("memory_store", &json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day"}));
     let stored = send(&api, &api.local, "/mcp/demo", &stored).await.of(200);
     assert_eq!(stored["result"]["structuredContent"]["status"], "active");
-    let found = send(&api, &api.local, "/mcp/demo", &call("memory_recall", json!({"query": "deploys"})))
+    let found = send(&api, &api.local, "/mcp/demo", &call("memory_recall", &json!({"query": "deploys"})))
         .await
         .of(200);
     assert!(found["result"]["content"][0]["text"].as_str().unwrap().contains("Tuesdays"));
@@ -61,12 +61,12 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     assert_eq!(reading, without(&["memory_store", "memory_forget", "working_put"]));
     assert_eq!(names(send(&api, &writer, "/mcp/demo", &list()).await), without(&["memory_forget"]));
     assert_eq!(names(send(&api, &api.local, "/mcp/demo?profile=readonly", &list()).await), reading);
-    let refused = send(&api, &reader, "/mcp/demo", &call("memory_store", json!({"content": "x"}))).await;
+    let refused = send(&api, &reader, "/mcp/demo", &call("memory_store", &json!({"content": "x"}))).await;
     assert!(refused.json()["error"].is_object(), "{refused:?}");
     assert_eq!(names(send(&api, &writer, "/mcp", &list()).await).len(), 8, "the only space of the key");
     assert_eq!(send(&api, &api.local, "/mcp", &list()).await.of(400)["code"], "space_required");
     let stranger = api.key(Class::App, &[Right::Write], &["mine"]);
-    let answer = send(&api, &stranger, "/mcp/demo", &call("memory_recall", json!({"query": "heron"}))).await;
+    let answer = send(&api, &stranger, "/mcp/demo", &call("memory_recall", &json!({"query": "heron"}))).await;
     assert!(!answer.text.contains("nests"));
     assert_eq!(answer.of(404)["code"], "not_found");
     assert_eq!(
@@ -81,7 +81,7 @@ async fn tools_of_other_memories_answer_to_their_own_names() {
     let api = Api::new();
     let path = "/mcp/demo?profile=compat";
     let ask = async |tool: &str, arguments: Value| {
-        let answer = send(&api, &api.local, path, &call(tool, arguments)).await.of(200);
+        let answer = send(&api, &api.local, path, &call(tool, &arguments)).await.of(200);
         assert_ne!(answer["result"]["isError"], json!(true), "{tool}: {answer}");
         answer["result"]["structuredContent"].clone()
     };

@@ -174,7 +174,8 @@ async fn list(sql: &dyn Sql, filter: &EventFilter, mut walk: Walk<'_>, limit: us
         if is_last || found.len() == limit {
             return Ok(found);
         }
-        size = PAGE;
+        // What was not found is looked for in pages that grow, so that a short list costs what it skips and not a whole page.
+        size = size.saturating_mul(2).min(PAGE);
     }
 }
 
