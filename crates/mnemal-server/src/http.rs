@@ -16,10 +16,10 @@ mod edge;
 mod flow;
 mod host;
 mod jobs;
+mod local;
 mod mcp;
 mod openapi;
 mod problem;
-mod query;
 mod replay;
 mod reply;
 mod route;
@@ -27,6 +27,10 @@ mod serve;
 
 pub use self::edge::Server;
 pub use self::host::Access;
+#[cfg(unix)]
+pub use self::local::LocalSocket;
+pub use self::local::{Done, ERRANDS, Errands, SOCKET, SPACE};
+pub use self::serve::Doors;
 
 /// Returns every operation with its method and path, in no particular order.
 pub fn operations() -> Vec<(String, String)> {

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct ServerSettings {
     /// Address and port.
     pub listen: SocketAddr,
+    /// Whether a socket in the data directory answers other processes of the same user, so that they need not open a space
+    /// that is served.
+    pub unix_socket: bool,
     /// Whether the Model Context Protocol is served at `/mcp`.
     pub mcp: bool,
     /// Largest body of a request, in KiB; import is streamed and has no limit of its own.
@@ -74,6 +77,7 @@ impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], PORT)),
+            unix_socket: true,
             mcp: true,
             max_body_kb: MAX_BODY_KB,
             rate_limit_rps: RATE,

@@ -1,8 +1,10 @@
 //! Bodies of requests, read within their limits.
 
+use axum::body::Body;
+use axum::extract::{FromRequest as _, Request};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Body;
+use http_body_util::BodyExt as _;
+use hyper::StatusCode;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
@@ -16,27 +18,19 @@ const WAITING: usize = 16;
 /// Reads a whole body.
 ///
 /// # Errors
-/// `too_large` for more than `most` bytes, `invalid_request` when the client breaks off.
-pub(crate) async fn whole<B>(body: B, most: usize) -> Result<Bytes, Problem>
-where
-    B: Body<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    match Limited::new(body, most).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(cause) if cause.is::<http_body_util::LengthLimitError>() => {
-            Err(Problem::new("too_large", format!("a body has at most {most} bytes")))
+/// `too_large` for more bytes than the layer of the limit lets through, `invalid_request` when the client breaks off.
+pub(crate) async fn whole(request: Request) -> Result<Bytes, Problem> {
+    Bytes::from_request(request, &()).await.map_err(|refused| {
+        if refused.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            Problem::new("too_large", "the body has more bytes than `server.max_body_kb` allows")
+        } else {
+            Problem::invalid("the body ends in the middle")
         }
-        Err(_) => Err(Problem::invalid("the body ends in the middle")),
-    }
+    })
 }
 
 /// Hands the parts of a body on as they come; what is read ends where the client ends or breaks off.
-pub(crate) fn parts<B>(body: B) -> mpsc::Receiver<Bytes>
-where
-    B: Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Send,
-{
+pub(crate) fn parts(body: Body) -> mpsc::Receiver<Bytes> {
     let (hand, handed) = mpsc::channel(WAITING);
     let pass = async move {
         let mut body = body;

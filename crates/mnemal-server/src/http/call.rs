@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::extract::Query;
 use bytes::Bytes;
+use hyper::Uri;
 use mnemal::Memory;
 use mnemal_core::{SpaceId, Timestamp};
 use serde::de::DeserializeOwned;
@@ -13,7 +15,6 @@ use crate::http::body;
 use crate::http::cursor::Page;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
-use crate::http::query;
 
 /// Where the words of this surface are spoken. Source: SURFACES 1.1.
 pub(crate) const CHANNEL: &str = "http";
@@ -26,7 +27,7 @@ pub(crate) struct Call {
     pub(crate) operation: &'static str,
     /// What stands in the path, in the order of its names.
     pub(crate) path: Vec<String>,
-    pub(crate) query: String,
+    pub(crate) uri: Uri,
     /// The body of a route that takes a document.
     pub(crate) body: Bytes,
     /// The body of a route that takes bytes as they come.
@@ -91,7 +92,10 @@ impl Call {
     /// # Errors
     /// `invalid_request` for what is not known there.
     pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        query::read(&self.query)
+        match Query::try_from_uri(&self.uri) {
+            Ok(Query(form)) => Ok(form),
+            Err(refused) => Err(Problem::invalid(refused.body_text())),
+        }
     }
 
     /// Returns how a list is cut.

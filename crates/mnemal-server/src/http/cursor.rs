@@ -102,10 +102,11 @@ impl Page {
 
 /// Returns what makes a list the same: the operation, the path, the caller, and every filter but where it is cut.
 fn list(call: &Call) -> String {
-    let mut filters: Vec<(String, String)> = form_urlencoded::parse(call.query.as_bytes())
-        .filter(|(name, _)| name != "cursor" && name != "limit")
-        .map(|(name, value)| (name.into_owned(), value.into_owned()))
-        .collect();
+    let mut filters: Vec<(String, String)> =
+        form_urlencoded::parse(call.uri.query().unwrap_or_default().as_bytes())
+            .filter(|(name, _)| name != "cursor" && name != "limit")
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
     filters.sort();
     let Principal { id, .. } = &call.principal;
     format!("{:?}", (call.operation, &call.path, id, filters))

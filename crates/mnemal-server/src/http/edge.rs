@@ -4,22 +4,29 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use hyper::header::{self, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Request, Response};
+use hyper::{HeaderMap, Method};
 use mnemal::Spaces;
 use mnemal_core::{Clock, Result, SpaceId};
 use tokio::sync::OwnedSemaphorePermit;
+use tower::ServiceExt as _;
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::auth::{Principal, Right};
 use crate::http::call::{Call, no_space};
-use crate::http::host::{Access, Host};
+use crate::http::host::{Access, Host, Neighbour};
+use crate::http::local::{self, Errands};
 use crate::http::problem::Problem;
 use crate::http::replay::Asked;
-use crate::http::reply::{Body, Reply};
-use crate::http::route::{Found, Needs, Route, Routes, Takes};
-use crate::http::{body, mcp};
+use crate::http::reply::Reply;
+use crate::http::route::{Label, Needs, Route, Takes};
+use crate::http::{body, mcp, route};
 use crate::settings::{AuthMode, ServerSettings};
 
 /// Longest address. Source: SURFACES 11.4.
@@ -31,13 +38,14 @@ const LONGEST_ID: usize = 64;
 /// How long a request waits for a free slot. Source: own default; longer, and the client is better off asking again.
 const WAIT: Duration = Duration::from_secs(1);
 
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A server over all spaces of an installation; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Server {
     pub(crate) host: Arc<Host>,
-    pub(crate) routes: Arc<Routes>,
+    router: Router,
 }
 
 impl Server {
@@ -59,23 +67,41 @@ impl Server {
             )));
         }
         let host = Arc::new(Host::new(spaces, access, settings, clock));
-        Ok(Self { host, routes: Arc::new(Routes::all()) })
+        let router = router(&host);
+        Ok(Self { host, router })
+    }
+
+    /// The same, which also does errands for other processes of the same user.
+    #[must_use]
+    pub fn with_errands(mut self, errands: Errands) -> Self {
+        self.router = self.router.merge(local::router(&self.host, errands));
+        self
     }
 
     /// Answers a request.
-    pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
+    pub async fn answer<B>(&self, request: hyper::Request<B>) -> Response
     where
-        B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Send + std::fmt::Display,
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let began = self.host.clock.monotonic();
         let id = request_id(request.headers()).unwrap_or_else(|| self.new_id());
         let method = request.method().clone();
-        let (label, answered) = self.routed(request).await;
-        let mut response = match answered {
-            Ok(response) => response,
-            Err(problem) => Reply::problem(&problem, &id).into_response(),
+        let mut response = match self.is_asked_properly(request.uri(), request.headers()) {
+            Ok(()) => match self.router.clone().oneshot(request.map(Body::new)).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            },
+            Err(problem) => problem.into_response(),
         };
+        let label = response.extensions_mut().remove().map_or("none", |Label(label)| label);
+        if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+            let mut told = Reply::problem(&problem, &id).into_response();
+            // What layers have said of it, such as who may read it, and which methods there are.
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            told.headers_mut().extend(std::mem::take(response.headers_mut()));
+            response = told;
+        }
         let status = response.status();
         let took = self.host.clock.monotonic().saturating_sub(began);
         self.host.metrics.request(label, &method, status, took);
@@ -87,174 +113,6 @@ impl Server {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         response
-    }
-
-    /// Finds the route and answers; also says under which name it is counted.
-    async fn routed<B>(&self, request: Request<B>) -> (&'static str, Result<Response<Body>, Problem>)
-    where
-        B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Send + std::fmt::Display,
-    {
-        if let Err(problem) = self.is_asked_properly(request.uri(), request.headers()) {
-            return ("none", Err(problem));
-        }
-        let origin = request.headers().get(header::ORIGIN).cloned();
-        if mcp::is_meant(request.uri().path()) && self.host.settings.mcp {
-            return (mcp::LABEL, mcp::answer(&self.host, request).await);
-        }
-        let path = request.uri().path().to_owned();
-        if *request.method() == Method::OPTIONS
-            && let Some(origin) = origin
-        {
-            return ("preflight", Ok(preflight(origin)));
-        }
-        match self.routes.find(request.method(), &path) {
-            Found::Route(route, values) => {
-                let mut answered = self.called(route, values, request).await.map(Reply::into_response);
-                if let (Ok(response), Some(origin)) = (&mut answered, origin) {
-                    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-                }
-                (route.path, answered)
-            }
-            Found::Methods(methods) => {
-                let names: Vec<&str> = methods.iter().map(|method| method.as_str()).collect();
-                let detail = format!("there are {}", names.join(", "));
-                ("none", Err(Problem::new("method_not_allowed", detail)))
-            }
-            Found::Nothing => ("none", Err(Problem::not_found("no such route; see /openapi.json"))),
-        }
-    }
-
-    /// Passes a request through everything that stands before its handler.
-    async fn called<B>(&self, route: &Route, path: Vec<String>, request: Request<B>) -> Result<Reply, Problem>
-    where
-        B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Send,
-    {
-        let principal = self.let_in(route, &path, request.headers())?;
-        self.host.rate.take(&principal.id, self.host.clock.monotonic()).map_err(|wait| {
-            Problem::new(
-                "rate_limited",
-                format!("at most {} requests a second", self.host.settings.rate_limit_rps),
-            )
-            .after(wait)
-        })?;
-        let slot = self.slot().await?;
-        let (parts, sent) = request.into_parts();
-        let idempotency_key = idempotency_key(&parts.headers)?;
-        let mut call = Call {
-            host: Arc::clone(&self.host),
-            principal,
-            operation: route.operation,
-            path,
-            query: parts.uri.query().unwrap_or_default().to_owned(),
-            body: Bytes::new(),
-            parts: None,
-            idempotency_key,
-            last_event: parts.headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()),
-        };
-        match route.takes {
-            Takes::Nothing => {}
-            Takes::Json(_) => {
-                let most = self.host.settings.max_body_kb * 1_024;
-                let reading = tokio::time::timeout(self.host.settings.timeout(), body::whole(sent, most));
-                call.body =
-                    reading.await.map_err(|_| Problem::new("unavailable", "the body took too long"))??;
-                // An empty body is an empty document, whatever its type.
-                if !call.body.is_empty() {
-                    is_json(&parts.headers)?;
-                }
-            }
-            Takes::Bytes(_) => call.parts = Some(body::parts(sent)),
-        }
-        self.answered(route, call, parts.uri.path(), slot).await
-    }
-
-    /// Runs the handler, or repeats the answer that the same request had.
-    async fn answered(
-        &self,
-        route: &Route,
-        call: Call,
-        path: &str,
-        slot: OwnedSemaphorePermit,
-    ) -> Result<Reply, Problem> {
-        let space = if route.changes() && route.is_in_space() { call.space().ok() } else { None };
-        let key = call.idempotency_key.clone().filter(|_| route.changes() && call.parts.is_none());
-        let begun = match key {
-            Some(key) => {
-                let asked = Asked { caller: call.principal.id.clone(), path: path.to_owned(), key };
-                match self.host.replays.begin(asked, route.method.as_str(), &call.body)? {
-                    Ok(begun) => Some(begun),
-                    Err(reply) => return Ok(reply),
-                }
-            }
-            None => None,
-        };
-        let is_streamed = call.parts.is_some();
-        let work = AssertUnwindSafe((route.handle)(call)).catch_unwind();
-        let work = async move {
-            let done = work.await;
-            drop(slot);
-            done
-        };
-        let limit = self.host.settings.timeout();
-        let late = |_| Problem::new("unavailable", "it takes too long; what was begun goes on");
-        let done = if is_streamed {
-            work.await
-        } else if route.changes() {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "holds its slot, and the server waits for all slots at its end"
-            )]
-            let task = tokio::spawn(work);
-            match tokio::time::timeout(limit, task).await.map_err(late)? {
-                Ok(done) => done,
-                Err(_) => return Err(Problem::new("unavailable", "the server ends")),
-            }
-        } else {
-            tokio::time::timeout(limit, work).await.map_err(late)?
-        };
-        let reply = done.unwrap_or_else(|_panic| {
-            tracing::error!(route = route.path, "a handler panicked");
-            Err(Problem::new("internal", "the request failed inside; the log of the server says why"))
-        })?;
-        if let Some(begun) = begun {
-            begun.answered(&reply);
-        }
-        if let Some(space) = space {
-            self.host.tell_written(&space);
-        }
-        Ok(reply)
-    }
-
-    /// Makes sure that the caller may call a route in its space.
-    ///
-    /// A space that the key does not know does not exist for it.
-    fn let_in(&self, route: &Route, path: &[String], headers: &HeaderMap) -> Result<Principal, Problem> {
-        let header = headers.get(header::AUTHORIZATION).and_then(|header| header.to_str().ok());
-        let Needs::Right(right) = route.needs else {
-            let known = self.host.principal(header).ok();
-            let nobody =
-                || Principal { rights: crate::auth::Rights::default(), ..Principal::owner("nobody") };
-            return Ok(known.unwrap_or_else(nobody));
-        };
-        let principal = self.host.principal(header)?;
-        if route.is_in_space() {
-            let name = path.first().map(String::as_str).unwrap_or_default();
-            let space = SpaceId::new(name).ok().filter(|space| principal.knows(space));
-            space.ok_or_else(|| no_space(name))?;
-        }
-        if !principal.may(right) {
-            let detail = format!("this needs the right {}", right.as_str());
-            return Err(Problem::new("right_missing", detail));
-        }
-        Ok(principal)
-    }
-
-    async fn slot(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let busy = || Problem::new("unavailable", "the server is busy");
-        let slot = tokio::time::timeout(WAIT, Arc::clone(&self.host.slots).acquire_owned()).await;
-        slot.map_err(|_| busy())?.map_err(|_| busy())
     }
 
     /// Checks the address, the name under which the server was asked, and the page that asks.
@@ -294,6 +152,32 @@ impl Server {
     }
 }
 
+/// Mounts everything that is served.
+fn router(host: &Arc<Host>) -> Router {
+    let mut router = route::router(host);
+    if host.settings.mcp {
+        router = router.merge(mcp::router(host));
+    }
+    // Origins are checked before anything else; those that come here may read the answer.
+    let pages = CorsLayer::new()
+        .allow_origin(AllowOrigin::mirror_request())
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            IDEMPOTENCY_KEY,
+            HeaderName::from_static("last-event-id"),
+            REQUEST_ID,
+        ]);
+    router
+        .method_not_allowed_fallback(async || {
+            Problem::new("method_not_allowed", "the header `Allow` names the methods of this path")
+        })
+        .fallback(async || Problem::not_found("no such route; see /openapi.json"))
+        .layer(pages)
+        .layer(DefaultBodyLimit::max(host.settings.max_body_kb * 1_024))
+}
+
 /// Returns a name without its port.
 fn name_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
@@ -302,20 +186,130 @@ fn name_of(authority: &str) -> &str {
     }
 }
 
-/// Answers a browser that asks whether a page may ask; its origin was checked before.
-fn preflight(origin: HeaderValue) -> Response<Body> {
-    let mut response = Reply::text("text/plain; charset=utf-8", "").into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE"),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("authorization, content-type, idempotency-key, last-event-id, x-request-id"),
-    );
-    response
+/// Passes a request through everything that stands before its handler.
+pub(crate) async fn called(
+    host: &Arc<Host>,
+    route: &Route,
+    path: Vec<String>,
+    request: Request,
+) -> Result<Reply, Problem> {
+    let principal = let_in(host, route, &path, &request)?;
+    // A neighbour that had to wait would open the file itself, which costs more.
+    if request.extensions().get::<Neighbour>().is_none() {
+        host.rate.take(&principal.id, host.clock.monotonic()).map_err(|wait| {
+            let most = host.settings.rate_limit_rps;
+            Problem::new("rate_limited", format!("at most {most} requests a second")).after(wait)
+        })?;
+    }
+    let slot = slot(host).await?;
+    let headers = request.headers();
+    let idempotency_key = idempotency_key(headers)?;
+    let mut call = Call {
+        host: Arc::clone(host),
+        principal,
+        operation: route.operation,
+        path,
+        uri: request.uri().clone(),
+        body: Bytes::new(),
+        parts: None,
+        idempotency_key,
+        last_event: headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()),
+    };
+    match route.takes {
+        Takes::Nothing => {}
+        Takes::Json(_) => {
+            let said = is_json(headers);
+            let reading = tokio::time::timeout(host.settings.timeout(), body::whole(request));
+            call.body =
+                reading.await.map_err(|_| Problem::new("unavailable", "the body took too long"))??;
+            // An empty body is an empty document, whatever its type.
+            if !call.body.is_empty() {
+                said?;
+            }
+        }
+        Takes::Bytes(_) => call.parts = Some(body::parts(request.into_body())),
+    }
+    answered(route, call, slot).await
+}
+
+/// Runs the handler, or repeats the answer that the same request had.
+async fn answered(route: &Route, call: Call, slot: OwnedSemaphorePermit) -> Result<Reply, Problem> {
+    let host = Arc::clone(&call.host);
+    let space = if route.changes() && route.is_in_space() { call.space().ok() } else { None };
+    let key = call.idempotency_key.clone().filter(|_| route.changes() && call.parts.is_none());
+    let begun = match key {
+        Some(key) => {
+            let asked = Asked { caller: call.principal.id.clone(), path: call.uri.path().to_owned(), key };
+            match host.replays.begin(asked, route.method.as_str(), &call.body)? {
+                Ok(begun) => Some(begun),
+                Err(reply) => return Ok(reply),
+            }
+        }
+        None => None,
+    };
+    let is_streamed = call.parts.is_some();
+    let work = AssertUnwindSafe((route.handle)(call)).catch_unwind();
+    let work = async move {
+        let done = work.await;
+        drop(slot);
+        done
+    };
+    let limit = host.settings.timeout();
+    let late = |_| Problem::new("unavailable", "it takes too long; what was begun goes on");
+    let done = if is_streamed {
+        work.await
+    } else if route.changes() {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "holds its slot, and the server waits for all slots at its end"
+        )]
+        let task = tokio::spawn(work);
+        match tokio::time::timeout(limit, task).await.map_err(late)? {
+            Ok(done) => done,
+            Err(_) => return Err(Problem::new("unavailable", "the server ends")),
+        }
+    } else {
+        tokio::time::timeout(limit, work).await.map_err(late)?
+    };
+    let reply = done.unwrap_or_else(|_panic| {
+        tracing::error!(route = route.path, "a handler panicked");
+        Err(Problem::new("internal", "the request failed inside; the log of the server says why"))
+    })?;
+    if let Some(begun) = begun {
+        begun.answered(&reply);
+    }
+    if let Some(space) = space {
+        host.tell_written(&space);
+    }
+    Ok(reply)
+}
+
+/// Makes sure that the caller may call a route in its space.
+///
+/// A space that the key does not know does not exist for it.
+fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Result<Principal, Problem> {
+    let principal = host.principal(request.headers(), request.extensions());
+    let Needs::Right(right) = route.needs else {
+        let nobody = || Principal { rights: crate::auth::Rights::default(), ..Principal::owner("nobody") };
+        return Ok(principal.unwrap_or_else(|_| nobody()));
+    };
+    let principal = principal?;
+    if route.is_in_space() {
+        let name = path.first().map(String::as_str).unwrap_or_default();
+        let space = SpaceId::new(name).ok().filter(|space| principal.knows(space));
+        space.ok_or_else(|| no_space(name))?;
+    }
+    if !principal.may(right) {
+        let detail = format!("this needs the right {}", right.as_str());
+        return Err(Problem::new("right_missing", detail));
+    }
+    Ok(principal)
+}
+
+pub(super) async fn slot(host: &Host) -> Result<OwnedSemaphorePermit, Problem> {
+    let busy = || Problem::new("unavailable", "the server is busy");
+    let slot = tokio::time::timeout(WAIT, Arc::clone(&host.slots).acquire_owned()).await;
+    slot.map_err(|_| busy())?.map_err(|_| busy())
 }
 
 /// Makes sure that a body says that it is JSON: a form of a page cannot say so.
@@ -329,7 +323,7 @@ fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let is_good = |key: &&str| {
         (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
     };

@@ -1,18 +1,16 @@
 //! Between streams of the network and readers and writers that block: import and export run on a thread of their own.
 
+use std::convert::Infallible;
 use std::io::{self, BufRead, Read, Write};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+use axum::body::Body;
 use bytes::{Buf as _, Bytes};
 use futures_util::stream;
-use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::Frame;
 use tokio::sync::mpsc;
-
-use crate::http::reply::Body;
 
 /// Bytes that are sent at once. Source: own default.
 const CHUNK: usize = 64 * 1_024;
@@ -118,11 +116,10 @@ pub(crate) fn outgoing() -> (Outgoing, Body) {
 
 /// Returns a body that sends what comes through a channel, until its sender is dropped.
 pub(crate) fn body(parts: mpsc::Receiver<Bytes>) -> Body {
-    let frames = stream::unfold(parts, |mut parts| async move {
+    Body::from_stream(stream::unfold(parts, |mut parts| async move {
         let part = parts.recv().await?;
-        Some((Ok(Frame::data(part)), parts))
-    });
-    StreamBody::new(frames).boxed_unsync()
+        Some((Ok::<_, Infallible>(part), parts))
+    }))
 }
 
 #[cfg(test)]

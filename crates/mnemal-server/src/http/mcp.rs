@@ -5,38 +5,45 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Query, Request};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
 use http_body_util::BodyExt as _;
-use hyper::header::{self, HeaderName};
-use hyper::{Request, Response};
+use hyper::header::HeaderName;
 use mnemal_core::SpaceId;
+use serde::Deserialize;
 
 use crate::auth::{Principal, Right};
 use crate::http::call::no_space;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
-use crate::http::reply::Body;
+use crate::http::route::Label;
 use crate::mcp::{Options, Profile, Reach, StatelessService};
 
 /// Under which requests of the protocol are counted.
-pub(super) const LABEL: &str = "/mcp";
+const LABEL: &str = "/mcp";
 /// Names the space of `/mcp`.
 const SPACE: HeaderName = HeaderName::from_static("x-mnemal-space");
 
-/// Whether a path is the protocol's.
-pub(super) fn is_meant(path: &str) -> bool {
-    path == "/mcp"
-        || path.strip_prefix("/mcp/").is_some_and(|space| !space.is_empty() && !space.contains('/'))
+/// Mounts the protocol's paths.
+pub(super) fn router(host: &Arc<Host>) -> Router {
+    let host = Arc::clone(host);
+    let answer = move |request: Request| {
+        let host = Arc::clone(&host);
+        async move {
+            let mut response = answer(&host, request).await.into_response();
+            response.extensions_mut().insert(Label(LABEL));
+            response
+        }
+    };
+    Router::new().route("/mcp", any(answer.clone())).route("/mcp/{space}", any(answer))
 }
 
 /// Answers a message of the protocol.
-pub(super) async fn answer<B>(host: &Arc<Host>, request: Request<B>) -> Result<Response<Body>, Problem>
-where
-    B: hyper::body::Body<Data = Bytes> + Send + 'static,
-    B::Error: std::fmt::Display,
-{
-    let key = request.headers().get(header::AUTHORIZATION).and_then(|key| key.to_str().ok());
-    let principal = host.principal(key)?;
+async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem> {
+    let principal = host.principal(request.headers(), request.extensions())?;
     host.rate
         .take(&principal.id, host.clock.monotonic())
         .map_err(|wait| Problem::new("rate_limited", "too many requests of this key").after(wait))?;
@@ -44,7 +51,9 @@ where
         return Err(Problem::new("right_missing", "this needs the right read"));
     }
     let space = space(&principal, &request)?;
-    let profile = match request.uri().query().and_then(|query| named(query, "profile")) {
+    let Query(asked) = Query::<Asked>::try_from_uri(request.uri())
+        .map_err(|refused| Problem::invalid(refused.body_text()))?;
+    let profile = match asked.profile {
         None => Profile::Core,
         Some(name) => Profile::from_name(&name)
             .ok_or_else(|| Problem::invalid(format!("no profile {name:?}; there are {}", profiles())))?,
@@ -71,16 +80,15 @@ where
     host.tell_written(&space);
     // The slot is held until the answer is written, whose parts come while the call runs.
     Ok(response.map(|body| {
-        body.map_frame(move |frame| {
+        Body::new(body.map_frame(move |frame| {
             let _held = &slot;
             frame
-        })
-        .boxed_unsync()
+        }))
     }))
 }
 
 /// Returns the space of a request, if the caller may know it.
-fn space<B>(principal: &Principal, request: &Request<B>) -> Result<SpaceId, Problem> {
+fn space(principal: &Principal, request: &Request) -> Result<SpaceId, Problem> {
     let of_header = || request.headers().get(SPACE).and_then(|name| name.to_str().ok());
     let name = request.uri().path().strip_prefix("/mcp/").or_else(of_header);
     let only = || match principal.spaces.only().map(Vec::as_slice) {
@@ -97,10 +105,11 @@ fn space<B>(principal: &Principal, request: &Request<B>) -> Result<SpaceId, Prob
     space.ok_or_else(|| no_space(name))
 }
 
-fn named(query: &str, wanted: &str) -> Option<String> {
-    form_urlencoded::parse(query.as_bytes())
-        .find(|(name, _)| name == wanted)
-        .map(|(_, value)| value.into_owned())
+/// What stands behind the question mark.
+#[derive(Deserialize)]
+struct Asked {
+    /// A profile of tools.
+    profile: Option<String>,
 }
 
 fn profiles() -> String {

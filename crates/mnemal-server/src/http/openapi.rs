@@ -4,20 +4,21 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use crate::http::area;
 use crate::http::problem::{self, ProblemForm};
-use crate::http::route::{Gives, Needs, Route, Routes, Takes, names};
+use crate::http::route::{Gives, Needs, Route, Takes, names};
 
 /// Returns the document.
-pub(crate) fn document(routes: &Routes) -> Value {
+pub(crate) fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
     settings.meta_schema = None;
     let mut generator = settings.into_generator();
     let problem = generator.subschema_for::<ProblemForm>().to_value();
-    let mut rows: Vec<&Route> = routes.rows().iter().collect();
-    rows.sort_by_key(|route| (route.path, route.method.as_str()));
+    let mut rows = area::routes();
+    rows.sort_by(|one, two| (one.path, one.method.as_str()).cmp(&(two.path, two.method.as_str())));
     let mut paths = Map::new();
-    for route in rows {
+    for route in &rows {
         let path = route.path.replace("{*", "{");
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         if let Some(methods) = methods.as_object_mut() {

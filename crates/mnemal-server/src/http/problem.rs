@@ -1,5 +1,6 @@
 //! Errors on the wire: problem documents that say what to do next. Source: RFC 9457 and SURFACES 5.3.
 
+use axum::response::{IntoResponse, Response};
 use hyper::StatusCode;
 use mnemal_core::{Error, ErrorKind};
 use schemars::JsonSchema;
@@ -129,6 +130,15 @@ impl Problem {
     fn row(&self) -> (&'static str, u16, &'static str) {
         let found = CODES.iter().find(|(code, ..)| *code == self.code).copied();
         found.unwrap_or(("internal", 500, "Something went wrong inside"))
+    }
+}
+
+/// The edge writes the document, which names the request.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        response.extensions_mut().insert(self);
+        response
     }
 }
 

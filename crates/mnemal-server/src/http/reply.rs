@@ -1,17 +1,12 @@
 //! Answers on their way out.
 
-use std::convert::Infallible;
-
+use axum::body::Body;
+use axum::response::Response;
 use bytes::Bytes;
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full};
-use hyper::{HeaderMap, Response, StatusCode};
+use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 
 use crate::http::problem::Problem;
-
-/// The body of an answer: whole, or in parts as they come.
-pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// What a handler answers.
 #[derive(Debug)]
@@ -86,9 +81,9 @@ impl Reply {
     }
 
     /// Returns it as the library sends it.
-    pub(crate) fn into_response(self) -> Response<Body> {
+    pub(crate) fn into_response(self) -> Response {
         let body = match self.content {
-            Content::Whole(bytes) => Full::new(bytes).boxed_unsync(),
+            Content::Whole(bytes) => Body::from(bytes),
             Content::Parts(body) => body,
         };
         let mut response = Response::new(body);

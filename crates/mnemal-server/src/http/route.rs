@@ -1,16 +1,23 @@
-//! The table of routes, and how a path finds its row.
+//! The table of routes, and how its rows are mounted.
 
 use std::borrow::Cow;
 use std::pin::Pin;
+use std::sync::Arc;
 
+use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request};
+use axum::response::IntoResponse as _;
+use axum::routing::{MethodFilter, MethodRouter, on};
 use hyper::Method;
 use schemars::{Schema, SchemaGenerator};
 
 use crate::auth::Right;
-use crate::http::area;
 use crate::http::call::Call;
+use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
+use crate::http::{area, edge};
 
 /// What a handler gives.
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
@@ -148,93 +155,38 @@ impl Route {
     pub(crate) fn is_in_space(&self) -> bool {
         self.path.starts_with("/v1/spaces/{space}")
     }
+}
 
-    /// Returns what the segments of a path stand for, by the order of the names; `None` for another path.
-    fn reads(&self, path: &str) -> Option<Vec<String>> {
-        let (mut given, mut values) = (path.split('/'), Vec::new());
-        for wanted in self.path.split('/') {
-            if wanted.starts_with("{*") {
-                let rest: Vec<&str> = given.by_ref().collect();
-                let rest = rest.join("/");
-                if rest.is_empty() {
-                    return None;
+/// Mounts every route of the table; what is behind them is asked only by them.
+pub(crate) fn router(host: &Arc<Host>) -> Router {
+    let mounted = |router: Router, route: Route| router.route(route.path, method(route, Arc::clone(host)));
+    area::routes().into_iter().fold(Router::new(), mounted)
+}
+
+/// One method of a path.
+fn method(route: Route, host: Arc<Host>) -> MethodRouter {
+    let filter = MethodFilter::try_from(route.method.clone()).expect("the table has methods of HTTP alone");
+    let route = Arc::new(route);
+    on(filter, move |path: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
+        let (host, route) = (Arc::clone(&host), Arc::clone(&route));
+        async move {
+            let answered = match path {
+                Ok(path) => {
+                    let values = path.iter().map(|(_, value)| value.to_owned()).collect();
+                    edge::called(&host, &route, values, request).await
                 }
-                values.push(decoded(&rest)?);
-                return Some(values);
-            }
-            let segment = given.next()?;
-            if wanted.starts_with('{') {
-                if segment.is_empty() {
-                    return None;
-                }
-                values.push(decoded(segment)?);
-            } else if wanted != segment {
-                return None;
-            }
+                Err(_) => Err(Problem::not_found("the path is not UTF-8")),
+            };
+            let mut response = answered.map(Reply::into_response).into_response();
+            response.extensions_mut().insert(Label(route.path));
+            response
         }
-        given.next().is_none().then_some(values)
-    }
-
-    /// How exactly the path is said: of two that fit, the one with more words of its own is meant.
-    fn words(&self) -> usize {
-        let of_its_own = |segment: &&str| !segment.starts_with('{');
-        // A rest is said less exactly than any segments are.
-        self.path.split('/').filter(of_its_own).count() * 2 + usize::from(!self.path.contains("{*"))
-    }
+    })
 }
 
-/// What a path means.
-#[derive(Debug)]
-pub(crate) enum Found<'r> {
-    /// A route, and what stands in its path.
-    Route(&'r Route, Vec<String>),
-    /// A path that has other methods.
-    Methods(Vec<&'r Method>),
-    /// Nothing.
-    Nothing,
-}
-
-/// All routes.
-#[derive(Debug)]
-pub(crate) struct Routes(Vec<Route>);
-
-impl Routes {
-    pub(crate) fn all() -> Self {
-        let mut routes = area::routes();
-        routes.sort_by_key(|route| std::cmp::Reverse(route.words()));
-        Self(routes)
-    }
-
-    /// Returns the rows, those with more words in their path first.
-    pub(crate) fn rows(&self) -> &[Route] {
-        &self.0
-    }
-
-    /// Finds what a request means.
-    pub(crate) fn find(&self, method: &Method, path: &str) -> Found<'_> {
-        let fitting = || self.0.iter().filter_map(|route| Some((route, route.reads(path)?)));
-        if let Some((route, values)) = fitting().find(|(route, _)| route.method == *method) {
-            return Found::Route(route, values);
-        }
-        let methods: Vec<&Method> = fitting().map(|(route, _)| &route.method).collect();
-        if methods.is_empty() { Found::Nothing } else { Found::Methods(methods) }
-    }
-}
-
-/// Returns a segment without its escapes; `None` when it is not UTF-8.
-fn decoded(segment: &str) -> Option<String> {
-    if !segment.contains('%') {
-        return Some(segment.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.bytes();
-    while let Some(byte) = rest.next() {
-        let digit =
-            |byte: Option<u8>| char::from(byte?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        bytes.push(if byte == b'%' { digit(rest.next())? * 16 + digit(rest.next())? } else { byte });
-    }
-    String::from_utf8(bytes).ok()
-}
+/// Under which name an answer is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Label(pub(crate) &'static str);
 
 /// Returns the names in a path, in their order.
 pub(crate) fn names(path: &'static str) -> impl Iterator<Item = Cow<'static, str>> {
@@ -249,52 +201,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_paths_the_one_with_more_words_is_meant() {
-        let routes = Routes::all();
-        let operation = |method: Method, path: &str| match routes.find(&method, path) {
-            Found::Route(route, values) => Some((route.operation, values)),
-            _ => None,
-        };
-        let found = |operation: &'static str, values: &[&str]| {
-            Some((operation, values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()))
-        };
-        let at = |rest: &str| format!("/v1/spaces/s/{rest}");
-        assert_eq!(operation(Method::POST, &at("recall")), found("recall", &["s"]));
-        assert_eq!(operation(Method::GET, &at("memories/mem_1")), found("memory_get", &["s", "mem_1"]));
-        assert_eq!(
-            operation(Method::GET, &at("memories/by-key/a%2Fb")),
-            found("memory_get_by_key", &["s", "a/b"])
-        );
-        assert_eq!(operation(Method::POST, &at("memories/delete")), found("memories_delete", &["s"]));
-        assert_eq!(operation(Method::GET, &at("working/a/b/c")), found("working_get", &["s", "a/b/c"]));
-        assert_eq!(operation(Method::POST, &at("working/search")), found("working_search", &["s"]));
-        assert_eq!(operation(Method::GET, &at("events/%ff")), None, "not UTF-8");
-        assert_eq!(operation(Method::GET, "/v1/spaces//stats"), None);
-        assert!(
-            matches!(routes.find(&Method::DELETE, &at("recall")), Found::Methods(methods) if methods == [Method::POST])
-        );
-        assert!(matches!(routes.find(&Method::GET, "/nowhere"), Found::Nothing));
-    }
-
-    #[test]
     fn an_operation_and_a_method_of_a_path_stand_once() {
-        let routes = Routes::all();
-        let mut operations: Vec<&str> = routes.rows().iter().map(|route| route.operation).collect();
+        let routes = area::routes();
+        let mut operations: Vec<&str> = routes.iter().map(|route| route.operation).collect();
         let mut places: Vec<String> =
-            routes.rows().iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+            routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
         for list in [operations.len(), places.len()] {
-            assert_eq!(list, routes.rows().len());
+            assert_eq!(list, routes.len());
         }
         operations.sort_unstable();
         operations.dedup();
         places.sort_unstable();
         places.dedup();
-        assert_eq!((operations.len(), places.len()), (routes.rows().len(), routes.rows().len()));
+        assert_eq!((operations.len(), places.len()), (routes.len(), routes.len()));
     }
 
     #[test]
     fn what_changes_something_needs_more_than_the_right_to_read() {
-        for route in Routes::all().rows() {
+        for route in area::routes() {
             let reads = ["recall", "context", "working_search", "forget_preview"].contains(&route.operation);
             let is_get = route.method == Method::GET;
             assert_eq!(

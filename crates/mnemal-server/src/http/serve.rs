@@ -11,10 +11,13 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use mnemal_core::{Error, ErrorKind, OwnerId, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::http::edge::Server;
+use crate::http::host::Neighbour;
+#[cfg(unix)]
+use crate::http::local::LocalSocket;
 
 /// How long a client has for the head of a request. Source: own default; a slow client holds a connection, not a slot.
 const HEAD: Duration = Duration::from_secs(15);
@@ -25,6 +28,47 @@ const GRACE: Duration = Duration::from_secs(30);
 /// How long the server waits when the system has no connection to give. Source: own default.
 const BREATH: Duration = Duration::from_millis(100);
 
+/// Where connections come in.
+#[derive(Debug)]
+pub struct Doors {
+    /// For programs with a key.
+    pub port: TcpListener,
+    /// For other processes of the same user.
+    #[cfg(unix)]
+    pub local: Option<LocalSocket>,
+}
+
+impl From<TcpListener> for Doors {
+    fn from(port: TcpListener) -> Self {
+        Self {
+            port,
+            #[cfg(unix)]
+            local: None,
+        }
+    }
+}
+
+/// A connection that came in.
+enum Come {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Local(tokio::net::UnixStream),
+}
+
+impl Doors {
+    async fn come(&self) -> std::io::Result<Come> {
+        let tcp = async { self.port.accept().await.map(|(stream, _from)| Come::Tcp(stream)) };
+        #[cfg(unix)]
+        if let Some(local) = &self.local {
+            return tokio::select! {
+                come = tcp => come,
+                come = local.accept() => come.map(Come::Local),
+            };
+        }
+        tcp.await
+    }
+}
+
 impl Server {
     /// Takes connections until `until` ends; then takes no more, lets what was begun finish, and closes the spaces.
     ///
@@ -34,7 +78,8 @@ impl Server {
     /// `Unavailable` when work did not finish within 30 seconds, or a space could not be closed; what was acknowledged is
     /// safe nevertheless.
     #[expect(clippy::disallowed_methods, reason = "the tasks of the server, which it joins")]
-    pub async fn serve(&self, listener: TcpListener, until: impl Future<Output = ()> + Send) -> Result<()> {
+    pub async fn serve(&self, doors: impl Into<Doors>, until: impl Future<Output = ()> + Send) -> Result<()> {
+        let doors: Doors = doors.into();
         let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
         let host = Arc::clone(&self.host);
         let tending = tokio::spawn(async move { host.tend(&owner).await });
@@ -45,15 +90,21 @@ impl Server {
                 () = &mut until => break,
                 taken = async {
                     let seat = Arc::clone(&seats).acquire_owned().await;
-                    (seat, listener.accept().await)
+                    (seat, doors.come().await)
                 } => taken,
             };
             match taken {
-                (Ok(seat), Ok((stream, _from))) => {
+                (Ok(seat), Ok(come)) => {
                     let server = self.clone();
                     drop(tokio::spawn(async move {
-                        let _delay = stream.set_nodelay(true);
-                        server.connection(stream).await;
+                        match come {
+                            Come::Tcp(stream) => {
+                                let _delay = stream.set_nodelay(true);
+                                server.connection(stream).await;
+                            }
+                            #[cfg(unix)]
+                            Come::Local(stream) => server.talk(stream, Some(Neighbour)).await,
+                        }
                         drop(seat);
                     }));
                 }
@@ -65,7 +116,7 @@ impl Server {
                 (Err(_), _) => break,
             }
         }
-        drop(listener);
+        drop(doors);
         self.end(&seats).await?;
         tending.await.map_err(|cause| Error::internal("the upkeep failed").because(cause))
     }
@@ -75,8 +126,18 @@ impl Server {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let answer = service_fn(|request| {
+        self.talk(stream, None).await;
+    }
+
+    async fn talk<S>(&self, stream: S, neighbour: Option<Neighbour>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let answer = service_fn(|mut request: hyper::Request<_>| {
             let server = self.clone();
+            if let Some(neighbour) = neighbour {
+                request.extensions_mut().insert(neighbour);
+            }
             async move { Ok::<_, Infallible>(server.answer(request).await) }
         });
         let mut http = http1::Builder::new();
