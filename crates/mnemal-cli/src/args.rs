@@ -17,6 +17,7 @@ mod working;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use mnemal::Spaces;
 
 pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
@@ -80,6 +81,9 @@ pub(crate) struct Global {
     /// The folder that names the space, in place of the working directory.
     #[arg(skip)]
     pub(crate) folder: Option<PathBuf>,
+    /// The spaces of the server that does the command as an errand; `None` where it opens the file itself.
+    #[arg(skip)]
+    pub(crate) carried: Option<Spaces>,
 }
 
 /// What to do.

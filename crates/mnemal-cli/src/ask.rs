@@ -33,7 +33,7 @@ pub(crate) fn agreed(plan: &str, verb: &str, global: &Global, output: &Output) -
         return Ok(true);
     }
     output.talk(plan);
-    if !std::io::stdin().is_terminal() {
+    if global.carried.is_some() || !std::io::stdin().is_terminal() {
         let said = format!("this asks before it {verb}s; say --yes where nobody can answer");
         return Err(Error::invalid(said).into());
     }

@@ -45,6 +45,7 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use clap::Parser as _;
 use mnemal::{
     Decision, Error, EventFilter, EventKind, FILE, Gap, GapCause, HEADING, Memory, NewEvent, PAGE, Role,
     Scope, SessionId, Settings, Spaces, Speaker, UserId, Within,
@@ -54,8 +55,31 @@ use serde::Serialize;
 use crate::args::{Args, Command, Filter, Global, Meant, MemoryCall};
 use crate::ask::Going;
 use crate::output::Output;
+use crate::owner::{Errand, Told};
 use crate::place::Place;
 use crate::{config, failure};
+
+/// Does the errand of another process with the spaces of this one: runs its command and keeps what it says.
+pub(crate) async fn errand(errand: Errand, spaces: Spaces) -> Told {
+    let line = std::iter::once("mnemal").chain(errand.arguments.iter().map(String::as_str));
+    let Args { mut global, command } = match Args::try_parse_from(line) {
+        Ok(args) => args,
+        Err(help) => return Told { code: failure::USAGE, out: String::new(), err: help.to_string() },
+    };
+    global.space = Some(errand.space);
+    global.folder = errand.folder;
+    global.carried = Some(spaces);
+    if let Command::Hook(call) = command {
+        return hook::errand(&global, &call, errand.stdin.unwrap_or_default().as_bytes()).await;
+    }
+    let output = Output::keeping(&global);
+    let code = match run(Args { global, command }, &output).await {
+        Ok(code) => code,
+        Err(error) => failure::report(&error, &output),
+    };
+    let (out, err) = output.kept();
+    Told { code, out, err }
+}
 
 /// Runs the command and returns the exit code.
 #[expect(clippy::too_many_lines, reason = "a table of the commands")]
@@ -66,7 +90,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Demo => demo::run(output).await,
         Command::Remember(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, remember::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, remember::run(&memory, &global, call, output).await).await
         }
         Command::Recall(call) => {
             recall::run(&open_whole(&global, output).await?, &global, &call, output).await
@@ -76,7 +100,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Forget(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, forget::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, forget::run(&memory, &global, call, output).await).await
         }
         Command::VerifyReceipt(call) => verify::run(&global, &call, output).await,
         Command::Why(call) => why::why(&open_one(&global, output).await?, &call, output).await,
@@ -85,41 +109,44 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Diff(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, diff::run(&memory, &call, output).await).await
+            settled(&global, &memory, diff::run(&memory, &call, output).await).await
         }
         Command::Log(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, log::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, log::run(&memory, &global, call, output).await).await
         }
         Command::Extract(call) => extract::run(&global, call, output).await,
         Command::Entity(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, entity::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, entity::run(&memory, &global, call, output).await).await
         }
         Command::Fact(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, fact::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, fact::run(&memory, &global, call, output).await).await
         }
         Command::Working(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, working::run(&memory, call, output).await).await
+            settled(&global, &memory, working::run(&memory, call, output).await).await
         }
-        Command::Model(call) => model::run(&open_one(&global, output).await?, &call, output).await,
+        Command::Model(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&global, &memory, model::run(&memory, &call, output).await).await
+        }
         Command::Topic(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, topic::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, topic::run(&memory, &global, call, output).await).await
         }
         Command::Summary(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, summary::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, summary::run(&memory, &global, call, output).await).await
         }
         Command::Session(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, session::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, session::run(&memory, &global, call, output).await).await
         }
         Command::Graph(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, graph::run(&memory, &global, call, output).await).await
+            settled(&global, &memory, graph::run(&memory, &global, call, output).await).await
         }
         Command::Memory(verb) => match verb.meant() {
             Meant::Rows(call) => memories(&global, memory::Of::Everything, call, output).await,
@@ -129,11 +156,11 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Preference(call) => memories(&global, memory::Of::Preferences, call, output).await,
         Command::Dream(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, dream::run(&memory, &call, output).await).await
+            settled(&global, &memory, dream::run(&memory, &call, output).await).await
         }
         Command::Undo(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, undo::run(&memory, &call, output).await).await
+            settled(&global, &memory, undo::run(&memory, &call, output).await).await
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
@@ -147,7 +174,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Reindex(call) => reindex::run(&global, &call, output).await,
         Command::Rebuild(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&memory, rebuild::run(&memory, &call, output).await).await
+            settled(&global, &memory, rebuild::run(&memory, &call, output).await).await
         }
         Command::Check(call) => check::run(&global, &call, output).await,
         Command::Status => status::run(&global, output).await,
@@ -162,7 +189,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
 
 async fn memories(global: &Global, of: memory::Of, call: MemoryCall, output: &Output) -> Result<u8> {
     let memory = open_one(global, output).await?;
-    settled(&memory, memory::run(&memory, of, call, output).await).await
+    settled(global, &memory, memory::run(&memory, of, call, output).await).await
 }
 
 /// Opens the space that a command reads, together with those that are read beside it: the others that are named, `global`,
@@ -196,6 +223,9 @@ async fn open_with(settings: Settings, global: &Global, output: &Output) -> Resu
 
 /// Returns the spaces of the data directory.
 pub(crate) fn spaces(global: &Global) -> Result<Spaces> {
+    if let Some(spaces) = &global.carried {
+        return Ok(spaces.clone());
+    }
     let data = Place::find_several(global)?.data;
     let data =
         data.ok_or_else(|| Error::invalid("spaces have names in the data directory; leave --db out"))?;
@@ -212,6 +242,10 @@ async fn opened(
         output.say(&format!("space {} in {}", place.space, place.file.display()));
     }
     let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
+    if let Some(spaces) = &global.carried {
+        let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
+        return Ok((memory, Some(spaces.clone())));
+    }
     let builder = config::builder(settings)?.with_key_file(&place.key);
     let Some(data) = &place.data else {
         let engine = builder.open(&place.file).await.with_context(failed)?;
@@ -234,8 +268,11 @@ pub(crate) fn place_of(event: &NewEvent) -> Option<String> {
 /// Moves what was written out of the write-ahead log, so that the database is one file again.
 ///
 /// A reader in another process can keep it from that; then it is done by whoever closes last, and nothing is lost.
-pub(crate) async fn settled(memory: &Memory, done: Result<u8>) -> Result<u8> {
-    let _later = memory.engine().close().await;
+pub(crate) async fn settled(global: &Global, memory: &Memory, done: Result<u8>) -> Result<u8> {
+    // What a server holds it closes itself.
+    if global.carried.is_none() {
+        let _later = memory.engine().close().await;
+    }
     done
 }
 

@@ -8,6 +8,7 @@ mod config;
 mod coverage;
 mod failure;
 mod output;
+mod owner;
 mod place;
 mod time;
 mod wire;
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
         }
     };
     let output = Output::new(&args.global);
+    if let Some(code) = owner::through(&args.global, &args.command, &arguments, &output) {
+        return ExitCode::from(code);
+    }
     log_to_stderr(args.global.verbose);
     // A command is one piece of work; a server does several at once.
     let runtime = match args.command {

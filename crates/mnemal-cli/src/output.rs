@@ -1,6 +1,7 @@
 //! stdout carries data, stderr carries talk.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use serde::Serialize;
@@ -21,6 +22,15 @@ pub(crate) struct Output {
     form: Form,
     quiet: bool,
     color: anstream::ColorChoice,
+    /// What is said, where it is kept for somebody else.
+    kept: Option<Mutex<Kept>>,
+}
+
+/// What was said so far.
+#[derive(Debug, Default)]
+struct Kept {
+    out: String,
+    err: String,
 }
 
 impl Output {
@@ -32,7 +42,29 @@ impl Output {
             _ => Form::Human,
         };
         let color = if global.no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
-        Self { form, quiet: global.quiet, color }
+        Self { form, quiet: global.quiet, color, kept: None }
+    }
+
+    /// The same, which keeps what is said for whoever asked.
+    pub(crate) fn keeping(global: &Global) -> Self {
+        Self { kept: Some(Mutex::default()), ..Self::new(global) }
+    }
+
+    /// Returns what was said: for stdout, and for stderr.
+    pub(crate) fn kept(self) -> (String, String) {
+        let kept = self.kept.unwrap_or_default().into_inner().unwrap_or_else(PoisonError::into_inner);
+        (kept.out, kept.err)
+    }
+
+    /// Says what another process said for this one.
+    ///
+    /// # Errors
+    /// When stdout is closed.
+    pub(crate) fn pass_on(&self, out: &str, err: &str) -> Result<()> {
+        if !err.is_empty() {
+            self.talk(err.trim_end_matches('\n'));
+        }
+        self.print(out)
     }
 
     /// Whether a program reads the answer.
@@ -42,7 +74,7 @@ impl Output {
 
     /// Whether a person watches the talk.
     pub(crate) fn is_watched(&self) -> bool {
-        !self.quiet && !self.is_machine() && std::io::stderr().is_terminal()
+        !self.quiet && self.kept.is_none() && !self.is_machine() && std::io::stderr().is_terminal()
     }
 
     /// Prints an answer: one document for machines, the text for people.
@@ -77,7 +109,14 @@ impl Output {
     /// # Errors
     /// When stdout is closed.
     pub(crate) fn print(&self, text: &str) -> Result<()> {
-        if !text.is_empty() {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if let Some(kept) = &self.kept {
+            let out = &mut kept.lock().unwrap_or_else(PoisonError::into_inner).out;
+            out.push_str(text.trim_end_matches('\n'));
+            out.push('\n');
+        } else {
             let mut out = anstream::AutoStream::new(std::io::stdout().lock(), self.color);
             writeln!(out, "{}", text.trim_end_matches('\n'))?;
         }
@@ -93,6 +132,12 @@ impl Output {
 
     /// Says something on stderr that must not be missed. A closed stderr has nobody to tell.
     pub(crate) fn talk(&self, text: &str) {
+        if let Some(kept) = &self.kept {
+            let err = &mut kept.lock().unwrap_or_else(PoisonError::into_inner).err;
+            err.push_str(text);
+            err.push('\n');
+            return;
+        }
         let mut err = anstream::AutoStream::new(std::io::stderr().lock(), self.color);
         let _unread = writeln!(err, "{text}");
     }

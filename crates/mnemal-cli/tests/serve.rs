@@ -6,7 +6,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -68,6 +68,127 @@ fn a_server_is_asked_with_the_local_key_and_ends_cleanly_when_it_is_told_to() {
     let process = rustix::process::Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     assert!(server.wait().unwrap().success());
+}
+
+/// A server that runs, and the address under which it answers.
+struct Running {
+    process: Child,
+    address: String,
+    key: String,
+}
+
+impl Running {
+    fn start(home: &Path) -> Self {
+        let mut process = command(home, &["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let key = said(home, &["key", "local"]).1;
+        Self { process, address, key }
+    }
+
+    /// How many commands it did for others.
+    fn errands(&self) -> usize {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let Self { address, key, .. } = self;
+        write!(
+            stream,
+            "GET /metrics HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let counts = answer.lines().filter(|line| {
+            line.starts_with("mnemal_http_requests_total{route=\"/local/errands\"")
+                && line.contains("\"200\"")
+        });
+        counts.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
+    }
+
+    fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+// proves: NX-10.3
+#[test]
+fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_without_it() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    std::fs::create_dir(home.join("data")).unwrap();
+    let server = Running::start(home);
+    let at_first = server.errands();
+    let stored =
+        said(home, &["-s", "demo", "remember", "Deploys are on Tuesday", "--key", "deploy", "--json"]);
+    assert_eq!(stored.0, 0, "{stored:?}");
+    assert_eq!(said(home, &["-s", "demo", "log", "add", "I moved to Lyon"]).0, 0);
+    assert_eq!(said(home, &["-s", "demo", "working", "put", "plan", "first the tests"]).0, 0);
+    let asked: [&[&str]; 5] = [
+        &["-s", "demo", "recall", "Lyon", "--json"],
+        &["-s", "demo", "recall", "Tuesday"],
+        &["-s", "demo", "working", "get", "plan"],
+        &["-s", "demo", "log", "list", "--jsonl"],
+        &["-s", "demo", "memory", "get", "deploy", "--json"],
+    ];
+    let through = asked.map(|line| said(home, line));
+    assert!(through.iter().all(|(code, text)| *code == 0 && !text.is_empty()), "{through:?}");
+    // A mistake has the same code, and what would ask a person asks nobody.
+    assert_eq!(said(home, &["-s", "demo", "log", "show", "evt_1"]).0, 2);
+    assert_eq!(said(home, &["-s", "demo", "forget", "--key", "nothing"]).0, 3);
+    assert_eq!(said(home, &["-s", "demo", "forget", "--key", "deploy"]).0, 2, "say --yes");
+    assert_eq!(server.errands() - at_first, 3 + asked.len() + 3);
+
+    // A hook as well, for the space of its folder.
+    let transcript = home.join("talk.jsonl");
+    std::fs::write(
+        &transcript,
+        r#"{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"2026-11-01T10:00:00Z","cwd":"/","message":{"role":"user","content":"The heron nests behind the mill"}}
+"#,
+    )
+    .unwrap();
+    let before = server.errands();
+    let input = json!({"session_id": "s1", "transcript_path": transcript, "cwd": home});
+    let mut hook =
+        command(home, &["-s", "demo", "hook", "claude-code", "Stop"]).stdin(Stdio::piped()).spawn().unwrap();
+    hook.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+    let hook = hook.wait_with_output().unwrap();
+    assert_eq!((hook.status.code(), hook.stdout.as_slice()), (Some(0), b"{}\n".as_slice()));
+    assert_eq!(server.errands() - before, 1);
+    assert!(said(home, &["-s", "demo", "recall", "heron"]).1.contains("behind the mill"));
+
+    // Other settings, or a file that is named, are nothing for the server.
+    let before = server.errands();
+    let mut other = command(home, &["-s", "demo", "recall", "Lyon"]);
+    assert!(other.env("MNEMAL_RECALL__LIMIT", "1").output().unwrap().status.success());
+    let file = home.join("data/spaces/demo.db");
+    assert_eq!(said(home, &["--db", file.to_str().unwrap(), "recall", "Lyon"]).0, 0);
+    assert_eq!(server.errands(), before);
+
+    // A server that died leaves its socket; then the file is opened, and the answers are the same.
+    server.kill();
+    assert!(home.join("data/server.sock").exists());
+    for ((line, (code, text)), (now_code, now_text)) in
+        asked.iter().zip(&through).zip(asked.map(|line| said(home, line)))
+    {
+        let same = |text: &str| {
+            // The day goes on, and with it what is fresh; the hook has added an event.
+            text.lines()
+                .next()
+                .unwrap()
+                .chars()
+                .filter(|letter| !letter.is_ascii_digit())
+                .take(60)
+                .collect::<String>()
+        };
+        assert_eq!((now_code, same(&now_text)), (*code, same(text)), "{line:?}");
+    }
+    // The next server takes the place of what was left.
+    let next = Running::start(home);
+    let before = next.errands();
+    assert_eq!(said(home, &["-s", "demo", "recall", "Lyon"]).0, 0);
+    assert_eq!(next.errands(), before + 1);
+    next.kill();
 }
 
 // proves: GB-56, GA-23 (the refusal to start)

@@ -24,7 +24,8 @@ use self::input::Input;
 use self::reply::Reply;
 pub(crate) use self::settings::HookSettings;
 use crate::args::{Args, Command, Global, Hook};
-use crate::config;
+use crate::owner::{self, Told};
+use crate::{config, failure};
 
 /// The only client so far.
 pub(crate) const CLIENT: &str = "claude-code";
@@ -55,7 +56,7 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     let (called, answered) = match parsed {
         Ok(Args { global, command: Command::Hook(call) }) => {
-            (call.event.clone(), in_time(global, &call, &clock))
+            (call.event.clone(), in_time(global, call, &clock))
         }
         Err(help) if !help.use_stderr() => {
             // Help that cannot be printed has nobody to read it.
@@ -66,10 +67,10 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
     };
     let reply = answered.unwrap_or_else(|error| {
         journal::note(&called, &error, clock.now());
-        Reply::default()
+        Reply::default().json()
     });
     // A client that closed the pipe does not want the answer.
-    let _unread = writeln!(std::io::stdout(), "{}", reply.json());
+    let _unread = writeln!(std::io::stdout(), "{reply}");
     ExitCode::SUCCESS
 }
 
@@ -78,7 +79,7 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
 ///
 /// The thread is not joined: when `main` returns the process ends, and the thread with it. It owns nothing that this could
 /// damage; what it has not stored yet, the next hook of the same transcript stores.
-fn in_time(global: Global, call: &Hook, clock: &SystemClock) -> Result<Reply> {
+fn in_time(global: Global, call: Hook, clock: &SystemClock) -> Result<String> {
     if call.client != CLIENT {
         bail!("no client {:?}; there is {CLIENT}", call.client);
     }
@@ -89,7 +90,7 @@ fn in_time(global: Global, call: &Hook, clock: &SystemClock) -> Result<Reply> {
     let (tell, told) = sync_channel(1);
     let work = move || {
         // At the deadline nobody listens any more.
-        let _late = tell.send(work(global, &settings, event));
+        let _late = tell.send(work(global, &settings, (event, call)));
     };
     drop(std::thread::Builder::new().name("hook".to_owned()).spawn(work).context("cannot start")?);
     match told.recv_timeout(deadline.saturating_sub(clock.monotonic())) {
@@ -99,21 +100,45 @@ fn in_time(global: Global, call: &Hook, clock: &SystemClock) -> Result<Reply> {
     }
 }
 
-fn work(mut global: Global, settings: &HookSettings, event: Event) -> Result<Reply> {
-    let input = Input::read(std::io::stdin().lock())?;
+/// Asks the server that holds the space, else opens the file.
+fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook)) -> Result<String> {
+    let text = input::read(std::io::stdin().lock())?;
+    let input = Input::new(&text)?;
     global.folder.clone_from(&input.folder);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let name = input.event_name(event);
-    runtime.block_on(async {
-        match event {
-            Event::SessionStart if settings.recall => inject::at_start(&global, &input, settings, name).await,
-            Event::UserPromptSubmit if settings.recall => {
-                inject::at_prompt(&global, &input, settings, name).await
-            }
-            Event::SessionStart | Event::UserPromptSubmit => Ok(Reply::default()),
-            _ => capture::run(&global, &input, settings, event).await.map(|()| Reply::default()),
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let said = String::from_utf8(text).ok();
+    // What cannot be asked is done here, and says its reason here.
+    if let Ok(Some(told)) = owner::asked(&global, &Command::Hook(call), &arguments, said) {
+        if told.code == 0 {
+            return Ok(told.out);
         }
-    })
+        bail!(told.err);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(replied(&global, &input, settings, event))?.json())
+}
+
+/// Answers the event of a client that another process was asked.
+pub(crate) async fn errand(global: &Global, call: &Hook, stdin: &[u8]) -> Told {
+    let replied = async {
+        let event = Event::from_name(&call.event).with_context(|| format!("no event {:?}", call.event))?;
+        let settings: HookSettings = config::section(global, "hooks")?;
+        replied(global, &Input::new(stdin)?, &settings, event).await
+    };
+    match replied.await {
+        Ok(reply) => Told { code: 0, out: reply.json(), err: String::new() },
+        Err(error) => Told { code: 1, out: String::new(), err: failure::chain(&error) },
+    }
+}
+
+async fn replied(global: &Global, input: &Input, settings: &HookSettings, event: Event) -> Result<Reply> {
+    let name = input.event_name(event);
+    match event {
+        Event::SessionStart if settings.recall => inject::at_start(global, input, settings, name).await,
+        Event::UserPromptSubmit if settings.recall => inject::at_prompt(global, input, settings, name).await,
+        Event::SessionStart | Event::UserPromptSubmit => Ok(Reply::default()),
+        _ => capture::run(global, input, settings, event).await.map(|()| Reply::default()),
+    }
 }
 
 #[cfg(test)]

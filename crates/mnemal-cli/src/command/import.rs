@@ -64,7 +64,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
             "what was said counts as other people's words: nothing is learnt of you from them; your own history is read with --own-history",
         );
     }
-    super::settled(&memory, Ok(super::gaps(&gaps, global, output))).await
+    super::settled(global, &memory, Ok(super::gaps(&gaps, global, output))).await
 }
 
 /// A file to read.

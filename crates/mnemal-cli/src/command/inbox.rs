@@ -32,7 +32,7 @@ pub(super) async fn run(global: &Global, call: &Inbox, output: &Output) -> Resul
         Inbox::Run { watch: true } => watch(&memory, inbox.as_ref(), output).await,
         Inbox::Run { watch: false } => once(&memory, inbox.as_ref(), output).await,
     };
-    super::settled(&memory, done).await
+    super::settled(global, &memory, done).await
 }
 
 #[derive(Serialize)]

@@ -69,7 +69,7 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
         }
     }
     let code = tell(&done, global, output)?;
-    super::settled(&memory, Ok(code)).await
+    super::settled(global, &memory, Ok(code)).await
 }
 
 /// Names a file that was named itself: as it was, unless that leads out of the working directory.

@@ -15,5 +15,5 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
         McpProfile::Compat => Profile::Compat,
     };
     let served = serve_stdio(memory.clone(), Options::default().with_profile(profile)).await;
-    super::settled(&memory, served.map(|()| 0).map_err(Into::into)).await
+    super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await
 }

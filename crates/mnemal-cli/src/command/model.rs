@@ -62,7 +62,7 @@ pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Resul
             })?;
         }
     }
-    super::settled(memory, Ok(0)).await
+    Ok(0)
 }
 
 fn status(of: &ModelStatus) -> StatusForm {

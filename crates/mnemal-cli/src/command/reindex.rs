@@ -61,7 +61,7 @@ pub(super) async fn run(global: &Global, call: &Reindex, output: &Output) -> Res
         })?;
     }
     output.answer(&report, || text(&report))?;
-    super::settled(&memory, Ok(0)).await
+    super::settled(global, &memory, Ok(0)).await
 }
 
 /// Which embedder is meant: the one in process if it makes the model that is named, else the endpoint, if there is one.

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use mnemal::{Error, SystemClock};
 use mnemal_server::auth::local_key;
-use mnemal_server::http::{Access, Server};
+#[cfg(unix)]
+use mnemal_server::http::LocalSocket;
+use mnemal_server::http::{Access, Done, Doors, Errands, Server};
 use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
 
 use super::key;
 use crate::args::{Global, Serve};
 use crate::config;
 use crate::output::Output;
+use crate::owner::{Errand, Owner};
+use crate::place::Place;
 
 /// Serves all spaces of the data directory until it is told to end.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
@@ -33,14 +37,42 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     }
     let listen = settings.listen;
     let access = Access { mode, keyring, local };
-    let server = Server::new(super::spaces(global)?, access, settings, Arc::new(SystemClock::default()))?;
-    let listener = tokio::net::TcpListener::bind(listen).await.map_err(|cause| {
+    let has_socket = settings.unix_socket;
+    let spaces = super::spaces(global)?;
+    let owner = Owner::new(spaces.clone(), global)?;
+    let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default()))?;
+    let server = server.with_errands(Errands::new(move |errand| done(&owner, &errand)));
+    let port = tokio::net::TcpListener::bind(listen).await.map_err(|cause| {
         Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
     })?;
-    let address = listener.local_addr().context("the socket has no address")?;
+    let address = port.local_addr().context("the socket has no address")?;
     output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
-    server.serve(listener, told_to_end()).await?;
+    let mut doors = Doors::from(port);
+    #[cfg(unix)]
+    if let (true, Some(data)) = (has_socket, Place::find_several(global)?.data) {
+        doors.local = match LocalSocket::bind(&data) {
+            Ok(socket) => Some(socket),
+            Err(error) => {
+                output.talk(&format!("warning: {error}; other processes open the spaces beside this one"));
+                None
+            }
+        };
+    }
+    server.serve(doors, told_to_end()).await?;
     Ok(0)
+}
+
+/// Does what another process of the same user asks, on a thread of its own, because a command may wait.
+fn done(owner: &Owner, errand: &[u8]) -> Done {
+    let taken = serde_json::from_slice::<Errand>(errand).ok();
+    let taken = taken.and_then(|errand| Some((owner.takes(&errand)?, errand)));
+    Box::pin(async move {
+        let (spaces, errand) = taken?;
+        let runtime = tokio::runtime::Handle::current();
+        let work = move || runtime.block_on(super::errand(errand, spaces));
+        let told = tokio::task::spawn_blocking(work).await.ok()?;
+        serde_json::to_vec(&told).ok().map(Into::into)
+    })
 }
 
 /// Waits until the person or the system ends the program.

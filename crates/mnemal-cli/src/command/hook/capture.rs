@@ -61,7 +61,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let _behind = memory.graph().await;
     let _behind = memory.engine().fold_within(LEARNING).await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
-    let _later = memory.engine().close().await;
+    let _settled = crate::command::settled(global, &memory, Ok(0)).await;
     let broken = report.broken;
     anyhow::ensure!(broken == 0, "{broken} lines of {} could not be read", transcript.display());
     Ok(())

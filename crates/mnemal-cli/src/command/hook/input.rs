@@ -37,12 +37,17 @@ pub(super) struct Input {
     name: Option<String>,
 }
 
+/// Reads what a client sends, as far as it is not too long.
+pub(super) fn read(from: impl Read) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    from.take(LONGEST).read_to_end(&mut text).context("cannot read stdin")?;
+    Ok(text)
+}
+
 impl Input {
     /// Reads the document; the error never quotes it.
-    pub(super) fn read(from: impl Read) -> Result<Self> {
-        let mut text = Vec::new();
-        from.take(LONGEST).read_to_end(&mut text).context("cannot read stdin")?;
-        let object: Option<Map<String, Value>> = serde_json::from_slice(&text).ok();
+    pub(super) fn new(text: &[u8]) -> Result<Self> {
+        let object: Option<Map<String, Value>> = serde_json::from_slice(text).ok();
         let object = object.context("stdin holds no JSON object")?;
         let text = |field: &str| object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         Ok(Self {
@@ -74,12 +79,11 @@ mod tests {
     #[test]
     fn every_field_may_be_missing_and_types_that_are_wrong_count_as_missing() {
         let input =
-            Input::read(&b"{\"session_id\": 7, \"cwd\": null, \"user_prompt\": \"x\", \"new\": {}}"[..])
-                .unwrap();
+            Input::new(b"{\"session_id\": 7, \"cwd\": null, \"user_prompt\": \"x\", \"new\": {}}").unwrap();
         assert_eq!((input.session, input.folder, input.prompt.as_str()), (None, None, "x"));
         assert_eq!(input.start, Start::Startup);
         for broken in ["", "[]", "{", "\"text\"", "{\"session_id\": \"a\"} and more"] {
-            assert!(Input::read(broken.as_bytes()).is_err(), "{broken}");
+            assert!(Input::new(broken.as_bytes()).is_err(), "{broken}");
         }
     }
 }

@@ -1,0 +1,315 @@
+//! One owner for each space: where a server holds the spaces, a command is an errand that the server does.
+//!
+//! The command line goes to the server's socket in the data directory, the same code runs there with the spaces that are open
+//! already, and what it said comes back: both ways give the same answers because both are the same way. Where no server
+//! answers at once, is of another version, or goes by other settings, the command opens the file beside it, which SQLite
+//! allows.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use mnemal::{Error, ErrorKind, Spaces};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Command, Global};
+use crate::command::hook::HookSettings;
+use crate::output::Output;
+use crate::place::{self, Place};
+use crate::{config, failure};
+
+/// What the server is asked.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Errand {
+    /// By what both must go: the settings and the folders.
+    terms: String,
+    /// The command line behind the name of the program.
+    pub(crate) arguments: Vec<String>,
+    /// The spaces that are meant, by their names.
+    pub(crate) space: String,
+    /// The working directory.
+    pub(crate) folder: Option<PathBuf>,
+    /// What stdin holds, for a hook.
+    pub(crate) stdin: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// The exit code.
+    pub(crate) code: u8,
+    /// What goes to stdout.
+    pub(crate) out: String,
+    /// What goes to stderr.
+    pub(crate) err: String,
+}
+
+/// What a program that serves does errands with.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    spaces: Spaces,
+    terms: String,
+}
+
+impl Owner {
+    /// Takes the spaces of the server.
+    ///
+    /// # Errors
+    /// `Invalid` for wrong settings.
+    pub(crate) fn new(spaces: Spaces, global: &Global) -> Result<Self> {
+        Ok(Self { spaces, terms: terms(global)? })
+    }
+
+    /// Returns the spaces, if an errand goes by the same settings.
+    pub(crate) fn takes(&self, errand: &Errand) -> Option<Spaces> {
+        (errand.terms == self.terms).then(|| self.spaces.clone())
+    }
+}
+
+/// What a command may expect when the server breaks off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// It may be done again: it reads, or knows what it did.
+    Harmless,
+    /// It may have been done.
+    Twice,
+}
+
+/// Says whether a command is an errand, and what a second try of it would do.
+///
+/// What reads stdin or a file, asks a person, or needs the file for itself is none, and opens the space beside the server.
+fn carried(command: &Command) -> Option<Again> {
+    use crate::args::{Log, Working};
+    match command {
+        Command::Recall(_)
+        | Command::Context(_)
+        | Command::Why(_)
+        | Command::WhyNot(_)
+        | Command::Diff(_)
+        | Command::Status
+        | Command::Topic(_)
+        | Command::Summary(_)
+        | Command::Hook(_)
+        | Command::Log(Log::List(_) | Log::Show { .. })
+        | Command::Working(Working::Get { .. } | Working::List { .. } | Working::Search { .. }) => {
+            Some(Again::Harmless)
+        }
+        Command::Remember(call) => (call.text != "-").then_some(Again::Twice),
+        Command::Log(Log::Add(call)) => (call.text != "-").then_some(match call.idempotency_key {
+            Some(_) => Again::Harmless,
+            None => Again::Twice,
+        }),
+        // Putting and removing have the same end as once.
+        Command::Working(Working::Put { value, .. }) => (value != "-").then_some(Again::Harmless),
+        Command::Working(Working::Rm { .. }) => Some(Again::Harmless),
+        Command::Forget(call) => call.receipt.is_none().then_some(Again::Harmless),
+        Command::Memory(_)
+        | Command::Learning(_)
+        | Command::Preference(_)
+        | Command::Session(_)
+        | Command::Entity(_)
+        | Command::Fact(_)
+        | Command::Dream(_)
+        | Command::Undo(_) => Some(Again::Twice),
+        _ => None,
+    }
+}
+
+/// Says by what an answer goes besides the command line: the settings, those of hooks, and the folder of their state.
+fn terms(global: &Global) -> Result<String> {
+    let hooks: HookSettings = config::section(global, "hooks")?;
+    let all = format!("{:?}\n{hooks:?}\n{}", config::read(global)?, place::state_directory()?.display());
+    Ok(mnemal::path_fingerprint(&all))
+}
+
+/// Asks the server that holds the space of a command, if there is one; `None` when the command is to open the file.
+///
+/// # Errors
+/// `Unavailable` when the server broke off and the command may have been done.
+pub(crate) fn asked(
+    global: &Global,
+    command: &Command,
+    arguments: &[std::ffi::OsString],
+    stdin: Option<String>,
+) -> Result<Option<Told>> {
+    let Some(again) = carried(command) else { return Ok(None) };
+    // A question to a person is asked where the person is.
+    let may_ask = !global.yes && std::io::IsTerminal::is_terminal(&std::io::stdin());
+    if (may_ask && asks(command)) || global.verbose > 0 || global.config.is_some() {
+        return Ok(None);
+    }
+    let place = Place::find_several(global)?;
+    let Some(data) = &place.data else { return Ok(None) };
+    let Some(server) = wire::greeted(data) else { return Ok(None) };
+    let arguments = arguments.iter().skip(1).map(|one| one.to_str().map(str::to_owned));
+    let Some(arguments) = arguments.collect::<Option<Vec<String>>>() else { return Ok(None) };
+    let names = std::iter::once(&place.space).chain(&place.others).map(ToString::to_string);
+    let errand = Errand {
+        terms: terms(global)?,
+        arguments,
+        space: names.collect::<Vec<_>>().join(","),
+        folder: global.folder.clone().or_else(|| std::env::current_dir().ok()),
+        stdin,
+    };
+    match wire::done(server, &serde_json::to_vec(&errand)?, place.space.as_str()) {
+        wire::Outcome::Done(answer) => Ok(Some(serde_json::from_slice(&answer)?)),
+        wire::Outcome::NotBegun => Ok(None),
+        wire::Outcome::BrokenOff if again == Again::Harmless => Ok(None),
+        wire::Outcome::BrokenOff => {
+            let what =
+                "the server that holds the space ended at work: look whether it is done, then say it again";
+            Err(Error::new(ErrorKind::Unavailable, what).into())
+        }
+    }
+}
+
+/// Whether a command may ask a person before it goes on.
+fn asks(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Forget(_)
+            | Command::Session(_)
+            | Command::Entity(_)
+            | Command::Memory(_)
+            | Command::Learning(_)
+            | Command::Preference(_)
+    )
+}
+
+/// Asks the server, prints what it told, and returns the exit code; `None` when the command is to open the file.
+pub(crate) fn through(
+    global: &Global,
+    command: &Command,
+    arguments: &[std::ffi::OsString],
+    output: &Output,
+) -> Option<u8> {
+    match asked(global, command, arguments, None) {
+        // What cannot be asked is said again, with all its reasons, where the file is opened.
+        Ok(None) => None,
+        Ok(Some(told)) => {
+            let said = output.pass_on(&told.out, &told.err);
+            Some(said.map_or_else(|error| failure::report(&error, output), |()| told.code))
+        }
+        Err(error) if is_broken_off(&error) => Some(failure::report(&error, output)),
+        Err(_) => None,
+    }
+}
+
+fn is_broken_off(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unavailable)
+}
+
+/// The socket, as a program that waits for nothing else uses it.
+#[cfg(unix)]
+mod wire {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use mnemal_server::http::{ERRANDS, SOCKET, SPACE};
+    use serde_json::Value;
+
+    /// How long a server has to say that it is there. Source: SURFACES 3.1.
+    const GREETING: Duration = Duration::from_millis(50);
+
+    /// A server that said that it is there.
+    pub(super) struct Server(BufReader<UnixStream>);
+
+    /// What came of an errand.
+    pub(super) enum Outcome {
+        Done(Vec<u8>),
+        /// The server does not do it.
+        NotBegun,
+        /// The server ended meanwhile.
+        BrokenOff,
+    }
+
+    /// Connects to the server that holds the spaces of a directory, if it is one of this version and answers at once.
+    pub(super) fn greeted(data: &Path) -> Option<Server> {
+        let stream = UnixStream::connect(data.join(SOCKET)).ok()?;
+        stream.set_read_timeout(Some(GREETING)).ok()?;
+        stream.set_write_timeout(Some(GREETING)).ok()?;
+        let mut server = Server(BufReader::new(stream));
+        server.send("GET /version HTTP/1.1\r\nhost: localhost\r\n\r\n", b"")?;
+        let (status, body) = server.answer()?;
+        let said: Value = serde_json::from_slice(&body).ok().filter(|_| status == 200)?;
+        (said.get("version").and_then(Value::as_str) == Some(env!("CARGO_PKG_VERSION"))).then_some(server)
+    }
+
+    /// Sends an errand and waits for what comes of it.
+    pub(super) fn done(mut server: Server, errand: &[u8], space: &str) -> Outcome {
+        let stream = server.0.get_ref();
+        if stream.set_read_timeout(None).is_err() || stream.set_write_timeout(None).is_err() {
+            return Outcome::NotBegun;
+        }
+        let head = format!(
+            "POST {ERRANDS} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{SPACE}: {space}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            errand.len()
+        );
+        if server.send(&head, errand).is_none() {
+            return Outcome::BrokenOff;
+        }
+        match server.answer() {
+            Some((200, body)) => Outcome::Done(body),
+            // A failure inside may come after the work.
+            None | Some((500, _)) => Outcome::BrokenOff,
+            Some(_) => Outcome::NotBegun,
+        }
+    }
+
+    impl Server {
+        fn send(&mut self, head: &str, body: &[u8]) -> Option<()> {
+            let stream = self.0.get_mut();
+            stream.write_all(head.as_bytes()).ok()?;
+            stream.write_all(body).ok()
+        }
+
+        /// Reads an answer with a length: its status and its body.
+        fn answer(&mut self) -> Option<(u16, Vec<u8>)> {
+            let (mut status, mut length, mut line) = (None, None, String::new());
+            loop {
+                line.clear();
+                if self.0.read_line(&mut line).ok()? == 0 {
+                    return None;
+                }
+                if status.is_none() {
+                    status = Some(line.split(' ').nth(1)?.parse().ok()?);
+                }
+                if let Some((name, value)) = line.split_once(':')
+                    && name.eq_ignore_ascii_case("content-length")
+                {
+                    length = value.trim().parse::<usize>().ok();
+                }
+                if line == "\r\n" {
+                    break;
+                }
+            }
+            let mut body = vec![0; length?];
+            self.0.read_exact(&mut body).ok()?;
+            Some((status?, body))
+        }
+    }
+}
+
+/// Without such sockets every command opens the file.
+#[cfg(not(unix))]
+mod wire {
+    use std::path::Path;
+
+    pub(super) struct Server;
+
+    pub(super) enum Outcome {
+        Done(Vec<u8>),
+        NotBegun,
+        BrokenOff,
+    }
+
+    pub(super) fn greeted(_data: &Path) -> Option<Server> {
+        None
+    }
+
+    pub(super) fn done(_server: Server, _errand: &[u8], _space: &str) -> Outcome {
+        Outcome::NotBegun
+    }
+}
