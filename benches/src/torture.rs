@@ -13,6 +13,7 @@ pub mod poison;
 pub mod powercut;
 pub mod processes;
 pub mod rebuild;
+pub mod servers;
 
 pub mod crew;
 mod doing;

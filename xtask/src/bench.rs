@@ -27,6 +27,10 @@ const BENCHES: &[(&str, &str)] = &[
     ),
     ("visible", "from writing an event until it can be read, here and in a second process"),
     ("signals", "what each signal of recall adds, and the weights that data sets teach"),
+    (
+        "server",
+        "requests a second, tails and memory of `mnemal serve`; what a start costs; the size of the program",
+    ),
     ("spaces", "many small spaces asked by chance: processor time, memory, open files"),
     ("workers", "what appends and questions notice of all background work at full speed"),
 ];

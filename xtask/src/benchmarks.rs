@@ -263,8 +263,8 @@ mod tests {
         let measured = read(|asked| (asked == path).then(|| result.to_owned())).unwrap();
         let page = page::written(&measured);
         let tree = |page: &str| Tree {
-            packages: Vec::new(),
             files: vec![SourceFile::new(path.clone(), result), SourceFile::new(PAGE, page)],
+            ..Tree::default()
         };
         assert_eq!(fault(&tree(&page)), None);
         assert!(fault(&tree(&page.replace("0.500", "0.600"))).unwrap().contains("differs"));

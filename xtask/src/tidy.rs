@@ -109,7 +109,7 @@ mod tests {
     /// Returns a tree with these files and no packages.
     pub(super) fn tree(files: &[(&str, &str)]) -> Tree {
         let files = files.iter().map(|(path, text)| SourceFile::new(*path, *text)).collect();
-        Tree { packages: Vec::new(), files }
+        Tree { files, ..Tree::default() }
     }
 
     /// Runs a rule over planted files and returns its findings as lines.

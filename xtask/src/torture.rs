@@ -23,6 +23,10 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ),
     ("powercut", "the power is cut, with torn writes"),
     ("processes", "eight processes on one file, one killed every second"),
+    (
+        "server-processes",
+        "the program itself, eight times over one space, a server among them; one killed every second",
+    ),
     ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
 ];
 

@@ -1,6 +1,6 @@
 //! The workspace as text: its packages from `cargo metadata`, and the files of the tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -116,6 +116,8 @@ pub(crate) struct Tree {
     pub(crate) packages: Vec<Package>,
     /// Text files, in path order.
     pub(crate) files: Vec<SourceFile>,
+    /// Packages of the default build of all members on Linux: normal, build and development dependencies.
+    pub(crate) n_built: usize,
 }
 
 impl Tree {
@@ -130,7 +132,7 @@ impl Tree {
                 files.push(SourceFile::new(relative(root, &path), text));
             }
         }
-        Ok(Self { packages: packages(root)?, files })
+        Ok(Self { packages: packages(root)?, files, n_built: built_packages(root)? })
     }
 
     /// Returns the file at `path`.
@@ -170,6 +172,24 @@ pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
     let mut packages: Vec<_> = listed.iter().filter_map(|value| package(root, value)).collect();
     packages.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(packages)
+}
+
+/// Returns how many packages the default build of all members takes on Linux, with those of tests.
+pub(crate) fn built_packages(root: &Path) -> Result<usize> {
+    let output = Command::new("cargo")
+        .args(["tree", "--workspace", "--edges", "normal,build,dev", "--target", "x86_64-unknown-linux-gnu"])
+        .args(["--prefix", "none", "--format", "{p}"])
+        .current_dir(root)
+        .output()
+        .context("cannot start cargo tree")?;
+    if !output.status.success() {
+        bail!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    // A line is name and version, and behind them where a member lies, or that it stood before.
+    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let names: BTreeSet<String> = text.lines().filter(|line| !line.is_empty()).map(name).collect();
+    Ok(names.len())
 }
 
 fn package(root: &Path, value: &Value) -> Option<Package> {

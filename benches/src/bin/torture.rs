@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
     Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, processes,
-    rebuild,
+    rebuild, servers,
 };
 use serde::Serialize;
 
@@ -50,6 +50,7 @@ enum Name {
     Powercut,
     Processes,
     Rebuild,
+    ServerProcesses,
 }
 
 impl Name {
@@ -66,7 +67,7 @@ impl Name {
             // Source: issue of trust, 200 canaries.
             Self::Erase => 200,
             // Source: issue of trust, 10,000 operations.
-            Self::Processes | Self::Rebuild => 10_000,
+            Self::Processes | Self::Rebuild | Self::ServerProcesses => 10_000,
             Self::Asking => 1_000_000,
         }
     }
@@ -90,6 +91,7 @@ impl Name {
             Self::Powercut => powercut::run(order),
             Self::Processes => processes::run(order),
             Self::Rebuild => rebuild::run(order),
+            Self::ServerProcesses => servers::run(order),
         }?;
         form.print(&report)?;
         Ok(report.is_clean())

@@ -111,7 +111,6 @@ impl Running {
     }
 }
 
-// proves: NX-10.3
 #[test]
 fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_without_it() {
     let home = tempfile::tempdir().unwrap();
@@ -129,7 +128,7 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
         &["-s", "demo", "recall", "Tuesday"],
         &["-s", "demo", "working", "get", "plan"],
         &["-s", "demo", "log", "list", "--jsonl"],
-        &["-s", "demo", "memory", "get", "deploy", "--json"],
+        &["-s", "demo", "memory", "list", "--json"],
     ];
     let through = asked.map(|line| said(home, line));
     assert!(through.iter().all(|(code, text)| *code == 0 && !text.is_empty()), "{through:?}");

@@ -13,7 +13,7 @@ mod metrics;
 #[cfg(feature = "http")]
 mod settings;
 #[cfg(feature = "http")]
-mod wire;
+pub mod wire;
 
 #[cfg(feature = "http")]
 pub use crate::settings::{AuthMode, AuthSettings, ServerSettings};

@@ -1,9 +1,10 @@
 //! What programs read and write: the JSON forms of SURFACES 1.5, written out by hand so that nothing inside can change them.
 //!
-//! The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
+//! The command line prints the same forms where it answers the same. The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
 
 mod event;
 mod graph;
+mod key;
 mod memory;
 mod read;
 
@@ -11,15 +12,16 @@ use mnemal_core::{Gap, GapCause};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::event::{AckForm, EventForm, SessionForm, durability};
+pub use self::event::{AckForm, EventForm, SessionForm, durability};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
+pub use self::key::{IssuedForm, KeyForm, KeysForm};
 pub(crate) use self::memory::{ErasureForm, MemoryForm, StoredForm};
 pub(crate) use self::read::{ContextForm, Detail, RecalledForm, ReceiptForm};
 
 /// A layer that could not answer in full.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Gap")]
-pub(crate) struct GapForm {
+pub struct GapForm {
     /// Which.
     layer: &'static str,
     /// `not_configured`, `failed`, `timed_out`, `stale` or `truncated`.
@@ -60,6 +62,6 @@ impl From<&Gap> for GapForm {
 }
 
 /// Returns the forms of gaps.
-pub(crate) fn gaps(gaps: &[Gap]) -> Vec<GapForm> {
+pub fn gaps(gaps: &[Gap]) -> Vec<GapForm> {
     gaps.iter().map(GapForm::from).collect()
 }

@@ -61,8 +61,8 @@ mod tests {
     fn comments_are_proofs_and_strings_are_not() {
         let text = "// proves: GB-12, NX-01.5, D5 (the first half, in memory).\n#[test]\nfn a() { let _ = \"// proves: GB-13\"; }\n";
         let tree = Tree {
-            packages: Vec::new(),
             files: vec![SourceFile::new("crates/mnemal-text/tests/a.rs", text)],
+            ..Tree::default()
         };
         assert!(scan(&tree).iter().all(|proof| proof.in_test && proof.owner == "text"));
         let found: Vec<_> = scan(&tree).into_iter().map(|proof| (proof.id, proof.line)).collect();
@@ -75,7 +75,7 @@ mod tests {
         let file = |path: &str| SourceFile::new(path, "// proves: GB-12\nfn a() {}\n");
         let files = vec![file("crates/mnemal-core/src/a.rs"), file("crates/mnemal-testkit/src/a.rs")];
         let found: Vec<_> =
-            scan(&Tree { packages: Vec::new(), files }).iter().map(|proof| proof.in_test).collect();
+            scan(&Tree { files, ..Tree::default() }).iter().map(|proof| proof.in_test).collect();
         assert_eq!(found, [false, true]);
         assert_eq!([owner("mnemal"), owner("xtask")], ["facade", "xtask"]);
     }

@@ -31,6 +31,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("aho-corasick", &["mnemal-extract"]),
     ("anstream", &["mnemal-cli"]),
     ("anyhow", &["mnemal-cli", "xtask", "mnemal-benches"]),
+    ("axum", &["mnemal-server"]),
     ("bpe-openai", &["mnemal-providers"]),
     ("clap", &["mnemal-cli", "xtask", "mnemal-benches"]),
     ("csv", &["mnemal-providers"]),
@@ -72,6 +73,8 @@ const FENCES: &[(&str, &[&str])] = &[
     ),
     ("tokio-rustls", &["mnemal-providers"]),
     ("toml", &["mnemal-cli", "mnemal-extract", "xtask"]),
+    ("tower", &["mnemal-server"]),
+    ("tower-http", &["mnemal-server"]),
     ("unicode-segmentation", &["mnemal-text"]),
     ("zip", &["mnemal-providers"]),
 ];
@@ -164,7 +167,7 @@ mod tests {
     }
 
     fn check(rule: super::super::Rule, packages: Vec<Package>) -> Vec<String> {
-        rule(&Tree { packages, files: Vec::new() }).into_iter().map(|finding| finding.message).collect()
+        rule(&Tree { packages, ..Tree::default() }).into_iter().map(|finding| finding.message).collect()
     }
 
     fn siblings(kind: DependencyKind) -> Vec<Package> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use mnemal::{Clock as _, Error, SpaceId, SystemClock, Within};
 use mnemal_server::auth::{Class, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
-use serde::Serialize;
+use mnemal_server::wire::{IssuedForm, KeyForm, KeysForm};
 
 use crate::args::{Global, Key};
 use crate::output::Output;
@@ -33,19 +33,18 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
             let rights = Rights::new(rights.iter().map(right).collect::<Result<Vec<_>, _>>()?);
             let new = NewKey { name, class, rights, spaces: spaces(global)?, expires_at };
             let issued = keyring(global)?.create(new, now)?;
-            let form = IssuedForm { key: form(&issued.entry), secret: issued.secret.expose() };
-            output.answer(&form, || format!("{}\n{}", issued.secret.expose(), line(&issued.entry)))?;
+            output.answer(&IssuedForm::from(&issued), || {
+                format!("{}\n{}", issued.secret.expose(), line(&issued.entry))
+            })?;
         }
         Key::List => {
             let entries = keyring(global)?.list()?;
-            let forms: Vec<KeyForm> = entries.iter().map(form).collect();
-            output.list(&forms, &KeysForm { items: &forms }, || {
-                entries.iter().map(line).collect::<Vec<_>>().join("\n")
-            })?;
+            let form = KeysForm::from(entries.as_slice());
+            output.list(&form.items, &form, || entries.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         }
         Key::Revoke { id } => {
             let entry = keyring(global)?.revoke(&KeyId::new(&id)?, now)?;
-            output.answer(&form(&entry), || line(&entry))?;
+            output.answer(&KeyForm::from(&entry), || line(&entry))?;
         }
         Key::Local => output.print(local_key(&local_file()?)?.expose())?,
     }
@@ -69,45 +68,6 @@ fn spaces(global: &Global) -> Result<Within<Vec<SpaceId>>> {
     let Some(names) = &global.space else { return Ok(Within::All) };
     let spaces = names.split(',').map(|name| SpaceId::new(name.trim()));
     Ok(Within::Only(spaces.collect::<Result<Vec<_>, _>>()?))
-}
-
-#[derive(Serialize)]
-struct KeysForm<'f> {
-    items: &'f [KeyForm],
-}
-
-#[derive(Serialize)]
-struct KeyForm {
-    id: String,
-    name: String,
-    class: &'static str,
-    rights: Vec<&'static str>,
-    spaces: Option<Vec<String>>,
-    created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revoked_at: Option<String>,
-}
-
-#[derive(Serialize)]
-struct IssuedForm<'s> {
-    #[serde(flatten)]
-    key: KeyForm,
-    secret: &'s str,
-}
-
-fn form(entry: &KeyEntry) -> KeyForm {
-    KeyForm {
-        id: entry.id.to_string(),
-        name: entry.name.clone(),
-        class: entry.class.as_str(),
-        rights: entry.rights.names(),
-        spaces: entry.spaces.only().map(|spaces| spaces.iter().map(ToString::to_string).collect()),
-        created_at: entry.created_at.to_string(),
-        expires_at: entry.expires_at.map(|at| at.to_string()),
-        revoked_at: entry.revoked_at.map(|at| at.to_string()),
-    }
 }
 
 fn line(entry: &KeyEntry) -> String {

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// An event of the log.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
-pub(crate) struct EventForm {
+pub struct EventForm {
     /// Its id.
     id: String,
     /// Its place in the log.
@@ -163,9 +163,9 @@ fn verb(of: &Decision) -> &'static str {
 /// An acknowledged event.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Ack")]
-pub(crate) struct AckForm {
+pub struct AckForm {
     /// Its id.
-    pub(crate) id: String,
+    pub id: String,
     /// Its place in the log.
     seq: u64,
     /// `disk` survives a power cut, `process` the end of the process.
@@ -193,7 +193,7 @@ impl From<&Ack> for AckForm {
 }
 
 /// Returns what an acknowledgement promises.
-pub(crate) fn durability(of: Durability) -> &'static str {
+pub fn durability(of: Durability) -> &'static str {
     match of {
         Durability::Disk => "disk",
         Durability::Process => "process",
@@ -204,17 +204,17 @@ pub(crate) fn durability(of: Durability) -> &'static str {
 /// A conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Session")]
-pub(crate) struct SessionForm {
+pub struct SessionForm {
     /// Its id.
-    id: String,
+    pub id: String,
     /// Where it takes place.
-    channel: String,
+    pub channel: String,
     /// Its events.
-    event_count: u64,
+    pub event_count: u64,
     /// When it began.
-    first_at: String,
+    pub first_at: String,
     /// When the newest event happened.
-    last_at: String,
+    pub last_at: String,
 }
 
 impl From<&SessionSummary> for SessionForm {

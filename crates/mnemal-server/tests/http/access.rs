@@ -146,6 +146,9 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
         ask("localhost:6767", Some("http://localhost:6767"), path).await.of(200);
         let page = ask("localhost:6767", Some("https://app.example"), path).await;
         assert_eq!(page.headers.get("access-control-allow-origin").unwrap(), "https://app.example");
+        let first = Api::request("OPTIONS", path, &api.local).header("origin", "https://app.example");
+        let first = api.send(first, "").await;
+        assert!(first.headers["access-control-allow-headers"].to_str().unwrap().contains("idempotency-key"));
     }
     let foreign = Api::request("POST", "/mcp/demo", &api.local).header("origin", "http://evil.example");
     assert_eq!(api.send(foreign, "{}").await.of(403)["code"], "origin_forbidden");

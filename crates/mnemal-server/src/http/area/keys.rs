@@ -3,14 +3,15 @@
 use hyper::Method;
 use mnemal_core::{Error, SpaceId, Within};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::auth::{Class, KeyEntry, KeyId, NewKey, Right, Rights};
+use crate::auth::{Class, KeyId, NewKey, Right, Rights};
 use crate::http::area::of;
 use crate::http::call::Call;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
+use crate::wire::{IssuedForm, KeyForm, KeysForm};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -60,66 +61,9 @@ struct NewKeyForm {
     expires_at: Option<String>,
 }
 
-/// Keys.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Keys")]
-struct KeysForm {
-    /// Oldest first.
-    items: Vec<KeyForm>,
-}
-
-/// What is known of a key.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Key")]
-struct KeyForm {
-    /// Its public name.
-    id: String,
-    /// For people.
-    name: String,
-    /// `app` or `agent`.
-    class: &'static str,
-    /// What it may do.
-    rights: Vec<&'static str>,
-    /// Where; `null` for all spaces.
-    spaces: Option<Vec<String>>,
-    /// When it was made.
-    created_at: String,
-    /// When it ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    /// When it was revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revoked_at: Option<String>,
-}
-
-/// A key that was just made.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "IssuedKey")]
-struct IssuedForm {
-    #[serde(flatten)]
-    key: KeyForm,
-    /// The key itself, which nobody can read again.
-    secret: String,
-}
-
-impl From<&KeyEntry> for KeyForm {
-    fn from(entry: &KeyEntry) -> Self {
-        Self {
-            id: entry.id.to_string(),
-            name: entry.name.clone(),
-            class: entry.class.as_str(),
-            rights: entry.rights.names(),
-            spaces: entry.spaces.only().map(|spaces| spaces.iter().map(ToString::to_string).collect()),
-            created_at: entry.created_at.to_string(),
-            expires_at: entry.expires_at.map(|at| at.to_string()),
-            revoked_at: entry.revoked_at.map(|at| at.to_string()),
-        }
-    }
-}
-
 fn list(call: &Call) -> Result<Reply, Problem> {
     let keys = call.host.access.keyring.list()?;
-    Reply::ok(&KeysForm { items: keys.iter().map(KeyForm::from).collect() })
+    Reply::ok(&KeysForm::from(keys.as_slice()))
 }
 
 fn create(call: &Call) -> Result<Reply, Problem> {
@@ -138,7 +82,7 @@ fn create(call: &Call) -> Result<Reply, Problem> {
         name: form.name,
     };
     let issued = call.host.access.keyring.create(new, call.host.now())?;
-    Reply::created(&IssuedForm { key: (&issued.entry).into(), secret: issued.secret.expose().to_owned() })
+    Reply::created(&IssuedForm::from(&issued))
 }
 
 fn revoke(call: &Call) -> Result<Reply, Problem> {
