@@ -54,6 +54,7 @@ pub fn run(order: &Order) -> Result<Report> {
     let installation = Installation { program: program(given.as_deref())?, home: folder.path().to_owned() };
     fs::create_dir_all(installation.data())?;
     drop(installation.said(&["-s", SPACE, "init"])?);
+    let began = now();
     let desk = Arc::new(Desk {
         installation,
         report: Mutex::new(Report::of("server-processes", order)),
@@ -87,6 +88,7 @@ pub fn run(order: &Order) -> Result<Report> {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(desk.judge())?;
+    desk.report().seconds = began.elapsed().as_secs_f64();
     let desk = Arc::into_inner(desk).context("everybody has left")?;
     Ok(desk.report.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
@@ -125,9 +127,10 @@ impl Seat {
 
     fn kill(&self) -> bool {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(child) = child.as_mut().filter(|child| matches!(child.try_wait(), Ok(None))) else {
+        let Some(child) = child.as_mut() else { return false };
+        if !matches!(child.try_wait(), Ok(None)) {
             return false;
-        };
+        }
         self.kills.fetch_add(1, Ordering::Relaxed);
         child.kill().is_ok()
     }

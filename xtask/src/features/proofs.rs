@@ -60,10 +60,8 @@ mod tests {
     #[test]
     fn comments_are_proofs_and_strings_are_not() {
         let text = "// proves: GB-12, NX-01.5, D5 (the first half, in memory).\n#[test]\nfn a() { let _ = \"// proves: GB-13\"; }\n";
-        let tree = Tree {
-            files: vec![SourceFile::new("crates/mnemal-text/tests/a.rs", text)],
-            ..Tree::default()
-        };
+        let tree =
+            Tree { files: vec![SourceFile::new("crates/mnemal-text/tests/a.rs", text)], ..Tree::default() };
         assert!(scan(&tree).iter().all(|proof| proof.in_test && proof.owner == "text"));
         let found: Vec<_> = scan(&tree).into_iter().map(|proof| (proof.id, proof.line)).collect();
         let expected = [("GB-12".to_owned(), 1), ("NX-01.5".to_owned(), 1), ("D5".to_owned(), 1)];
