@@ -433,6 +433,10 @@ pub(crate) enum McpProfile {
     Readonly,
     /// The tools of other memories by their own names.
     Compat,
+    /// Every tool.
+    Full,
+    /// The tools of the official memory server of the protocol.
+    Classic,
 }
 
 /// `mcp`.

@@ -10,19 +10,31 @@ pub(crate) mod answer;
 mod arguments;
 mod catalogue;
 mod categories;
+mod classic;
 mod context;
+mod dream;
 mod entity;
+mod explain;
 mod forget;
+mod ingest;
 mod lifecycle;
+mod listed;
 pub(crate) mod moment;
 pub(crate) mod nearest;
+mod note;
+mod place;
+mod prompt;
 pub(crate) mod recall;
 mod relationships;
+mod resource;
 mod server;
 #[cfg(feature = "http")]
 mod stateless;
+mod status;
 pub(crate) mod store;
+mod summary;
 mod tell;
+mod timeline;
 pub(crate) mod token;
 mod tool;
 mod upkeep;
@@ -69,9 +81,9 @@ impl Options {
     }
 }
 
-/// Returns the names of all tools, in the order in which they are listed.
+/// Returns the names of all tools of the memory's own, in the order in which they are listed.
 pub fn tools() -> impl Iterator<Item = &'static str> {
-    tool::Tool::ALL.into_iter().map(tool::Tool::name)
+    tool::Tool::full().map(tool::Tool::name)
 }
 
 /// Serves one memory on this process's standard input and output until the input ends.

@@ -13,6 +13,8 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
         McpProfile::Core => Profile::Core,
         McpProfile::Readonly => Profile::Readonly,
         McpProfile::Compat => Profile::Compat,
+        McpProfile::Full => Profile::Full,
+        McpProfile::Classic => Profile::Classic,
     };
     let served = serve_stdio(memory.clone(), Options::default().with_profile(profile)).await;
     super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await

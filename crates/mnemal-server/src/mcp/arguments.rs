@@ -17,6 +17,8 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("key", &["name", "id_or_key"]),
     ("value", &["data", "content", "text"]),
     ("prefix", &["namespace"]),
+    ("text", &["content", "data"]),
+    ("id", &["memory_id", "event_id"]),
     ("since", &["from_time", "timeframe"]),
     ("name", &["entity", "who", "query"]),
     ("from", &["name", "entity"]),
@@ -174,6 +176,23 @@ impl Arguments {
             Some(_) => None,
         };
         flag.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be true or false.")))
+    }
+
+    /// Returns a list of objects that must be there.
+    pub(super) fn objects(&self, name: &str, most: usize) -> Result<Vec<Map<String, Value>>, Mistake> {
+        let wrong = || Mistake::new(format!("{name} must be a list of objects."));
+        let items = self.given.get(name).and_then(Value::as_array).ok_or_else(wrong)?;
+        if items.len() > most {
+            return Err(Mistake::new(format!("{name} has at most {most} in one call.")));
+        }
+        items.iter().map(|item| item.as_object().cloned().ok_or_else(wrong)).collect()
+    }
+
+    /// Returns a list of texts that must be there, each as it stands.
+    pub(super) fn strings(&self, name: &str) -> Result<Vec<String>, Mistake> {
+        let wrong = || Mistake::new(format!("{name} must be a list of texts."));
+        let items = self.given.get(name).and_then(Value::as_array).ok_or_else(wrong)?;
+        items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
     }
 
     /// Returns a list of words; one text is a list, parted at commas.

@@ -1,7 +1,7 @@
 //! `memory_context`: what a task should know before it starts.
 
 use mnemal::Memory;
-use mnemal_core::OmittedReason;
+use mnemal_core::{OmittedReason, Section};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
@@ -50,4 +50,10 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "truncated": cut > 0,
     });
     Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}
+
+/// Returns the user's preferences as a block for models; empty when none is known.
+pub(super) async fn of_preferences(memory: &Memory, ceiling: u32) -> mnemal_core::Result<String> {
+    let context = memory.context("").budget(ceiling).sections(vec![Section::Preferences]).await?;
+    Ok(if context.receipt.lines.is_empty() { String::new() } else { context.value.text })
 }

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use mnemal::Memory;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
-    ElicitRequest, Implementation, InputRequest, InputRequests, InputRequiredResult, InputResponses,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, CompletionInfo, ContentBlock, DiscoverResult, ElicitRequest, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Reference, ResourceContents, Role, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,11 +22,17 @@ use crate::mcp::answer::{Mistake, Outcome};
 use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
+use crate::mcp::resource::Offered;
 use crate::mcp::tool::{Offer, Tool};
-use crate::mcp::{Options, categories, context, entity, forget, recall, relationships, store, working};
+use crate::mcp::{
+    Options, Profile, categories, classic, context, dream, entity, explain, forget, ingest, note, prompt,
+    recall, relationships, status, store, summary, timeline, working,
+};
 
 /// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
 const KEEP: u64 = 300_000;
+/// How long it may keep the list of resources, in milliseconds. Source: SURFACES 6.1.
+const KEEP_RESOURCES: u64 = 60_000;
 /// The name of the one question that a person is asked.
 const QUESTION: &str = "confirm";
 
@@ -57,6 +67,7 @@ impl Watch {
 pub(super) struct Server {
     memory: Memory,
     offers: Vec<Offer>,
+    resources: Offered,
     instructions: String,
     ended: Ended,
     watch: Watch,
@@ -67,7 +78,11 @@ impl Server {
         let mut offers = options.profile.offers();
         offers.retain(|offer| options.reach.allows(offer.tool));
         let instructions = catalogue::instructions(&offers, &options.extra_instructions);
-        Self { memory, offers, instructions, ended, watch: Watch::default() }
+        let resources = match options.profile {
+            Profile::Classic => Offered::KnowledgeGraph,
+            _ => Offered::Parts,
+        };
+        Self { memory, offers, resources, instructions, ended, watch: Watch::default() }
     }
 
     /// The same, whose calls are told.
@@ -83,21 +98,75 @@ impl Server {
         request: CallToolRequestParams,
         reach: Person,
     ) -> Result<Outcome, Mistake> {
-        let given = request.arguments.unwrap_or_default();
-        match tool {
-            Tool::Context => context::call(&self.memory, given).await.map(Outcome::Said),
-            Tool::Recall => recall::call(&self.memory, given).await.map(Outcome::Said),
-            Tool::Store => store::call(&self.memory, given).await.map(Outcome::Said),
-            Tool::Entity => entity::call(&self.memory, given).await.map(Outcome::Said),
-            Tool::Relationships => relationships::call(&self.memory, given).await.map(Outcome::Said),
-            Tool::WorkingPut => working::put(&self.memory, given).await.map(Outcome::Said),
-            Tool::WorkingGet => working::get(&self.memory, given).await.map(Outcome::Said),
-            Tool::WorkingFind => working::find(&self.memory, given).await.map(Outcome::Said),
-            Tool::Categories => categories::call(&self.memory, given).await.map(Outcome::Said),
+        let (memory, given) = (&self.memory, request.arguments.unwrap_or_default());
+        let answer = match tool {
             Tool::Forget => {
                 let person =
                     answered(request.input_responses.as_ref(), request.request_state).unwrap_or(reach);
-                forget::call(&self.memory, given, person).await
+                return forget::call(memory, given, person).await;
+            }
+            Tool::Context => context::call(memory, given).await,
+            Tool::Recall => recall::call(memory, given).await,
+            Tool::Store => store::call(memory, given).await,
+            Tool::Entity => entity::call(memory, given).await,
+            Tool::Relationships => relationships::call(memory, given).await,
+            Tool::WorkingPut => working::put(memory, given).await,
+            Tool::WorkingGet => working::get(memory, given).await,
+            Tool::WorkingFind => working::find(memory, given).await,
+            Tool::Get => note::get(memory, given).await,
+            Tool::List => note::list(memory, given).await,
+            Tool::Categories => categories::call(memory, given).await,
+            Tool::Update => note::update(memory, given).await,
+            Tool::History => note::history(memory, given).await,
+            Tool::Timeline => timeline::call(memory, given).await,
+            Tool::Summary => summary::call(memory, given).await,
+            Tool::Learnings => note::learnings(memory, given).await,
+            Tool::Explain => explain::call(memory, given).await,
+            Tool::Ingest => ingest::call(memory, given).await,
+            Tool::Dream => Box::pin(dream::call(memory, given)).await,
+            Tool::Status => status::call(memory, given).await,
+            Tool::CreateEntities
+            | Tool::CreateRelations
+            | Tool::AddObservations
+            | Tool::DeleteEntities
+            | Tool::DeleteObservations
+            | Tool::DeleteRelations
+            | Tool::ReadGraph
+            | Tool::SearchNodes
+            | Tool::OpenNodes => classic::call(memory, tool, given).await,
+        };
+        answer.map(Outcome::Said)
+    }
+
+    /// Refuses what is not declared: the official memory server has no prompts.
+    fn must_have_prompts(&self, method: &'static str) -> Result<(), ErrorData> {
+        match self.resources {
+            Offered::Parts => Ok(()),
+            Offered::KnowledgeGraph => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)),
+        }
+    }
+
+    /// Does some work that can be called off, and never takes the server with it.
+    async fn guarded<T>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl Future<Output = Result<T, Mistake>>,
+    ) -> Result<T, ErrorData> {
+        let done = tokio::select! {
+            done = AssertUnwindSafe(work).catch_unwind() => done,
+            () = context.ct.cancelled() => {
+                return Err(ErrorData::internal_error("the call was cancelled", None));
+            }
+            () = self.ended.and_grace() => {
+                return Err(ErrorData::internal_error("the input has ended", None));
+            }
+        };
+        match done {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(Mistake(text))) => Err(ErrorData::invalid_params(text, None)),
+            Err(_panic) => {
+                tracing::error!("reading a resource or a prompt panicked");
+                Err(ErrorData::internal_error("the memory failed to do that", None))
             }
         }
     }
@@ -108,7 +177,16 @@ impl ServerHandler for Server {
         let identity = Implementation::new(mnemal::PRODUCT, env!("CARGO_PKG_VERSION"))
             .with_title("mnemal memory")
             .with_website_url(env!("CARGO_PKG_REPOSITORY"));
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let mut offered = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        if self.resources == Offered::Parts {
+            offered = ServerCapabilities::builder()
+                .enable_tools()
+                .enable_resources()
+                .enable_prompts()
+                .enable_completions()
+                .build();
+        }
+        ServerConfig::new(offered)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
             .with_server_info(identity)
             .with_instructions(self.instructions.clone())
@@ -132,6 +210,108 @@ impl ServerHandler for Server {
         } else {
             list
         })
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let list = ListResourcesResult::with_all_items(self.resources.list(&self.memory));
+        Ok(if is_stateless(&context) {
+            list.with_ttl_ms(KEEP_RESOURCES).with_cache_scope(CacheScope::Private)
+        } else {
+            list
+        })
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let list = ListResourceTemplatesResult::with_all_items(self.resources.templates(&self.memory));
+        Ok(if is_stateless(&context) {
+            list.with_ttl_ms(KEEP).with_cache_scope(CacheScope::Private)
+        } else {
+            list
+        })
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let work = self.resources.read(&self.memory, &request.uri);
+        let Some(read) = self.guarded(&context, work).await? else {
+            let about = Some(json!({"uri": request.uri}));
+            let words = "there is no such resource; resources/list and resources/templates/list name them";
+            return Err(if is_stateless(&context) {
+                ErrorData::invalid_params(words, about)
+            } else {
+                ErrorData::resource_not_found(words, about)
+            });
+        };
+        let contents = ResourceContents::text(read.text, request.uri).with_mime_type(read.mime_type);
+        let result = ReadResourceResult::new(vec![contents]);
+        Ok(if is_stateless(&context) {
+            result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into()
+        } else {
+            result.into()
+        })
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.must_have_prompts("prompts/list")?;
+        let list = ListPromptsResult::with_all_items(prompt::list(&self.offers));
+        Ok(if is_stateless(&context) {
+            list.with_ttl_ms(KEEP).with_cache_scope(CacheScope::Private)
+        } else {
+            list
+        })
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.must_have_prompts("prompts/get")?;
+        let given = request.arguments.unwrap_or_default();
+        let work = prompt::get(&self.memory, &self.offers, &request.name, &given);
+        let Some(words) = self.guarded(&context, work).await? else {
+            return Err(ErrorData::invalid_params("there is no such prompt; prompts/list names them", None));
+        };
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.must_have_prompts("completion/complete")?;
+        let begun = &request.argument.value;
+        let work = async {
+            Ok(match &request.r#ref {
+                Reference::Resource(template) => {
+                    self.resources.complete(&self.memory, &template.uri, begun).await
+                }
+                Reference::Prompt(asked) => {
+                    prompt::complete(&self.memory, &asked.name, &request.argument.name, begun).await
+                }
+                _ => Vec::new(),
+            })
+        };
+        let values = self.guarded(&context, work).await?;
+        let info = CompletionInfo::new(values)
+            .map_err(|_| ErrorData::internal_error("too many names complete that", None))?;
+        Ok(CompleteResult::new(info))
     }
 
     async fn call_tool(

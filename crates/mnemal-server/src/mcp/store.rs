@@ -16,7 +16,7 @@ use crate::mcp::tool::Tool;
 /// The time in which the same call has one effect. Source: SURFACES 6.4, 10 minutes.
 const WINDOW: Duration = Duration::from_mins(10);
 /// Where the conversations of this surface take place. Source: SURFACES 1.1.
-const CHANNEL: &str = "mcp";
+pub(super) const CHANNEL: &str = "mcp";
 /// The conversation of a write that names none. Source: SURFACES 1.1.
 const SESSION: &str = "default";
 /// Longest time that a note may hold which ends, in minutes: 100 years. Source: own default.

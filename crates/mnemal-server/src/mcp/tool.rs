@@ -11,11 +11,15 @@ pub enum Profile {
     Readonly,
     /// The tools of other memories by their own names.
     Compat,
+    /// Every tool of the memory's own.
+    Full,
+    /// The tools of the official memory server of the protocol, so that its clients switch by changing a command.
+    Classic,
 }
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Self; 3] = [Self::Core, Self::Readonly, Self::Compat];
+    pub const ALL: [Self; 5] = [Self::Core, Self::Readonly, Self::Compat, Self::Full, Self::Classic];
 
     /// Returns the name on the command line and in settings.
     pub fn as_str(self) -> &'static str {
@@ -23,6 +27,8 @@ impl Profile {
             Self::Core => "core",
             Self::Readonly => "readonly",
             Self::Compat => "compat",
+            Self::Full => "full",
+            Self::Classic => "classic",
         }
     }
 
@@ -35,8 +41,10 @@ impl Profile {
     pub(super) fn offers(self) -> Vec<Offer> {
         let own = |tool: Tool| Offer { name: tool.name(), tool };
         match self {
-            Self::Core => Tool::ALL.into_iter().map(own).collect(),
-            Self::Readonly => Tool::ALL.into_iter().filter(|tool| tool.is_read_only()).map(own).collect(),
+            Self::Core => Tool::CORE.into_iter().map(own).collect(),
+            Self::Readonly => Tool::full().filter(|tool| tool.is_read_only()).map(own).collect(),
+            Self::Full => Tool::full().map(own).collect(),
+            Self::Classic => Tool::CLASSIC.into_iter().map(own).collect(),
             Self::Compat => COMPAT.iter().map(|(name, tool)| Offer { name, tool: *tool }).collect(),
         }
     }
@@ -114,13 +122,53 @@ pub(super) enum Tool {
     WorkingGet,
     /// `working_find`.
     WorkingFind,
-    /// `memory_categories`, which only other memories' names lead to so far.
+    /// `memory_get`.
+    Get,
+    /// `memory_list`.
+    List,
+    /// `memory_categories`.
     Categories,
+    /// `memory_update`.
+    Update,
+    /// `memory_history`.
+    History,
+    /// `memory_timeline`.
+    Timeline,
+    /// `memory_summary`.
+    Summary,
+    /// `memory_learnings`.
+    Learnings,
+    /// `memory_explain`.
+    Explain,
+    /// `memory_ingest`.
+    Ingest,
+    /// `memory_dream`.
+    Dream,
+    /// `memory_status`.
+    Status,
+    /// `create_entities`.
+    CreateEntities,
+    /// `create_relations`.
+    CreateRelations,
+    /// `add_observations`.
+    AddObservations,
+    /// `delete_entities`.
+    DeleteEntities,
+    /// `delete_observations`.
+    DeleteObservations,
+    /// `delete_relations`.
+    DeleteRelations,
+    /// `read_graph`.
+    ReadGraph,
+    /// `search_nodes`.
+    SearchNodes,
+    /// `open_nodes`.
+    OpenNodes,
 }
 
 impl Tool {
     /// The tools of the core, in the order in which they are listed.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const CORE: [Self; 9] = [
         Self::Context,
         Self::Recall,
         Self::Store,
@@ -131,6 +179,40 @@ impl Tool {
         Self::WorkingGet,
         Self::WorkingFind,
     ];
+
+    /// What the full profile adds, in the order in which they are listed.
+    pub(super) const MORE: [Self; 12] = [
+        Self::Get,
+        Self::List,
+        Self::Categories,
+        Self::Update,
+        Self::History,
+        Self::Timeline,
+        Self::Summary,
+        Self::Learnings,
+        Self::Explain,
+        Self::Ingest,
+        Self::Dream,
+        Self::Status,
+    ];
+
+    /// The tools of the official memory server, in its order.
+    pub(super) const CLASSIC: [Self; 9] = [
+        Self::CreateEntities,
+        Self::CreateRelations,
+        Self::AddObservations,
+        Self::DeleteEntities,
+        Self::DeleteObservations,
+        Self::DeleteRelations,
+        Self::ReadGraph,
+        Self::SearchNodes,
+        Self::OpenNodes,
+    ];
+
+    /// Returns every tool of the memory's own.
+    pub(super) fn full() -> impl Iterator<Item = Self> {
+        Self::CORE.into_iter().chain(Self::MORE)
+    }
 
     /// Returns the name on the wire.
     pub(super) fn name(self) -> &'static str {
@@ -144,7 +226,27 @@ impl Tool {
             Self::WorkingPut => "working_put",
             Self::WorkingGet => "working_get",
             Self::WorkingFind => "working_find",
+            Self::Get => "memory_get",
+            Self::List => "memory_list",
             Self::Categories => "memory_categories",
+            Self::Update => "memory_update",
+            Self::History => "memory_history",
+            Self::Timeline => "memory_timeline",
+            Self::Summary => "memory_summary",
+            Self::Learnings => "memory_learnings",
+            Self::Explain => "memory_explain",
+            Self::Ingest => "memory_ingest",
+            Self::Dream => "memory_dream",
+            Self::Status => "memory_status",
+            Self::CreateEntities => "create_entities",
+            Self::CreateRelations => "create_relations",
+            Self::AddObservations => "add_observations",
+            Self::DeleteEntities => "delete_entities",
+            Self::DeleteObservations => "delete_observations",
+            Self::DeleteRelations => "delete_relations",
+            Self::ReadGraph => "read_graph",
+            Self::SearchNodes => "search_nodes",
+            Self::OpenNodes => "open_nodes",
         }
     }
 
@@ -166,13 +268,55 @@ impl Tool {
             Self::WorkingPut => &["key", "value", "ttl_minutes", "category", "tags", "session"],
             Self::WorkingGet => &["key", "session"],
             Self::WorkingFind => &["query", "prefix", "category", "tags", "session", "max_tokens"],
+            Self::Get | Self::History => &["id", "key", "max_tokens"],
+            Self::List => &["kind", "category", "tags", "since", "until", "cursor", "limit", "max_tokens"],
             Self::Categories => &["prefix", "max_tokens"],
+            Self::Update => &["id", "key", "content", "category", "tags", "importance", "status"],
+            Self::Timeline => &["id", "time", "before", "after", "max_tokens"],
+            Self::Summary => &["key", "max_tokens"],
+            Self::Learnings => &["tool", "status", "cursor", "limit", "max_tokens"],
+            Self::Explain => &["recall_id", "item_id", "max_tokens"],
+            Self::Ingest => &["text", "title", "source"],
+            Self::Dream => &["dry_run"],
+            Self::Status => &[],
+            Self::CreateEntities => &["entities"],
+            Self::CreateRelations | Self::DeleteRelations => &["relations"],
+            Self::AddObservations => &["observations"],
+            Self::DeleteEntities => &["entityNames"],
+            Self::DeleteObservations => &["deletions"],
+            Self::ReadGraph => &["cursor", "max_tokens"],
+            Self::SearchNodes => &["query", "cursor", "max_tokens"],
+            Self::OpenNodes => &["names", "cursor", "max_tokens"],
         }
     }
 
     /// Whether it changes nothing; the record of what was shown is bookkeeping.
     pub(super) fn is_read_only(self) -> bool {
-        !matches!(self, Self::Store | Self::Forget | Self::WorkingPut)
+        !matches!(
+            self,
+            Self::Store
+                | Self::Forget
+                | Self::WorkingPut
+                | Self::Update
+                | Self::Ingest
+                | Self::Dream
+                | Self::CreateEntities
+                | Self::CreateRelations
+                | Self::AddObservations
+                | Self::DeleteEntities
+                | Self::DeleteObservations
+                | Self::DeleteRelations
+        )
+    }
+
+    /// Whether something is gone afterwards for who calls it.
+    pub(super) fn is_destructive(self) -> bool {
+        matches!(self, Self::Forget | Self::DeleteEntities | Self::DeleteObservations | Self::DeleteRelations)
+    }
+
+    /// Whether the same call again changes nothing more.
+    pub(super) fn is_idempotent(self) -> bool {
+        self != Self::Dream
     }
 }
 
@@ -193,9 +337,20 @@ mod tests {
                 "memory_relationships",
                 "working_get",
                 "working_find",
+                "memory_get",
+                "memory_list",
+                "memory_categories",
+                "memory_history",
+                "memory_timeline",
+                "memory_summary",
+                "memory_learnings",
+                "memory_explain",
+                "memory_status",
             ]
         );
         assert_eq!(names(Profile::Core).len(), 9);
+        assert_eq!(names(Profile::Full).len(), 21);
+        assert_eq!(names(Profile::Classic).len(), 9);
         let mut compat = names(Profile::Compat);
         compat.sort_unstable();
         compat.dedup();
@@ -203,6 +358,6 @@ mod tests {
         for profile in Profile::ALL {
             assert_eq!(Profile::from_name(profile.as_str()), Some(profile));
         }
-        assert_eq!(Profile::from_name("full"), None);
+        assert_eq!(Profile::from_name("fuller"), None);
     }
 }

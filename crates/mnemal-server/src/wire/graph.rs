@@ -18,7 +18,6 @@ pub(crate) struct EntityForm {
     /// Its other names.
     aliases: Vec<String>,
     /// What it is to others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     roles: Vec<String>,
     /// Events that name it.
     event_count: usize,

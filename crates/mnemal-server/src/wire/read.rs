@@ -68,7 +68,6 @@ pub(crate) struct HitForm {
     #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<String>,
     /// The tags of a memory.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
     /// Who speaks.
     role: &'static str,

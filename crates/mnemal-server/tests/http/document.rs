@@ -94,3 +94,17 @@ async fn health_tells_strangers_the_status_alone() {
     assert_eq!(known["spaces_open"], 0);
     assert_eq!(api.send(bare("/version"), "").await.of(200)["name"], "mnemal");
 }
+
+// The clients in `integrations` are generated from this file.
+#[tokio::test]
+async fn the_document_that_clients_are_made_of_is_the_one_that_is_served() {
+    let api = Api::new();
+    let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../integrations/openapi.json");
+    let found = format!("{}\n", serde_json::to_string_pretty(&document).unwrap());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &found).unwrap();
+    }
+    let expect = std::fs::read_to_string(path).unwrap();
+    assert!(found == expect, "when this is meant, set UPDATE_GOLDEN=1 and run integrations/generate.py");
+}

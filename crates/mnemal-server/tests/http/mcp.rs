@@ -60,7 +60,10 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     let reading = names(send(&api, &reader, "/mcp/demo", &list()).await);
     assert_eq!(reading, without(&["memory_store", "memory_forget", "working_put"]));
     assert_eq!(names(send(&api, &writer, "/mcp/demo", &list()).await), without(&["memory_forget"]));
-    assert_eq!(names(send(&api, &api.local, "/mcp/demo?profile=readonly", &list()).await), reading);
+    let readonly = names(send(&api, &api.local, "/mcp/demo?profile=readonly", &list()).await);
+    assert_eq!(readonly, names(send(&api, &reader, "/mcp/demo?profile=full", &list()).await));
+    assert!(reading.iter().all(|name| readonly.contains(name)));
+    assert_eq!(names(send(&api, &reader, "/mcp/demo?profile=classic", &list()).await).len(), 3);
     let refused = send(&api, &reader, "/mcp/demo", &call("memory_store", &json!({"content": "x"}))).await;
     assert!(refused.json()["error"].is_object(), "{refused:?}");
     assert_eq!(names(send(&api, &writer, "/mcp", &list()).await).len(), 8, "the only space of the key");

@@ -1,7 +1,7 @@
 //! A client of few words: lines of JSON out, lines of JSON in, in either era of the protocol.
 
 use mnemal::Memory;
-use mnemal_server::mcp::{Options, serve};
+use mnemal_server::mcp::{Options, Profile, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -59,6 +59,13 @@ impl Client {
     pub(crate) async fn shaken(memory: &Memory, version: &str) -> Self {
         let mut client = Self::silent(memory, Options::default());
         client.shake(version).await;
+        client
+    }
+
+    /// Connects with a handshake of the newest version that has one, to the tools of a profile.
+    pub(crate) async fn of_profile(memory: &Memory, profile: Profile) -> Self {
+        let mut client = Self::silent(memory, Options::default().with_profile(profile));
+        client.shake("2025-11-25").await;
         client
     }
 

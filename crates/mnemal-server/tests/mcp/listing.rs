@@ -57,7 +57,8 @@ async fn a_handshake_tells_the_same_and_nothing_of_the_other_era() {
         assert_eq!(hello["serverInfo"]["title"], "mnemal memory");
         assert!(hello["serverInfo"]["websiteUrl"].as_str().unwrap().starts_with("https:"));
         assert!(hello["instructions"].as_str().unwrap().len() <= 600);
-        assert_eq!(hello["capabilities"], json!({"tools": {}}));
+        let offered = json!({"completions": {}, "prompts": {}, "resources": {}, "tools": {}});
+        assert_eq!(hello["capabilities"], offered);
         let listed = client.request("tools/list", json!({})).await["result"].clone();
         for key in ["ttlMs", "cacheScope", "resultType"] {
             assert!(listed[key].is_null() && hello[key].is_null(), "{key} in {version}");
@@ -79,6 +80,26 @@ async fn an_unknown_version_is_negotiated_or_refused_with_a_list() {
     assert_eq!(refused["error"]["code"], -32_022);
     let supported = refused["error"]["data"]["supported"].as_array().unwrap();
     assert!(supported.contains(&json!(STATELESS)), "{refused}");
+}
+
+#[tokio::test]
+async fn every_profile_lists_its_tools_with_all_four_hints_and_an_output_schema() {
+    for profile in Profile::ALL {
+        let memory = memory().await;
+        let mut client = Client::of_profile(&memory, profile).await;
+        let listed = client.request("tools/list", json!({})).await["result"]["tools"].clone();
+        for tool in listed.as_array().unwrap() {
+            let hints = &tool["annotations"];
+            for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+                assert!(hints[hint].is_boolean(), "{hint} of {tool}");
+            }
+            assert_eq!(tool["outputSchema"]["type"], "object");
+            assert_eq!(tool["inputSchema"]["type"], "object");
+        }
+        if profile != Profile::Core {
+            golden(&format!("tools-{}.json", profile.as_str()), &listed);
+        }
+    }
 }
 
 #[tokio::test]

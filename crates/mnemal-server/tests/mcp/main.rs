@@ -3,13 +3,19 @@
 #[cfg(test)]
 mod arguments;
 #[cfg(test)]
+mod classic;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod forgetting;
 #[cfg(test)]
+mod full;
+#[cfg(test)]
 mod knowing;
 #[cfg(test)]
 mod listing;
+#[cfg(test)]
+mod parts;
 #[cfg(test)]
 mod protocol;
 #[cfg(test)]

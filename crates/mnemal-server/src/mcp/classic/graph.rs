@@ -1,0 +1,329 @@
+//! Entities with observations, and relations, as notes under keys made of what they say.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+
+use mnemal::Memory;
+use mnemal_core::{
+    Category, ChannelId, Cursor, Decision, EventFilter, EventId, LearningFilter, NoteKey, Role, Within,
+};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::mcp::answer::Mistake;
+use crate::mcp::nearest::nearest;
+
+/// Where these notes are written, so that they are read without the rest of the log.
+const CHANNEL: &str = "mcp-graph";
+/// Where they are filed.
+const CATEGORY: &str = "graph";
+/// Names of the fields of their events: what a note is, and of whom.
+const SORT: &str = "graph";
+const NAME: &str = "name";
+const KIND: &str = "entity_type";
+const FROM: &str = "from";
+const TO: &str = "to";
+const RELATION: &str = "relation_type";
+/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+/// Bytes of the hash in a key. Source: own default, 128 bits.
+const HASH: usize = 16;
+/// Longest name, type or relation, in bytes. Source: own default; the fields of an event hold 8 KiB.
+const LONGEST: usize = 1_024;
+
+/// Something with a name, and what was observed of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entity {
+    pub(super) name: String,
+    kind: String,
+    pub(super) observations: Vec<String>,
+}
+
+/// What is between two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Relation {
+    from: String,
+    to: String,
+    kind: String,
+}
+
+/// What stands, in the order in which it was made.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) entities: Vec<Entity>,
+    pub(super) relations: Vec<Relation>,
+    /// Everything that stands, by its key.
+    keys: Vec<NoteKey>,
+}
+
+impl Entity {
+    pub(super) fn read(given: &Map<String, Value>) -> Result<Self, Mistake> {
+        Ok(Self {
+            name: named(given, "name")?,
+            kind: named(given, "entityType")?,
+            observations: texts(given, "observations")?,
+        })
+    }
+
+    pub(super) fn form(&self) -> Value {
+        json!({"name": self.name, "entityType": self.kind, "observations": self.observations})
+    }
+
+    pub(super) fn has(&self, observation: &str) -> bool {
+        self.observations.iter().any(|one| one == observation)
+    }
+}
+
+impl Relation {
+    pub(super) fn read(given: &Map<String, Value>) -> Result<Self, Mistake> {
+        Ok(Self { from: named(given, "from")?, to: named(given, "to")?, kind: named(given, "relationType")? })
+    }
+
+    pub(super) fn form(&self) -> Value {
+        json!({"from": self.from, "to": self.to, "relationType": self.kind})
+    }
+
+    fn key(&self) -> Result<NoteKey, Mistake> {
+        key("relation", &[&self.from, &self.kind, &self.to])
+    }
+}
+
+impl Graph {
+    /// Reads what holds; what was put away, superseded or is held back by a rule does not.
+    pub(super) async fn load(memory: &Memory) -> Result<Self, Mistake> {
+        let filter =
+            LearningFilter { category: Within::Only(Category::new(CATEGORY)?), ..LearningFilter::all() };
+        let mut held: HashMap<EventId, (NoteKey, String)> = HashMap::new();
+        for note in memory.notes(&filter).await? {
+            if let (Some(key), Some(source)) = (note.key, note.sources.first()) {
+                held.insert(source.event, (key, note.content));
+            }
+        }
+        let written = EventFilter {
+            channel: Within::Only(ChannelId::new(CHANNEL)?),
+            roles: Within::Only(vec![Role::Decision]),
+            ..EventFilter::live()
+        };
+        let mut graph = Self::default();
+        let mut observed: Vec<(String, String)> = Vec::new();
+        let mut after = Cursor::START;
+        loop {
+            let page = memory.scan(&written, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            for event in &page {
+                let Some((key, content)) = held.remove(&event.id) else { continue };
+                let Some(kept) = event.kept() else { continue };
+                let field = |name: &str| kept.metadata.get(name).cloned().unwrap_or_default();
+                match kept.metadata.get(SORT).map(String::as_str) {
+                    Some("entity") => graph.entities.push(Entity {
+                        name: field(NAME),
+                        kind: field(KIND),
+                        observations: Vec::new(),
+                    }),
+                    Some("observation") => {
+                        let name = field(NAME);
+                        let text = content.strip_prefix(&said_of(&name)).unwrap_or(&content).to_owned();
+                        observed.push((name, text));
+                    }
+                    Some("relation") => graph.relations.push(Relation {
+                        from: field(FROM),
+                        to: field(TO),
+                        kind: field(RELATION),
+                    }),
+                    _ => continue,
+                }
+                graph.keys.push(key);
+            }
+        }
+        for (name, text) in observed {
+            if let Some(entity) = graph.entities.iter_mut().find(|entity| entity.name == name) {
+                entity.observations.push(text);
+            }
+        }
+        Ok(graph)
+    }
+
+    /// Writes every text as a model may read it; ordinary texts stay as they are.
+    pub(super) fn shown(mut self, memory: &Memory) -> Self {
+        let mut texts: Vec<&mut String> = Vec::new();
+        for entity in &mut self.entities {
+            texts.extend([&mut entity.name, &mut entity.kind]);
+            texts.extend(entity.observations.iter_mut());
+        }
+        for relation in &mut self.relations {
+            texts.extend([&mut relation.from, &mut relation.to, &mut relation.kind]);
+        }
+        let all: Vec<String> = texts.iter().map(|text| (**text).clone()).collect();
+        let lines = memory.fence(&all, u32::MAX).lines;
+        for (text, line) in texts.into_iter().zip(lines) {
+            *text = line;
+        }
+        self
+    }
+
+    pub(super) fn entity(&self, name: &str) -> Option<&Entity> {
+        self.entities.iter().find(|entity| entity.name == name)
+    }
+
+    /// Returns the names that may have been meant, as a sentence; empty when none is near.
+    pub(super) fn near(&self, name: &str) -> String {
+        let names = self.entities.iter().map(|entity| entity.name.as_str());
+        let near: Vec<String> = nearest(name, names).into_iter().map(shown).collect();
+        if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) }
+    }
+
+    /// Keeps the entities of these names alone.
+    pub(super) fn only(mut self, names: &[String]) -> Self {
+        self.entities.retain(|entity| names.contains(&entity.name));
+        self.relations.clear();
+        self
+    }
+
+    /// Keeps what has the words in its name, its kind or an observation, whatever the case, and what it is related to.
+    pub(super) fn matching(mut self, query: &str) -> Self {
+        let query = query.to_lowercase();
+        let holds = |text: &str| text.to_lowercase().contains(&query);
+        self.entities.retain(|entity| {
+            holds(&entity.name) || holds(&entity.kind) || entity.observations.iter().any(|one| holds(one))
+        });
+        self.related()
+    }
+
+    /// Keeps what is named, and what it is related to.
+    pub(super) fn opened(mut self, names: &[String]) -> Self {
+        self.entities.retain(|entity| names.contains(&entity.name));
+        self.related()
+    }
+
+    /// Keeps the relations of which one end is left.
+    fn related(mut self) -> Self {
+        let entities = &self.entities;
+        let is_left = |name: &str| entities.iter().any(|entity| entity.name == name);
+        self.relations.retain(|relation| is_left(&relation.from) || is_left(&relation.to));
+        self
+    }
+
+    /// Puts an entity away with what was observed of it and how it is related.
+    pub(super) async fn put_entity_away(&self, memory: &Memory, name: &str) -> Result<(), Mistake> {
+        for relation in self.relations.iter().filter(|one| one.from == name || one.to == name) {
+            self.put_relation_away(memory, relation).await?;
+        }
+        if let Some(entity) = self.entity(name) {
+            for text in &entity.observations {
+                self.put_observation_away(memory, name, text).await?;
+            }
+        }
+        self.put_away(memory, key("entity", &[name])?).await
+    }
+
+    pub(super) async fn put_observation_away(
+        &self,
+        memory: &Memory,
+        name: &str,
+        text: &str,
+    ) -> Result<(), Mistake> {
+        self.put_away(memory, key("observation", &[name, text])?).await
+    }
+
+    pub(super) async fn put_relation_away(&self, memory: &Memory, one: &Relation) -> Result<(), Mistake> {
+        self.put_away(memory, one.key()?).await
+    }
+
+    /// Puts a note away; one that does not hold stays as it is.
+    async fn put_away(&self, memory: &Memory, key: NoteKey) -> Result<(), Mistake> {
+        if self.keys.contains(&key) {
+            let _acked = memory.decide(Decision::Archive { key }).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Stores that there is something of a kind.
+pub(super) async fn store_entity(memory: &Memory, entity: &Entity) -> Result<(), Mistake> {
+    let said = format!("{} ({})", entity.name, entity.kind);
+    let fields = [(SORT, "entity"), (NAME, entity.name.as_str()), (KIND, entity.kind.as_str())];
+    store(memory, said, key("entity", &[&entity.name])?, &fields).await
+}
+
+/// Stores what was observed of somebody or something.
+pub(super) async fn store_observation(memory: &Memory, name: &str, text: &str) -> Result<(), Mistake> {
+    let said = format!("{}{text}", said_of(name));
+    let fields = [(SORT, "observation"), (NAME, name)];
+    store(memory, said, key("observation", &[name, text])?, &fields).await
+}
+
+/// Stores what is between two.
+pub(super) async fn store_relation(memory: &Memory, relation: &Relation) -> Result<(), Mistake> {
+    let said = format!("{} {} {}", relation.from, relation.kind.replace('_', " "), relation.to);
+    let fields = [
+        (SORT, "relation"),
+        (FROM, relation.from.as_str()),
+        (TO, relation.to.as_str()),
+        (RELATION, relation.kind.as_str()),
+    ];
+    store(memory, said, relation.key()?, &fields).await
+}
+
+async fn store(memory: &Memory, said: String, key: NoteKey, fields: &[(&str, &str)]) -> Result<(), Mistake> {
+    let channel = ChannelId::new(CHANNEL)?;
+    let request = memory.remember(said).key(key).category(Category::new(CATEGORY)?);
+    let request = request.message(|message| {
+        let message = message.channel(channel);
+        fields.iter().fold(message, |message, (name, value)| message.metadata(*name, *value))
+    });
+    let _stored = request.await?;
+    Ok(())
+}
+
+/// How the note of an observation begins.
+fn said_of(name: &str) -> String {
+    format!("{name}: ")
+}
+
+/// Returns the key of a note: the same words have the same key in every process.
+fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, Mistake> {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    let digits: String = hash.finalize().iter().take(HASH).map(|byte| format!("{byte:02x}")).collect();
+    Ok(NoteKey::new(format!("{CATEGORY}/{sort}/{digits}"))?)
+}
+
+/// Returns a text of an object.
+pub(super) fn text(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
+    match given.get(name) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        _ => Err(Mistake::new(format!("{name} must be a text, in each of them."))),
+    }
+}
+
+/// Returns a name, a kind or a relation, which is not blank and not long.
+fn named(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
+    let text = text(given, name)?;
+    if text.trim().is_empty() || text.len() > LONGEST {
+        return Err(Mistake::new(format!("{name} must have 1 to {LONGEST} bytes, in each of them.")));
+    }
+    Ok(text)
+}
+
+/// Returns the texts of an object; each once.
+pub(super) fn texts(given: &Map<String, Value>, name: &str) -> Result<Vec<String>, Mistake> {
+    let wrong = || Mistake::new(format!("{name} must be a list of texts, in each of them."));
+    let Some(Value::Array(items)) = given.get(name) else { return Err(wrong()) };
+    let mut texts: Vec<String> = Vec::new();
+    for item in items {
+        let text = item.as_str().filter(|text| !text.trim().is_empty()).ok_or_else(wrong)?;
+        if !texts.iter().any(|one| one == text) {
+            texts.push(text.to_owned());
+        }
+    }
+    Ok(texts)
+}
+
+/// Returns a name as it may stand in an error: on one line, and not long.
+pub(super) fn shown(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_control() && *letter != '<').take(64).collect()
+}

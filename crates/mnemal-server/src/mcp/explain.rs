@@ -1,0 +1,99 @@
+//! `memory_explain`: why lines stood in an earlier answer, and what one of them rests on.
+
+use mnemal::{Memory, Outcome};
+use mnemal_core::{ReceiptId, RecordRef, Zone};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::listed::{Row, listed};
+use crate::mcp::tool::Tool;
+
+/// Explains a whole answer, or one item of it.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Explain, given);
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let id = arguments.required("recall_id", "give the rcl_… of an earlier answer.")?;
+    let id: ReceiptId =
+        id.trim().parse().map_err(|_| Mistake::new("recall_id must be the rcl_… of an earlier answer."))?;
+    let item = arguments.text("item_id")?;
+    let mut tail = Tail::new(arguments.notes);
+    let rows = match &item {
+        None => whole(memory, id, &mut tail).await?,
+        Some(item) => {
+            let record: RecordRef = item
+                .trim()
+                .parse()
+                .map_err(|_| Mistake::new("item_id must be an id of that answer: mem_…, evt_… or fct_…."))?;
+            one(memory, id, record, &mut tail).await?
+        }
+    };
+    let answer = listed(memory, "items", &rows, ceiling, &tail).with("recall_id", id.to_string());
+    if answer.shown < rows.len() {
+        tail.say(format!("{} more; name an item_id or raise max_tokens.", rows.len() - answer.shown));
+    }
+    let head = if rows.is_empty() { "That answer showed nothing." } else { answer.text.as_str() };
+    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+}
+
+/// Returns what stood in the answer, and tells what was left out for which reason.
+async fn whole(memory: &Memory, id: ReceiptId, tail: &mut Tail) -> Result<Vec<Row>, Mistake> {
+    let receipt = memory.receipt(id).await?;
+    let left: Vec<String> =
+        receipt.omitted_counts.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
+    if !left.is_empty() {
+        tail.say(format!("Left out: {}.", left.join(", ")));
+    }
+    let row = |line: &mnemal_core::ReceiptLine| {
+        let (record, because) = (line.record.to_string(), line.because.as_str());
+        let section = line.section.as_str();
+        let parts: Map<String, Value> =
+            line.parts.iter().map(|part| (part.name.to_owned(), rounded(part.value).into())).collect();
+        Row {
+            line: format!("{record} in {section}, because of {because}, score {}", rounded(line.score)),
+            fields: json!({
+                "id": record,
+                "section": section,
+                "because": because,
+                "score": rounded(line.score),
+                "explain": parts,
+            }),
+        }
+    };
+    Ok(receipt.lines.iter().map(row).collect())
+}
+
+/// Returns the words that an item rests on, and tells what became of it in the answer.
+async fn one(
+    memory: &Memory,
+    id: ReceiptId,
+    record: RecordRef,
+    tail: &mut Tail,
+) -> Result<Vec<Row>, Mistake> {
+    let why = memory.why(record, Some(id)).await?;
+    tail.say(match &why.shown {
+        Some(Outcome::Line(line)) => {
+            format!("It stood in {}, because of {}.", line.section.as_str(), line.because.as_str())
+        }
+        Some(Outcome::Omitted(omitted)) => format!("It was left out: {}.", omitted.reason.as_str()),
+        _ => "It is not listed in that answer.".to_owned(),
+    });
+    let words = |sentence: &mnemal::Sentence| {
+        let date = sentence.at.civil(&Zone::utc()).day_text();
+        Row {
+            line: format!("[{date} · {}] {}", sentence.level.as_str(), sentence.text),
+            fields: json!({
+                "id": sentence.source.event.to_string(), "date": date, "origin": sentence.level.as_str(),
+            }),
+        }
+    };
+    let itself = Row {
+        line: format!("{record}: {}", why.text),
+        fields: json!({"id": record.to_string(), "rests_on": why.evidence.len()}),
+    };
+    Ok(std::iter::once(itself).chain(why.evidence.iter().map(words)).collect())
+}
+
+fn rounded(value: f32) -> f64 {
+    (f64::from(value) * 1_000.0).round() / 1_000.0
+}

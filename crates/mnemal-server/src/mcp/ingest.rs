@@ -1,0 +1,54 @@
+//! `memory_ingest`: a text that is read in as a document.
+
+use mnemal::Memory;
+use mnemal_core::{Document, Metadata, Passage};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tool::Tool;
+
+/// Ceiling of the answer, in tokens, which is a line or two. Source: SURFACES 6.8.
+const CEILING: u32 = 2_000;
+
+/// Reads a text in; the same text is read once. Its words are evidence of others, not the user's.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::Ingest, given);
+    let text = arguments.required("text", "give the whole text.")?;
+    let (title, source) = (arguments.text("title")?, arguments.text("source")?);
+    let mut document = Document {
+        name: title.or_else(|| source.clone()).unwrap_or_else(|| "text".to_owned()),
+        kind: "text".to_owned(),
+        hash: Sha256::digest(text.as_bytes()).into(),
+        written_at: None,
+        fields: Metadata::new(),
+        passages: vec![Passage { text, ..Passage::default() }],
+    };
+    if let Some(source) = source {
+        document.fields.insert("source".to_owned(), source);
+    }
+    let taken = memory.ingest(&document).await?;
+    if let Some(refused) = taken.refused.first() {
+        return Err(Mistake::new(format!("The text was not read in: {}.", refused.why)));
+    }
+    let mut tail = Tail::new(arguments.notes);
+    if taken.redactions > 0 {
+        tail.say(format!("{} secret(s) were replaced before anything was stored.", taken.redactions));
+    }
+    if taken.quarantined > 0 {
+        tail.say(format!("{} part(s) read like instructions and will not be recalled.", taken.quarantined));
+    }
+    tail.gaps(&taken.gaps);
+    let head = match (taken.stored, taken.duplicates) {
+        (0, known) if known > 0 => "The text is known already; nothing was added.".to_owned(),
+        (stored, _) => format!("Read in as {stored} part(s); memory_recall finds it."),
+    };
+    let structured = json!({
+        "stored": taken.stored,
+        "duplicates": taken.duplicates,
+        "redactions": taken.redactions,
+        "quarantined": taken.quarantined,
+    });
+    Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+}

@@ -1,0 +1,56 @@
+//! Lists: each entry a line for models and fields for programs, as many as fit under one ceiling.
+
+use mnemal::Memory;
+use serde_json::{Value, json};
+
+use crate::mcp::answer::Tail;
+use crate::mcp::tell;
+
+/// An entry.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// What the model reads.
+    pub(super) line: String,
+    /// What programs read beside the line; an object.
+    pub(super) fields: Value,
+}
+
+/// The entries that fit.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// The fenced block; empty without entries.
+    pub(super) text: String,
+    /// An object with the entries under the name of the list, and whether some are missing.
+    pub(super) structured: Value,
+    /// How many entries it has.
+    pub(super) shown: usize,
+}
+
+/// Writes as many rows as fit, the first ones first; each has the words of its line as `text`.
+pub(super) fn listed(memory: &Memory, name: &str, rows: &[Row], ceiling: u32, tail: &Tail) -> Listed {
+    let engine = memory.engine();
+    let lines: Vec<String> = rows.iter().map(|row| row.line.clone()).collect();
+    let block = memory.fence(&lines, tail.room(engine, ceiling));
+    let entry = |(row, text): (&Row, &String)| {
+        let mut fields = row.fields.clone();
+        if let Some(fields) = fields.as_object_mut() {
+            fields.insert("text".to_owned(), text.as_str().into());
+        }
+        fields
+    };
+    let entries: Vec<Value> = rows.iter().zip(&block.lines).map(entry).collect();
+    let mut structured = json!({name: entries, "truncated": block.cut > 0});
+    tell::cut(&mut structured, &[name], |text| engine.count_tokens(text).0 <= ceiling);
+    let shown = structured.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+    Listed { text: block.text, structured, shown }
+}
+
+impl Listed {
+    /// Adds a field for programs.
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        if let Some(fields) = self.structured.as_object_mut() {
+            fields.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+}

@@ -1,0 +1,25 @@
+//! Where a list goes on: a sealed place that is good for that list of that space alone.
+
+use mnemal::Memory;
+
+use crate::mcp::answer::Mistake;
+
+/// Bytes of a seal. Source: own default, 64 bits; a cursor grants nothing that its caller may not read.
+const SEAL: usize = 8;
+
+/// Returns the cursor behind `place` entries of a list.
+pub(super) fn cursor(memory: &Memory, list: &str, place: usize) -> String {
+    let space = memory.scope().space.as_str().as_bytes();
+    let seal = memory.engine().seal("mcp cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
+    let digits: String = seal.iter().take(SEAL).map(|byte| format!("{byte:02x}")).collect();
+    format!("{place:x}-{digits}")
+}
+
+/// Returns how many entries of a list a cursor leaves behind it; none without a cursor.
+pub(super) fn read(memory: &Memory, list: &str, given: Option<&str>) -> Result<usize, Mistake> {
+    let Some(given) = given.map(str::trim) else { return Ok(0) };
+    let place = given.split_once('-').and_then(|(place, _)| usize::from_str_radix(place, 16).ok());
+    place.filter(|place| cursor(memory, list, *place) == given).ok_or_else(|| {
+        Mistake::new("cursor was not given for this list. Call again without it, or with the same filters.")
+    })
+}

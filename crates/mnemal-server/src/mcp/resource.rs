@@ -1,0 +1,203 @@
+//! Resources: parts of a memory that a client shows or attaches, each bounded.
+
+use mnemal::Memory;
+use mnemal_core::{AsOf, EntityFilter, ErrorKind, LearningFilter, NoteKey, Timestamp};
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::Mistake;
+use crate::mcp::{classic, context, entity, note, summary, working};
+
+/// Most tokens of a resource. Source: SURFACES 6.10.
+const CEILING: u32 = 4_000;
+/// Most names that complete what somebody types. Source: own default, a list that a person reads.
+const COMPLETED: usize = 50;
+/// Of texts for models.
+const MARKDOWN: &str = "text/markdown";
+/// The graph of the official memory server.
+const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
+
+/// What there is to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offered {
+    /// Parts of the memory.
+    Parts,
+    /// The one resource of the official memory server.
+    KnowledgeGraph,
+}
+
+/// What a resource says.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) text: String,
+    pub(super) mime_type: &'static str,
+}
+
+impl Offered {
+    /// Returns the resources that always are there.
+    pub(super) fn list(self, memory: &Memory) -> Vec<Resource> {
+        let space = &memory.scope().space;
+        let forms = match self {
+            Self::KnowledgeGraph => vec![json!({
+                "uri": KNOWLEDGE_GRAPH, "name": "knowledge-graph", "title": "Knowledge Graph",
+                "description": "The full knowledge graph with all entities and relations",
+                "mimeType": "application/json",
+            })],
+            Self::Parts => [
+                ("summary", "Summary", "What was said, in few of its own sentences"),
+                ("preferences", "Preferences", "How the user wants things"),
+                ("learnings", "Learnings", "What was learnt: preferences, faults of tools, insights"),
+            ]
+            .iter()
+            .map(|(name, title, description)| {
+                json!({
+                    "uri": format!("memory://{space}/{name}"), "name": name, "title": title,
+                    "description": description, "mimeType": MARKDOWN,
+                })
+            })
+            .collect(),
+        };
+        forms.into_iter().filter_map(|form| serde_json::from_value(form).ok()).collect()
+    }
+
+    /// Returns the resources that are named by what somebody looks for.
+    pub(super) fn templates(self, memory: &Memory) -> Vec<ResourceTemplate> {
+        let space = &memory.scope().space;
+        let templates: &[(&str, &str, &str)] = match self {
+            Self::KnowledgeGraph => &[],
+            Self::Parts => &[
+                ("entity", "id", "What is known of somebody or something, by name or ent_…"),
+                ("memory", "id", "A note or learning, by key or mem_…"),
+                ("event", "id", "What was said, by evt_…"),
+                ("working", "key", "An entry of scratch memory, by its path"),
+            ],
+        };
+        let form = |(name, parameter, description): &(&str, &str, &str)| {
+            serde_json::from_value(json!({
+                "uriTemplate": format!("memory://{space}/{name}/{{{parameter}}}"), "name": name,
+                "description": description, "mimeType": MARKDOWN,
+            }))
+            .ok()
+        };
+        templates.iter().filter_map(form).collect()
+    }
+
+    /// Reads one; `None` when there is no such resource.
+    pub(super) async fn read(self, memory: &Memory, uri: &str) -> Result<Option<Read>, Mistake> {
+        if self == Self::KnowledgeGraph {
+            if uri != KNOWLEDGE_GRAPH {
+                return Ok(None);
+            }
+            let graph = classic::whole(memory, CEILING).await?;
+            let text = serde_json::to_string_pretty(&graph).unwrap_or_default();
+            return Ok(Some(Read { text, mime_type: "application/json" }));
+        }
+        let Some(path) = path(memory, uri) else { return Ok(None) };
+        let named = |name: &str, value: &str| {
+            Map::from_iter([(name.to_owned(), Value::from(value)), ("max_tokens".to_owned(), CEILING.into())])
+        };
+        let (part, name) = path.split_once('/').unwrap_or((path.as_str(), ""));
+        let answer = match (part, name) {
+            ("summary", "") => summary::call(memory, named("key", "root")).await,
+            ("learnings", "") => note::learnings(memory, named("status", "active")).await,
+            ("preferences", "") => return preferences(memory).await.map(Some),
+            ("entity", name) if !name.is_empty() => {
+                let field = if name.starts_with("ent_") { "id" } else { "name" };
+                entity::call(memory, named(field, name)).await
+            }
+            ("memory" | "event", name) if !name.is_empty() => note::get(memory, named("id", name)).await,
+            ("working", key) if !key.is_empty() => working::get(memory, named("key", key)).await,
+            _ => return Ok(None),
+        };
+        // What a name leads to is not there, as a file is not.
+        Ok(answer.ok().map(|answer| Read { text: answer.text, mime_type: MARKDOWN }))
+    }
+
+    /// Returns what completes the parameter of a template.
+    pub(super) async fn complete(self, memory: &Memory, template: &str, begun: &str) -> Vec<String> {
+        if self == Self::KnowledgeGraph {
+            return Vec::new();
+        }
+        let names = match path(memory, template).as_deref().and_then(|path| path.split_once('/')) {
+            Some(("entity", _)) => entities(memory).await,
+            Some(("memory", _)) => keys(memory).await,
+            _ => Vec::new(),
+        };
+        completing(names, begun)
+    }
+}
+
+/// Returns names of those who are known.
+pub(super) async fn entities(memory: &Memory) -> Vec<String> {
+    let Ok(graph) = memory.graph().await else { return Vec::new() };
+    let known = graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap_or_default();
+    known.iter().filter_map(|entity| entity.names.first()).map(|name| name.text.clone()).collect()
+}
+
+async fn keys(memory: &Memory) -> Vec<String> {
+    let notes = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
+    notes.iter().filter_map(|note| note.key.as_ref()).map(NoteKey::to_string).collect()
+}
+
+/// Returns the names that begin so, whatever the case, by name.
+pub(super) fn completing(mut names: Vec<String>, begun: &str) -> Vec<String> {
+    let begun = begun.to_lowercase();
+    let is_plain = |name: &str| !name.chars().any(|letter| letter.is_control() || letter == '<');
+    names.retain(|name| name.to_lowercase().starts_with(&begun) && is_plain(name));
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(COMPLETED);
+    names
+}
+
+async fn preferences(memory: &Memory) -> Result<Read, Mistake> {
+    let text = match context::of_preferences(memory, CEILING).await {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::Unsupported => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let text = if text.is_empty() { "No preferences are known yet.".to_owned() } else { text };
+    Ok(Read { text, mime_type: MARKDOWN })
+}
+
+/// Returns what an address means within this memory, its escapes read; `None` for one of another.
+fn path(memory: &Memory, uri: &str) -> Option<String> {
+    let rest = uri.strip_prefix("memory://")?.strip_prefix(memory.scope().space.as_str())?;
+    decoded(rest.strip_prefix('/')?)
+}
+
+/// Reads `%41` as `A`; `None` for a broken escape or bytes that are no text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [rest.next()?, rest.next()?];
+        let digits = std::str::from_utf8(&digits).ok().filter(|digits| !digits.starts_with('+'))?.to_owned();
+        bytes.push(u8::from_str_radix(&digits, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_in_addresses_are_read_and_broken_ones_are_not() {
+        for (text, expect) in [
+            ("entity/Anna", Some("entity/Anna")),
+            ("entity/Anna%20Berg", Some("entity/Anna Berg")),
+            ("entity/%E5%BC%A0", Some("entity/张")),
+            ("entity/%", None),
+            ("entity/%zz", None),
+            ("entity/%+1", None),
+            ("entity/%ff", None),
+        ] {
+            assert_eq!(decoded(text).as_deref(), expect, "{text}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `memory_status`: how much there is, and how its parts are.
+
+use mnemal::Memory;
+use mnemal_core::{GapCause, Status};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tool::Tool;
+
+/// Ceiling of the answer, in tokens. Source: SURFACES 6.8.
+const CEILING: u32 = 2_000;
+
+/// Counts and looks.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::Status, given);
+    let tail = Tail::new(arguments.notes);
+    let stats = memory.stats().await?;
+    let health = memory.health().await?;
+    let status = name(health.status());
+    let parts = health.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
+    let layers: Vec<Value> = parts
+        .map(|part| json!({"layer": part.layer.as_str(), "status": name(part.status), "behind": part.behind}))
+        .collect();
+    let lines: Vec<String> = layers
+        .iter()
+        .map(|layer| {
+            let text = |name: &str| layer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            format!("- {}: {}", text("layer"), text("status"))
+        })
+        .collect();
+    let head = format!(
+        "Status {status}. {} events, {} notes, {} conversations; {} held back, {} erased.\n{}",
+        stats.head.count(),
+        stats.notes,
+        stats.sessions,
+        stats.quarantined,
+        stats.erased,
+        lines.join("\n"),
+    );
+    let structured = json!({
+        "status": status,
+        "events": stats.head.count(),
+        "notes": stats.notes,
+        "sessions": stats.sessions,
+        "quarantined": stats.quarantined,
+        "erased": stats.erased,
+        "layers": layers,
+    });
+    Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+}
+
+/// The name on the wire.
+fn name(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "ok",
+        Status::Degraded => "degraded",
+        Status::Down => "down",
+    }
+}

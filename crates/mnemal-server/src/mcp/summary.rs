@@ -1,0 +1,58 @@
+//! `memory_summary`: a node of the tree of summaries, in sentences that were said.
+
+use mnemal::{Memory, render_summary};
+use mnemal_core::{ErrorKind, NodePath};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tool::Tool;
+
+/// Nodes below one that are named. Source: own default; the line stays short.
+const BELOW: usize = 20;
+
+/// Reads a summary: of everything without a key.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Summary, given);
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let key = arguments.text("key")?.unwrap_or_else(|| "root".to_owned());
+    let path: NodePath = key.trim().parse().map_err(|_| {
+        Mistake::new(
+            "key must be root, channel:…, session:…, day:…, or one that this tool listed below another.",
+        )
+    })?;
+    let gaps = memory.engine().refresh_summaries().await?;
+    let summaries = memory.summaries().await?;
+    let tree = match summaries.tree(&path, 1).await {
+        Ok(tree) => tree,
+        // Nothing was said yet.
+        Err(error) if error.kind() == ErrorKind::NotFound && path == NodePath::Root => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let standing = tree.iter().find(|standing| standing.depth == 0);
+    let mut tail = Tail::new(arguments.notes);
+    let engine = memory.engine();
+    let below: Vec<String> =
+        tree.iter().filter(|one| one.depth == 1).take(BELOW).map(|one| one.node.path.to_string()).collect();
+    let text = standing.map(|standing| render_summary(&standing.node.lines)).unwrap_or_default();
+    let lines: Vec<String> = text.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect();
+    let names = if below.is_empty() { Vec::new() } else { vec![format!("Below it: {}", below.join(", "))] };
+    let all: Vec<String> = lines.iter().cloned().chain(names).collect();
+    let block = memory.fence(&all, tail.room(engine, ceiling));
+    if block.cut > 0 {
+        tail.say(format!("{} more lines; raise max_tokens.", block.cut));
+    }
+    tail.gaps(&gaps);
+    let shown: Vec<&String> = block.lines.iter().take(lines.len()).collect();
+    let mut structured = json!({
+        "key": path.to_string(),
+        "events": standing.map_or(0, |standing| standing.node.events),
+        "behind": standing.map_or(0, |standing| standing.behind),
+        "lines": shown,
+        "below": block.lines.get(lines.len()).map(|_| below).unwrap_or_default(),
+        "truncated": block.cut > 0,
+    });
+    super::tell::cut(&mut structured, &["lines", "below"], |text| engine.count_tokens(text).0 <= ceiling);
+    let head = if all.is_empty() { "Nothing was said yet." } else { block.text.as_str() };
+    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}

@@ -1,0 +1,138 @@
+//! `memory_timeline`: what was said around an event or a moment.
+
+use std::num::NonZeroUsize;
+
+use mnemal::Memory;
+use mnemal_core::{Cursor, Event, EventFilter, EventId, Role, SessionId, Timestamp, Within};
+use serde_json::{Map, Value};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::listed::{Row, listed};
+use crate::mcp::note;
+use crate::mcp::tool::Tool;
+
+/// Events on each side where the call does not say. Source: SURFACES 6.5.
+const AROUND: u32 = 5;
+/// Most events on each side. Source: own default; at the highest ceiling an event has 80 tokens left.
+const MOST: u32 = 50;
+/// Turns with which a conversation goes on. Source: RB, the last 20 turns (SURFACES 14.3).
+const TURNS: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
+/// Events of one moment that are looked through for those before an event. Source: own default; more share no microsecond.
+const OF_A_MOMENT: usize = 16;
+
+/// Lists events in their order: of the same conversation around an event, of all of them around a moment.
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Timeline, given);
+    let ceiling = arguments.ceiling("max_tokens")?;
+    let before = side(&mut arguments, "before")?;
+    let after = side(&mut arguments, "after")?;
+    let id = arguments.text("id")?;
+    let time = arguments.time("time", memory.engine().now())?;
+    let events = match (id, time) {
+        (Some(id), None) => around_event(memory, id.trim(), before, after).await?,
+        (None, Some(at)) => around_moment(memory, at, before, after).await?,
+        _ => return Err(Mistake::new("Give either id (evt_… or mem_…) or time.")),
+    };
+    let mut tail = Tail::new(arguments.notes);
+    let rows: Vec<Row> = events.iter().map(note::of_event).collect();
+    let answer = listed(memory, "events", &rows, ceiling, &tail);
+    if answer.shown < rows.len() {
+        tail.say(format!("{} more; ask for fewer events or raise max_tokens.", rows.len() - answer.shown));
+    }
+    let head = if rows.is_empty() { "Nothing was said around then." } else { answer.text.as_str() };
+    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+}
+
+/// Returns the last turns of a conversation, of the newest one without a name.
+pub(super) async fn of_session(
+    memory: &Memory,
+    session: Option<String>,
+    ceiling: u32,
+) -> Result<Answer, Mistake> {
+    let session = match session {
+        Some(name) => SessionId::new(name).map_err(|error| Mistake::about("session", &error))?,
+        None => {
+            let newest = memory.sessions(NonZeroUsize::MIN).await?;
+            newest
+                .into_iter()
+                .next()
+                .ok_or_else(|| Mistake::new("There is no earlier conversation."))?
+                .session
+        }
+    };
+    let filter = EventFilter {
+        session: Within::Only(session),
+        roles: Within::Only(vec![Role::User, Role::Assistant]),
+        ..EventFilter::live()
+    };
+    let last = memory.latest(&filter, TURNS).await?;
+    let mut rows: Vec<Row> = last.iter().map(note::of_event).collect();
+    let tail = Tail::default();
+    // The newest turns are those that must fit.
+    let answer = listed(memory, "events", &rows, ceiling, &tail);
+    rows.truncate(answer.shown);
+    rows.reverse();
+    let answer = listed(memory, "events", &rows, ceiling, &tail);
+    let head = if rows.is_empty() { "Nothing was said in it." } else { answer.text.as_str() };
+    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+}
+
+/// Returns how many events of a side are wanted; none is a number too.
+fn side(arguments: &mut Arguments, name: &str) -> Result<usize, Mistake> {
+    if arguments.number(name)? == Some(0.0) {
+        return Ok(0);
+    }
+    Ok(arguments.count(name, MOST)?.unwrap_or(AROUND) as usize)
+}
+
+async fn around_event(memory: &Memory, id: &str, before: usize, after: usize) -> Result<Vec<Event>, Mistake> {
+    let id = match id.parse::<EventId>() {
+        Ok(id) => id,
+        Err(_) => {
+            let note = note::named(memory, id).await?;
+            let source = note.sources.first().map(|source| source.event);
+            source.ok_or_else(|| Mistake::new("It rests on no event."))?
+        }
+    };
+    let event = memory.get(id).await?;
+    let Some(kept) = event.kept() else { return Err(Mistake::new("It is erased.")) };
+    let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
+    let earlier = EventFilter { until: Some(kept.occurred_at.plus_micros(1)), ..filter.clone() };
+    let mut events = match NonZeroUsize::new(before) {
+        None => Vec::new(),
+        Some(_) => {
+            let limit = NonZeroUsize::new(before + OF_A_MOMENT).unwrap_or(NonZeroUsize::MIN);
+            let mut found = memory.latest(&earlier, limit).await?;
+            found.retain(|one| one.seq < event.seq);
+            found.truncate(before);
+            found.reverse();
+            found
+        }
+    };
+    let behind = Cursor(Some(event.seq));
+    events.push(event);
+    if let Some(limit) = NonZeroUsize::new(after) {
+        events.extend(memory.scan(&filter, behind, limit).await?);
+    }
+    Ok(events)
+}
+
+async fn around_moment(
+    memory: &Memory,
+    at: Timestamp,
+    before: usize,
+    after: usize,
+) -> Result<Vec<Event>, Mistake> {
+    let mut events = Vec::new();
+    if let Some(limit) = NonZeroUsize::new(before) {
+        let earlier = EventFilter { until: Some(at), ..EventFilter::live() };
+        events = memory.latest(&earlier, limit).await?;
+        events.reverse();
+    }
+    if let Some(limit) = NonZeroUsize::new(after) {
+        let later = EventFilter { since: Some(at), ..EventFilter::live() };
+        events.extend(memory.scan(&later, Cursor::START, limit).await?);
+    }
+    Ok(events)
+}
