@@ -30,7 +30,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("tidy", "rules that the compiler cannot state", |run| tidy::run(&run.root)),
     ("test", "tests of the workspace", test),
     ("doc", "examples in documents, and documents without warnings", document),
-    ("clients", "official MCP clients drive the program", |run| clients::run(&run.root)),
+    ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),
     ("features", "each library without its default features", features),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
     ("examples", "each example outside the workspace, with its tests", examples),

@@ -1,4 +1,6 @@
-//! The official clients of the Model Context Protocol drive the program end to end.
+//! The official clients of the Model Context Protocol drive the program end to end, its conformance suite runs, a client of
+//! the official memory server sees the same of the profile `classic`, and our own clients are checked with the frameworks
+//! that they serve.
 //!
 //! Where Python or Node is missing, its client is not run, and a line says so; where `CI` is set that is a failure, so that
 //! continuous integration never passes by leaving it out.
@@ -11,6 +13,8 @@ use crate::command::Line;
 
 /// Where the clients and the versions of their packages stand.
 const SCRIPTS: &str = "crates/mnemal-cli/tests/clients";
+/// Where our own clients stand.
+const INTEGRATIONS: &str = "integrations";
 /// Built as the tests build it, which have dependencies of their own, so that nothing is compiled twice.
 const BUILD: &[&str] = &[
     "test",
@@ -25,48 +29,88 @@ const BUILD: &[&str] = &[
 
 /// Builds the program, installs the clients below the target folder unless they are there, and runs them.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    Line::new("cargo", BUILD).run(root)?;
-    let target = target(root)?;
-    let program = target.join("debug").join(format!("mnemal{}", std::env::consts::EXE_SUFFIX));
+    let (program, clients) = built(root)?;
     let scripts = root.join(SCRIPTS);
-    let clients = target.join("clients");
-    std::fs::create_dir_all(&clients)?;
     if is_there(root, "python3")? {
-        python(root, &scripts, &clients, &program)?;
+        let interpreter = python(root, &scripts.join("requirements.txt"), &clients.join("python"))?;
+        for script in [scripts.join("client.py"), root.join(INTEGRATIONS).join("python/tests/check.py")] {
+            Line::new(&interpreter, &["-B"]).arg(text(&script)).arg(text(&program)).run(root)?;
+        }
     }
     if is_there(root, "node")? && is_there(root, "npm")? {
         node(&scripts, &clients, &program)?;
+        typescript(&root.join(INTEGRATIONS).join("typescript"), &clients, &program)?;
     }
     Ok(())
 }
 
-fn python(root: &Path, scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
-    let home = clients.join("python");
-    let packages = scripts.join("requirements.txt");
+/// Asks the server what its `OpenAPI` document allows and forbids, with schemathesis; arguments go to the script as they are.
+pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<()> {
+    let (program, clients) = built(root)?;
+    let scripts = root.join(SCRIPTS);
+    let interpreter = python(root, &scripts.join("fuzz.txt"), &clients.join("fuzz"))?;
+    let line = Line::new(&interpreter, &["-B"]).arg(text(&scripts.join("fuzz.py"))).arg(text(&program));
+    line.args(arguments.iter().filter(|argument| *argument != "--").cloned()).run(root)
+}
+
+/// Builds the program; returns it, and the folder in which clients are installed.
+fn built(root: &Path) -> Result<(PathBuf, PathBuf)> {
+    Line::new("cargo", BUILD).run(root)?;
+    let target = target(root)?;
+    let clients = target.join("clients");
+    std::fs::create_dir_all(&clients)?;
+    Ok((target.join("debug").join(format!("mnemal{}", std::env::consts::EXE_SUFFIX)), clients))
+}
+
+/// Installs packages into a surrounding of their own, unless they are there; returns its interpreter.
+fn python(root: &Path, packages: &Path, home: &Path) -> Result<String> {
     let folder = if cfg!(windows) { "Scripts" } else { "bin" };
     let interpreter = text(&home.join(folder).join("python"));
-    if !is_installed(&home, &packages)? {
-        Line::new("python3", &["-m", "venv", "--clear"]).arg(text(&home)).run(root)?;
+    if !is_installed(home, packages)? {
+        Line::new("python3", &["-m", "venv", "--clear"]).arg(text(home)).run(root)?;
         let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-        Line::new(&interpreter, &install).arg(text(&packages)).run(root)?;
-        mark_installed(&home, &packages)?;
+        Line::new(&interpreter, &install).arg(text(packages)).run(root)?;
+        mark_installed(home, packages)?;
     }
-    Line::new(&interpreter, &[]).arg(text(&scripts.join("client.py"))).arg(text(program)).run(root)
+    Ok(interpreter)
 }
 
 fn node(scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
     let home = clients.join("node");
-    let packages = scripts.join("package.json");
-    if !is_installed(&home, &packages)? {
-        std::fs::create_dir_all(&home)?;
-        std::fs::copy(&packages, home.join("package.json"))?;
-        // A lock file would name the host that served each package.
-        let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"];
-        Line::new("npm", &install).run(&home)?;
-        mark_installed(&home, &packages)?;
+    installed(&scripts.join("package.json"), &home)?;
+    // The scripts find their packages in the folder in which they run.
+    for script in ["client.mjs", "classic.mjs"] {
+        Line::new("node", &[]).arg(text(&scripts.join(script))).arg(text(program)).run(&home)?;
     }
-    // The script finds its packages in the folder in which it runs.
-    Line::new("node", &[]).arg(text(&scripts.join("client.mjs"))).arg(text(program)).run(&home)
+    let suite = Line::new("node", &[]).arg(text(&scripts.join("conformance.mjs"))).arg(text(program));
+    suite.arg(text(&scripts.join("conformance.yml"))).run(&home)
+}
+
+/// Builds our own client where its packages are installed, away from its source, and checks it.
+fn typescript(source: &Path, clients: &Path, program: &Path) -> Result<()> {
+    let home = clients.join("typescript");
+    installed(&source.join("package.json"), &home)?;
+    let sources = home.join("src");
+    std::fs::create_dir_all(&sources)?;
+    std::fs::copy(source.join("tsconfig.json"), home.join("tsconfig.json"))?;
+    for file in std::fs::read_dir(source.join("src"))? {
+        let file = file?;
+        std::fs::copy(file.path(), sources.join(file.file_name()))?;
+    }
+    Line::new("node", &["node_modules/typescript/bin/tsc"]).run(&home)?;
+    Line::new("node", &[]).arg(text(&source.join("tests/check.mjs"))).arg(text(program)).run(&home)
+}
+
+/// Installs what a `package.json` names into a folder, unless it is there.
+fn installed(packages: &Path, home: &Path) -> Result<()> {
+    if is_installed(home, packages)? {
+        return Ok(());
+    }
+    std::fs::create_dir_all(home)?;
+    std::fs::copy(packages, home.join("package.json"))?;
+    // A lock file would name the host that served each package.
+    Line::new("npm", &["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"]).run(home)?;
+    mark_installed(home, packages)
 }
 
 /// Whether these very packages were installed before.
@@ -111,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_package_has_one_exact_version_and_no_host() {
-        for name in ["requirements.txt", "package.json"] {
+        for name in ["requirements.txt", "fuzz.txt", "package.json"] {
             let text = std::fs::read_to_string(root().join(SCRIPTS).join(name)).unwrap();
             assert!(!text.contains("://"), "{name}");
             assert!(!text.contains(['^', '~', '>', '*']), "{name}");

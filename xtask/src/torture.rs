@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::clients;
 use crate::command::Line;
 
 /// Every programme with one line of help.
@@ -30,6 +31,10 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
 ];
 
+/// The programme that is no program of ours, with its line of help.
+const HTTP: (&str, &str) =
+    ("http", "what the OpenAPI document allows and forbids: no 5xx, no answer that breaks its schema");
+
 /// Runs `torture NAME [ARGUMENTS]` or `torture --list`; arguments after the name go to the program as they are.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
@@ -38,6 +43,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             println!("{}", list());
             Ok(())
         }
+        Some((name, rest)) if name == HTTP.0 => clients::fuzz(root, rest),
         Some((name, rest)) => program(name, rest)?.run(root),
     }
 }
@@ -51,7 +57,7 @@ fn program(name: &str, rest: &[String]) -> Result<Line> {
 }
 
 fn list() -> String {
-    let rows = PROGRAMMES.iter().map(|(name, help)| format!("  {name:<12} {help}"));
+    let rows = PROGRAMMES.iter().chain([&HTTP]).map(|(name, help)| format!("  {name:<12} {help}"));
     rows.collect::<Vec<_>>().join("\n")
 }
 
@@ -69,6 +75,6 @@ mod tests {
     #[test]
     fn an_unknown_programme_lists_the_known_ones() {
         let error = program("nothing", &[]).unwrap_err().to_string();
-        assert!(PROGRAMMES.iter().all(|(name, _)| error.contains(name)), "{error}");
+        assert!(PROGRAMMES.iter().chain([&HTTP]).all(|(name, _)| error.contains(name)), "{error}");
     }
 }

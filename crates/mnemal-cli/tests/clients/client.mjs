@@ -1,21 +1,29 @@
-// Drives `mnemal mcp` with the official TypeScript clients, in both eras of the protocol: `client.mjs PROGRAM`.
+// Drives `mnemal mcp` and `mnemal serve` with the official TypeScript clients, in both eras of the protocol:
+// `client.mjs PROGRAM`.
 // The packages are looked up in the working directory, where they are installed.
 
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const require = createRequire(join(process.cwd(), 'package.json'));
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
-const [{ Client }, { StdioClientTransport }] = await Promise.all([
+const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }] = await Promise.all([
   load('@modelcontextprotocol/client'),
   load('@modelcontextprotocol/client/stdio'),
 ]);
-const [{ Client: FirstClient }, { StdioClientTransport: FirstTransport }] = await Promise.all([
+const [
+  { Client: FirstClient },
+  { StdioClientTransport: FirstTransport },
+  { StreamableHTTPClientTransport: FirstHttpTransport },
+] = await Promise.all([
   load('@modelcontextprotocol/sdk/client/index.js'),
   load('@modelcontextprotocol/sdk/client/stdio.js'),
+  load('@modelcontextprotocol/sdk/client/streamableHttp.js'),
 ]);
 
 const TOOLS = [
@@ -71,6 +79,15 @@ async function drive(name, client, transport, version) {
   const near = await call('memory_forget', { key: 'deploy_dya' });
   check(near.isError && text(near).includes("Nearest: 'deploy_day'"), `${name}: nearest ${shown(near)}`);
 
+  const { resources } = await client.listResources();
+  check(resources.length === 3, `${name}: resources ${shown(resources)}`);
+  const { contents } = await client.readResource({ uri: resources[0].uri });
+  check(contents[0].mimeType === 'text/markdown', `${name}: a resource ${shown(contents)}`);
+  const { prompts } = await client.listPrompts();
+  check(prompts[0].name === 'load_context', `${name}: prompts ${shown(prompts)}`);
+  const { messages } = await client.getPrompt({ name: 'load_context', arguments: { topic: 'deploys' } });
+  check(messages[0].content.text.includes(note.content), `${name}: a prompt ${shown(messages)}`);
+
   const preview = await call('memory_forget', { key: 'deploy_day' });
   check(preview.structuredContent.status === 'preview', `${name}: preview ${shown(preview)}`);
   const { confirm_token } = preview.structuredContent;
@@ -103,14 +120,36 @@ async function confirm() {
   await client.close();
 }
 
+// Serves over HTTP while `work` runs, which is given what connects to it.
+async function serving(work) {
+  const env = { ...process.env, MNEMAL_DATA_DIR: data };
+  const child = spawn(program, ['serve', '--listen', '127.0.0.1:0'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  try {
+    const line = await new Promise((resolve) => createInterface(child.stderr).once('line', resolve));
+    const url = new URL(`http://${line.split('http://')[1].split('/')[0]}/mcp/clients`);
+    const key = execFileSync(program, ['key', 'local'], { env, encoding: 'utf8' }).trim();
+    await work(url, { requestInit: { headers: { authorization: `Bearer ${key}` } } });
+  } finally {
+    child.kill();
+  }
+}
+
+const ERAS = [['auto', '2026-07-28'], ['legacy', '2025-11-25']];
 try {
-  for (const mode of ['auto', 'legacy']) {
+  for (const [mode, version] of ERAS) {
     const client = new Client(identity, { versionNegotiation: { mode } });
-    await drive(mode, client, new StdioClientTransport(server), mode === 'auto' ? '2026-07-28' : '2025-11-25');
+    await drive(mode, client, new StdioClientTransport(server), version);
   }
   await drive('first', new FirstClient(identity), new FirstTransport(server), '2025-11-25');
   await confirm();
-  console.log(`typescript clients: ${checks} checks passed in 2026-07-28 and 2025-11-25`);
+  await serving(async (url, options) => {
+    for (const [mode, version] of ERAS) {
+      const client = new Client(identity, { versionNegotiation: { mode } });
+      await drive(`${mode} over http`, client, new StreamableHTTPClientTransport(url, options), version);
+    }
+    await drive('first over http', new FirstClient(identity), new FirstHttpTransport(url, options), '2025-11-25');
+  });
+  console.log(`typescript clients: ${checks} checks passed in 2026-07-28 and 2025-11-25, on standard input and over HTTP`);
 } finally {
   rmSync(data, { recursive: true, force: true });
 }

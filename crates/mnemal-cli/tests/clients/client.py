@@ -1,13 +1,16 @@
-"""Drives `mnemal mcp` with the official Python client, in both eras of the protocol: `client.py PROGRAM`."""
+"""Drives `mnemal mcp` and `mnemal serve` with the official Python client, in both eras of the protocol: `client.py PROGRAM`."""
 
 import asyncio
 import os
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 
+import httpx2
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 TOOLS = [
@@ -28,6 +31,25 @@ def server(program, data):
     return StdioServerParameters(command=program, args=["mcp", "--space", "clients"], env={"MNEMAL_DATA_DIR": data})
 
 
+@contextmanager
+def serving(program, data):
+    """Serves over HTTP while the block runs; gives the address and the key that a person's own programs share."""
+    env = {**os.environ, "MNEMAL_DATA_DIR": data}
+    command = [program, "serve", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            address = child.stderr.readline().split("http://")[1].split("/")[0]
+            key = subprocess.run([program, "key", "local"], env=env, capture_output=True, check=True, text=True)
+            yield f"http://{address}/mcp/clients", key.stdout.strip()
+        finally:
+            child.terminate()
+
+
+def over_http(url, key):
+    web = httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=30)
+    return streamable_http_client(url, http_client=web)
+
+
 def text(result):
     return result.content[0].text
 
@@ -41,8 +63,22 @@ async def errors(client):
     check(unknown.is_error and "Nearest: 'deploy_day'" in text(unknown), f"nearest key: {unknown}")
 
 
-async def drive(program, data, mode, version):
-    async with Client(server(program, data), mode=mode) as client:
+async def parts(client):
+    """Resources, prompts and what completes their names."""
+    listed = await client.list_resources()
+    check(len(listed.resources) == 3, f"resources: {listed}")
+    summary = await client.read_resource(listed.resources[0].uri)
+    check(summary.contents[0].mime_type == "text/markdown", f"a resource: {summary}")
+    templates = await client.list_resource_templates()
+    check(len(templates.resource_templates) == 4, f"templates: {templates}")
+    prompts = await client.list_prompts()
+    check([prompt.name for prompt in prompts.prompts][0] == "load_context", f"prompts: {prompts}")
+    loaded = await client.get_prompt("load_context", {"topic": "deploys"})
+    check("deploys" in loaded.messages[0].content.text.lower(), f"a prompt: {loaded}")
+
+
+async def drive(program, data, target, mode, version):
+    async with Client(target, mode=mode) as client:
         check(client.protocol_version == version, f"{mode} speaks {client.protocol_version}")
         check(client.server_info.name == "mnemal", f"identity: {client.server_info}")
         listed = await client.list_tools()
@@ -68,6 +104,7 @@ async def drive(program, data, mode, version):
         check(note["content"] in text(loaded), f"context: {loaded}")
         check(loaded.structured_content["recall_id"].startswith("rcl_"), "a receipt")
         await errors(client)
+        await parts(client)
 
         # What the user said is known as facts, with the sentence.
         subprocess.run(
@@ -115,10 +152,13 @@ async def confirm(program, data):
 
 async def main(program):
     with tempfile.TemporaryDirectory() as data:
-        await drive(program, data, "auto", "2026-07-28")
-        await drive(program, data, "legacy", "2025-11-25")
+        for mode, version in [("auto", "2026-07-28"), ("legacy", "2025-11-25")]:
+            await drive(program, data, server(program, data), mode, version)
         await confirm(program, data)
-    print(f"python client: {checks} checks passed in 2026-07-28 and 2025-11-25")
+        with serving(program, data) as (url, key):
+            for mode, version in [("auto", "2026-07-28"), ("legacy", "2025-11-25")]:
+                await drive(program, data, over_http(url, key), mode, version)
+    print(f"python client: {checks} checks passed in 2026-07-28 and 2025-11-25, on standard input and over HTTP")
 
 
 asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,13 @@
+"""Client of mnemal, the memory engine for AI agents.
+
+>>> from mnemal import Mnemal                              # doctest: +SKIP
+>>> memory = Mnemal("demo")                                # doctest: +SKIP
+>>> memory.remember("Deploys happen on Tuesdays", key="deploy_day")   # doctest: +SKIP
+>>> memory.recall("when do we deploy?")[0]["text"]         # doctest: +SKIP
+'Deploys happen on Tuesdays'
+"""
+
+from .client import AsyncClient, Client, MnemalError
+from .memory import AsyncMnemal, Mnemal
+
+__all__ = ["AsyncClient", "AsyncMnemal", "Client", "Mnemal", "MnemalError"]

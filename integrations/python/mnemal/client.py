@@ -1,0 +1,116 @@
+"""Requests and answers: one connection for each request, nothing but the standard library."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pathlib
+import sys
+from http.client import HTTPConnection, HTTPSConnection
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from .operations import AsyncOperations, Operations
+
+DEFAULT = "http://127.0.0.1:6767"
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+class MnemalError(Exception):
+    """A problem that the server told: its code is stable, the hint says what to do."""
+
+    def __init__(self, status: int, problem: dict[str, Any]):
+        self.status = status
+        self.code: str = problem.get("code", "unknown")
+        self.detail: str = problem.get("detail") or problem.get("title") or ""
+        self.hint: str | None = problem.get("hint")
+        words = f"{self.code}: {self.detail}"
+        super().__init__(f"{words} ({self.hint})" if self.hint else words)
+
+
+def local_key() -> str | None:
+    """The key that a person's own programs share, if this is his machine."""
+    folder = os.environ.get("MNEMAL_DATA_DIR")
+    if folder is None:
+        home = pathlib.Path.home()
+        if sys.platform == "win32":
+            base = pathlib.Path(os.environ.get("APPDATA") or home / "AppData/Roaming")
+            folder = base / "mnemal"
+        else:
+            base = os.environ.get("XDG_STATE_HOME") or home / ".local/state"
+            folder = pathlib.Path(base) / "mnemal"
+    try:
+        return (pathlib.Path(folder) / "local.key").read_text().strip() or None
+    except OSError:
+        return None
+
+
+class _Requests:
+    """Where requests go, and with which key: the argument, else `MNEMAL_API_KEY`, else on loopback the local key."""
+
+    def __init__(self, base_url: str | None = None, key: str | None = None, timeout: float = 30.0):
+        url = urlsplit(base_url or os.environ.get("MNEMAL_URL") or DEFAULT)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("base_url must be http://… or https://…")
+        self._url, self._timeout = url, timeout
+        is_local = url.hostname in LOOPBACK
+        self._key = key or os.environ.get("MNEMAL_API_KEY") or (local_key() if is_local else None)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+        lines: tuple[str, str] | None = None,
+        idempotency_key: str | None = None,
+        as_text: bool = False,
+    ) -> Any:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        flags = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+        target = self._url.path.rstrip("/") + path + (f"?{urlencode(flags)}" if flags else "")
+        headers = {"accept": "application/json, application/problem+json, */*"}
+        content = None
+        if body is not None:
+            content = json.dumps({name: value for name, value in body.items() if value is not None}).encode()
+            headers["content-type"] = "application/json"
+        elif lines is not None:
+            content, headers["content-type"] = lines[0].encode(), lines[1]
+        if self._key:
+            headers["authorization"] = f"Bearer {self._key}"
+        if idempotency_key:
+            headers["idempotency-key"] = idempotency_key
+        kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
+        connection = kind(self._url.hostname or "", self._url.port, timeout=self._timeout)
+        try:
+            connection.request(method, target, body=content, headers=headers)
+            response = connection.getresponse()
+            text = response.read().decode()
+        finally:
+            connection.close()
+        if response.status >= 400:
+            raise MnemalError(response.status, _problem(text))
+        return text if as_text else json.loads(text)
+
+
+def _problem(text: str) -> dict[str, Any]:
+    try:
+        problem = json.loads(text)
+    except ValueError:
+        return {"detail": text[:200]}
+    return problem if isinstance(problem, dict) else {"detail": text[:200]}
+
+
+class Client(_Requests, Operations):
+    """Every operation of the server."""
+
+    def _call(self, method: str, path: str, **call: Any) -> Any:
+        return self._send(method, path, **call)
+
+
+class AsyncClient(_Requests, AsyncOperations):
+    """Every operation of the server, to be awaited; requests run on threads of the event loop's own pool."""
+
+    async def _call(self, method: str, path: str, **call: Any) -> Any:
+        return await asyncio.to_thread(self._send, method, path, **call)

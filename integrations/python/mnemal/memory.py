@@ -1,0 +1,66 @@
+"""One space of a server, in the words of the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .client import AsyncClient, Client
+from .operations import Context, Erasure, Hit, Stored
+
+
+class Mnemal:
+    """The memory of one space. `client` has every other operation."""
+
+    def __init__(self, space: str, client: Client | None = None, **options: Any):
+        self.space = space
+        self.client = client or Client(**options)
+
+    def remember(self, content: str, **fields: Any) -> Stored:
+        """Stores a note; with the same `key` it makes a new version."""
+        return self.client.memory_add(self.space, content, **fields)
+
+    def log(self, session: str, *turns: tuple[str, str]) -> list[str]:
+        """Logs turns of a conversation, each a role and its words; returns the ids of their events."""
+        messages: Any = [{"role": role, "content": content} for role, content in turns]
+        return self.client.message_add(self.space, messages, session=session)["event_ids"]
+
+    def recall(self, query: str, **fields: Any) -> list[Hit]:
+        """Finds what was said or noted, best first."""
+        return self.client.recall(self.space, query, **fields)["hits"]
+
+    def context(self, query: str = "", **fields: Any) -> Context:
+        """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""
+        return self.client.context(self.space, query=query, **fields)
+
+    def forget(self, key: str) -> Erasure:
+        """Erases every version under a key, in every layer; there is no undo."""
+        return self.client.memory_forget_by_key(self.space, key)
+
+
+class AsyncMnemal:
+    """The memory of one space, to be awaited."""
+
+    def __init__(self, space: str, client: AsyncClient | None = None, **options: Any):
+        self.space = space
+        self.client = client or AsyncClient(**options)
+
+    async def remember(self, content: str, **fields: Any) -> Stored:
+        """Stores a note; with the same `key` it makes a new version."""
+        return await self.client.memory_add(self.space, content, **fields)
+
+    async def log(self, session: str, *turns: tuple[str, str]) -> list[str]:
+        """Logs turns of a conversation, each a role and its words; returns the ids of their events."""
+        messages: Any = [{"role": role, "content": content} for role, content in turns]
+        return (await self.client.message_add(self.space, messages, session=session))["event_ids"]
+
+    async def recall(self, query: str, **fields: Any) -> list[Hit]:
+        """Finds what was said or noted, best first."""
+        return (await self.client.recall(self.space, query, **fields))["hits"]
+
+    async def context(self, query: str = "", **fields: Any) -> Context:
+        """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""
+        return await self.client.context(self.space, query=query, **fields)
+
+    async def forget(self, key: str) -> Erasure:
+        """Erases every version under a key, in every layer; there is no undo."""
+        return await self.client.memory_forget_by_key(self.space, key)
