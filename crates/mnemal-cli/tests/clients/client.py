@@ -77,7 +77,7 @@ async def parts(client):
     check("deploys" in loaded.messages[0].content.text.lower(), f"a prompt: {loaded}")
 
 
-async def drive(program, data, target, mode, version):
+async def drive(program, data, way, target, mode, version):
     async with Client(target, mode=mode) as client:
         check(client.protocol_version == version, f"{mode} speaks {client.protocol_version}")
         check(client.server_info.name == "mnemal", f"identity: {client.server_info}")
@@ -88,9 +88,9 @@ async def drive(program, data, target, mode, version):
             given = [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint]
             check(None not in given and tool.output_schema is not None, f"hints and output of {tool.name}")
 
-        note = {"key": "deploy_day", "content": f"Deploys happen on Tuesdays, says {mode}", "tags": ["calendar"]}
+        note = {"key": "deploy_day", "content": f"Deploys happen on Tuesdays, says {mode} {way}", "tags": ["calendar"]}
         stored = await client.call_tool("memory_store", note)
-        check(stored.structured_content["created"] is True, f"stored: {stored}")
+        check(not stored.is_error and stored.structured_content["created"] is True, f"stored: {stored}")
         again = await client.call_tool("memory_store", note)
         check(again.structured_content["created"] is False, f"one effect: {again}")
         check(again.structured_content["id"] == stored.structured_content["id"], "the same note")
@@ -153,11 +153,11 @@ async def confirm(program, data):
 async def main(program):
     with tempfile.TemporaryDirectory() as data:
         for mode, version in [("auto", "2026-07-28"), ("legacy", "2025-11-25")]:
-            await drive(program, data, server(program, data), mode, version)
+            await drive(program, data, "by pipe", server(program, data), mode, version)
         await confirm(program, data)
         with serving(program, data) as (url, key):
             for mode, version in [("auto", "2026-07-28"), ("legacy", "2025-11-25")]:
-                await drive(program, data, over_http(url, key), mode, version)
+                await drive(program, data, "by http", over_http(url, key), mode, version)
     print(f"python client: {checks} checks passed in 2026-07-28 and 2025-11-25, on standard input and over HTTP")
 
 
