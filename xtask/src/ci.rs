@@ -34,6 +34,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("features", "each library without its default features", features),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
     ("examples", "each example outside the workspace, with its tests", examples),
+    ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
     ("wasm", "pure crates compile where there is no system", wasm),
 ];
 

@@ -13,6 +13,8 @@ use crate::command::Line;
 
 /// Where the clients and the versions of their packages stand.
 const SCRIPTS: &str = "crates/mnemal-cli/tests/clients";
+/// The first five minutes, a script for each sort of user.
+const PERSONAS: &str = "crates/mnemal-cli/tests/personas";
 /// Where our own clients stand.
 const INTEGRATIONS: &str = "integrations";
 /// Built as the tests build it, which have dependencies of their own, so that nothing is compiled twice.
@@ -40,6 +42,29 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if is_there(root, "node")? && is_there(root, "npm")? {
         node(&scripts, &clients, &program)?;
         typescript(&root.join(INTEGRATIONS).join("typescript"), &clients, &program)?;
+    }
+    Ok(())
+}
+
+/// Runs the first five minutes of each sort of user as scripts, each from an empty home.
+pub(crate) fn personas(root: &Path) -> Result<()> {
+    for program in ["bash", "curl", "git", "jq"] {
+        if !is_there(root, program)? {
+            return Ok(());
+        }
+    }
+    let (program, _) = built(root)?;
+    let folder = program.parent().context("the program lies in no folder")?.to_path_buf();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path)))?;
+    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    for name in ["coding-agent", "http", "rust"] {
+        let script = root.join(PERSONAS).join(format!("{name}.sh"));
+        let line = Line::new("bash", &[]).arg(text(&script)).with("MNEMAL_SRC", &text(root));
+        let line = line.with("PATH", &path.to_string_lossy()).with("MNEMAL_PORT", &port.to_string());
+        // What the examples have built needs not be built again.
+        line.with("CARGO_TARGET_DIR", &text(&root.join("target/examples"))).run(root)?;
+        println!("{name}: the first five minutes");
     }
     Ok(())
 }
@@ -132,7 +157,7 @@ fn is_there(root: &Path, program: &str) -> Result<bool> {
     if std::env::var_os("CI").is_some() {
         bail!("{program} is not installed, and continuous integration needs it");
     }
-    println!("{program} is not installed: its client was NOT run");
+    println!("{program} is not installed: what needs it was NOT run");
     Ok(false)
 }
 

@@ -1,8 +1,11 @@
 """Drives the Python client and what it gives LangGraph against a running server: `check.py PROGRAM`."""
 
 import asyncio
+import contextlib
+import io
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -157,6 +160,24 @@ def graph(memory):
     check(last["messages"][-1].content == "You like green tea.", f"the answer {last}")
 
 
+def guide(url):
+    """The programs of the guide, as they stand there."""
+    os.environ["MNEMAL_URL"] = url
+    page = (HERE.parents[2] / "docs/guide/src/http.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    printed, names = io.StringIO(), {}
+    with contextlib.redirect_stdout(printed):
+        for block in blocks:
+            for turn in range(20):
+                try:
+                    exec(block, names)
+                    break
+                except IndexError:
+                    # Nothing is found where a layer was too slow to answer.
+                    check(turn < 19, f"the guide finds nothing: {block}")
+    check(len(blocks) == 2 and "Deploys happen on Tuesdays" in printed.getvalue(), f"the guide: {printed.getvalue()}")
+
+
 def main(program):
     subprocess.run([sys.executable, str(HERE.parent.parent / "generate.py"), "--check"], check=True)
     with tempfile.TemporaryDirectory() as data:
@@ -172,6 +193,7 @@ def main(program):
                 store(Mnemal("store", base_url=url))
                 history(Mnemal("history", base_url=url))
                 graph(Mnemal("graph", base_url=url))
+                guide(url)
             finally:
                 child.terminate()
     print(f"python package: {checks} checks passed, LangGraph among them")
