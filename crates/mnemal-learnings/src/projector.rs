@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Cursor, DeadLetter, Decision, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore,
-    Layer, LearningDelta, LearningFilter, LearningStore, Progress, Projector, Result, Seq,
+    Layer, LearningDelta, LearningFilter, LearningStore, Operation, Progress, Projector, Result, Seq, Within,
 };
 
 use crate::fold::{Fold, decision};
@@ -47,8 +47,23 @@ impl LearningProjector {
         match self.keep(None).filter(|(at, _)| *at == cursor) {
             Some((_, rows)) => Ok(rows),
             None if cursor == Cursor::START => Ok(Rows::default()),
-            None => Ok(Rows::from_stored(self.store.all(&LearningFilter::all()).await?)),
+            None => {
+                let mut rows = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
+                rows.let_go();
+                Ok(rows)
+            }
         }
+    }
+
+    /// Takes over the notes without a key that operations of a page name.
+    async fn look_at_named(&self, rows: &mut Rows, batch: &[Event]) -> Result<()> {
+        let named: Vec<EventId> =
+            batch.iter().filter_map(operation).flat_map(|one| one.deed.names()).collect();
+        if !named.is_empty() {
+            let filter = LearningFilter { sources: Within::Only(named), ..LearningFilter::all() };
+            self.store.all(&filter).await?.into_iter().for_each(|row| rows.look_at(row));
+        }
+        Ok(())
     }
 
     /// Returns the events just before a position, oldest first.
@@ -71,12 +86,14 @@ impl LearningProjector {
         }
         let before = if batch.iter().any(read::is_read) { self.before(expect).await? } else { Vec::new() };
         let mut fold = Fold { rows: self.rows(expect).await? };
+        self.look_at_named(&mut fold.rows, batch).await?;
         let stretch: Vec<&Event> = before.iter().chain(batch).collect();
         let mut dead = Vec::new();
         for (place, event) in (before.len()..).zip(batch) {
             dead.extend(taken_in(&mut fold, event, &scene(&stretch, place)));
         }
         let delta = fold.rows.take_delta();
+        fold.rows.let_go();
         Ok(Folded { rows: Some(fold.rows), delta, dead })
     }
 
@@ -158,6 +175,14 @@ fn is_folded(event: &Event) -> bool {
         )
     };
     event.kept().is_some_and(|kept| is_folded(&kept.kind))
+}
+
+/// Returns the operation of a living event.
+fn operation(event: &Event) -> Option<&Operation> {
+    match &event.kept()?.kind {
+        EventKind::Operation(operation) => Some(operation),
+        _ => None,
+    }
 }
 
 /// Whether an event takes others back.

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{Learning, LearningDelta, LearningId, NoteKey};
 
-/// All rows of a space.
+/// The rows of a space that the next event may touch: those with a key, and others while they are looked at.
+///
+/// A note without a key is touched again by an operation that names it, or where something is taken back; both read it from the
+/// store. So what is held in memory does not grow with notes that are only kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     by_id: BTreeMap<LearningId, Learning>,
@@ -66,6 +69,18 @@ impl Rows {
             self.by_key.entry(key.clone()).or_default().insert(row.id);
         }
         self.by_id.insert(row.id, row);
+    }
+
+    /// Takes a stored row over, unless it is known.
+    pub(crate) fn look_at(&mut self, row: Learning) {
+        if !self.by_id.contains_key(&row.id) {
+            self.insert(row);
+        }
+    }
+
+    /// Lets go of the rows without a key; what changed must have been taken before.
+    pub(crate) fn let_go(&mut self) {
+        self.by_id.retain(|_, row| row.key.is_some());
     }
 
     /// Returns what changed, once.

@@ -36,6 +36,7 @@ impl LearningProjector {
         fold.rows.keys().iter().filter(|key| is_learned(key)).for_each(|key| fold.settle(key));
         let mut rows = fold.rows.replacing(&stored);
         let delta = rows.take_delta();
+        rows.let_go();
         Ok(Folded { rows: Some(rows), delta, dead })
     }
 
