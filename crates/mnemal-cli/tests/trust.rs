@@ -82,3 +82,21 @@ fn a_line_has_a_reason_and_belief_a_history() {
     assert_eq!(run(&home, &["diff", "2001-01-01", "2000-01-01"]).0, 2);
     assert_eq!(run(&home, &["why", "evt_nothing"]).0, 2);
 }
+
+#[test]
+fn an_export_is_sealed_for_who_is_named_and_for_nobody_else() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(&home, &["log", "add", "The red lamp of the harbour is broken again."]).0, 0);
+    // Source of the key: the README of age.
+    let recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+    assert_eq!(run(&home, &["export", "sealed.age", "--encrypt-to", recipient]).0, 0);
+    let sealed = std::fs::read(home.path().join("sealed.age")).unwrap();
+    assert!(sealed.starts_with(b"age-encryption.org/v1\n-> X25519 "));
+    assert!(!String::from_utf8_lossy(&sealed).contains("lamp"));
+    for wrong in [&["other.age", "--encrypt-to", "age1nobody"][..], &["folder", "--format", "markdown"]] {
+        let args = [&["export"], wrong, &["--encrypt-to", recipient]].concat();
+        assert_eq!(run(&home, &args).0, 2, "{args:?}");
+        assert!(!home.path().join(wrong[0]).exists());
+    }
+    assert_eq!(run(&home, &["forget", "--outdated", "--dry-run"]).0, 3, "nothing is a year old");
+}

@@ -486,7 +486,8 @@ pub struct Edition {
     /// What folded the log from its begin into these rows, without what is forgotten; `None` while the rows are not what the
     /// log gives: they shall be made anew.
     pub producer: Option<Producer>,
-    /// What changed when the rows were made anew last; known before the first row was exchanged.
+    /// What changed when the rows were made anew last, known before the first row was exchanged; or what would change with
+    /// another reader, where [`Difference::by`] is not `producer`.
     pub difference: Option<Difference>,
 }
 
@@ -494,6 +495,8 @@ pub struct Edition {
 /// log, and is gone with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
+    /// What makes the newer rows; `None` where an earlier version did not say it.
+    pub by: Option<Producer>,
     /// Entities, told apart by id.
     pub entities: Counts,
     /// Versions of facts, told apart by source, subject, predicate, topic, value and belief time, whatever made them.
@@ -507,6 +510,12 @@ pub struct Difference {
 impl Difference {
     /// Most examples of each kind. Source: own choice, what is read before one agrees.
     pub const EXAMPLES: usize = 5;
+
+    /// Whether both say the same, and only ids, producers or how sure one is differ.
+    pub fn is_silent(&self) -> bool {
+        let same = |counts: &Counts| (counts.added, counts.gone, counts.changed) == (0, 0, 0);
+        same(&self.entities) && same(&self.facts)
+    }
 }
 
 /// How many records differ.

@@ -46,7 +46,8 @@ const BROKEN: &str = "the fold panicked";
 ///
 /// After a forget, after a try that succeeds, and when the extractor or the fold is another version, the rows are not what the
 /// log gives: what rests on a forgotten event went with its erase, and the rest is renewed ([`renew`](Self::renew)) while the old
-/// rows answer.
+/// rows answer. Where only the version is another, it can be weighed first ([`weigh`](Self::weigh)), and the rows stay until
+/// somebody agrees; new events are read by the new version meanwhile.
 #[derive(Debug)]
 pub struct GraphProjector {
     reader: Reader,
@@ -184,8 +185,10 @@ impl GraphProjector {
     async fn edition(&self, expect: Cursor, folded: &Folded) -> Result<Option<Edition>> {
         let is_due = folded.forgets || self.can_read_more(expect, folded).await?;
         if is_due {
-            let difference = self.reader.graph.edition().await?.difference;
-            return Ok(Some(Edition { producer: None, difference }));
+            let Edition { producer, difference } = self.reader.graph.edition().await?;
+            // What another version could read is no reason to exchange the rows of the one before.
+            let waits = producer.is_some_and(|known| known != self.producer()) && !folded.forgets;
+            return Ok((!waits).then_some(Edition { producer: None, difference }));
         }
         let first = Edition { producer: Some(self.producer()), difference: None };
         Ok((expect == Cursor::START).then_some(first))
@@ -209,6 +212,48 @@ impl GraphProjector {
         let graph = &self.reader.graph;
         let is_made = graph.edition().await?.producer == Some(self.producer());
         Ok(!is_made && graph.cursor().await? > Cursor::START)
+    }
+
+    /// Whether nothing but another version of what reads the log makes the rows others than it gives.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn is_read_otherwise(&self) -> Result<bool> {
+        let graph = &self.reader.graph;
+        let made_by = graph.edition().await?.producer;
+        Ok(made_by.is_some_and(|known| known != self.producer()) && graph.cursor().await? > Cursor::START)
+    }
+
+    /// Goes on with comparing the rows with those that this version would make, and keeps the difference beside them; no row
+    /// changes. Nothing is left to do when `behind` is 0; once the difference is kept, further calls return it.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer; the next call begins anew.
+    pub async fn weigh(&self, limit: NonZeroUsize) -> Result<Renewal> {
+        let graph = &self.reader.graph;
+        let Edition { producer, difference } = graph.edition().await?;
+        let known = difference.filter(|difference| difference.by == Some(self.producer()));
+        if known.is_some() || !self.is_read_otherwise().await? {
+            return Ok(Renewal { behind: 0, difference: known });
+        }
+        let cursor = graph.cursor().await?;
+        let (mut shadow, mut renewal) = self.shadowed(limit, cursor).await?;
+        let Some(difference) = renewal.difference.clone() else {
+            self.keep_shadow(shadow);
+            return Ok(renewal);
+        };
+        let edition = Some(Edition { producer, difference: Some(difference) });
+        let delta = GraphDelta { edition, ..GraphDelta::default() };
+        match graph.apply(&delta, &Advance { expect: cursor, next: cursor, ..Advance::default() }).await {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                renewal = Renewal { behind: 1, difference: None };
+                shadow.compare_again();
+                self.keep_shadow(shadow);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(renewal)
     }
 
     /// Says that the rows are to be made anew, whatever they are.

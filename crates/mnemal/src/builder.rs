@@ -306,6 +306,7 @@ impl Builder {
             extractor,
             inbox: self.inbox,
             steady,
+            retained: Mutex::default(),
             swept: Mutex::new(None),
             unfolded: AtomicU64::new(0),
             switch: self.switch,

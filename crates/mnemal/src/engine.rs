@@ -69,6 +69,8 @@ pub(crate) struct Wired {
     pub(crate) inbox: Slot<dyn Inbox>,
     /// By which working memory expires.
     pub(crate) steady: Arc<SteadyClock>,
+    /// When what is outdated was looked for last, by the monotonic clock.
+    pub(crate) retained: Mutex<Option<Duration>>,
     /// When working memory was swept last, by the monotonic clock.
     pub(crate) swept: Mutex<Option<Duration>>,
     /// Events that this process has appended since the last fold.

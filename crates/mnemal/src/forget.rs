@@ -185,7 +185,7 @@ impl IntoFuture for ForgetCall {
 
 impl Engine {
     /// Erases events whose forgetting stands in the log; safe to repeat after a crash at any point.
-    async fn erase(&self, ids: &[EventId]) -> Result<Erasure> {
+    pub(crate) async fn erase(&self, ids: &[EventId]) -> Result<Erasure> {
         let kept = self.events()?.get(ids).await?;
         let tombstones = mnemal_events::tombstones_for(&kept, &self.parts().key, self.now());
         let mut done = self.bury(&kept, &tombstones).await?;

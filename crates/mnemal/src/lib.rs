@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod age;
 mod answer;
 mod attend;
 #[cfg(feature = "sqlite")]
@@ -33,6 +34,7 @@ mod rebuild;
 #[cfg(feature = "sqlite")]
 mod recover;
 mod remember;
+mod retention;
 mod seal;
 mod secondary;
 mod settings;
@@ -74,6 +76,7 @@ pub use mnemal_summaries::compress::Due;
 pub use mnemal_summaries::{Standing, Summaries, render as render_summary};
 pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
+pub use crate::age::{AgeRecipient, AgeWriter};
 pub use crate::answer::{ContextCall, RecallCall};
 pub use crate::attend::Attended;
 #[cfg(feature = "sqlite")]
@@ -106,9 +109,9 @@ pub use crate::recover::Recovered;
 pub use crate::remember::{Alike, Overlap, RememberCall, Stored};
 pub use crate::settings::{
     CompressSettings, ContextShape, DreamSchedule, DreamSettings, DurabilityMode, EmbeddingProvider,
-    EmbeddingSettings, IdentitySettings, IngestSettings, LearningSettings, LlmProvider, LlmSettings,
-    PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings,
-    StorageSettings, SummarySettings, Tokenizer, WorkingSettings,
+    EmbeddingSettings, ExtractSettings, IdentitySettings, IngestSettings, LearningSettings, LlmProvider,
+    LlmSettings, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings,
+    StorageSettings, SummarySettings, Switch, Tokenizer, WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

@@ -14,6 +14,7 @@ use mnemal_learnings::LearningProjector;
 use mnemal_store::MemoryStore;
 
 use crate::engine::{Engine, MANY, missing};
+use crate::settings::Switch;
 
 /// Events of a step. Source: DECISIONS 6, steps of at most 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
@@ -43,6 +44,9 @@ pub struct GraphState {
     pub edition: Edition,
     /// Whether they are to be made anew: something was forgotten, can be read by now, or is read otherwise.
     pub is_due: bool,
+    /// Whether that waits for somebody to agree: another version reads the log otherwise, and [`Switch::Ask`] is set. The
+    /// difference is that of the edition, once upkeep has found it.
+    pub is_held: bool,
     /// Events that could not be digested, oldest first, up to 1,000.
     pub dead: Vec<DeadLetter>,
 }
@@ -81,19 +85,32 @@ impl Engine {
         Ok(GraphState {
             edition: graph.edition().await?,
             is_due: projector.is_due().await?,
+            is_held: self.is_asked() && projector.is_read_otherwise().await?,
             dead: graph.dead_letters(MANY).await?,
         })
     }
 
-    /// Renews the graph's rows until they are what the log gives or time is over; returns the events that are left.
+    /// Whether rows stay as they are when another version reads the log otherwise.
+    fn is_asked(&self) -> bool {
+        self.settings().extract.switch == Switch::Ask
+    }
+
+    /// Renews the graph's rows until they are what the log gives, or until what another version would change is known and
+    /// waits for somebody to agree, or until time is over; returns the events that are left.
     pub(crate) async fn renew_graph(&self, budget: Duration) -> Result<u64> {
         let Ok(projector) = self.graph_projector() else { return Ok(0) };
         let clock = &self.parts().clock;
         let until = clock.monotonic() + budget;
+        let mut weighs = self.is_asked() && projector.is_read_otherwise().await?;
         loop {
-            let behind = projector.renew(STEP).await?.behind;
-            if behind == 0 || clock.monotonic() >= until {
-                return Ok(behind);
+            let renewal = if weighs { projector.weigh(STEP).await? } else { projector.renew(STEP).await? };
+            let is_silent = renewal.difference.as_ref().is_some_and(Difference::is_silent);
+            let is_done = renewal.behind == 0;
+            if is_done && weighs && is_silent {
+                // Nobody can see the difference, so nobody is asked.
+                weighs = false;
+            } else if is_done || clock.monotonic() >= until {
+                return Ok(renewal.behind);
             }
         }
     }

@@ -3,10 +3,12 @@
 mod compress;
 mod dream;
 mod embedding;
+mod extract;
 mod identity;
 mod ingest;
 mod learning;
 mod llm;
+mod retention;
 mod summaries;
 mod working;
 
@@ -18,10 +20,12 @@ use serde::{Deserialize, Serialize};
 pub use self::compress::CompressSettings;
 pub use self::dream::{DreamSchedule, DreamSettings};
 pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
+pub use self::extract::{ExtractSettings, Switch};
 pub use self::identity::IdentitySettings;
 pub use self::ingest::IngestSettings;
 pub use self::learning::LearningSettings;
 pub use self::llm::{LlmProvider, LlmSettings};
+pub use self::retention::RetentionSettings;
 pub use self::summaries::SummarySettings;
 pub use self::working::WorkingSettings;
 
@@ -41,6 +45,8 @@ pub struct Settings {
     pub embedding: EmbeddingSettings,
     /// The language model, if there is one.
     pub llm: LlmSettings,
+    /// What is read in the log.
+    pub extract: ExtractSettings,
     /// Assembly of contexts.
     pub context: ContextShape,
     /// Who the agent and the user are.
@@ -61,14 +67,6 @@ pub struct Settings {
     pub privacy: PrivacySettings,
     /// How long things are kept.
     pub retention: RetentionSettings,
-}
-
-/// How long things are kept that are no memories.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RetentionSettings {
-    /// Days for which the account of a context is kept, and what a session was shown.
-    pub recalls_days: u32,
 }
 
 /// How a space is stored.
@@ -184,22 +182,6 @@ const READ_GLOBAL: bool = true;
 /// Source: DECISIONS 5.
 const MAX_OPEN: usize = 256;
 
-/// Source: SURFACES 4.2, `retention.recalls_days`.
-const RECALLS_DAYS: u32 = 30;
-
-impl Default for RetentionSettings {
-    fn default() -> Self {
-        Self { recalls_days: RECALLS_DAYS }
-    }
-}
-
-impl RetentionSettings {
-    /// Returns for how long the account of a context is kept.
-    pub fn recalls(&self) -> Duration {
-        Duration::from_secs(u64::from(self.recalls_days) * 86_400)
-    }
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -209,6 +191,7 @@ impl Default for Settings {
             recall: RecallSettings::default(),
             embedding: EmbeddingSettings::default(),
             llm: LlmSettings::default(),
+            extract: ExtractSettings::default(),
             context: ContextShape::default(),
             identity: IdentitySettings::default(),
             summaries: SummarySettings::default(),
@@ -305,6 +288,7 @@ impl Settings {
         self.ingest.check()?;
         self.llm.check()?;
         self.compress.check()?;
+        self.retention.check()?;
         self.embedding.check()
     }
 }
@@ -332,7 +316,8 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 23] = [
+        let rows: [(Change, &str); 24] = [
+            (|settings| settings.retention.tools_days = Some(0), "retention"),
             (|settings| settings.summaries.max_refresh_batch = 0, "summaries.max_refresh_batch"),
             (|settings| settings.identity.user = "x".repeat(2_001), "identity.user"),
             (|settings| settings.llm.provider = LlmProvider::OpenaiCompatible, "llm.base_url"),

@@ -36,6 +36,8 @@ pub struct Tended {
     pub left_by: Option<OwnerId>,
     /// Receipts that were older than their retention.
     pub swept: u64,
+    /// Events that retention forgot, where it is enabled.
+    pub outdated: u64,
     /// Entries of working memory that had expired.
     pub expired: u64,
     /// Index blocks that were merged.
@@ -144,6 +146,8 @@ impl Engine {
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => {
                 tended.swept = gaps.keep(Layer::Receipts, self.sweep().await);
+                let outdated = self.retain().await.map_err(GapCause::from);
+                tended.outdated = gaps.keep(Layer::Events, outdated);
                 tended.expired = gaps.keep(Layer::Working, self.sweep_working().await);
             }
             Part::Seal => {

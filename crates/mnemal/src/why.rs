@@ -84,6 +84,20 @@ pub enum Gate {
     NotFound,
 }
 
+impl std::fmt::Display for Gate {
+    /// Writes the name on the wire.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Forgotten => out.write_str("forgotten"),
+            Self::Quarantined(rule) => write!(out, "quarantined: {rule}"),
+            Self::Status(status) => out.write_str(status.as_str()),
+            Self::Expired => out.write_str("expired"),
+            Self::NotBelieved => out.write_str("not_believed"),
+            Self::NotFound => out.write_str("not_found_by_the_question"),
+        }
+    }
+}
+
 /// What a check of a receipt found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiptCheck {

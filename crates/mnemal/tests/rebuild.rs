@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mnemal::{
-    Advance, AsOf, Cursor, Engine, EntityFilter, Extraction, Extractor, FactFilter, GraphDelta,
-    GraphStore as _, Layer, Memory, MentionFilter, Message, OwnerId, Producer, Projection as _, Rebuild,
-    Scope, Selector, SpaceId, Timestamp, Utterance, Within,
+    Advance, AsOf, Cursor, Engine, EntityFilter, ExtractSettings, Extraction, Extractor, FactFilter,
+    GraphDelta, GraphStore as _, Layer, Memory, MentionFilter, Message, OwnerId, Producer, Projection as _,
+    Rebuild, Scope, Selector, Settings, SpaceId, Switch, Timestamp, Utterance, Within,
 };
 use mnemal_extract::RuleExtractor;
 use mnemal_store::{MemoryStore, Stores};
@@ -17,8 +17,13 @@ use mnemal_store::{MemoryStore, Stores};
 const LAYERS: [Layer; 3] = [Layer::Lexical, Layer::Learnings, Layer::Graph];
 
 fn space(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>) -> Memory {
+    switching(store, extractor, Switch::default())
+}
+
+fn switching(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>, switch: Switch) -> Memory {
+    let settings = Settings { extract: ExtractSettings { switch }, ..Settings::default() };
     let builder = Engine::builder().with_stores(Stores::all(Arc::clone(store))).with_extractor(extractor);
-    builder.build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
+    builder.with_settings(settings).build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
 
 async fn dump(store: &MemoryStore) -> GraphDelta {
@@ -118,7 +123,8 @@ async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be
     let store = Arc::new(MemoryStore::new());
     tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
     let is_failing = Arc::new(AtomicBool::new(true));
-    let memory = space(&store, Arc::new(Next(RuleExtractor::new(), Arc::clone(&is_failing))));
+    let next = Arc::new(Next(RuleExtractor::new(), Arc::clone(&is_failing)));
+    let memory = switching(&store, next, Switch::Auto);
     let engine = memory.engine();
     let old = dump(&store).await;
     assert!(engine.graph_state().await.unwrap().is_due);
@@ -138,4 +144,75 @@ async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be
         mnemal::Projection::<GraphDelta>::dead_letters(store.as_ref(), NonZeroUsize::MIN).await.unwrap();
     assert_eq!(letters, []);
     assert_eq!(dump(&store).await.facts.len(), old.facts.len());
+}
+
+/// The rules without what they read about tea, as another version; or with all of it.
+#[derive(Debug)]
+struct Fewer(RuleExtractor, &'static str);
+
+impl Extractor for Fewer {
+    fn producer(&self) -> Producer {
+        Producer { id: format!("without {}", self.1), version: 1 }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let text = utterance.event.kept().map(|kept| kept.content.as_str()).unwrap_or_default();
+        if text.contains(self.1) { Extraction::default() } else { self.0.extract(utterance) }
+    }
+}
+
+// proves: NX-02.7
+#[tokio::test]
+async fn rows_that_another_version_reads_otherwise_stay_until_somebody_agrees() {
+    let store = Arc::new(MemoryStore::new());
+    tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
+    let old = dump(&store).await;
+    let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "tea")));
+    let (engine, owner) = (memory.engine(), OwnerId::new("a").unwrap());
+    for _ in 0..3 {
+        assert_eq!(engine.tend(&owner).await.unwrap().unrenewed, 0);
+        assert_eq!(dump(&store).await, old, "no row changes by itself");
+        let state = engine.graph_state().await.unwrap();
+        assert!(state.is_due && state.is_held, "{state:?}");
+        let difference = state.edition.difference.unwrap();
+        assert_eq!((difference.facts.gone, difference.facts.added), (1, 0), "{difference:?}");
+        assert_eq!(difference.examples.len(), 1);
+        assert_eq!(difference.by.unwrap().id, "graph without tea 1");
+    }
+    let _ack = memory.log(Message::user("I live in Bergen. I like coffee.")).await.unwrap();
+    assert!(memory.graph().await.unwrap().gaps.is_empty());
+    let with_new = dump(&store).await;
+    assert!(with_new.facts.len() > old.facts.len(), "the new version reads what is new");
+    assert!(engine.graph_state().await.unwrap().is_held);
+    let done = engine.rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    assert_eq!(done.difference.unwrap().facts.gone, 1);
+    let state = engine.graph_state().await.unwrap();
+    assert!(!state.is_due && !state.is_held);
+    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+}
+
+#[tokio::test]
+async fn rows_that_another_version_reads_alike_are_its_own_without_a_question() {
+    let store = Arc::new(MemoryStore::new());
+    tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
+    let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "a word that nobody says")));
+    let engine = memory.engine();
+    assert!(engine.graph_state().await.unwrap().is_held, "it is not known yet");
+    assert_eq!(engine.tend(&OwnerId::new("a").unwrap()).await.unwrap().unrenewed, 0);
+    assert!(!engine.graph_state().await.unwrap().is_due);
+    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+}
+
+#[tokio::test]
+async fn a_forget_makes_the_rows_anew_with_the_version_that_is_there() {
+    let store = Arc::new(MemoryStore::new());
+    let first = space(&store, Arc::new(RuleExtractor::new()));
+    let oslo = first.log(Message::user("I live in Oslo.")).await.unwrap().value.id;
+    tell(&first).await;
+    let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "tea")));
+    let engine = memory.engine();
+    assert!(engine.graph_state().await.unwrap().is_held);
+    memory.forget(Selector::Events(vec![oslo])).await.unwrap();
+    assert!(!engine.graph_state().await.unwrap().is_due);
+    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
 }

@@ -126,7 +126,7 @@ impl Space {
     }
 }
 
-// proves: NX-02.5, NX-02.T2
+// proves: NX-02.5
 #[tokio::test]
 async fn belief_at_an_event_is_that_of_a_memory_which_was_told_no_more() {
     let all = Space::told(&STORY).await;

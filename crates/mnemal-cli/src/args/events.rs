@@ -134,4 +134,7 @@ pub(crate) struct Export {
     /// Its form; without it JSON lines, and one JSON document for `memory export`.
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
+    /// Encrypt it for the holder of this age key (age1…); more than once for several. `age -d` reads it.
+    #[arg(long, value_name = "RECIPIENT")]
+    pub(crate) encrypt_to: Vec<String>,
 }

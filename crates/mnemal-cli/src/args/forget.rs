@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Forget {
     /// Events (`evt_…`) or notes (`mem_…`).
-    #[arg(required_unless_present_any = ["key", "session", "query", "person", "speaker", "user", "roles", "since", "until", "origin", "file"])]
+    #[arg(required_unless_present_any = ["key", "session", "query", "person", "speaker", "user", "roles", "since", "until", "origin", "file", "outdated"])]
     pub(crate) ids: Vec<String>,
     /// Every version of the note of this key.
     #[arg(long, conflicts_with_all = ["ids", "session"])]
@@ -23,6 +23,9 @@ pub(crate) struct Forget {
     /// What this person said, what is theirs, and what names them.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["ids", "key", "query"])]
     pub(crate) person: Option<String>,
+    /// What retention would take next, whether it is enabled or not: at most 1,000 events.
+    #[arg(long, conflicts_with_all = ["ids", "key", "query", "person"])]
+    pub(crate) outdated: bool,
     #[command(flatten)]
     pub(crate) filter: super::Filter,
     /// Only what came in this way: `user_direct`, `user_confirmed`, assistant, tool, web, document, import and others.

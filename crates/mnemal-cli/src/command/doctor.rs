@@ -7,7 +7,7 @@ mod model;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{DreamRun, Gap, GapCause, Memory, OwnerId, RecallMode, Status};
+use mnemal::{Difference, DreamRun, Gap, GapCause, Memory, OwnerId, RecallMode, Status};
 use serde::Serialize;
 
 use crate::args::{Doctor, Global};
@@ -188,7 +188,9 @@ async fn graph(memory: &Memory) -> Finding {
         Err(error) => return finding("graph", FAIL, error.to_string()),
     };
     let mut said = Vec::new();
-    if state.is_due {
+    if state.is_held {
+        said.push(held(state.edition.difference.as_ref()));
+    } else if state.is_due {
         said.push("its rows are to be made anew; `mnemal rebuild --layer graph` does it now".to_owned());
     }
     if let Some(letter) = state.dead.first() {
@@ -200,6 +202,17 @@ async fn graph(memory: &Memory) -> Finding {
         return finding("graph", OK, "every event was digested");
     }
     finding("graph", WARN, said.join("; "))
+}
+
+/// Says that another version reads the log otherwise, and how one agrees.
+fn held(difference: Option<&Difference>) -> String {
+    let facts = difference.map(|difference| difference.facts);
+    let facts = facts.map_or("otherwise".to_owned(), |of| {
+        format!("{} facts more, {} less, {} otherwise", of.added, of.gone, of.changed)
+    });
+    format!(
+        "this version reads {facts}; `mnemal rebuild --layer graph --check` lists them, without `--check` it takes them over"
+    )
 }
 
 /// Words in three scripts go through the whole path of a question.

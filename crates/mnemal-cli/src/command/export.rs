@@ -2,20 +2,26 @@
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{Error, ErrorKind, ExportForm, Memory};
+use mnemal::{AgeRecipient, AgeWriter, Error, ErrorKind, ExportForm, Exported, Memory};
 
 use crate::args::{Export, ExportFormat};
 use crate::output::Output;
 
 /// Writes to a new file, or to stdout; Markdown into a new folder.
 pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Result<u8> {
+    let recipients = call.encrypt_to.iter().map(|one| one.parse()).collect::<mnemal::Result<Vec<_>>>()?;
     let form = match call.format.unwrap_or(ExportFormat::Jsonl) {
         ExportFormat::Jsonl => ExportForm::Lines,
         ExportFormat::Json => ExportForm::Document,
+        ExportFormat::Markdown if !call.encrypt_to.is_empty() => {
+            return Err(
+                Error::invalid("a folder of Markdown cannot be encrypted; an export of lines can").into()
+            );
+        }
         ExportFormat::Markdown => {
             let path = call.path.filter(|path| path.as_os_str() != "-");
             let path =
@@ -25,7 +31,7 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
     };
     let Some(path) = call.path.filter(|path| path.as_os_str() != "-") else {
         let mut out = BufWriter::new(std::io::stdout());
-        let exported = memory.export_as(form, &mut out).await?;
+        let exported = written(memory, form, &recipients, &mut out).await?;
         out.flush()?;
         output.say(&format!("exported {} events", exported.events));
         return Ok(0);
@@ -37,7 +43,7 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
         Error::new(kind, format!("cannot make {}", path.display())).because(cause)
     })?;
     let mut out = BufWriter::new(file);
-    let exported = memory.export_as(form, &mut out).await?;
+    let exported = written(memory, form, &recipients, &mut out).await?;
     out.into_inner().context("cannot write the export")?.sync_all()?;
     output.say(&format!(
         "exported {} events and {} tombstones to {}",
@@ -46,6 +52,22 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
         path.display()
     ));
     Ok(0)
+}
+
+/// Writes everything, encrypted where somebody is named who shall read it.
+async fn written(
+    memory: &Memory,
+    form: ExportForm,
+    recipients: &[AgeRecipient],
+    out: &mut (dyn Write + Send),
+) -> Result<Exported> {
+    if recipients.is_empty() {
+        return Ok(memory.export_as(form, out).await?);
+    }
+    let mut sealed = AgeWriter::new(out, recipients)?;
+    let exported = memory.export_as(form, &mut sealed).await?;
+    sealed.finish()?;
+    Ok(exported)
 }
 
 /// Writes a folder of Markdown; a folder that is there already is left alone.

@@ -109,6 +109,13 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
     if !call.ids.is_empty() {
         return by_ids(memory, &call.ids).await;
     }
+    if call.outdated {
+        let events = memory.outdated().await?;
+        if events.is_empty() {
+            return Err(Error::not_found("nothing is older, or more, than is kept").into());
+        }
+        return Ok(Selector::Events(events));
+    }
     let filter = super::filter(&call.filter)?;
     let events = match (&call.query, &call.person) {
         (Some(query), _) => memory.selected_by_text(query, call.limit).await?,

@@ -87,9 +87,11 @@ impl Known {
 struct GraphReport {
     /// Whether the rows are still to be made anew.
     is_due: bool,
+    /// Whether that waits for somebody to agree, because another version reads the log otherwise.
+    is_held: bool,
     /// Events that could not be digested.
     dead: usize,
-    /// What changed when the rows were made anew last.
+    /// What changed when the rows were made anew last, or would change.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceForm>,
 }
@@ -146,7 +148,7 @@ async fn graph(memory: &Memory) -> Option<GraphReport> {
         Some(difference) => Some(form(memory, difference).await),
         None => None,
     };
-    Some(GraphReport { is_due: state.is_due, dead: state.dead.len(), difference })
+    Some(GraphReport { is_due: state.is_due, is_held: state.is_held, dead: state.dead.len(), difference })
 }
 
 /// Bytes of the database and of its write-ahead log.
@@ -208,7 +210,10 @@ fn text(report: &Report) -> String {
 
 fn of_graph(graph: &GraphReport) -> Vec<String> {
     let mut lines = Vec::new();
-    if graph.is_due {
+    if graph.is_held {
+        let agree = "`mnemal rebuild --layer graph` takes it over, with `--check` it only lists it";
+        lines.push(format!("graph       this version reads the log otherwise: {agree}"));
+    } else if graph.is_due {
         lines.push(
             "graph       to be made anew: upkeep does it, or `mnemal rebuild --layer graph`".to_owned(),
         );
@@ -218,7 +223,8 @@ fn of_graph(graph: &GraphReport) -> Vec<String> {
         lines.push(format!("graph       {} events could not be read; {retry}", graph.dead));
     }
     if let Some(difference) = &graph.difference {
-        lines.push("graph       made anew last with".to_owned());
+        let what = if graph.is_held { "would be made anew with" } else { "made anew last with" };
+        lines.push(format!("graph       {what}"));
         lines.extend(said(difference));
     }
     lines

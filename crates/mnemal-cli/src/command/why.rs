@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventId, FactId, Gate, LearningId, Memory, Outcome, RecordRef, Sentence};
+use mnemal::{Error, EventId, FactId, LearningId, Memory, Outcome, RecordRef, Sentence};
 use serde::Serialize;
 
 use crate::args::{Global, Why, WhyNot};
@@ -173,7 +173,7 @@ pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, out
                 WhyNotForm { outcome: "behind", rank: Some(rank), score: Some(score), ..blank }
             }
             mnemal::WhyNot::Barred(gate) => {
-                WhyNotForm { outcome: "barred", reason: Some(of_gate(&gate)), ..blank }
+                WhyNotForm { outcome: "barred", reason: Some(gate.to_string()), ..blank }
             }
         }
     };
@@ -188,17 +188,6 @@ fn of_omitted(blank: WhyNotForm, omitted: &mnemal::Omitted) -> WhyNotForm {
         section: Some(omitted.section.as_str()),
         score: Some(omitted.score),
         ..blank
-    }
-}
-
-fn of_gate(gate: &Gate) -> String {
-    match gate {
-        Gate::Forgotten => "forgotten".to_owned(),
-        Gate::Quarantined(rule) => format!("quarantined: {rule}"),
-        Gate::Status(status) => status.as_str().to_owned(),
-        Gate::Expired => "expired".to_owned(),
-        Gate::NotBelieved => "not_believed".to_owned(),
-        Gate::NotFound => "not_found_by_the_question".to_owned(),
     }
 }
 

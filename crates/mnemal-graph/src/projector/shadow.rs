@@ -154,6 +154,7 @@ impl Shadow {
     async fn compare_entities(&self, reader: &Reader) -> Result<Comparison> {
         let stored = reader.graph.entities(&EntityFilter::all()).await?;
         let mut comparison = Comparison::default();
+        comparison.difference.by = Some(self.producer.clone());
         let delta = compare_entities(stored, self.known.fold.names.all(), &mut comparison.difference);
         let parts = delta.entities.chunks(ROWS);
         comparison

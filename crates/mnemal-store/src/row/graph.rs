@@ -77,6 +77,9 @@ struct DifferenceRow {
     facts: [u64; 4],
     rows: u64,
     examples: Vec<(String, String, (String, u32, u32))>,
+    /// Since it is said what makes the newer rows.
+    #[serde(default)]
+    by: Option<(String, u32)>,
 }
 
 /// Writes how rows differ.
@@ -90,6 +93,7 @@ pub(crate) fn write_difference(difference: &Difference) -> Result<String> {
         facts: counts(difference.facts),
         rows: difference.rows,
         examples: difference.examples.iter().map(example).collect(),
+        by: difference.by.as_ref().map(|by| (by.id.clone(), by.version)),
     })
 }
 
@@ -108,6 +112,7 @@ pub(crate) fn read_difference(stored: &str) -> Result<Difference> {
         })
     };
     Ok(Difference {
+        by: row.by.map(|(id, version)| Producer { id, version }),
         entities: counts(row.entities),
         facts: counts(row.facts),
         rows: row.rows,
