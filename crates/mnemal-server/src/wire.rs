@@ -16,7 +16,7 @@ pub use self::event::{AckForm, EventForm, SessionForm, durability};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
 pub(crate) use self::memory::{ErasureForm, MemoryForm, StoredForm};
-pub(crate) use self::read::{ContextForm, Detail, RecalledForm, ReceiptForm};
+pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
 
 /// A layer that could not answer in full.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -12,6 +12,7 @@ mod spaces;
 mod stream;
 mod summaries;
 mod transfer;
+mod why;
 mod work;
 mod working;
 
@@ -35,6 +36,7 @@ pub(crate) fn routes() -> Vec<Route> {
         transfer::routes(),
         stream::routes(),
         forget::routes(),
+        why::routes(),
         compat::routes(),
     ]
     .concat()

@@ -274,10 +274,19 @@ impl ContextForm {
             name: one.section.as_str(),
             budget: one.share.0,
             used: one.tokens.0,
-            items: receipt.lines.iter().filter(|line| line.section == one.section).map(line).collect(),
+            items: receipt
+                .lines
+                .iter()
+                .filter(|line| line.section == one.section)
+                .map(LineForm::from)
+                .collect(),
         });
-        let omitted =
-            receipt.omitted.iter().filter(|_| detail == Detail::Explained).take(OMITTED).map(omitted);
+        let omitted = receipt
+            .omitted
+            .iter()
+            .filter(|_| detail == Detail::Explained)
+            .take(OMITTED)
+            .map(OmittedForm::from);
         Self {
             recall_id: receipt.id.to_string(),
             text: context.text.clone(),
@@ -300,25 +309,29 @@ fn blocks(receipt: &Receipt) -> Vec<BlockForm> {
     receipt.blocks.iter().map(block).collect()
 }
 
-fn line(line: &ReceiptLine) -> LineForm {
-    LineForm {
-        id: line.record.to_string(),
-        kind: kind(line.record),
-        tokens: line.tokens.0,
-        score: line.score,
-        because: line.because.as_str(),
-        trust: line.trust.as_str(),
-        level: line.level.as_str(),
-        source_event_ids: events(&line.sources),
+impl From<&ReceiptLine> for LineForm {
+    fn from(line: &ReceiptLine) -> Self {
+        Self {
+            id: line.record.to_string(),
+            kind: kind(line.record),
+            tokens: line.tokens.0,
+            score: line.score,
+            because: line.because.as_str(),
+            trust: line.trust.as_str(),
+            level: line.level.as_str(),
+            source_event_ids: events(&line.sources),
+        }
     }
 }
 
-fn omitted(one: &Omitted) -> OmittedForm {
-    OmittedForm {
-        id: one.record.to_string(),
-        kind: kind(one.record),
-        section: one.section.as_str(),
-        reason: one.reason.as_str(),
+impl From<&Omitted> for OmittedForm {
+    fn from(one: &Omitted) -> Self {
+        Self {
+            id: one.record.to_string(),
+            kind: kind(one.record),
+            section: one.section.as_str(),
+            reason: one.reason.as_str(),
+        }
     }
 }
 
@@ -377,8 +390,8 @@ impl From<&Receipt> for ReceiptForm {
             budget: receipt.budget.0,
             tokens: receipt.tokens.0,
             blocks: blocks(receipt),
-            lines: receipt.lines.iter().map(line).collect(),
-            omitted: receipt.omitted.iter().take(OMITTED).map(omitted).collect(),
+            lines: receipt.lines.iter().map(LineForm::from).collect(),
+            omitted: receipt.omitted.iter().take(OMITTED).map(OmittedForm::from).collect(),
         }
     }
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod access;
 #[cfg(test)]
+mod accounts;
+#[cfg(test)]
 mod api;
 #[cfg(test)]
 mod document;
