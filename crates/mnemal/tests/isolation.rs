@@ -1,0 +1,273 @@
+//! No method of a memory shows words of another space, whatever ids and names of it are asked for.
+
+#![cfg(feature = "sqlite")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "the parts that tests share may panic as the tests do; the calls are one table"
+)]
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::io::Cursor as Bytes;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemal::{
+    AsOf, Cursor, Decision, Description, Document, Engine, EntityFilter, EntityId, EventFilter, EventId,
+    ExportForm, FactFilter, FactId, ImportFormat, ImportOptions, InstallationKey, Keep, Learning,
+    LearningFilter, LearningKind, Memory, Message, NodePath, NoteKey, Position, ReceiptId, RecordRef,
+    Rehearsal, Selector, SessionId, SpaceId, Spaces, Speaker, Timestamp, Within,
+};
+use mnemal_testkit::{ManualClock, SeededIds};
+
+/// Words that only the other space holds.
+const CANARIES: [&str; 4] = ["quarzblende", "zimtkrone", "nebelfink", "opaldistel"];
+const QUERY: &str = "garden lamp harbour";
+const MANY: NonZeroUsize = NonZeroUsize::new(100).unwrap();
+
+/// What a caller may know of the other space.
+struct Known {
+    event: EventId,
+    note: Learning,
+    key: NoteKey,
+    entity: EntityId,
+    fact: FactId,
+    receipt: ReceiptId,
+    session: SessionId,
+}
+
+fn said<T: Debug>(what: T) -> String {
+    format!("{what:?}").to_lowercase()
+}
+
+fn leak(said: &str) -> Option<&'static str> {
+    CANARIES.into_iter().find(|canary| said.contains(canary))
+}
+
+/// Every public method of `Memory`, as the source has them.
+fn methods() -> BTreeSet<String> {
+    let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut found = BTreeSet::new();
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let blocks = text.split("\nimpl Memory {\n").skip(1);
+        for line in blocks.flat_map(|block| block.split("\n}").next().unwrap_or_default().lines()) {
+            let name = line.strip_prefix("    pub fn ").or_else(|| line.strip_prefix("    pub async fn "));
+            let name = name.and_then(|rest| rest.split(['(', '<']).next());
+            found.extend(name.map(str::to_owned));
+        }
+    }
+    found
+}
+
+async fn home(folder: &Path) -> Spaces {
+    let builder = Engine::builder()
+        .with_clock(Arc::new(ManualClock::default()))
+        .with_ids(Arc::new(SeededIds::new(11)))
+        .with_key(InstallationKey::new([11; 32]));
+    Spaces::new(folder, builder).unwrap()
+}
+
+async fn theirs(memory: &Memory) -> Known {
+    let session = SessionId::new("their-talk").unwrap();
+    let talk =
+        |text: &str| Message::user(text).speaker(Speaker::new("Ada").unwrap()).session(session.clone());
+    let told = "The garden lamp of Ronja Quarzblende stands at the harbour beside the zimtkrone.";
+    let event = memory.log(talk(told)).await.unwrap().value.id;
+    let _moved = memory.log(talk("My friend Ronja Quarzblende lives in Kiruna.")).await.unwrap();
+    let key = NoteKey::new("their-key").unwrap();
+    let note = memory.remember("The nebelfink opens the harbour garden").key(key.clone()).by_user();
+    let _note = note.await.unwrap();
+    let wish = memory.remember("I prefer an opaldistel lamp in the garden").kind(LearningKind::Preference);
+    let _wish = wish.by_user().await.unwrap();
+    let working = memory.working().unwrap();
+    working.put("their-key", "zimtkrone in the garden".to_owned(), Keep::default()).await.unwrap();
+    let context = memory.context(QUERY).session(session.clone()).await.unwrap();
+    let graph = memory.graph().await.unwrap().value;
+    let always = AsOf::present(Timestamp::MAX);
+    let entity = graph.whom("Ronja Quarzblende", always).await.unwrap().id;
+    let fact = graph.history(&FactFilter::all()).await.unwrap().first().unwrap().id;
+    let note = memory.history(&key).await.unwrap().remove(0);
+    Known { event, note, key, entity, fact, receipt: context.receipt.id, session }
+}
+
+/// Calls a method of one space with what is known of the other; `None` where it can say nothing, which the line tells.
+async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<String> {
+    let Known { event, note, key, entity, fact, receipt, session } = known;
+    let always = AsOf::present(Timestamp::MAX);
+    let source = "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n";
+    let options = || ImportOptions::new("ours.jsonl", ours.engine().now());
+    Some(match name {
+        // They make another memory, or hand out what holds no words.
+        "open" | "in_memory" | "disabled" | "scope" | "engine" | "secondary" => return None,
+        // Reads another space, because somebody names it; tests of spaces show that its lines are labelled.
+        "with_secondary" => return None,
+        "for_session" => said(ours.for_session(session.clone()).context(QUERY).await),
+        "for_user" => said(ours.for_user(mnemal::UserId::new("ada").unwrap()).recall(QUERY).await),
+        "for_agent" => said(ours.for_agent(mnemal::AgentId::new("ada").unwrap()).recall(QUERY).await),
+        "log" => said(ours.log(Message::user("ours").session(session.clone()).parent(*event)).await),
+        "log_all" => said(ours.log_all([Message::user("ours too")]).await),
+        "remember" => said(ours.remember("ours").key(key.clone()).await),
+        "recall" => said(ours.recall(QUERY).await),
+        "context" => said(ours.context(QUERY).session(session.clone()).await),
+        "forget" => {
+            let mut all = String::new();
+            for selector in [
+                Selector::Events(vec![*event]),
+                Selector::Key(key.clone()),
+                Selector::Session(session.clone()),
+            ] {
+                all += &said(ours.forget(selector).dry_run().await);
+            }
+            all
+        }
+        "get" => said(ours.get(*event).await),
+        "scan" => said(ours.scan(&EventFilter::all(), Cursor::START, MANY).await),
+        "latest" => said(ours.latest(&EventFilter::all(), MANY).await),
+        "sessions" => said(ours.sessions(MANY).await),
+        "notes" => said(ours.notes(&LearningFilter::all()).await),
+        "history" => said(ours.history(key).await),
+        "receipt" => said(ours.receipt(*receipt).await),
+        "health" => said(ours.health().await),
+        "stats" => said(ours.stats().await),
+        "backup" => said(ours.backup(&away.join("copy.db")).await),
+        "compress" => said(ours.compress(session.clone()).keep_last(1).await),
+        "decide" => {
+            let mut all = said(ours.decide(Decision::Archive { key: key.clone() }).await);
+            all += &said(ours.decide(Decision::Undo { decision: *event }).await);
+            all + &said(ours.decide(Decision::Merge { one: *entity, into: EntityId(1) }).await)
+        }
+        "undoing" => said(ours.undoing(*event).await),
+        "naming" => said(ours.naming(*entity).await),
+        "diff" => said(ours.diff(Timestamp::EPOCH, ours.engine().now()).await),
+        "embed_query" => said(ours.embed_query(QUERY, Duration::from_secs(5)).await),
+        "extract" => said(ours.extract(*event).await),
+        "extract_with_model" => said(ours.extract_with_model(*event).await),
+        "selected" => {
+            let filter = EventFilter { session: Within::Only(session.clone()), ..EventFilter::all() };
+            said(ours.selected(&Description::from(filter)).await)
+        }
+        "outdated" => said(ours.outdated().await),
+        "selected_by_text" => said(ours.selected_by_text(QUERY, 5).await),
+        "selected_by_person" => said(ours.selected_by_person("Ronja").await),
+        "clear_shown" => said(ours.clear_shown(session).await),
+        "graph" => {
+            let graph = ours.graph().await.unwrap().value;
+            let mut all = said(graph.whom(&entity.to_string(), always).await);
+            all += &said(graph.all(&EntityFilter::all(), always).await);
+            all + &said(graph.history(&FactFilter::all()).await)
+        }
+        "ingest" => {
+            let document = Document {
+                name: "ours.md".to_owned(),
+                kind: "md".to_owned(),
+                hash: [3; 32],
+                written_at: None,
+                fields: mnemal::Metadata::new(),
+                passages: Vec::new(),
+            };
+            said(ours.ingest(&document).await)
+        }
+        "learnings" => said(ours.learnings(&LearningFilter::all(), always).await),
+        "all_learnings" => said(ours.all_learnings(&LearningFilter::all()).await),
+        "learning" => {
+            said(ours.learning(&note.id.to_string()).await) + &said(ours.learning(key.as_str()).await)
+        }
+        "categories" => said(ours.categories().await),
+        "confirm" => said(ours.confirm(note, "ours").await),
+        "pin" => said(ours.pin(&note.id.to_string()).await),
+        "unpin" => said(ours.unpin(key.as_str()).await),
+        "pins" => said(ours.pins().await),
+        "export_markdown" => {
+            let mut all = String::new();
+            let mut put = |path: &str, text: &str| {
+                all += &format!("{path}\n{text}\n").to_lowercase();
+                Ok(())
+            };
+            let _done = ours.export_markdown(&mut put).await.unwrap();
+            all
+        }
+        "portrait" => said(ours.portrait(&entity.to_string(), always).await),
+        "tell" => {
+            let graph = ours.graph().await.unwrap().value;
+            let facts = graph.history(&FactFilter::all()).await.unwrap();
+            said(ours.tell(&graph, facts, always).await)
+        }
+        "heard_of" => {
+            let graph = ours.graph().await.unwrap().value;
+            said(ours.heard_of(&graph, *entity, MANY, always).await)
+        }
+        "recite" => said(ours.recite(QUERY, Vec::new(), 500).await),
+        "quality" => said(ours.quality().await),
+        "quote" => said(ours.quote(QUERY, Vec::new()).await),
+        "fence" => said(ours.fence(&["ours".to_owned()], 200)),
+        "summaries" => said(ours.summaries().await.map(|all| all.gaps)),
+        "summary" => said(ours.summary(&"root".parse::<NodePath>().unwrap(), None).await),
+        "summary_tree" => said(ours.summary_tree(&"root".parse::<NodePath>().unwrap(), 8).await),
+        "profile" => said(ours.profile(always).await),
+        "import" => {
+            said(ours.import(Bytes::new(source), ImportFormat::Neutral, options(), &mut |_| ()).await)
+        }
+        "rehearse" => {
+            let mut rehearsal = Rehearsal::default();
+            let watch: &mut (dyn FnMut(&mnemal::ImportReport) + Send) = &mut |_| ();
+            let done = ours
+                .rehearse(Bytes::new(source), ImportFormat::Neutral, options(), (&mut rehearsal, watch))
+                .await;
+            said(done)
+        }
+        "follow" => {
+            let how = (ImportFormat::Neutral, options());
+            said(ours.follow(Bytes::new(source), Position::default(), how, &mut |_, _| ()).await)
+        }
+        "export" | "export_as" => {
+            let mut out = Vec::new();
+            let _done = ours.export_as(ExportForm::Lines, &mut out).await.unwrap();
+            String::from_utf8(out).unwrap().to_lowercase()
+        }
+        "why" => {
+            let mut all = String::new();
+            for record in [RecordRef::Event(*event), RecordRef::Learning(note.id), RecordRef::Fact(*fact)] {
+                all += &said(ours.why(record, Some(*receipt)).await);
+            }
+            all
+        }
+        "why_not" => said(ours.why_not(RecordRef::Event(*event), QUERY).await),
+        "check_receipt" => said(ours.check_receipt(*receipt, None).await),
+        "working" => {
+            let working = ours.working().unwrap();
+            said(working.get(key.as_str()).await) + &said(working.get("session/default/their-key").await)
+        }
+        _ => panic!("Memory::{name} needs a line here: how it is called, or why it can say nothing"),
+    })
+}
+
+#[tokio::test]
+async fn no_method_shows_words_of_another_space() {
+    let (folder, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let spaces = home(folder.path()).await;
+    let space = async |name: &str| spaces.open_or_create(&SpaceId::new(name).unwrap()).await.unwrap();
+    let (other, ours) = (space("theirs").await, space("ours").await);
+    let known = theirs(&other).await;
+    let _lamp = ours.log(Message::user("Ulf has a garden with a lamp near the harbour.")).await.unwrap();
+    assert!(leak(&said(other.recall(QUERY).await)).is_some(), "the space itself shows them");
+    assert!(leak(&said(other.get(known.event).await)).is_some());
+    let all = methods();
+    assert!(all.len() > 50, "{all:?}");
+    let mut called = 0;
+    for name in &all {
+        let Some(said) = call(name, &ours, &known, away.path()).await else { continue };
+        assert_eq!(leak(&said), None, "Memory::{name}: {said}");
+        called += 1;
+    }
+    assert!(called > 50, "{called}");
+    spaces.close().await.unwrap();
+}
