@@ -23,12 +23,19 @@ const PROGRAMMES: &[(&str, &str)] = &[
         "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence",
     ),
     ("powercut", "the power is cut, with torn writes"),
+    ("prefix", "what was believed at a moment is what a space believes that was told nothing since"),
     ("processes", "eight processes on one file, one killed every second"),
     (
         "server-processes",
         "the program itself, eight times over one space, a server among them; one killed every second",
     ),
+    ("receipts", "contexts whose every line must stand on words, and whose every hit must be accounted for"),
     ("rebuild", "every layer is made anew after mixed operations: the same rows, bit by bit"),
+    (
+        "taking",
+        "large histories of other programs are read in little memory, and by processes that are killed",
+    ),
+    ("undo", "decisions are taken back in any order: nothing is left of them"),
 ];
 
 /// The programme that is no program of ours, with its line of help.

@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, processes,
-    rebuild, servers,
+    Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, prefix,
+    processes, rebuild, receipts, servers, taking, undo,
 };
 use serde::Serialize;
 
@@ -48,9 +48,13 @@ enum Name {
     Io,
     Kill,
     Powercut,
+    Prefix,
     Processes,
     Rebuild,
     ServerProcesses,
+    Receipts,
+    Taking,
+    Undo,
 }
 
 impl Name {
@@ -62,10 +66,16 @@ impl Name {
             Self::History => 30,
             // Source: issue of the inbox, 200 files and 50 kills.
             Self::Inbox => 50,
+            // Source: own choice, ten minutes of a build for development.
+            Self::Prefix => 100,
             Self::Fuzz => 500_000,
             Self::Dream => 900,
             // Source: issue of trust, 200 canaries.
             Self::Erase => 200,
+            // Source: issue of trust, files of 200 MB.
+            Self::Taking => 200,
+            // Source: issue of trust, 1,000 contexts and 1,000 decisions.
+            Self::Receipts | Self::Undo => 1_000,
             // Source: issue of trust, 10,000 operations.
             Self::Processes | Self::Rebuild | Self::ServerProcesses => 10_000,
             Self::Asking => 1_000_000,
@@ -80,6 +90,16 @@ impl Name {
                 form.print(&report)?;
                 return Ok(report.is_clean());
             }
+            Self::Receipts => {
+                let report = receipts::run(order)?;
+                form.print(&report)?;
+                return Ok(report.is_clean());
+            }
+            Self::Taking => {
+                let report = taking::run(order)?;
+                form.print(&report)?;
+                return Ok(report.is_clean());
+            }
             Self::Asking => asking::run(order),
             Self::Corrupt => corrupt::run(order),
             Self::Dream => dream::run(order),
@@ -89,9 +109,11 @@ impl Name {
             Self::Io => io::run(order),
             Self::Kill => kill::run(order),
             Self::Powercut => powercut::run(order),
+            Self::Prefix => prefix::run(order),
             Self::Processes => processes::run(order),
             Self::Rebuild => rebuild::run(order),
             Self::ServerProcesses => servers::run(order),
+            Self::Undo => undo::run(order),
         }?;
         form.print(&report)?;
         Ok(report.is_clean())
@@ -125,6 +147,9 @@ fn main() -> Result<ExitCode> {
     }
     if let Some((inbox::TAKE, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return inbox::take(rest).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some((taking::READ_IN, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
+        return taking::read_in(rest).map(|()| ExitCode::SUCCESS);
     }
     if let Some((poison::POISON, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return poison::main(rest).map(|held| if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });
