@@ -435,6 +435,8 @@ pub(crate) enum McpProfile {
     Compat,
     /// Every tool.
     Full,
+    /// The two tools by which ChatGPT reads: search and fetch.
+    Chatgpt,
     /// The tools of the official memory server of the protocol.
     Classic,
 }

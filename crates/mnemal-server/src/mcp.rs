@@ -10,6 +10,7 @@ pub(crate) mod answer;
 mod arguments;
 mod catalogue;
 mod categories;
+mod chatgpt;
 mod classic;
 mod context;
 mod dream;

@@ -14,6 +14,7 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
         McpProfile::Readonly => Profile::Readonly,
         McpProfile::Compat => Profile::Compat,
         McpProfile::Full => Profile::Full,
+        McpProfile::Chatgpt => Profile::Chatgpt,
         McpProfile::Classic => Profile::Classic,
     };
     let served = serve_stdio(memory.clone(), Options::default().with_profile(profile)).await;

@@ -25,8 +25,8 @@ use crate::mcp::lifecycle::Ended;
 use crate::mcp::resource::Offered;
 use crate::mcp::tool::{Offer, Tool};
 use crate::mcp::{
-    Options, Profile, categories, classic, context, dream, entity, explain, forget, ingest, note, prompt,
-    recall, relationships, status, store, summary, timeline, working,
+    Options, Profile, categories, chatgpt, classic, context, dream, entity, explain, forget, ingest, note,
+    prompt, recall, relationships, status, store, summary, timeline, working,
 };
 
 /// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
@@ -125,6 +125,8 @@ impl Server {
             Tool::Ingest => ingest::call(memory, given).await,
             Tool::Dream => Box::pin(dream::call(memory, given)).await,
             Tool::Status => status::call(memory, given).await,
+            Tool::Search => chatgpt::search(memory, given).await,
+            Tool::Fetch => chatgpt::fetch(memory, given).await,
             Tool::CreateEntities
             | Tool::CreateRelations
             | Tool::AddObservations

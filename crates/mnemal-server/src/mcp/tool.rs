@@ -13,13 +13,16 @@ pub enum Profile {
     Compat,
     /// Every tool of the memory's own.
     Full,
+    /// The two tools by which ChatGPT reads a source of knowledge.
+    Chatgpt,
     /// The tools of the official memory server of the protocol, so that its clients switch by changing a command.
     Classic,
 }
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Self; 5] = [Self::Core, Self::Readonly, Self::Compat, Self::Full, Self::Classic];
+    pub const ALL: [Self; 6] =
+        [Self::Core, Self::Readonly, Self::Compat, Self::Full, Self::Chatgpt, Self::Classic];
 
     /// Returns the name on the command line and in settings.
     pub fn as_str(self) -> &'static str {
@@ -28,6 +31,7 @@ impl Profile {
             Self::Readonly => "readonly",
             Self::Compat => "compat",
             Self::Full => "full",
+            Self::Chatgpt => "chatgpt",
             Self::Classic => "classic",
         }
     }
@@ -44,6 +48,7 @@ impl Profile {
             Self::Core => Tool::CORE.into_iter().map(own).collect(),
             Self::Readonly => Tool::full().filter(|tool| tool.is_read_only()).map(own).collect(),
             Self::Full => Tool::full().map(own).collect(),
+            Self::Chatgpt => [Tool::Search, Tool::Fetch].map(own).to_vec(),
             Self::Classic => Tool::CLASSIC.into_iter().map(own).collect(),
             Self::Compat => COMPAT.iter().map(|(name, tool)| Offer { name, tool: *tool }).collect(),
         }
@@ -146,6 +151,10 @@ pub(super) enum Tool {
     Dream,
     /// `memory_status`.
     Status,
+    /// `search`.
+    Search,
+    /// `fetch`.
+    Fetch,
     /// `create_entities`.
     CreateEntities,
     /// `create_relations`.
@@ -238,6 +247,8 @@ impl Tool {
             Self::Ingest => "memory_ingest",
             Self::Dream => "memory_dream",
             Self::Status => "memory_status",
+            Self::Search => "search",
+            Self::Fetch => "fetch",
             Self::CreateEntities => "create_entities",
             Self::CreateRelations => "create_relations",
             Self::AddObservations => "add_observations",
@@ -279,6 +290,8 @@ impl Tool {
             Self::Ingest => &["text", "title", "source"],
             Self::Dream => &["dry_run"],
             Self::Status => &[],
+            Self::Search => &["query"],
+            Self::Fetch => &["id"],
             Self::CreateEntities => &["entities"],
             Self::CreateRelations | Self::DeleteRelations => &["relations"],
             Self::AddObservations => &["observations"],

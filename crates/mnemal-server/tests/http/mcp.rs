@@ -78,7 +78,7 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     );
 }
 
-// proves: RB-29, NB-75
+// proves: RB-25, RB-27, RB-28, RB-29, NB-75
 #[tokio::test]
 async fn tools_of_other_memories_answer_to_their_own_names() {
     let api = Api::new();

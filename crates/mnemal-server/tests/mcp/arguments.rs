@@ -47,6 +47,7 @@ fn advises(answer: &Answer) -> bool {
     answer.is_error && answer.text.ends_with('.') && answer.text.len() < 400
 }
 
+// proves: PB-45
 #[tokio::test]
 async fn a_missing_argument_is_advice() {
     let mut client = connected().await;

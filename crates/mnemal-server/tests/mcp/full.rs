@@ -1,4 +1,4 @@
-//! The tools that the full profile adds.
+//! The tools that the full profile adds, and the two of ChatGPT.
 
 use mnemal::{Memory, Message};
 use mnemal_core::SessionId;
@@ -118,6 +118,7 @@ async fn a_long_list_comes_page_by_page_under_every_ceiling() {
     }
 }
 
+// proves: AD-68, BA-41 (separate tools)
 #[tokio::test]
 async fn what_was_said_around_an_event_or_a_time_is_shown_in_its_order() {
     let memory = memory().await;
@@ -191,4 +192,30 @@ async fn a_text_is_read_in_once_summaries_status_and_dreams_tell_of_it() {
     assert_eq!(memory.stats().await.unwrap().head, head, "a dry run writes nothing");
     let done = ask(&mut client, "memory_dream", json!({"dry_run": false})).await;
     assert_eq!(done.structured["operations"].as_array().unwrap().len(), 1, "{}", done.text);
+}
+
+#[tokio::test]
+async fn what_is_searched_is_fetched_in_full_by_its_id() {
+    let memory = memory().await;
+    let said = memory.log(Message::user("The harbour crane lifts forty tonnes.")).await.unwrap();
+    assert!(memory.remember("The crane driver is Ole").await.is_ok());
+    let mut client = Client::of_profile(&memory, Profile::Chatgpt).await;
+    let found = ask(&mut client, "search", json!({"query": "crane"})).await;
+    assert_eq!(serde_json::from_str::<Value>(&found.text).unwrap(), found.structured);
+    let results = found.structured["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2, "{}", found.text);
+    for result in results {
+        let one = ask(&mut client, "fetch", json!({"id": result["id"]})).await.structured;
+        assert!(one["text"].as_str().unwrap().contains("crane"), "{one}");
+        assert!(!one["text"].as_str().unwrap().contains("<mnemal-context"), "{one}");
+        assert_eq!((&one["url"], &one["id"]), (&result["url"], &result["id"]));
+        let read = client.request("resources/read", json!({"uri": result["url"]})).await;
+        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("crane"), "{read}");
+    }
+    let event = ask(&mut client, "fetch", json!({"id": said.id.to_string()})).await.structured;
+    assert_eq!(event["text"], "The harbour crane lifts forty tonnes.");
+    assert_eq!(event["metadata"]["role"], "user");
+    assert!(client.call("fetch", json!({"id": "mem_zz"})).await.is_error);
+    let prompts = client.request("prompts/list", json!({})).await["result"]["prompts"].clone();
+    assert_eq!(prompts, json!([]), "none that needs a tool which is not there");
 }

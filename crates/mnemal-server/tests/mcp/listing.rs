@@ -82,6 +82,7 @@ async fn an_unknown_version_is_negotiated_or_refused_with_a_list() {
     assert!(supported.contains(&json!(STATELESS)), "{refused}");
 }
 
+// proves: PB-44
 #[tokio::test]
 async fn every_profile_lists_its_tools_with_all_four_hints_and_an_output_schema() {
     for profile in Profile::ALL {
