@@ -13,6 +13,7 @@ mod ports;
 mod readers;
 mod ready;
 mod recover;
+mod relief;
 mod schema;
 mod search;
 #[cfg(test)]

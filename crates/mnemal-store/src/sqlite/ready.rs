@@ -23,10 +23,6 @@ const REPACK: &str = "vacuum";
 /// Both answer with whether somebody was in the way, the pages of the log, and how many of them are in the file.
 const LOOK_AT_LOG: &str = "pragma wal_checkpoint(noop)";
 const TAKE_OVER: &str = "pragma wal_checkpoint(passive)";
-/// Pages of the write-ahead log that the file lacks from which on they are taken over.
-///
-/// Source: RELIABILITY 3.2, and SQLite's own default.
-const LONG: i64 = 1_000;
 
 /// An open write connection.
 #[derive(Debug)]
@@ -91,17 +87,14 @@ impl Ready {
         Ok(false)
     }
 
-    /// Takes the write-ahead log into the file where it has become long, without waiting for anybody. Commits would do it too,
-    /// and whoever waits for one would wait for that.
-    pub(super) async fn relieve(&mut self) -> Result<()> {
-        if self.lacking().await? >= LONG {
-            rows(&mut self.connection, TAKE_OVER, Vec::new()).await?;
-        }
-        Ok(())
+    /// Takes the write-ahead log into the file, without waiting for anybody; once all of it is there, the next commit begins
+    /// it anew.
+    pub(super) async fn take_over(&mut self) -> Result<()> {
+        rows(&mut self.connection, TAKE_OVER, Vec::new()).await.map(drop)
     }
 
     /// Returns how many pages of the log the file lacks.
-    async fn lacking(&mut self) -> Result<i64> {
+    pub(super) async fn lacking(&mut self) -> Result<i64> {
         let mut answer = rows(&mut self.connection, LOOK_AT_LOG, Vec::new()).await?;
         let Some(row) = answer.first_mut() else { return Ok(0) };
         let (_busy, pages, taken) = (row.int()?, row.int()?, row.int()?);
@@ -138,30 +131,14 @@ impl Ready {
         }
     }
 
+    /// Runs one text as it is.
+    #[cfg(test)]
+    pub(super) async fn run(&mut self, sql: &'static str) -> Result<()> {
+        rows(&mut self.connection, sql, Vec::new()).await.map(drop)
+    }
+
     /// Closes the connection, and gives up what is open on it.
     pub(super) async fn close(self) -> Result<()> {
         self.connection.close().await.map_err(failed)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SqliteStore;
-    use crate::sqlite::open::for_writes;
-
-    #[tokio::test]
-    async fn a_commit_leaves_a_long_log_to_who_has_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
-        let mut ready = Ready::open(&for_writes(store.path(), store.inner.options)).await.unwrap();
-        for sql in ["create table scratch (text)", "insert into scratch values (zeroblob(4096 * 1200))"] {
-            rows(&mut ready.connection, sql, Vec::new()).await.unwrap();
-        }
-        assert!(ready.lacking().await.unwrap() > 1_200, "nobody who waited for the commit waited for more");
-        ready.relieve().await.unwrap();
-        assert_eq!(ready.lacking().await.unwrap(), 0);
-        ready.close().await.unwrap();
-        store.close().await.unwrap();
     }
 }

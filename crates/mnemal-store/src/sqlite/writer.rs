@@ -7,6 +7,7 @@ use tokio::task::JoinHandle;
 
 use super::driver::{is_busy, rows};
 use super::ready::Ready;
+use super::relief::Relief;
 use crate::entry::Prepared;
 use crate::seal::Seal;
 use crate::sql::Work;
@@ -24,10 +25,14 @@ const GROUP_BYTES: usize = 1 << 20;
 /// Source: own default; three times 5 s is the deadline of a write.
 pub(super) const ATTEMPTS: usize = 3;
 
-/// Jobs between two looks at how long the write-ahead log is; a job writes some hundred pages at most.
+/// Jobs between two looks at how long the write-ahead log is, while nobody waits; a job writes some hundred pages at most.
 ///
 /// Source: own default; a look is a trip to the connection and back.
 const LOOK_EVERY: u64 = 4;
+/// Jobs from which on it is looked at although somebody waits.
+///
+/// Source: own default; between two looks the log grows by less than its limit.
+const LOOK_AT_LAST: u64 = 16;
 
 pub(super) const BEGIN: &str = "begin immediate";
 pub(super) const COMMIT: &str = "commit";
@@ -69,8 +74,10 @@ impl Job {
 #[derive(Debug)]
 pub(super) struct Writer {
     connect: SqliteConnectOptions,
+    relief: Relief,
     ready: Option<Ready>,
-    jobs: u64,
+    /// Jobs since the last look at the write-ahead log.
+    unseen: u64,
 }
 
 /// Starts the writer; it ends with [`Job::Close`], or when nobody can ask any more.
@@ -97,9 +104,8 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
                     return;
                 }
             }
-            if next.is_none() && queue.is_empty() {
-                writer.relieve().await;
-            }
+            let wait = if next.is_none() && queue.is_empty() { LOOK_EVERY } else { LOOK_AT_LAST };
+            writer.look(wait).await;
         }
         // Nobody is left to hear whether this worked; the next open finds the write-ahead log.
         drop(writer.close().await);
@@ -131,8 +137,8 @@ fn reply<T>(answer: Answer<T>, result: Result<T>) {
 
 impl Writer {
     /// Opens nothing yet.
-    pub(super) fn new(connect: SqliteConnectOptions) -> Self {
-        Self { connect, ready: None, jobs: 0 }
+    pub(super) fn new(connect: SqliteConnectOptions, relief: Relief) -> Self {
+        Self { connect, relief, ready: None, unseen: 0 }
     }
 
     /// Returns the connection; opens it where there is none.
@@ -185,14 +191,15 @@ impl Writer {
         }
     }
 
-    /// Looks from time to time whether the write-ahead log has become long, while nobody waits.
-    async fn relieve(&mut self) {
-        self.jobs += 1;
-        if self.jobs.is_multiple_of(LOOK_EVERY)
+    /// Looks after so many jobs whether the write-ahead log has become long.
+    async fn look(&mut self, after: u64) {
+        self.unseen += 1;
+        if self.unseen >= after
             && let Some(ready) = &mut self.ready
         {
+            self.unseen = 0;
             // A log that stays long is taken over by a commit, and a connection that has failed tells the next job.
-            drop(ready.relieve().await);
+            drop(self.relief.look(ready).await);
         }
     }
 
@@ -214,6 +221,7 @@ impl Writer {
     }
 
     async fn checkpoint(&mut self) -> Result<bool> {
+        self.relief.joined().await;
         let done = match self.ready().await {
             Ok(ready) => ready.checkpoint().await,
             Err(error) => Err(error),
@@ -222,6 +230,7 @@ impl Writer {
     }
 
     async fn repack(&mut self) -> Result<()> {
+        self.relief.joined().await;
         let done = match self.ready().await {
             Ok(ready) => ready.repack().await,
             Err(error) => Err(error),
@@ -231,6 +240,7 @@ impl Writer {
 
     /// Empties the write-ahead log and closes the connection, if there was a job for it.
     async fn close(mut self) -> Result<()> {
+        self.relief.joined().await;
         let Some(mut ready) = self.ready.take() else { return Ok(()) };
         let emptied = ready.checkpoint().await;
         ready.close().await?;
@@ -309,7 +319,7 @@ mod tests {
         begin(&mut holder).await.unwrap();
         let impatient =
             connect_options(store.path(), Options::default()).busy_timeout(Duration::from_millis(1));
-        let mut writer = Writer::new(impatient);
+        let mut writer = Writer::new(impatient, Relief::inline());
         let refused = writer.work(&mut batch()).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unavailable);
         assert!(refused.what().contains("server-7 has the lease background"), "{refused}");
@@ -331,7 +341,7 @@ mod tests {
         let first = records.turn("s", "small").unwrap();
         store.append(std::slice::from_ref(&first)).await.unwrap();
         let full = connect_options(store.path(), Options::default()).pragma("max_page_count", "40");
-        let mut writer = Writer::new(full);
+        let mut writer = Writer::new(full, Relief::inline());
         let large = records.keyed("s", &"large ".repeat(40_000), "k").unwrap();
         let (answer, answered) = oneshot::channel();
         let Job::Append(append) = Job::append(vec![Prepared::new(&large).unwrap()], answer) else {
@@ -358,7 +368,7 @@ mod tests {
     #[tokio::test]
     async fn reading_opens_no_write_connection() {
         let (_folder, store) = store().await;
-        let mut writer = Writer::new(connect_options(store.path(), Options::default()));
+        let mut writer = Writer::new(connect_options(store.path(), Options::default()), Relief::inline());
         assert!(writer.ready.is_none());
         assert!(writer.checkpoint().await.unwrap());
         assert!(writer.ready.is_some());

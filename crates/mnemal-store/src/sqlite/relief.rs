@@ -1,0 +1,133 @@
+//! Keeps the write-ahead log short without anybody waiting for it.
+//!
+//! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for the
+//! write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush the log
+//! before the file, as every checkpoint does. What the writer has written in the meantime is little, and it takes that over
+//! itself between two jobs, because only a log that is in the file as a whole begins anew.
+
+use mnemal_core::Result;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+use tokio::task::JoinHandle;
+
+use super::driver::rows;
+use super::ready::Ready;
+
+/// Pages of the write-ahead log that the file lacks from which on they are taken over.
+///
+/// Source: RELIABILITY 3.2, and SQLite's own default.
+const LONG: i64 = 1_000;
+/// Most pages that the writer takes over itself between two jobs.
+///
+/// Source: own choice, ADR 72; under a millisecond.
+const REST: i64 = 200;
+/// Reads the file's head first, so that the connection knows that there is a log.
+const TAKE_OVER: &str = "pragma schema_version; pragma wal_checkpoint(passive)";
+
+/// What takes over a long write-ahead log.
+#[derive(Debug)]
+pub(super) struct Relief {
+    /// How to open a connection for it; `None` where the writer does all of it itself.
+    connect: Option<SqliteConnectOptions>,
+    running: Option<JoinHandle<()>>,
+}
+
+impl Relief {
+    /// Opens a connection whenever there is something to take over.
+    pub(super) fn beside(connect: SqliteConnectOptions) -> Self {
+        Self { connect: Some(connect), running: None }
+    }
+
+    /// Has the writer do it between two jobs, so that one thread does everything in one order.
+    pub(super) fn inline() -> Self {
+        Self { connect: None, running: None }
+    }
+
+    /// Looks how long the log is, and has it taken over if it is long. Waits for nothing but the writer's own connection.
+    pub(super) async fn look(&mut self, ready: &mut Ready) -> Result<()> {
+        if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+            return Ok(());
+        }
+        let was_taken_over = self.running.is_some();
+        self.joined().await;
+        let lacking = ready.lacking().await?;
+        let Some(connect) = &self.connect else {
+            return if lacking >= LONG { ready.take_over().await } else { Ok(()) };
+        };
+        if was_taken_over && lacking <= REST {
+            // Without it a log that is written all the time would never begin anew.
+            return if lacking > 0 { ready.take_over().await } else { Ok(()) };
+        }
+        if was_taken_over || lacking >= LONG {
+            self.running = Some(taken_over(connect.clone()));
+        }
+        Ok(())
+    }
+
+    /// Waits until nobody is at it.
+    pub(super) async fn joined(&mut self) {
+        if let Some(running) = self.running.take() {
+            // One that failed has left the log as it was, and the next look begins again.
+            drop(running.await);
+        }
+    }
+}
+
+fn taken_over(connect: SqliteConnectOptions) -> JoinHandle<()> {
+    #[expect(clippy::disallowed_methods, reason = "a part of the store's writer, which joins it")]
+    tokio::spawn(async move {
+        // What is not taken over now is with the next look, or with a commit.
+        let Ok(mut connection) = connect.connect().await else { return };
+        drop(rows(&mut connection, TAKE_OVER, Vec::new()).await);
+        drop(connection.close().await);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteStore;
+    use crate::sqlite::open::{beside_writes, for_writes};
+
+    /// Writes this many pages in one commit.
+    async fn write(ready: &mut Ready, sql: &'static str) {
+        ready.run(sql).await.unwrap();
+    }
+
+    async fn check(relief: impl FnOnce(&SqliteStore) -> Relief) -> (i64, i64) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        let mut ready = Ready::open(&for_writes(store.path(), store.inner.options)).await.unwrap();
+        let mut relief = relief(&store);
+        write(&mut ready, "create table scratch (text)").await;
+        write(&mut ready, "insert into scratch values (zeroblob(4096 * 1200))").await;
+        assert!(ready.lacking().await.unwrap() > 1_200, "nobody who waited for the commit waited for more");
+        relief.look(&mut ready).await.unwrap();
+        let is_beside = relief.running.is_some();
+        write(&mut ready, "insert into scratch values (zeroblob(4096 * 20))").await;
+        while relief.running.as_ref().is_some_and(|running| !running.is_finished()) {
+            tokio::task::yield_now().await;
+        }
+        let between = ready.lacking().await.unwrap();
+        relief.look(&mut ready).await.unwrap();
+        assert!(relief.running.is_none());
+        let after = ready.lacking().await.unwrap();
+        assert!(between < 1_000 && is_beside == relief.connect.is_some(), "{between}");
+        ready.close().await.unwrap();
+        store.close().await.unwrap();
+        (between, after)
+    }
+
+    #[tokio::test]
+    async fn a_long_log_is_taken_over_beside_the_writer_which_takes_over_the_rest() {
+        let (_between, after) =
+            check(|store| Relief::beside(beside_writes(store.path(), store.inner.options))).await;
+        assert_eq!(after, 0);
+    }
+
+    #[tokio::test]
+    async fn without_a_connection_of_its_own_the_writer_takes_over_all_of_it() {
+        let (between, after) = check(|_| Relief::inline()).await;
+        assert!(between > 0 && after == between, "what is short stays: {between} and {after}");
+    }
+}
