@@ -14,8 +14,8 @@ pub mod powercut;
 pub mod prefix;
 pub mod processes;
 pub mod rebuild;
-pub mod servers;
 pub mod receipts;
+pub mod servers;
 pub mod taking;
 pub mod undo;
 
