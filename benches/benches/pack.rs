@@ -71,6 +71,7 @@ fn pack(criterion: &mut Criterion) {
         clock: Arc::new(clock),
         ids: Arc::new(SeededIds::new(1)),
         key: InstallationKey::new([1; 32]),
+        written: Arc::default(),
         settings: ContextSettings::default(),
         version: String::new(),
         model: None,

@@ -118,6 +118,6 @@ fn line(candidate: &Candidate) -> ReceiptLine {
         score: fragment.score.get(),
         because: fragment.because,
         tokens: candidate.tokens,
-        content_hash: candidate.hash,
+        content_hash: candidate.written.hash,
     }
 }

@@ -11,7 +11,6 @@ use mnemal_core::{
     ReceiptStore, Result, Section, Seen, Slot, TokenCount, TokenCounter,
 };
 
-use crate::ContextSettings;
 use crate::account::{Account, SectionUse};
 use crate::block::{Bare, Block, Fence, FrontAlone};
 use crate::candidate::Candidate;
@@ -23,6 +22,7 @@ use crate::pack::Packer;
 use crate::rival::rivals;
 use crate::share::claims;
 use crate::sift::Sieve;
+use crate::{ContextSettings, Written};
 
 /// Which layer answers for a section; a layer that no source answers for is a gap.
 const OWNERS: [(Section, Layer); 7] = [
@@ -52,6 +52,8 @@ pub struct AssemblerParts {
     pub key: InstallationKey,
     /// What shapes a context.
     pub settings: ContextSettings,
+    /// Lines of earlier contexts, shared by those who assemble for the same space.
+    pub written: Arc<Written>,
     /// Version of the engine, for receipts.
     pub version: String,
     /// Model of query vectors that the engine makes, for receipts.
@@ -173,7 +175,8 @@ impl Assembler {
         let nonce = parts.key.nonce(request.session.as_str());
         let now = parts.clock.now();
         let id = ReceiptId(parts.ids.next(now));
-        let mut sifted = Sieve { request, seen: &seen, settings, counter, nonce: &nonce }.sift(fragments);
+        let sieve = Sieve { request, seen: &seen, settings, counter, nonce: &nonce, written: &parts.written };
+        let mut sifted = sieve.sift(fragments);
         let rivals = rivals(&sifted.candidates, settings.near_duplicate);
         let identity: &[String] = if wants(request, Section::Identity) { &settings.identity } else { &[] };
         let stocked = |section: Section| match section {

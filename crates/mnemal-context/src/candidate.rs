@@ -1,18 +1,16 @@
 //! A fragment that may become a line, with what is computed of it once.
 
+use std::sync::Arc;
+
 use mnemal_core::{Because, BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter};
 use mnemal_text::{sentences, shingles};
 
-use crate::clean::clean;
+use crate::ContextSettings;
 use crate::line::line;
-use crate::{ContextSettings, content_hash};
+use crate::written::Line;
 
 /// Neighbouring words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
 const SHINGLE: usize = 2;
-/// Longest line of what the user said of how he wants things, chosen for a question, in tokens of its text.
-///
-/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories in which one is told.
-const STATED_TOKENS: TokenCount = TokenCount(48);
 /// Stands where text was cut off.
 const CUT: &str = "…";
 
@@ -21,19 +19,14 @@ const CUT: &str = "…";
 pub(crate) struct Candidate {
     /// As it was offered.
     pub(crate) fragment: Fragment,
-    /// Hash of its text as offered.
-    pub(crate) hash: [u8; 16],
+    /// Its line before anything was shortened, and what was computed of it.
+    pub(crate) written: Arc<Line>,
     /// Its place among all that was offered.
     pub(crate) offered: usize,
     /// The rendered line, without a line break.
-    pub(crate) line: String,
+    pub(crate) line: Arc<str>,
     /// Tokens of the line with its line break.
     pub(crate) tokens: TokenCount,
-    /// What is compared to find another line that says the same.
-    pub(crate) gist: Gist,
-    /// Whether its text or its speaker holds the nonce of the markers.
-    pub(crate) knows_nonce: bool,
-    text: String,
 }
 
 /// What is compared to find near duplicates.
@@ -48,7 +41,7 @@ pub(crate) struct Gist {
 }
 
 impl Gist {
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let shingles = shingles(text, SHINGLE);
         let mut bits = [0_u64; 4];
         for shingle in &shingles {
@@ -62,6 +55,19 @@ impl Gist {
             figures.push(' ');
         }
         Self { shingles, bits, figures }
+    }
+
+    /// Returns the first word pairs, of which any text that says the same shares at least one with the first of its own.
+    ///
+    /// Two sets with a Jaccard index of t share t of the larger one, so that they cannot differ in all of the first
+    /// n − ⌈t·n⌉ + 1 of either, if both are in the same order.
+    pub(crate) fn telling(&self, threshold: f32) -> &[u64] {
+        let count = self.shingles.len();
+        // What rounding may take from the index must not leave out one.
+        let shared = (f64::from(threshold) * count as f64 - 1e-3).ceil().max(0.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
+        let first = (count + 1).saturating_sub(shared as usize).min(count);
+        self.shingles.get(..first).unwrap_or_default()
     }
 
     /// Whether the two say the same: a Jaccard index of at least `threshold`, and the same numbers.
@@ -80,23 +86,10 @@ impl Gist {
 }
 
 impl Candidate {
-    /// Cleans, cuts and renders a fragment for a session of this nonce.
-    pub(crate) fn new(
-        fragment: Fragment,
-        nonce: &str,
-        settings: &ContextSettings,
-        counter: &dyn TokenCounter,
-    ) -> Self {
-        let whole = clean(&fragment.text);
-        let holds_nonce = |text: &str| text.to_ascii_lowercase().contains(nonce);
-        let in_text = holds_nonce(&whole);
-        let most = if is_stated(&fragment) { STATED_TOKENS } else { TokenCount(u32::MAX) };
-        let text = cut(whole, settings.item_tokens.min(most), counter);
-        let line = line(settings.format, &fragment, &text);
-        let knows_nonce = in_text || holds_nonce(&line);
-        let tokens = cost(&line, counter);
-        let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
-        Self { fragment, hash, offered: 0, line, tokens, gist, knows_nonce, text }
+    /// Joins a fragment with its line.
+    pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize) -> Self {
+        let (line, tokens) = (Arc::clone(&written.line), written.tokens);
+        Self { fragment, written, offered, line, tokens }
     }
 
     /// Cuts the line to at most `room` tokens, at the end of a sentence if half of the text remains, else on a character;
@@ -111,11 +104,11 @@ impl Candidate {
         let bare = cost(&line(settings.format, &self.fragment, CUT), counter);
         let mut target = TokenCount(room).minus(bare);
         while target.0 >= least {
-            let text = cut(self.text.clone(), target, counter);
+            let text = cut(self.written.text.clone(), target, counter);
             let line = line(settings.format, &self.fragment, &text);
             let tokens = cost(&line, counter);
             if tokens.0 <= room {
-                (self.line, self.tokens) = (line, tokens);
+                (self.line, self.tokens) = (line.into(), tokens);
                 return true;
             }
             let over = tokens.minus(TokenCount(room)).0.max(target.0 / 8);
@@ -161,7 +154,7 @@ impl Candidate {
 
     /// Whether nothing can be seen of it.
     pub(crate) fn is_blank(&self) -> bool {
-        self.text.trim().is_empty()
+        self.written.text.trim().is_empty()
     }
 }
 
@@ -189,11 +182,12 @@ pub(crate) fn block_of(section: Section) -> BlockKind {
 }
 
 /// Counts a line with its line break.
-fn cost(line: &str, counter: &dyn TokenCounter) -> TokenCount {
+pub(crate) fn cost(line: &str, counter: &dyn TokenCounter) -> TokenCount {
     counter.count(&format!("{line}\n"))
 }
 
-fn cut(mut text: String, budget: TokenCount, counter: &dyn TokenCounter) -> String {
+/// Cuts a text that is longer than a budget, at the end of a sentence if half of it remains, else on a character.
+pub(crate) fn cut(mut text: String, budget: TokenCount, counter: &dyn TokenCounter) -> String {
     if text.len() <= budget.0 as usize {
         return text;
     }
@@ -218,6 +212,27 @@ mod tests {
 
     fn near(a: &str, b: &str) -> bool {
         Gist::of(a).is_near(&Gist::of(b), 0.9)
+    }
+
+    #[test]
+    fn what_is_near_shares_a_telling_pair() {
+        let words = |from: u64, to: u64| -> Vec<u64> { (from..to).collect() };
+        let gist = |shingles: Vec<u64>| Gist { shingles, ..Gist::of("") };
+        for threshold in [0.3, 0.5, 0.8, 0.9, 1.0] {
+            for length in 1..40 {
+                for (from, to) in
+                    (0..length).flat_map(|from| (from + 1..length + 9).map(move |to| (from, to)))
+                {
+                    let (one, other) = (gist(words(0, length)), gist(words(from, to)));
+                    let is_like = mnemal_text::jaccard(&one.shingles, &other.shingles) >= threshold;
+                    let shares =
+                        one.telling(threshold).iter().any(|pair| other.telling(threshold).contains(pair));
+                    assert!(shares || !is_like, "{threshold}: 0..{length} and {from}..{to}");
+                }
+            }
+        }
+        assert!(gist(Vec::new()).telling(0.9).is_empty());
+        assert_eq!(gist(words(0, 9)).telling(0.9).len(), 1);
     }
 
     #[test]

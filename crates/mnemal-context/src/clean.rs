@@ -5,6 +5,9 @@
 /// Removed are C0 and C1 controls except tab and line breaks, bidirectional controls, zero-width and tag characters, blank
 /// fillers, and variation selectors that do not follow an emoji.
 pub(crate) fn clean(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.to_owned();
+    }
     let mut cleaned = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {

@@ -11,6 +11,7 @@ mod line;
 mod candidate;
 mod inventory;
 mod sift;
+mod written;
 
 mod rival;
 mod share;
@@ -31,3 +32,4 @@ pub use crate::block::{Block, block_hashes, prefix_share};
 pub use crate::fenced::{Fenced, fenced};
 pub use crate::message::Wording;
 pub use crate::settings::{ContextSettings, Format, Shares, content_hash};
+pub use crate::written::Written;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use mnemal_core::{EventId, RecordRef, Span};
 
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Gist};
 
 /// For each candidate the stronger one that says the same; a winner has none, and every rival named here is a winner.
 ///
@@ -40,6 +40,8 @@ struct Winners<'a> {
     candidates: &'a [Candidate],
     threshold: f32,
     places: Vec<usize>,
+    /// Numbers in `places` of those whose first word pairs have this one; a near one shares at least one of them.
+    by_pair: HashMap<u64, Vec<usize>>,
     by_hash: HashMap<[u8; 16], usize>,
     /// The note that was made from an event.
     notes: HashMap<EventId, usize>,
@@ -53,6 +55,7 @@ impl<'a> Winners<'a> {
             candidates,
             threshold,
             places: Vec::new(),
+            by_pair: HashMap::new(),
             by_hash: HashMap::new(),
             notes: HashMap::new(),
             facts: HashMap::new(),
@@ -64,13 +67,23 @@ impl<'a> Winners<'a> {
             RecordRef::Event(event) => self.notes.get(&event).or_else(|| self.fact_of(event, candidate)),
             _ => None,
         };
-        derived.or_else(|| self.by_hash.get(&candidate.hash)).copied().or_else(|| {
-            let near = |place: &&usize| {
-                let winner = self.candidates.get(**place);
-                winner.is_some_and(|winner| candidate.gist.is_near(&winner.gist, self.threshold))
-            };
-            self.places.iter().find(near).copied()
-        })
+        derived
+            .or_else(|| self.by_hash.get(&candidate.written.hash))
+            .copied()
+            .or_else(|| self.near(&candidate.written.gist))
+    }
+
+    /// Returns the first winner that says nearly the same.
+    fn near(&self, gist: &Gist) -> Option<usize> {
+        let sharing = gist.telling(self.threshold).iter().filter_map(|pair| self.by_pair.get(pair));
+        let mut numbers: Vec<usize> = sharing.flatten().copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let is_near = |place: &usize| {
+            let winner = self.candidates.get(*place);
+            winner.is_some_and(|winner| gist.is_near(&winner.written.gist, self.threshold))
+        };
+        numbers.into_iter().filter_map(|number| self.places.get(number).copied()).find(is_near)
     }
 
     /// Returns the fact that all words of an event became. What stands outside of its source are signs, not words.
@@ -82,8 +95,11 @@ impl<'a> Winners<'a> {
     }
 
     fn add(&mut self, place: usize, candidate: &Candidate) {
+        for pair in candidate.written.gist.telling(self.threshold) {
+            self.by_pair.entry(*pair).or_default().push(self.places.len());
+        }
         self.places.push(place);
-        self.by_hash.entry(candidate.hash).or_insert(place);
+        self.by_hash.entry(candidate.written.hash).or_insert(place);
         if let (RecordRef::Fact(_), [source]) =
             (candidate.fragment.record, candidate.fragment.sources.as_slice())
         {

@@ -7,8 +7,8 @@ use mnemal_core::{
 };
 use mnemal_text::content_words;
 
-use crate::ContextSettings;
 use crate::candidate::{Candidate, is_stated};
+use crate::{ContextSettings, Written};
 
 /// Share of the best score that a recalled line needs where few lines are wanted.
 ///
@@ -32,6 +32,8 @@ pub(crate) struct Sieve<'a> {
     pub(crate) settings: &'a ContextSettings,
     pub(crate) counter: &'a dyn TokenCounter,
     pub(crate) nonce: &'a str,
+    /// Lines of earlier contexts.
+    pub(crate) written: &'a Written,
 }
 
 impl Sieve<'_> {
@@ -39,6 +41,7 @@ impl Sieve<'_> {
     pub(crate) fn sift(&self, fragments: Vec<Fragment>) -> Sifted {
         let seen: HashSet<[u8; 16]> = self.seen.items.iter().map(|item| item.content_hash).collect();
         let mut sifted = Sifted::default();
+        let settings = (self.settings, self.settings.hash());
         let least = if self.request.lines.is_some() { least_score(&fragments) } else { 0.0 };
         let is_weak = |one: &Fragment| match one.section {
             _ if self.request.lines.is_none() => false,
@@ -52,13 +55,13 @@ impl Sieve<'_> {
                 sifted.omitted.push(omitted(&fragment, reason));
                 continue;
             }
-            let mut candidate = Candidate::new(fragment, self.nonce, self.settings, self.counter);
-            candidate.offered = offered;
-            let refusal = if candidate.knows_nonce {
+            let written = self.written.line(&fragment, settings, self.counter);
+            let candidate = Candidate::new(fragment, written, offered);
+            let refusal = if candidate.written.holds(self.nonce) {
                 Some(OmittedReason::Quarantined)
             } else if candidate.is_blank() {
                 Some(OmittedReason::BelowFloor)
-            } else if seen.contains(&candidate.hash) {
+            } else if seen.contains(&candidate.written.hash) {
                 Some(OmittedReason::AlreadyInjected)
             } else {
                 None

@@ -559,6 +559,7 @@ impl Builder {
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             key,
+            written: Arc::default(),
             settings: ContextSettings {
                 low_trust_share: self.settings.context.low_trust_share,
                 secondary_share: self.settings.context.secondary_share,

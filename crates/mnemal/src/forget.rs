@@ -200,6 +200,7 @@ impl Engine {
         let erasing = Erasing::of(kept, TELLING);
         let mut done = Erasure::of(ErasureStatus::Erased, ids.clone());
         done.events = self.events()?.erase(tombstones).await?;
+        self.parts().context.written.clear();
         self.fold().await;
         // What rests on other sources too comes back with it; upkeep finishes what is left.
         self.fold_graph().await;

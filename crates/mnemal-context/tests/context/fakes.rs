@@ -240,6 +240,7 @@ pub(crate) fn parts(scripts: Vec<(Layer, Script)>) -> AssemblerParts {
         clock: Arc::new(Still),
         ids: Arc::new(FixedId),
         key: InstallationKey::new([7; 32]),
+        written: Arc::default(),
         settings: ContextSettings::default(),
         version: "0".to_owned(),
         model: None,

@@ -93,6 +93,7 @@ async fn assemble() -> Result<()> {
         clock: Arc::new(Host),
         ids: Arc::new(Host),
         key: InstallationKey::new([1; 32]),
+        written: Arc::default(),
         settings: ContextSettings::default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model: None,

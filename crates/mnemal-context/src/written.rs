@@ -1,0 +1,250 @@
+//! Lines as they were written for earlier contexts, with what was computed of them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mnemal_core::{Fragment, SpaceId, Speaker, TokenCount, TokenCounter};
+
+use crate::candidate::{Gist, cost, cut, is_stated};
+use crate::clean::clean;
+use crate::line::line;
+use crate::{ContextSettings, content_hash};
+
+/// Lines that are kept before the older half goes. Source: own default, about half a megabyte; a context is offered some hundred.
+const MOST: usize = 1_024;
+/// Longest text of a line that is kept, in bytes. Source: own default; what is longer is rare, and cut anyway.
+const LONGEST: usize = 4_096;
+/// Longest line of what the user said of how he wants things, chosen for a question, in tokens of its text.
+///
+/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories in which one is told.
+const STATED_TOKENS: TokenCount = TokenCount(48);
+
+/// Keeps lines that were written, so that what is offered to one context after the other is cleaned, counted and taken apart once.
+///
+/// A line is found by all that it is written from, its text included: one that is kept is the line that would be written. It is
+/// memory of one process and bounded; [`clear`](Self::clear) empties it when something was forgotten.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Keyed by chance, so that nobody can offer two texts of one key.
+    keys: [RandomState; 2],
+    kept: Mutex<Kept>,
+}
+
+/// What was used lately, and what was used before that.
+#[derive(Debug, Default)]
+struct Kept {
+    young: HashMap<(u64, u64), Arc<Line>>,
+    old: HashMap<(u64, u64), Arc<Line>>,
+}
+
+/// One line as it is written whatever the conversation, and what is computed of it.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Hash of the text as offered.
+    pub(crate) hash: [u8; 16],
+    /// Cleaned and cut.
+    pub(crate) text: String,
+    /// Without a line break.
+    pub(crate) line: Arc<str>,
+    /// Tokens of the line with its line break.
+    pub(crate) tokens: TokenCount,
+    /// What is compared to find another line that says the same.
+    pub(crate) gist: Gist,
+    /// Longest run of hexadecimal digits in the line or the text before it was cut.
+    longest_hex: usize,
+    /// The text before it was cut, if it was.
+    whole: Option<String>,
+}
+
+impl Written {
+    /// Lets all lines go.
+    pub fn clear(&self) {
+        *self.kept() = Kept::default();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the line of a fragment; `settings_hash` is that of the settings.
+    pub(crate) fn line(
+        &self,
+        fragment: &Fragment,
+        (settings, settings_hash): (&ContextSettings, [u8; 16]),
+        counter: &dyn TokenCounter,
+    ) -> Arc<Line> {
+        if fragment.text.len() > LONGEST {
+            return Arc::new(Line::new(fragment, settings, counter));
+        }
+        let key = self.key(fragment, settings_hash, counter);
+        if let Some(line) = self.kept().find(key) {
+            return line;
+        }
+        let line = Arc::new(Line::new(fragment, settings, counter));
+        self.kept().keep(key, Arc::clone(&line));
+        line
+    }
+
+    fn key(&self, fragment: &Fragment, settings: [u8; 16], counter: &dyn TokenCounter) -> (u64, u64) {
+        let Fragment { section, record, text, label, because, .. } = fragment;
+        let speaker = label.speaker.as_ref().map(Speaker::as_str);
+        let space = label.space.as_ref().map(SpaceId::as_str);
+        let names: [Option<&str>; 5] =
+            [Some(text.as_str()), speaker, space, Some(counter.name()), Some(label.zone.name.as_str())];
+        let rest = (settings, section, record, because, label.level, label.at, label.zone.offset_seconds);
+        let [one, other] = &self.keys;
+        (one.hash_one((names, rest)), other.hash_one((names, rest)))
+    }
+}
+
+impl Kept {
+    fn find(&mut self, key: (u64, u64)) -> Option<Arc<Line>> {
+        if let Some(line) = self.young.get(&key) {
+            return Some(Arc::clone(line));
+        }
+        let line = self.old.remove(&key)?;
+        self.keep(key, Arc::clone(&line));
+        Some(line)
+    }
+
+    fn keep(&mut self, key: (u64, u64), line: Arc<Line>) {
+        if self.young.len() >= MOST {
+            self.old = mem::take(&mut self.young);
+        }
+        self.young.insert(key, line);
+    }
+}
+
+impl Line {
+    /// Cleans, cuts and renders.
+    fn new(fragment: &Fragment, settings: &ContextSettings, counter: &dyn TokenCounter) -> Self {
+        let whole = clean(&fragment.text);
+        let most = if is_stated(fragment) { STATED_TOKENS } else { TokenCount(u32::MAX) };
+        let text = cut(whole.clone(), settings.item_tokens.min(most), counter);
+        let line = line(settings.format, fragment, &text);
+        let whole = (whole != text).then_some(whole);
+        let longest_hex = longest_hex(&line).max(longest_hex(whole.as_deref().unwrap_or(&text)));
+        let tokens = cost(&line, counter);
+        let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
+        Self { hash, text, line: line.into(), tokens, gist, longest_hex, whole }
+    }
+
+    /// Whether the line, or the text before it was cut, holds the nonce of a conversation's markers.
+    pub(crate) fn holds(&self, nonce: &str) -> bool {
+        let is_too_long =
+            self.longest_hex < nonce.len() && nonce.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let holds = |text: &str| text.to_ascii_lowercase().contains(nonce);
+        !is_too_long && (holds(&self.line) || holds(self.whole.as_deref().unwrap_or(&self.text)))
+    }
+}
+
+/// Returns the length of the longest run of hexadecimal digits.
+fn longest_hex(text: &str) -> usize {
+    text.as_bytes().split(|byte| !byte.is_ascii_hexdigit()).map(<[u8]>::len).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use mnemal_core::{
+        Because, EventId, Importance, Label, Level, RecordRef, Score, Section, Timestamp, Trust, Zone,
+    };
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Bytes;
+
+    impl TokenCounter for Bytes {
+        fn name(&self) -> &'static str {
+            "bytes"
+        }
+
+        fn count(&self, text: &str) -> TokenCount {
+            TokenCount(u32::try_from(text.len()).unwrap())
+        }
+
+        fn prefix(&self, text: &str, budget: TokenCount) -> std::ops::Range<usize> {
+            0..text.floor_char_boundary(budget.0 as usize)
+        }
+    }
+
+    fn fragment(number: u128, text: &str) -> Fragment {
+        Fragment {
+            section: Section::Recall,
+            record: RecordRef::Event(EventId(number)),
+            producer: None,
+            sources: Vec::new(),
+            text: text.to_owned(),
+            label: Label {
+                level: Level::User,
+                at: Timestamp::EPOCH,
+                zone: Zone::utc(),
+                speaker: None,
+                space: None,
+            },
+            trust: Trust::User,
+            importance: Importance::DEFAULT,
+            score: Score::default(),
+            parts: Vec::new(),
+            because: Because::Query,
+            withheld: None,
+        }
+    }
+
+    fn write(written: &Written, fragment: &Fragment, settings: &ContextSettings) -> Arc<Line> {
+        written.line(fragment, (settings, settings.hash()), &Bytes)
+    }
+
+    #[test]
+    fn a_line_is_kept_until_anything_that_it_shows_changes() {
+        let (written, settings) = (Written::default(), ContextSettings::default());
+        let one = fragment(1, "the deploy is on Tuesday");
+        let first = write(&written, &one, &settings);
+        assert!(Arc::ptr_eq(&first, &write(&written, &one, &settings)));
+        let later = Label { at: Timestamp::EPOCH.plus_micros(86_400_000_000), ..one.label.clone() };
+        let xml = ContextSettings { format: crate::Format::Xml, ..settings.clone() };
+        let others = [
+            (fragment(2, "the deploy is on Tuesday"), &settings),
+            (fragment(1, "the deploy is on Friday"), &settings),
+            (Fragment { label: later, ..one.clone() }, &settings),
+            (Fragment { because: Because::ExplicitPreference, ..one.clone() }, &settings),
+            (one.clone(), &xml),
+        ];
+        for (other, settings) in others {
+            let line = write(&written, &other, settings);
+            let anew = Line::new(&other, settings, &Bytes);
+            assert_eq!((&line.line, line.tokens, line.hash), (&anew.line, anew.tokens, anew.hash));
+            assert_ne!(line.line, first.line);
+        }
+        written.clear();
+        assert!(!Arc::ptr_eq(&first, &write(&written, &one, &settings)));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_what_is_used_stays() {
+        let (written, settings) = (Written::default(), ContextSettings::default());
+        let often = fragment(1, "often");
+        let first = write(&written, &often, &settings);
+        for number in 0..5 * MOST {
+            let _other = write(&written, &fragment(2, &format!("text {number}")), &settings);
+            if number % 100 == 0 {
+                assert!(Arc::ptr_eq(&first, &write(&written, &often, &settings)), "{number}");
+            }
+        }
+        let kept = written.kept();
+        assert!(kept.young.len() <= MOST && kept.old.len() <= MOST);
+    }
+
+    #[test]
+    fn the_nonce_is_found_in_the_line_and_in_what_was_cut_off() {
+        let settings = ContextSettings { item_tokens: TokenCount(40), ..ContextSettings::default() };
+        let nonce = "00ff00ff00ff";
+        let holds = |text: &str| Line::new(&fragment(1, text), &settings, &Bytes).holds(nonce);
+        assert!(holds("00FF00ff00ff"));
+        assert!(holds(&format!("{} 00ff00\u{200b}ff00ff", "a long text ".repeat(9))));
+        assert!(!holds("00ff00ff00f, and 00ff00ff00f"));
+    }
+}
