@@ -1,19 +1,22 @@
 //! What was said just now in other conversations, and where they stand, offered to the context.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, ContextRequest, ContextSource, Degraded, Event, EventFilter, EventStore, Fragment, Importance,
-    Label, Layer, Level, NewEvent, Producer, RecordRef, Result, Role, Score, Section, Source, Span, Trust,
-    Within,
+    AgentId, Because, ContextRequest, ContextSource, Degraded, ErrorKind, Event, EventFilter, EventId,
+    EventStore, Fragment, Importance, Label, Layer, Level, NewEvent, Producer, RecordRef, Result, Role,
+    Score, Section, Seq, SessionId, Source, Span, Trust, UserId, Within,
 };
 
 /// Turns that are offered. Source: RB-52, the last 20 turns.
 pub const RECENT_TURNS: usize = 20;
 /// Conversations that are looked at when the newest turns are all of the asking one. Source: own choice.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
+/// How many times as many turns as are offered are looked at before conversations are. Source: own choice; the asking one has
+/// said some of the newest.
+const LOOKED_AT: usize = 4;
 /// What the sentence about a conversation is made by.
 const STATE: &str = "events/state";
 
@@ -25,12 +28,25 @@ const STATE: &str = "events/state";
 pub struct RecentSource {
     store: Arc<dyn EventStore>,
     most: usize,
+    found: Arc<Mutex<Option<Found>>>,
+}
+
+/// What others said before a conversation filled the end of the log. To find that takes a look at every conversation, and a
+/// conversation that goes on for long asks again with each of its turns.
+#[derive(Clone, Debug)]
+struct Found {
+    /// For whom.
+    of: Asker,
+    /// Up to which event.
+    up_to: Seq,
+    /// Which turns, newest first.
+    turns: Vec<EventId>,
 }
 
 impl RecentSource {
     /// Reads from a log; offers up to [`RECENT_TURNS`].
     pub fn new(store: Arc<dyn EventStore>) -> Self {
-        Self { store, most: RECENT_TURNS }
+        Self { store, most: RECENT_TURNS, found: Arc::default() }
     }
 
     /// Sets how many turns are offered.
@@ -42,16 +58,61 @@ impl RecentSource {
 
     /// Returns the newest turns of other conversations, newest first.
     async fn turns(&self, request: &ContextRequest) -> Result<Vec<Event>> {
-        let Some(limit) = NonZeroUsize::new(self.most.saturating_mul(2)) else { return Ok(Vec::new()) };
         let filter = filter(request);
-        let mut turns = self.store.latest(&filter, limit).await?;
-        let all_seen = turns.len() < limit.get();
-        retain_others(&mut turns, request);
-        if turns.len() < self.most && !all_seen {
-            turns = self.turns_by_session(request, &filter).await?;
+        for times in [2, LOOKED_AT] {
+            let Some(limit) = NonZeroUsize::new(self.most.saturating_mul(times)) else { break };
+            let mut turns = self.store.latest(&filter, limit).await?;
+            let is_all = turns.len() < limit.get();
+            let ends = turns.first().zip(turns.last()).map(|(newest, oldest)| (newest.seq, oldest.seq));
+            retain_others(&mut turns, request);
+            if is_all || turns.len() >= self.most {
+                turns.truncate(self.most);
+                return Ok(turns);
+            }
+            if let Some((newest, oldest)) = ends.filter(|_| times == LOOKED_AT) {
+                let before = match self.known(request, &filter, oldest).await? {
+                    Some(before) => before,
+                    None => self.turns_by_session(request, &filter).await?,
+                };
+                turns.extend(before.into_iter().filter(|event| event.seq < oldest));
+                turns.truncate(self.most);
+                self.remember(request, newest, &turns);
+                return Ok(turns);
+            }
         }
-        turns.truncate(self.most);
-        Ok(turns)
+        Ok(Vec::new())
+    }
+
+    /// Returns the turns of others that were found before, as far as they are still there; `None` where that is not known up to
+    /// the events that were looked at now.
+    async fn known(
+        &self,
+        request: &ContextRequest,
+        filter: &EventFilter,
+        oldest: Seq,
+    ) -> Result<Option<Vec<Event>>> {
+        if !request.as_of.is_present() {
+            return Ok(None);
+        }
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(found) = found.filter(|found| found.of == asker(request) && oldest <= found.up_to) else {
+            return Ok(None);
+        };
+        let mut turns = match self.store.get(&found.turns).await {
+            Ok(turns) => turns,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // One that was erased since leaves a place, which another takes.
+        let is_whole = turns.iter().all(|event| filter.accepts(event));
+        retain_others(&mut turns, request);
+        Ok(is_whole.then_some(turns))
+    }
+
+    fn remember(&self, request: &ContextRequest, up_to: Seq, turns: &[Event]) {
+        let turns = turns.iter().map(|event| event.id).collect();
+        let found = request.as_of.is_present().then(|| Found { of: asker(request), up_to, turns });
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
     /// The way round a conversation that fills the end of the log.
@@ -68,6 +129,13 @@ impl RecentSource {
         turns.sort_unstable_by_key(|event| std::cmp::Reverse(event.seq));
         Ok(turns)
     }
+}
+
+/// The conversation that asks, and whose turns it is told.
+type Asker = (SessionId, Within<UserId>, Within<AgentId>);
+
+fn asker(request: &ContextRequest) -> Asker {
+    (request.session.clone(), request.user.clone(), request.agent.clone())
 }
 
 #[async_trait]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource, Fragment, Injected, NewEvent, Origin, Section, SessionId,
-    Span, TokenCount, Trust, UserId, Within,
+    AsOf, Because, ContextRequest, ContextSource, EventStore as _, Fragment, Injected, NewEvent, Origin,
+    Section, SessionId, Span, TokenCount, Tombstone, TombstoneHash, Trust, UserId, Within,
 };
 use mnemal_events::RecentSource;
 use mnemal_testkit::block_on;
@@ -65,6 +65,40 @@ fn a_conversation_that_fills_the_end_of_the_log_does_not_hide_the_others() {
         desk.one(said("mine", &format!("turn {number}")));
     }
     assert_eq!(texts(&fragments(&desk, &request("mine")), Section::Recent), ["the old words"]);
+}
+
+#[test]
+fn what_was_found_before_a_long_conversation_is_found_again_without_a_look_at_every_conversation() {
+    let desk = desk();
+    let old = desk.one(said("old", "the old words")).id;
+    desk.one(said("old", "other old words"));
+    let go_on = |turns: u32| {
+        for number in 0..turns {
+            desk.one(said("mine", &format!("turn {number}")));
+        }
+    };
+    go_on(100);
+    let source = RecentSource::new(Arc::clone(&desk.store) as Arc<dyn mnemal_core::EventStore>);
+    let present = ContextRequest { as_of: AsOf::present(at(1_900_000_000)), ..request("mine") };
+    let recent = |request: &ContextRequest| -> Vec<String> {
+        let found = block_on(source.fragments(request)).unwrap().value;
+        texts(&found, Section::Recent).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(recent(&present), ["other old words", "the old words"]);
+    go_on(3);
+    assert_eq!(recent(&present), ["other old words", "the old words"]);
+    desk.one(said("new", "new words"));
+    go_on(2);
+    assert_eq!(recent(&present), ["new words", "other old words", "the old words"]);
+    let others = ContextRequest { session: SessionId::new("new").unwrap(), ..present.clone() };
+    assert_eq!(recent(&others).len(), 20, "another conversation has others before it");
+    go_on(200);
+    let known = ["new words", "other old words", "the old words"];
+    assert_eq!(recent(&present), known, "more was said than is looked at");
+    let (body, sentences) = (TombstoneHash([1; 16]), Vec::new());
+    let stone = Tombstone { event: old, body, sentences, at: at(1_900_000_000) };
+    block_on(desk.store.erase(&[stone])).unwrap();
+    assert_eq!(recent(&present), known[..2], "what is forgotten is not offered again");
 }
 
 #[test]
