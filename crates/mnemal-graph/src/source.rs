@@ -132,7 +132,7 @@ impl GraphSource {
             facts.extend(self.store.facts(&filter, request.as_of).await?);
             facts.extend(self.past(request, asked, &filter).await?);
         }
-        facts.sort_by_key(|fact| predicates.iter().position(|predicate| *predicate == fact.predicate));
+        facts.sort_by_cached_key(|fact| predicates.iter().position(|predicate| *predicate == fact.predicate));
         Ok(facts)
     }
 

@@ -101,6 +101,15 @@ pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
     stands && fact.strength() > 0.0
 }
 
+/// A fact that may be chosen.
+#[derive(Clone, Copy, Debug)]
+struct Ranked {
+    fact: FactId,
+    score: f32,
+    /// Whether it shares a word with the question.
+    answers: bool,
+}
+
 /// What was chosen so far.
 pub(super) struct Choice<'k> {
     known: &'k Known,
@@ -157,37 +166,40 @@ impl<'k> Choice<'k> {
         };
         let concerns = |fact: &Fact| fact.subject == entity.id || fact.object.entity() == Some(entity.id);
         let is_open = self.asked.is_open(&self.named_by(&names_of(entity)));
-        let of_it =
-            |choice: &Self, fact: &Fact| concerns(fact).then(|| choice.parts_of(fact, &names_of(entity)));
-        let mut chosen =
-            self.best(LANE, |choice, fact| of_it(choice, fact).filter(|parts| is_open || answers(parts)));
+        let names = names_of(entity);
+        let ranked = self.ranked(|choice, fact| concerns(fact).then(|| choice.parts_of(fact, &names)));
+        let asked_for = ranked.iter().filter(|one| is_open || one.answers);
+        let mut chosen: Vec<FactId> = asked_for.take(self.most(LANE)).map(|one| one.fact).collect();
         if chosen.is_empty() {
-            chosen = self.best(LANE, of_it);
-            chosen.truncate(self.unasked(UNASKED));
+            let most = self.most(LANE).min(self.unasked(UNASKED));
+            chosen = ranked.iter().take(most).map(|one| one.fact).collect();
         }
-        self.take(&chosen, |choice, fact| (section, choice.parts_of(fact, &names_of(entity)), because));
+        self.take(&chosen, |choice, fact| (section, choice.parts_of(fact, &names).to_vec(), because));
     }
 
     /// Chooses what the question asks of the user himself.
     pub(super) fn of_owner(&mut self) {
-        let chosen = self.best(LANE, |choice, fact| {
-            let is_own = choice.known.is_owner(fact.subject);
-            is_own.then(|| choice.parts_of(fact, &[])).filter(|parts| answers(parts))
-        });
+        let ranked = self
+            .ranked(|choice, fact| choice.known.is_owner(fact.subject).then(|| choice.parts_of(fact, &[])));
+        let asked_for = ranked.iter().filter(|one| one.answers);
+        let chosen: Vec<FactId> = asked_for.take(self.most(LANE)).map(|one| one.fact).collect();
         self.take(&chosen, |choice, fact| {
             let of_topic = fact.topic.as_ref().is_some_and(|topic| !choice.asked.shared(topic).is_empty());
             let section = if of_topic { Section::Topics } else { Section::Entity };
-            (section, choice.parts_of(fact, &[]), Because::Query)
+            (section, choice.parts_of(fact, &[]).to_vec(), Because::Query)
         });
     }
 
-    /// Returns the best facts of a lane.
-    fn best(&self, lane: u32, parts: impl Fn(&Self, &Fact) -> Option<Vec<ScorePart>>) -> Vec<FactId> {
-        let scored = |fact: &'k Fact| Some((sum(&parts(self, fact)?), fact));
+    /// Returns the facts that may be chosen and have parts, best first.
+    fn ranked(&self, parts: impl Fn(&Self, &Fact) -> Option<[ScorePart; 3]>) -> Vec<Ranked> {
+        let ranked = |fact: &'k Fact| {
+            let parts = parts(self, fact)?;
+            Some(Ranked { fact: fact.id, score: sum(&parts), answers: answers(&parts) })
+        };
         let free = self.known.facts.iter().filter(|fact| !self.taken.contains(&fact.id));
-        let mut scored: Vec<(f32, &Fact)> = free.filter_map(scored).collect();
-        scored.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.id.cmp(&other.id)));
-        scored.into_iter().take(self.most(lane)).map(|(_, fact)| fact.id).collect()
+        let mut all: Vec<Ranked> = free.filter_map(ranked).collect();
+        all.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact)));
+        all
     }
 
     fn take(
@@ -216,7 +228,7 @@ impl<'k> Choice<'k> {
     }
 
     /// Returns what a fact is worth for the question; the names of the one who is asked about say nothing of its facts.
-    fn parts_of(&self, fact: &Fact, names: &[&str]) -> Vec<ScorePart> {
+    fn parts_of(&self, fact: &Fact, names: &[&str]) -> [ScorePart; 3] {
         let known = self.known;
         let topic = fact.topic.as_deref().unwrap_or_default();
         let mut said = self.asked.shared(&[topic, known.names.value(&fact.object)].join(" "));
@@ -226,9 +238,12 @@ impl<'k> Choice<'k> {
         let all = self.asked.words.len().saturating_sub(of_names.len()).max(1);
         let leads = fact.object.entity().is_some_and(|id| known.is_owner(id))
             || known.is_owner(fact.subject) && fact.object.entity().is_some();
-        let raw = [shared as f32 / all as f32, f32::from(u8::from(leads)), fact.strength()];
-        let weighed = ["words", "relation", "strength"].into_iter().zip(raw).zip(WEIGHTS);
-        weighed.map(|((name, raw), weight)| part(name, raw, weight)).collect()
+        let [words, relation, strength] = WEIGHTS;
+        [
+            part("words", shared as f32 / all as f32, words),
+            part("relation", f32::from(u8::from(leads)), relation),
+            part("strength", fact.strength(), strength),
+        ]
     }
 }
 
