@@ -1,8 +1,10 @@
 //! What a learning weighs at a moment, and how many hold at once.
 
-use std::cmp::Reverse;
+use std::borrow::Borrow;
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashSet;
 
-use mnemal_core::{AsOf, Basis, Learning, LearningKind, Leave, Score, Scored, Timestamp};
+use mnemal_core::{AsOf, Basis, Learning, LearningId, LearningKind, Leave, Score, Scored, Timestamp};
 
 /// Half-life, in days. Source: NB-52.
 const HALF_LIFE_DAYS: f64 = 14.0;
@@ -56,22 +58,34 @@ impl Decay {
     /// Ranks learnings, best first, the newest first among equals, and leaves out the lowest inferred ones beyond the most that
     /// may hold.
     pub fn holding(&self, learnings: Vec<Learning>, as_of: AsOf) -> Vec<Scored<Learning>> {
+        let too_many = self.too_many(&learnings, as_of);
+        let holds = |item: &Learning| !too_many.contains(&item.id);
         let score = |item: Learning| Scored { score: self.rank(&item, as_of.world), item };
-        let mut ranked: Vec<Scored<Learning>> = learnings.into_iter().map(score).collect();
-        ranked.sort_by(|one, other| {
-            let by_age = |row: &Learning| (Reverse(row.occurred_at), row.id);
-            let by_rank = other.score.get().total_cmp(&one.score.get());
-            by_rank.then(by_age(&one.item).cmp(&by_age(&other.item)))
-        });
-        let told = ranked.iter().filter(|row| counts(&row.item) && !is_inferred(&row.item)).count();
-        let room = self.most.saturating_sub(told);
-        let mut inferred = 0;
-        ranked.retain(|row| {
-            inferred += usize::from(is_inferred(&row.item));
-            !is_inferred(&row.item) || inferred <= room
-        });
+        let mut ranked: Vec<Scored<Learning>> = learnings.into_iter().filter(holds).map(score).collect();
+        ranked.sort_by(|one, other| best_first((one.score, &one.item), (other.score, &other.item)));
         ranked
     }
+
+    /// Returns the lowest inferred learnings beyond the most that may hold.
+    pub(crate) fn too_many<L: Borrow<Learning>>(&self, learnings: &[L], as_of: AsOf) -> HashSet<LearningId> {
+        let rows = || learnings.iter().map(Borrow::borrow);
+        let told = rows().filter(|row| counts(row) && !is_inferred(row)).count();
+        let room = self.most.saturating_sub(told);
+        if rows().filter(|row| is_inferred(row)).count() <= room {
+            return HashSet::new();
+        }
+        let inferred = rows().filter(|row| is_inferred(row));
+        let mut ranked: Vec<(Score, &Learning)> =
+            inferred.map(|row| (self.rank(row, as_of.world), row)).collect();
+        ranked.sort_by(|one, other| best_first(*one, *other));
+        ranked.into_iter().skip(room).map(|(_, row)| row.id).collect()
+    }
+}
+
+/// The best first, the newest first among equals.
+fn best_first((score, row): (Score, &Learning), (other_score, other): (Score, &Learning)) -> Ordering {
+    let by_age = |row: &Learning| (Reverse(row.occurred_at), row.id);
+    other_score.get().total_cmp(&score.get()).then(by_age(row).cmp(&by_age(other)))
 }
 
 fn is_inferred(learning: &Learning) -> bool {

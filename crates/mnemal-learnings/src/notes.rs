@@ -24,6 +24,7 @@ impl Notes {
     pub async fn get(&self, key: &NoteKey, as_of: AsOf) -> Result<Learning> {
         let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
         let found = self.store.active(&filter, as_of).await?.into_iter().next();
+        let found = found.map(Arc::unwrap_or_clone);
         found.ok_or_else(|| Error::not_found(format!("no note of key {key} holds")))
     }
 
@@ -32,7 +33,7 @@ impl Notes {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn list(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
-        self.store.active(filter, as_of).await
+        Ok(self.store.active(filter, as_of).await?.into_iter().map(Arc::unwrap_or_clone).collect())
     }
 
     /// Returns all versions of a key, newest first.

@@ -15,7 +15,7 @@ use mnemal_core::{
 use mnemal_extract::question;
 use mnemal_text::fold;
 
-use crate::topic::{NEARNESS, Near, REQUESTS, Topic, WORDS, common, near};
+use crate::topic::{NEARNESS, Near, REQUESTS, Topic, WORDS, apart, common, near};
 
 /// Preferences that are offered however many there are, where a request asks for advice or work. Source: ADR 56.
 const OFFERED: usize = 60;
@@ -53,7 +53,12 @@ pub struct PreferenceSource {
 struct Known {
     topics: HashMap<LearningId, Arc<Topic>>,
     requests: Option<Arc<[f32]>>,
+    /// Vectors without what most have in common, of which topics in which order.
+    apart: Option<Apart>,
 }
+
+/// Topics, and their [vectors](apart).
+type Apart = (Vec<Arc<Topic>>, Arc<Vec<Option<Vec<f32>>>>);
 
 impl PreferenceSource {
     /// Chooses among these rows by words, and by vectors where there is an embedder, which is asked about at most `at_once`
@@ -63,10 +68,13 @@ impl PreferenceSource {
     }
 
     /// Returns what each preference is about, and the direction that all requests have.
-    async fn topics(&self, all: &[Learning]) -> Result<(Vec<Arc<Topic>>, Option<Arc<[f32]>>), GapCause> {
+    async fn topics(&self, all: &[Arc<Learning>]) -> Result<(Vec<Arc<Topic>>, Option<Arc<[f32]>>), GapCause> {
         let (mut known, requests) = {
             let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            let find = |one: &Learning| Some((one.id, Arc::clone(kept.topics.get(&one.id)?)));
+            if let Some(topics) = kept.all(all) {
+                return Ok((topics, kept.requests.clone()));
+            }
+            let find = |one: &Arc<Learning>| Some((one.id, Arc::clone(kept.topics.get(&one.id)?)));
             (all.iter().filter_map(find).collect::<HashMap<_, _>>(), kept.requests.clone())
         };
         let new = all.iter().filter(|one| !known.contains_key(&one.id));
@@ -74,7 +82,7 @@ impl PreferenceSource {
         let (mut answer, mut direction) = (Ok(()), requests);
         match self.embedder.part() {
             Ok(embedder) => {
-                let new: Vec<&Learning> = new.take(self.at_once).collect();
+                let new: Vec<&Arc<Learning>> = new.take(self.at_once).collect();
                 let texts: Vec<&str> = new.iter().map(|one| one.content.as_str()).collect();
                 match vectors(embedder, &texts, &mut direction).await {
                     Ok(vectors) => learnt.extend(
@@ -90,10 +98,25 @@ impl PreferenceSource {
         known.extend(learnt);
         self.known.lock().unwrap_or_else(PoisonError::into_inner).keep(&known, direction.clone());
         answer?;
-        let topic = |one: &Learning| {
+        let topic = |one: &Arc<Learning>| {
             known.get(&one.id).cloned().unwrap_or_else(|| Arc::new(Topic::of(&one.content, None)))
         };
         Ok((all.iter().map(topic).collect(), direction))
+    }
+
+    /// Returns the vectors of topics without what most of them have in common.
+    fn apart(&self, topics: &[Arc<Topic>]) -> Arc<Vec<Option<Vec<f32>>>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).apart.clone();
+        let is_of = |of: &[Arc<Topic>]| {
+            of.len() == topics.len() && of.iter().zip(topics).all(|(one, other)| Arc::ptr_eq(one, other))
+        };
+        if let Some((_, vectors)) = known.filter(|(of, _)| is_of(of)) {
+            return vectors;
+        }
+        let vectors = Arc::new(apart(topics));
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).apart =
+            Some((topics.to_vec(), Arc::clone(&vectors)));
+        vectors
     }
 
     /// Returns what the request is about, with its own vector if it is of the same model.
@@ -109,6 +132,14 @@ impl PreferenceSource {
 }
 
 impl Known {
+    /// Returns the topics of these where they are what is kept, all of them and no others.
+    fn all(&self, of: &[Arc<Learning>]) -> Option<Vec<Arc<Topic>>> {
+        if self.topics.len() != of.len() {
+            return None;
+        }
+        of.iter().map(|one| self.topics.get(&one.id).cloned()).collect()
+    }
+
     /// Keeps what still holds; of several users at once the last one stays, which costs time and nothing else.
     fn keep(&mut self, known: &HashMap<LearningId, Arc<Topic>>, requests: Option<Arc<[f32]>>) {
         self.topics.clone_from(known);
@@ -173,7 +204,7 @@ impl PreferenceSource {
     pub(crate) async fn chosen(
         &self,
         request: &ContextRequest,
-        mut all: Vec<Learning>,
+        mut all: Vec<Arc<Learning>>,
     ) -> Degraded<Vec<Fragment>> {
         let Some(query) = question_of(request) else { return Degraded::whole(Vec::new()) };
         all.retain(|one| one.kind == LearningKind::Preference && one.level == Level::User);
@@ -191,15 +222,20 @@ impl PreferenceSource {
             keep(cause);
             (all.iter().map(|one| Arc::new(Topic::of(&one.content, None))).collect(), None)
         });
-        let topics: Vec<&Topic> = topics.iter().map(AsRef::as_ref).collect();
-        let found = near(&asked, requests.as_deref(), &topics);
+        let found = near(&asked, requests.as_deref(), &topics, &self.apart(&topics));
         let voices = Voices::of(&all, query);
-        let mut offered: Vec<Fragment> =
-            all.iter().zip(found).map(|(one, near)| fragment(one, near, voices.weight(one))).collect();
-        offered.sort_by(|a, b| b.score.get().total_cmp(&a.score.get()));
+        let mut scored: Vec<(Score, Parts, &Learning)> = all
+            .iter()
+            .zip(found)
+            .map(|(one, near)| {
+                let parts = parts(near, voices.weight(one));
+                (Score::new(parts.iter().flatten().map(|part| part.value).sum()), parts, one.as_ref())
+            })
+            .collect();
+        scored.sort_by(|(a, ..), (b, ..)| b.get().total_cmp(&a.get()));
         let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
-        offered.truncate(least + all.len() / one_of);
-        gaps.attach(offered)
+        scored.truncate(least + all.len() / one_of);
+        gaps.attach(scored.into_iter().map(|(score, parts, one)| fragment(one, score, parts)).collect())
     }
 }
 
@@ -213,7 +249,7 @@ struct Voices {
 }
 
 impl Voices {
-    fn of(all: &[Learning], query: &str) -> Self {
+    fn of(all: &[Arc<Learning>], query: &str) -> Self {
         let words = fold(query);
         let named = words.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect();
         Self { has_own: all.iter().any(|one| name(one).is_none()), named }
@@ -234,15 +270,20 @@ fn name(preference: &Learning) -> Option<&str> {
     name.filter(|name| !name.eq_ignore_ascii_case(USER))
 }
 
-fn fragment(preference: &Learning, near: Near, voice: f32) -> Fragment {
+/// What the score of a preference is made of; the first is missing where one of the two has no vector.
+type Parts = [Option<ScorePart>; 2];
+
+fn parts(near: Near, voice: f32) -> Parts {
     let part = |name, raw: f32, normalised: f32, weight: f32| {
         let weight = weight * voice;
         let value = normalised * weight;
         ScorePart { name, raw, normalised, weight, value }
     };
     let cosine = near.cosine.map(|cosine| part("nearness", cosine, f32::midpoint(1.0, cosine), NEARNESS));
-    let parts: Vec<ScorePart> =
-        cosine.into_iter().chain([part("words", near.words, near.words, WORDS)]).collect();
+    [cosine, Some(part("words", near.words, near.words, WORDS))]
+}
+
+fn fragment(preference: &Learning, score: Score, parts: Parts) -> Fragment {
     Fragment {
         section: Section::Recall,
         record: RecordRef::Learning(preference.id),
@@ -258,8 +299,8 @@ fn fragment(preference: &Learning, near: Near, voice: f32) -> Fragment {
         },
         trust: preference.trust,
         importance: preference.importance,
-        score: Score::new(parts.iter().map(|part| part.value).sum()),
-        parts,
+        score,
+        parts: parts.into_iter().flatten().collect(),
         because: Because::ExplicitPreference,
         withheld: None,
     }

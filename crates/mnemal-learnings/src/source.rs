@@ -63,26 +63,27 @@ impl NotesSource {
     }
 
     /// Offers those of some rows that need no question.
-    fn unasked(&self, request: &ContextRequest, notes: Vec<Learning>) -> Vec<Fragment> {
-        let holding = self.decay.holding(notes, request.as_of);
-        let mut placed: Vec<(Section, Learning)> = holding
-            .into_iter()
-            .map(|row| row.item)
-            .filter(|note| note.level > Level::External)
-            .filter_map(|note| Some((place(&note, request)?, note)))
-            .filter(|(section, _)| request.sections.only().is_none_or(|wanted| wanted.contains(section)))
-            .filter(|(section, _)| *section != Section::Knowledge || begins(request))
+    fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
+        let too_many = self.decay.too_many(notes, request.as_of);
+        let identity = IDENTITY.map(Category::new);
+        let identity: Vec<&Category> = identity.iter().filter_map(|parent| parent.as_ref().ok()).collect();
+        let mut placed: Vec<(Section, f32, &Learning)> = notes
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(|note| note.level > Level::External && !too_many.contains(&note.id))
+            .filter_map(|note| Some((place(note, request, &identity)?, rank(note), note)))
+            .filter(|(section, ..)| request.sections.only().is_none_or(|wanted| wanted.contains(section)))
+            .filter(|(section, ..)| *section != Section::Knowledge || begins(request))
             .collect();
-        placed.sort_by(|(section_a, a), (section_b, b)| {
-            let by_importance = rank(b).total_cmp(&rank(a));
+        placed.sort_by(|(section_a, rank_a, a), (section_b, rank_b, b)| {
             let by_age = (Reverse(a.created_at), a.id).cmp(&(Reverse(b.created_at), b.id));
-            section_a.cmp(section_b).then(by_importance).then(by_age)
+            section_a.cmp(section_b).then(rank_b.total_cmp(rank_a)).then(by_age)
         });
-        let mut fragments: Vec<Fragment> = Vec::with_capacity(placed.len());
-        for of_section in placed.chunk_by(|(a, _), (b, _)| a == b) {
-            let is_unasked = of_section.first().is_some_and(|(section, _)| *section == Section::Knowledge);
+        let mut fragments: Vec<Fragment> = Vec::new();
+        for of_section in placed.chunk_by(|(a, ..), (b, ..)| a == b) {
+            let is_unasked = of_section.first().is_some_and(|(section, ..)| *section == Section::Knowledge);
             let most = if is_unasked { UNASKED } else { OFFERED };
-            fragments.extend(of_section.iter().take(most).map(|(section, note)| fragment(*section, note)));
+            fragments.extend(of_section.iter().take(most).map(|(section, _, note)| fragment(*section, note)));
         }
         fragments
     }
@@ -102,13 +103,10 @@ impl ContextSource for NotesSource {
         };
         let rows = self.store.active(&filter, request.as_of).await?;
         let mut chosen = match &self.preferences {
-            Some(preferences) => {
-                let own = rows.iter().filter(|row| row.kind == LearningKind::Preference).cloned().collect();
-                preferences.chosen(request, own).await
-            }
+            Some(preferences) => preferences.chosen(request, rows.clone()).await,
             None => Degraded::whole(Vec::new()),
         };
-        let mut fragments = self.unasked(request, rows);
+        let mut fragments = self.unasked(request, &rows);
         fragments.append(&mut chosen.value);
         Ok(Degraded { value: fragments, gaps: chosen.gaps })
     }
@@ -120,20 +118,18 @@ fn begins(request: &ContextRequest) -> bool {
 }
 
 /// Returns where a note stands in a context of a conversation.
-fn place(note: &Learning, request: &ContextRequest) -> Option<Section> {
+fn place(note: &Learning, request: &ContextRequest, identity: &[&Category]) -> Option<Section> {
     let hour = |at: Timestamp| at.as_micros().div_euclid(FRESH);
     let is_own = note.signal.is_some() && note.session == request.session;
     let is_fresh = is_own && hour(note.occurred_at) == hour(request.as_of.world);
-    section(note).map(|section| if is_fresh { Section::Learnings } else { section })
+    section(note, identity).map(|section| if is_fresh { Section::Learnings } else { section })
 }
 
-/// Returns where a note stands without being asked for.
-fn section(note: &Learning) -> Option<Section> {
-    let is_identity =
-        |parent| Category::new(parent).is_ok_and(|parent: Category| note.category.is_within(&parent));
+/// Returns where a note stands without being asked for; `identity` are the categories that say who somebody is.
+fn section(note: &Learning, identity: &[&Category]) -> Option<Section> {
     match note.kind {
         _ if is_pinned(note) => Some(Section::Identity),
-        _ if IDENTITY.into_iter().any(is_identity) => Some(Section::Identity),
+        _ if identity.iter().any(|parent| note.category.is_within(parent)) => Some(Section::Identity),
         LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
         LearningKind::Tool => Some(Section::Learnings),
         _ if note.importance.get() >= WORTHY => Some(Section::Knowledge),

@@ -2,6 +2,7 @@
 //! preferences and all requests have in common.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mnemal_text::{Analyzer, Language, idf, term_hash};
 
@@ -59,14 +60,25 @@ pub(crate) struct Near {
     pub(crate) words: f32,
 }
 
-/// Returns how near each preference lies to a request; `common` is the direction that all requests have.
-pub(crate) fn near(request: &Topic, common: Option<&[f32]>, all: &[&Topic]) -> Vec<Near> {
-    let request_vector = request.vector.as_deref().map(|vector| without_direction(vector, common));
+/// Returns the vectors of preferences without what most of them have in common, each of length 1.
+pub(crate) fn apart(all: &[Arc<Topic>]) -> Vec<Option<Vec<f32>>> {
     let middle = middle(all);
+    let one = |vector: &[f32]| unit(difference(vector, middle.as_deref()));
+    all.iter().map(|topic| topic.vector.as_deref().map(one)).collect()
+}
+
+/// Returns how near each preference lies to a request; `common` is the direction that all requests have, `apart` the
+/// [vectors](apart) of the preferences.
+pub(crate) fn near(
+    request: &Topic,
+    common: Option<&[f32]>,
+    all: &[Arc<Topic>],
+    apart: &[Option<Vec<f32>>],
+) -> Vec<Near> {
+    let request_vector = request.vector.as_deref().map(|vector| without_direction(vector, common));
     let rarity = rarity(request, all);
     let whole: f32 = rarity.values().sum();
-    let one = |topic: &&Topic| {
-        let vector = topic.vector.as_deref().map(|vector| unit(difference(vector, middle.as_deref())));
+    let one = |(topic, vector): (&Arc<Topic>, &Option<Vec<f32>>)| {
         let cosine = request_vector.as_deref().zip(vector.as_deref()).map(|(a, b)| dot(a, b));
         let shared: f32 = rarity
             .iter()
@@ -75,7 +87,7 @@ pub(crate) fn near(request: &Topic, common: Option<&[f32]>, all: &[&Topic]) -> V
             .sum();
         Near { cosine, words: if whole > 0.0 { shared / whole } else { 0.0 } }
     };
-    all.iter().map(one).collect()
+    all.iter().zip(apart).map(one).collect()
 }
 
 /// Returns the direction that vectors have in common, of length 1; `None` without vectors.
@@ -84,12 +96,12 @@ pub(crate) fn common<'v>(vectors: impl Iterator<Item = &'v [f32]>) -> Option<Vec
 }
 
 /// What most of the preferences have in common; `None` where there are too few.
-fn middle(all: &[&Topic]) -> Option<Vec<f32>> {
+fn middle(all: &[Arc<Topic>]) -> Option<Vec<f32>> {
     let vectors = || all.iter().filter_map(|topic| topic.vector.as_deref());
     (vectors().count() >= FEWEST).then(|| mean(vectors())).flatten()
 }
 
-fn rarity(request: &Topic, all: &[&Topic]) -> BTreeMap<u64, f32> {
+fn rarity(request: &Topic, all: &[Arc<Topic>]) -> BTreeMap<u64, f32> {
     let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
     let weight = |word: &u64| {
         let holding = all.iter().filter(|topic| topic.words.binary_search(word).is_ok()).count();
@@ -139,17 +151,20 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 mod tests {
     use super::*;
 
-    fn topics(texts: &[(&str, [f32; 2])]) -> Vec<Topic> {
-        texts.iter().map(|(text, vector)| Topic::of(text, Some(vector.to_vec()))).collect()
+    fn topics(texts: &[(&str, [f32; 2])]) -> Vec<Arc<Topic>> {
+        texts.iter().map(|(text, vector)| Arc::new(Topic::of(text, Some(vector.to_vec())))).collect()
+    }
+
+    fn near(request: &Topic, common: Option<&[f32]>, all: &[Arc<Topic>]) -> Vec<Near> {
+        super::near(request, common, all, &apart(all))
     }
 
     #[test]
     fn a_rare_word_counts_more_than_one_that_many_have() {
-        let all: Vec<Topic> = ["I like loud music", "I like loud bars", "I avoid loud trains"]
+        let all: Vec<Arc<Topic>> = ["I like loud music", "I like loud bars", "I avoid loud trains"]
             .into_iter()
-            .map(|text| Topic::of(text, None))
+            .map(|text| Arc::new(Topic::of(text, None)))
             .collect();
-        let all: Vec<&Topic> = all.iter().collect();
         let found = near(&Topic::of("Which loud trains go to Rome?", None), None, &all);
         assert!(found[2].words > 2.0 * found[0].words && found[0].words > 0.0, "{found:?}");
         assert_eq!(found[0].cosine, None);
@@ -161,7 +176,6 @@ mod tests {
         let texts: Vec<(&str, [f32; 2])> =
             (0..9).map(|n| ("x", if n == 0 { [0.8, 0.6] } else { [1.0, 0.0] })).collect();
         let all = topics(&texts);
-        let all: Vec<&Topic> = all.iter().collect();
         let request = Topic::of("y", Some(vec![0.8, 0.6]));
         let found = near(&request, Some(&[1.0, 0.0]), &all);
         assert!(found[0].cosine.unwrap() > 0.8, "{:?}", found[0]);

@@ -7,6 +7,7 @@ pub(crate) mod lease;
 pub(crate) mod ledger;
 pub(crate) mod log;
 pub(crate) mod model;
+pub(crate) mod newest;
 pub(crate) mod projection;
 pub(crate) mod receipt;
 pub(crate) mod summary;

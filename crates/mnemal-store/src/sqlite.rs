@@ -19,6 +19,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod tie;
+mod told;
 mod trip;
 mod upkeep;
 mod writer;
@@ -33,6 +34,7 @@ pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
 pub use self::recover::{Salvage, Stretch};
 use crate::Stores;
+use crate::port::newest::Newest;
 
 /// What an acknowledged event survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +82,8 @@ struct Inner {
     options: Options,
     writer: Mutex<Option<JoinHandle<()>>>,
     known: known::Known,
+    newest: Newest,
+    told: told::Told,
 }
 
 impl SqliteStore {
@@ -101,7 +105,8 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let (driver, writer) = open::open(&path, options).await?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self { inner: Arc::new(Inner { driver, path, options, writer, known: known::Known::default() }) })
+        let (known, newest, told) = (known::Known::default(), Newest::default(), told::Told::default());
+        Ok(Self { inner: Arc::new(Inner { driver, path, options, writer, known, newest, told }) })
     }
 
     /// Empties the write-ahead log and closes all connections; every later call answers `Unavailable`.

@@ -195,6 +195,11 @@ pub(crate) const KNOWN_LEARNINGS: &str = "select null, null, (select count(*) fr
      and not exists (select 1 from learning_source s \
      join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
 
+/// What tells whether facts may have changed; $1 is the layer of the graph.
+pub(crate) const GRAPH_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
+     (select coalesce(producer, '') || ' ' || coalesce(version, 0) || ' ' || coalesce(difference, '') \
+      from edition where layer = $1) from space";
+
 pub(crate) static INSERT_ENTITIES: Many = many!(
     "insert into entity (id, joined, body) values ",
     "(?,?,?)",
@@ -279,8 +284,9 @@ pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" where object in ("), "
 pub(crate) static FACTS_OF_SOURCES: Many =
     many!(facts!(" where id in (select record from graph_source where event in ("), "?", "))");
 pub(crate) const BELIEVED: &str = facts!(" where expired_at is null");
+/// The sign keeps the database from looking through all that is believed of a subject, of whom there may be thousands of facts.
 pub(crate) static BELIEVED_OF_SLOTS: Many =
-    many!(facts!(" where expired_at is null and predicate in ("), "?", ") and subject = ?");
+    many!(facts!(" where +expired_at is null and predicate in ("), "?", ") and subject = ?");
 pub(crate) static BELIEVED_OF_SUBJECTS: Many =
     many!(facts!(" where expired_at is null and subject in ("), "?", ")");
 pub(crate) static BELIEVED_OF_OBJECTS: Many =
@@ -312,20 +318,23 @@ pub(crate) static MENTIONS_OF_ENTITIES: Many = many!(
     ")"
 );
 
-pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, body) values ($1, $2, $3, $4)";
+pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, body) values (?, ?, ?, ?)";
 pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
 /// The next receipts behind an id.
 pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2";
-pub(crate) static INSERT_SEEN: Many = many!(
-    "insert into seen (session, record, content_hash, sources, at) values ",
-    "(?,?,?,?,?)",
-    " on conflict (session, record, content_hash) do update set sources = excluded.sources, at = excluded.at"
-);
-pub(crate) static INSERT_SEEN_SOURCES: Many = many!(
-    "insert into seen_source (event, session, record) values ",
-    "(?,?,?)",
-    " on conflict (event, session, record) do nothing"
-);
+/// What a session was shown. What it is shown again within the hour (in microseconds) is left as it is: a conversation is shown
+/// most of its lines with each of its turns, and each change is a page and another one of the index by time.
+///
+/// Session, time, and the rows as one JSON list of record, hash and sources in hexadecimal digits: so a receipt is one trip with
+/// one text, whatever the number of its lines.
+pub(crate) const INSERT_SEEN: &str = "insert into seen (session, record, content_hash, sources, at) \
+     select ?, unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), ? from json_each(?) where true \
+     on conflict (session, record, content_hash) do update set sources = excluded.sources, at = excluded.at \
+     where seen.sources <> excluded.sources or seen.at < excluded.at - 3600000000";
+/// Session, and a JSON list of event and record in the same way.
+pub(crate) const INSERT_SEEN_SOURCES: &str = "insert into seen_source (event, session, record) \
+     select unhex(value ->> 0), ?, unhex(value ->> 1) from json_each(?) where true \
+     on conflict (event, session, record) do nothing";
 /// What a session was shown; then, with 1 in the first column, the erased events among what that rests on.
 pub(crate) const SEEN: &str = "select 0, record, content_hash, sources from seen where session = $1 \
      union all select 1, event, null, null from seen_source where session = $1 \
@@ -430,8 +439,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         &STRONGEST_OF_OBJECTS,
         &MENTIONS_OF_EVENTS,
         &MENTIONS_OF_ENTITIES,
-        &INSERT_SEEN,
-        &INSERT_SEEN_SOURCES,
         &SEEN_OF,
         &ADD_TO_TALLIES,
         &PUT_LEDGER,
@@ -472,6 +479,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         EDITION,
         PUT_EDITION,
         LEARNINGS_VERSION,
+        GRAPH_VERSION,
         LEARNINGS,
         LIVING_LEARNINGS,
         KNOWN_LEARNINGS,
@@ -486,6 +494,8 @@ pub(crate) fn all() -> Vec<&'static str> {
         MENTIONS,
         MENTIONS_IN_SESSION,
         INSERT_RECEIPT,
+        INSERT_SEEN,
+        INSERT_SEEN_SOURCES,
         RECEIPT,
         RECEIPTS_AFTER,
         SEEN,

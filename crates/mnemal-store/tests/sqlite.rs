@@ -8,13 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Advance, AsOf, Category, Cursor, Decision, ErrorKind, Event, EventFilter, EventKind, EventStore, Forget,
-    Importance, IndexEntry, IndexStore, Learning, LearningDelta, LearningFilter, LearningKind, LearningStore,
-    LogEntry, ModelId, NoteKey, Projection, Remember, Result, Role, Selector, Seq, SessionId, Span, Speaker,
-    Tag, TermHash, Timestamp, ToolName, Upkeep, Within, WorkingEntry, WorkingKey,
+    Advance, AsOf, Category, Cursor, Decision, EntityId, ErrorKind, Event, EventFilter, EventKind,
+    EventStore, Fact, FactFilter, FactId, FactStatus, Forget, GraphDelta, GraphStore, Importance, IndexEntry,
+    IndexStore, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, LearningStore,
+    LogEntry, ModelId, NoteKey, Predicate, Projection, Remember, Result, Role, Selector, Seq, SessionId,
+    Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Value, Within, WorkingEntry, WorkingKey,
 };
 use mnemal_store::{Durability, Options, SqliteStore, Stores};
-use mnemal_testkit::{Records, TermIndexer, learning, tombstone};
+use mnemal_testkit::{Records, TermIndexer, fact, learning, tombstone};
 use tempfile::TempDir;
 
 const ALL: NonZeroUsize = NonZeroUsize::MAX;
@@ -600,7 +601,7 @@ async fn what_holds_is_asked_again_and_again_and_every_change_is_seen_at_once_by
     let keys = async |store: &SqliteStore, world: i64| {
         let as_of = AsOf::present(Timestamp::EPOCH.plus_micros(world));
         let found = store.active(&LearningFilter::all(), as_of).await.unwrap();
-        found.into_iter().map(|row| row.key.unwrap().to_string()).collect::<Vec<_>>()
+        found.iter().map(|row| row.key.as_ref().unwrap().to_string()).collect::<Vec<_>>()
     };
     let both = async |expected: &[&str]| {
         for store in [&one, &other] {
@@ -628,4 +629,124 @@ async fn what_holds_is_asked_again_and_again_and_every_change_is_seen_at_once_by
     both(&["k2"]).await;
     Projection::<LearningDelta>::reset(&other).await.unwrap();
     both(&[]).await;
+}
+
+#[tokio::test]
+async fn notes_of_events_are_asked_again_and_again_and_every_change_is_seen_by_both_handles() {
+    let (_folder, one) = fresh().await;
+    let other = SqliteStore::open(one.path()).await.unwrap();
+    let mut records = Records::new(1);
+    let entry = records.turn("s", "a note").unwrap();
+    one.append(std::slice::from_ref(&entry)).await.unwrap();
+    let at = Timestamp::EPOCH.plus_micros(9);
+    let filter = LearningFilter { sources: Within::Only(vec![entry.id]), ..LearningFilter::all() };
+    let statuses = async |store: &SqliteStore| {
+        let found = store.all(&filter).await.unwrap();
+        found.iter().map(|row| row.status).collect::<Vec<_>>()
+    };
+    let both = async |expected: &[LearningStatus]| {
+        for store in [&one, &other, &one, &other] {
+            assert_eq!(statuses(store).await, expected);
+        }
+    };
+    both(&[]).await;
+    let row = learning(1, "k", entry.id, at).unwrap();
+    fold(&one, 0, std::slice::from_ref(&row)).await;
+    both(&[LearningStatus::Active]).await;
+    let archived =
+        Learning { status: LearningStatus::Archived, expired_at: Some(at.plus_micros(1)), ..row.clone() };
+    fold(&other, 1, &[archived]).await;
+    both(&[LearningStatus::Archived]).await;
+    one.erase(&[tombstone(entry.id, at)]).await.unwrap();
+    both(&[]).await;
+}
+
+/// Moves the cursor of the graph by one, from `seq` on.
+async fn fold_graph(store: &SqliteStore, seq: u64, delta: GraphDelta) {
+    let cursor = |seq: u64| Cursor((seq > 0).then_some(Seq(seq)));
+    let advance = Advance { expect: cursor(seq), next: cursor(seq + 1), ..Advance::default() };
+    store.apply(&delta, &advance).await.unwrap();
+}
+
+#[tokio::test]
+async fn facts_are_asked_again_and_again_and_every_change_is_seen_by_both_handles() {
+    let (_folder, one) = fresh().await;
+    let other = SqliteStore::open(one.path()).await.unwrap();
+    let mut records = Records::new(1);
+    let mut events = Vec::new();
+    for number in 0..3 {
+        let entry = records.turn("s", &format!("turn {number}")).unwrap();
+        one.append(std::slice::from_ref(&entry)).await.unwrap();
+        events.push(entry.id);
+    }
+    let at = Timestamp::EPOCH.plus_micros(9);
+    let row = |id: u128, predicate: &str, event: usize| fact(id, 1, predicate, events[event], at).unwrap();
+    let put = |facts: Vec<Fact>| GraphDelta { facts, ..GraphDelta::default() };
+    let (likes, uses) = (Predicate::new("likes").unwrap(), Predicate::new("uses").unwrap());
+    let of = Within::Only(vec![EntityId(1)]);
+    let about = FactFilter { subjects: of.clone(), ..FactFilter::all() };
+    let of_slot = |predicates| FactFilter { predicates: Within::Only(predicates), ..about.clone() };
+    let (slot, slots) = (of_slot(vec![likes.clone()]), of_slot(vec![likes, uses]));
+    let leading = FactFilter { objects: of, ..FactFilter::all() };
+    let ids = async |store: &SqliteStore, filter: &FactFilter| {
+        let mut found = store.facts(filter, AsOf::present(at)).await.unwrap();
+        found.sort_by_key(|fact| fact.id);
+        found.iter().map(|fact| fact.id.0).collect::<Vec<_>>()
+    };
+    let both = async |of_likes: &[u128], all: &[u128], to_it: &[u128]| {
+        for store in [&one, &other, &one, &other] {
+            assert_eq!(ids(store, &slot).await, of_likes);
+            assert_eq!(ids(store, &slots).await, all);
+            assert_eq!(ids(store, &about).await, all);
+            assert_eq!(ids(store, &leading).await, to_it);
+        }
+    };
+    both(&[], &[], &[]).await;
+    fold_graph(&one, 0, put(vec![row(1, "likes", 0), row(2, "uses", 1)])).await;
+    both(&[1], &[1, 2], &[]).await;
+    let back = Fact { subject: EntityId(2), object: Value::Entity(EntityId(1)), ..row(3, "knows", 2) };
+    fold_graph(&other, 1, put(vec![row(4, "likes", 1), back])).await;
+    both(&[1, 4], &[1, 2, 4], &[3]).await;
+    let ended = Fact { expired_at: Some(at), status: FactStatus::Superseded, ..row(1, "likes", 0) };
+    fold_graph(&one, 2, put(vec![ended])).await;
+    both(&[4], &[2, 4], &[3]).await;
+    fold_graph(&one, 3, GraphDelta { remove_facts: vec![FactId(2)], ..GraphDelta::default() }).await;
+    both(&[4], &[4], &[3]).await;
+    one.erase(&[tombstone(events[2], at)]).await.unwrap();
+    both(&[4], &[4], &[]).await;
+    Projection::<GraphDelta>::reset(&other).await.unwrap();
+    both(&[], &[], &[]).await;
+}
+
+#[tokio::test]
+async fn the_newest_events_are_those_of_the_log_whoever_writes_it() {
+    let (_folder, one) = fresh().await;
+    let other = SqliteStore::open(one.path()).await.unwrap();
+    let mut records = Records::new(1);
+    let newest = async |store: &SqliteStore, limit: usize| {
+        let found = store.latest(&EventFilter::live(), NonZeroUsize::new(limit).unwrap()).await.unwrap();
+        found.iter().map(|event| event.kept().unwrap().content.clone()).collect::<Vec<_>>()
+    };
+    let mut said: Vec<String> = Vec::new();
+    let mut first = None;
+    for round in 0..40 {
+        let writer = if round % 3 == 0 { &one } else { &other };
+        let count = [1, 3, 40, 90][round % 4];
+        let batch: Vec<_> =
+            (0..count).map(|turn| records.turn("s", &format!("{round}: {turn}")).unwrap()).collect();
+        writer.append(&batch).await.unwrap();
+        first = first.or(batch.first().map(|entry| entry.id));
+        said.extend(batch.iter().map(|entry| entry.event.content.clone()));
+        for store in [&one, &other] {
+            for limit in [2, 50, 300, if round % 10 == 9 { 5_000 } else { 100 }] {
+                let expected: Vec<_> = said.iter().rev().take(limit).cloned().collect();
+                assert_eq!(newest(store, limit).await, expected, "round {round}, {limit}");
+            }
+        }
+        if round == 9 {
+            other.erase(&[tombstone(first.unwrap(), Timestamp::EPOCH)]).await.unwrap();
+            said.remove(0);
+        }
+    }
+    assert!(said.len() > 1_024, "more than is kept: {}", said.len());
 }

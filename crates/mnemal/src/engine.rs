@@ -238,7 +238,8 @@ impl Engine {
     /// Returns the notes that hold now.
     pub(crate) async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         let notes = self.guarded().learnings.part().map_err(|_| missing("notes"))?;
-        notes.active(filter, AsOf::present(self.now())).await
+        let rows = notes.active(filter, AsOf::present(self.now())).await?;
+        Ok(rows.into_iter().map(Arc::unwrap_or_clone).collect())
     }
 
     pub(crate) async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {

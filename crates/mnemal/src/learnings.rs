@@ -1,5 +1,7 @@
 //! Notes and learnings: which hold and what they weigh, and what a person decides about them.
 
+use std::sync::Arc;
+
 use mnemal_core::{
     AsOf, Category, Cursor, Decision, Degraded, Error, ErrorKind, EventId, EventKind, Learning,
     LearningFilter, LearningId, LearningKind, NoteKey, Origin, Remember, Result, Scored, Tag, Timestamp,
@@ -31,7 +33,8 @@ impl Memory {
     pub async fn learnings(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Scored<Learning>>> {
         self.engine.caught_up().await;
         let store = self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
-        Ok(self.engine.decay().holding(store.active(filter, as_of).await?, as_of))
+        let rows = store.active(filter, as_of).await?.into_iter().map(Arc::unwrap_or_clone).collect();
+        Ok(self.engine.decay().holding(rows, as_of))
     }
 
     /// Returns every note and learning that passes the filter, also those that hold no more or not yet, by id.
@@ -70,7 +73,7 @@ impl Memory {
         let slot = &self.engine.guarded().learnings;
         let mnemal_core::Slot::Filled(store) = slot else { return Err(missing("notes")) };
         let as_of = AsOf::present(self.engine.now());
-        Notes::new(std::sync::Arc::clone(store)).categories(&LearningFilter::all(), as_of).await
+        Notes::new(Arc::clone(store)).categories(&LearningFilter::all(), as_of).await
     }
 
     /// Takes the user's word for a note or learning, in exactly these words: what the agent noted becomes the user's, and

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -67,11 +68,12 @@ pub trait LearningStore: Projection<LearningDelta> {
     /// Returns the learnings that hold and are known as of a moment, by category, then key, then id.
     ///
     /// Holds: `world < expires_at`. Known: `created_at ≤ belief < expired_at`. Rows whose sources are erased are not
-    /// served, even before the projector has seen the forget.
+    /// served, even before the projector has seen the forget. A store that keeps rows in memory hands out those, so that a
+    /// caller who looks at all of them copies none.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>>;
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>>;
 
     /// Returns every row that passes the filter whatever its status, by id.
     ///

@@ -1,6 +1,7 @@
 //! Learnings and the cursor that moves with them.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
@@ -55,10 +56,10 @@ impl Projection<LearningDelta> for MemoryStore {
 
 #[async_trait]
 impl LearningStore for MemoryStore {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
         let state = self.state();
         let living = state.living().filter(|learning| filter.accepts(learning));
-        Ok(serve::active(living.cloned().collect(), as_of))
+        Ok(serve::active(living.cloned().collect(), as_of).into_iter().map(Arc::new).collect())
     }
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {

@@ -59,6 +59,29 @@ fn put_edition(edition: &Edition) -> Result<Step> {
     Ok(Step::new(statement::PUT_EDITION, vec![LAYER.as_str().into(), id, version, difference.into()]))
 }
 
+/// What tells whether facts may have changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    cursor: u64,
+    forgets: u64,
+    edition: Option<String>,
+}
+
+impl Version {
+    /// Follows a write that moved the cursor.
+    pub(crate) fn moved(&mut self, advance: &Advance) {
+        if self.cursor == advance.expect.count() {
+            self.cursor = advance.next.count();
+        }
+    }
+}
+
+pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
+    let mut rows = sql.rows(statement::GRAPH_VERSION, vec![LAYER.as_str().into()]).await?;
+    let row = rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    Ok(Version { cursor: row.count()?, forgets: row.count()?, edition: row.opt_text()? })
+}
+
 pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
     let mut rows = sql.rows(statement::EDITION, vec![LAYER.as_str().into()]).await?;
     let Some(row) = rows.first_mut() else { return Ok(Edition::default()) };

@@ -67,14 +67,10 @@ pub(crate) async fn scan(
     list(sql, filter, Walk::of(filter, after.count(), Way::Forwards), limit.get()).await
 }
 
-pub(crate) async fn latest(sql: &dyn Sql, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-    list(sql, filter, Walk::of(filter, u64::MAX >> 1, Way::Backwards), limit.get()).await
-}
-
 /// A way through the log in one direction.
 #[derive(Debug)]
-struct Walk<'f> {
-    rows: Rows<'f>,
+pub(super) struct Walk<'f> {
+    pub(super) rows: Rows<'f>,
     /// Behind which position it goes on.
     at: u64,
     way: Way,
@@ -82,43 +78,27 @@ struct Walk<'f> {
 
 /// In which order positions are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     Forwards,
     Backwards,
 }
 
 /// Which rows a way meets. Only the choice for which there is an index is made by the database.
 #[derive(Clone, Copy, Debug)]
-enum Rows<'f> {
+pub(super) enum Rows<'f> {
     All,
     OfSession(&'f SessionId),
     Decisions,
 }
 
 impl<'f> Walk<'f> {
-    fn of(filter: &'f EventFilter, at: u64, way: Way) -> Self {
+    pub(super) fn of(filter: &'f EventFilter, at: u64, way: Way) -> Self {
         let rows = match (filter.session.only(), filter.roles.only().map(Vec::as_slice)) {
             (Some(session), _) => Rows::OfSession(session),
             (None, Some([Role::Decision])) => Rows::Decisions,
             (None, _) => Rows::All,
         };
         Self { rows, at, way }
-    }
-
-    async fn page(&self, sql: &dyn Sql, size: usize) -> Result<Vec<Event>> {
-        let mut args = vec![self.at.into(), size.into()];
-        let text = match (self.rows, self.way) {
-            (Rows::All, Way::Forwards) => statement::SCAN,
-            (Rows::All, Way::Backwards) => statement::LATEST,
-            (Rows::Decisions, Way::Forwards) => statement::SCAN_DECISIONS,
-            (Rows::Decisions, Way::Backwards) => statement::LATEST_DECISIONS,
-            (Rows::OfSession(session), way) => {
-                args.push(session.as_str().into());
-                if way == Way::Forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
-            }
-        };
-        let rows = sql.rows(text, args).await?;
-        rows.into_iter().map(entry::event).collect()
     }
 
     /// Compares the index that the next page comes from with its tally.
@@ -147,9 +127,35 @@ impl<'f> Walk<'f> {
     }
 }
 
+/// Reads the next events behind a position.
+pub(super) async fn page(
+    sql: &dyn Sql,
+    (rows, way): (Rows<'_>, Way),
+    at: u64,
+    size: usize,
+) -> Result<Vec<Event>> {
+    let mut args = vec![at.into(), size.into()];
+    let text = match (rows, way) {
+        (Rows::All, Way::Forwards) => statement::SCAN,
+        (Rows::All, Way::Backwards) => statement::LATEST,
+        (Rows::Decisions, Way::Forwards) => statement::SCAN_DECISIONS,
+        (Rows::Decisions, Way::Backwards) => statement::LATEST_DECISIONS,
+        (Rows::OfSession(session), way) => {
+            args.push(session.as_str().into());
+            if way == Way::Forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
+        }
+    };
+    sql.rows(text, args).await?.into_iter().map(entry::event).collect()
+}
+
 /// Reads pages until enough events pass the filter. Damage cannot hide one: the whole log must be dense, and the index of a
 /// conversation or of the decisions must be what its tally says.
-async fn list(sql: &dyn Sql, filter: &EventFilter, mut walk: Walk<'_>, limit: usize) -> Result<Vec<Event>> {
+pub(super) async fn list(
+    sql: &dyn Sql,
+    filter: &EventFilter,
+    mut walk: Walk<'_>,
+    limit: usize,
+) -> Result<Vec<Event>> {
     let mut dense = match walk.rows {
         Rows::All => Some(Dense::of(sql, &walk).await?),
         Rows::OfSession(_) | Rows::Decisions => None,
@@ -158,7 +164,7 @@ async fn list(sql: &dyn Sql, filter: &EventFilter, mut walk: Walk<'_>, limit: us
     let mut size = limit.min(PAGE);
     loop {
         walk.agrees(sql).await?;
-        let page = walk.page(sql, size).await?;
+        let page = page(sql, (walk.rows, walk.way), walk.at, size).await?;
         let is_last = page.len() < size;
         if let Some(dense) = &mut dense {
             dense.look_at(&page)?;
@@ -218,7 +224,7 @@ impl Dense {
     }
 }
 
-fn lost() -> Error {
+pub(super) fn lost() -> Error {
     corrupt("events are missing from the log")
 }
 

@@ -35,23 +35,37 @@ pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
 }
 
 /// What the session was shown, with what that rests on.
-fn shown_steps(put: &Receipt) -> Result<Vec<Step>> {
+fn shown_steps(put: &Receipt) -> Result<[Step; 2]> {
     let shown: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
         put.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
-    let session = || Value::from(put.session.as_str());
-    let seen = |((record, hash), line): (&(RecordRef, [u8; 16]), &&ReceiptLine)| {
-        let hash = Value::Blob(hash.to_vec());
-        Ok(vec![session(), record_bytes(*record)?, hash, sources_bytes(&line.sources), put.at.into()])
-    };
-    let mut sources = Vec::new();
-    for ((record, _), line) in &shown {
+    let (mut rows, mut sources) = (String::from("["), String::from("["));
+    for ((record, hash), line) in &shown {
+        let record = record_bytes(*record)?;
+        push_row(&mut rows, &[&record, hash, &sources_bytes(&line.sources)]);
         for source in &line.sources {
-            sources.push(vec![source.event.into(), session(), record_bytes(*record)?]);
+            push_row(&mut sources, &[&source.event.0.to_be_bytes(), &record]);
         }
     }
-    let mut steps = statement::INSERT_SEEN.steps(shown.iter().map(seen).collect::<Result<_>>()?);
-    steps.extend(statement::INSERT_SEEN_SOURCES.steps(sources));
-    Ok(steps)
+    rows.push(']');
+    sources.push(']');
+    let session = || Value::from(put.session.as_str());
+    Ok([
+        Step::new(statement::INSERT_SEEN, vec![session(), put.at.into(), rows.into()]),
+        Step::new(statement::INSERT_SEEN_SOURCES, vec![session(), sources.into()]),
+    ])
+}
+
+/// Adds a list of bytes, each in hexadecimal digits, to a list of lists.
+fn push_row(rows: &mut String, columns: &[&[u8]]) {
+    rows.push_str(if rows.len() > 1 { ",[" } else { "[" });
+    for (place, bytes) in columns.iter().enumerate() {
+        rows.push_str(if place > 0 { ",\"" } else { "\"" });
+        for byte in *bytes {
+            rows.extend([byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16).unwrap_or('0')));
+        }
+        rows.push('"');
+    }
+    rows.push(']');
 }
 
 /// The events that lines and omissions of a receipt rest on.
@@ -204,14 +218,14 @@ impl EraseShown {
 }
 
 /// A record as 17 bytes that sort as records do.
-fn record_bytes(record: RecordRef) -> Result<Value> {
+fn record_bytes(record: RecordRef) -> Result<Vec<u8>> {
     let (kind, id) = match record {
         RecordRef::Event(id) => (0, id.0),
         RecordRef::Learning(id) => (1, id.0),
         RecordRef::Fact(id) => (2, id.0),
         _ => return Err(Error::new(ErrorKind::Unsupported, format!("cannot store what {record} names"))),
     };
-    Ok(Value::Blob(std::iter::once(kind).chain(id.to_be_bytes()).collect()))
+    Ok(std::iter::once(kind).chain(id.to_be_bytes()).collect())
 }
 
 fn record(bytes: &[u8]) -> Result<RecordRef> {
@@ -226,14 +240,14 @@ fn record(bytes: &[u8]) -> Result<RecordRef> {
 }
 
 /// Sources as 24 bytes each: event, start, end.
-fn sources_bytes(sources: &[Source]) -> Value {
+fn sources_bytes(sources: &[Source]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(sources.len() * 24);
     for source in sources {
         bytes.extend_from_slice(&source.event.0.to_be_bytes());
         bytes.extend_from_slice(&source.span.start.to_be_bytes());
         bytes.extend_from_slice(&source.span.end.to_be_bytes());
     }
-    Value::Blob(bytes)
+    bytes
 }
 
 fn sources(bytes: &[u8]) -> Result<Vec<Source>> {

@@ -1,4 +1,4 @@
-//! The learnings that hold at present, kept in memory as they were read until the database says that they may have changed.
+//! Learnings, kept in memory as they were read until the database says that they may have changed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,25 +6,56 @@ use mnemal_core::{Advance, Learning, LearningDelta};
 
 use crate::port::learning::Version;
 
+/// Rows as they were read.
+pub(super) type Rows = Arc<[Arc<Learning>]>;
+
 /// What was read last, with the version of the rows at which it was.
 ///
-/// Every context asks for all of them, and few turns change one: reading 800 rows costs some milliseconds, their version some
-/// microseconds. A write through this handle is seen at once. One of another process is seen by its cursor, by the count of
-/// forgets or by the number of rows; what it makes anew in place of old rows behind the same cursor, after a forget, is seen with
-/// the next event.
+/// Every context asks for those that hold, and every answer with a note for all that rest on its events, while few turns change
+/// one: reading 800 rows costs some milliseconds, their version some microseconds. A write through this handle is seen at once.
+/// One of another process is seen by its cursor, by the count of forgets or by the number of rows; what it makes anew in place of
+/// old rows behind the same cursor, after a forget, is seen with the next event.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Option<(Version, Arc<[Learning]>)>>);
+pub(super) struct Known(Mutex<Option<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    version: Version,
+    /// Those that hold at present.
+    holding: Option<Rows>,
+    /// All of them.
+    all: Option<Rows>,
+}
+
+/// Which rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those that hold at present, and those that will have ended by then.
+    Holding,
+    All,
+}
 
 impl Known {
     /// Returns what was read at this version.
-    pub(super) fn at(&self, version: Version) -> Option<Arc<[Learning]>> {
+    pub(super) fn at(&self, version: Version, which: Which) -> Option<Rows> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.as_ref().filter(|(of, _)| *of == version).map(|(_, rows)| Arc::clone(rows))
+        let kept = kept.as_ref().filter(|kept| kept.version == version)?;
+        match which {
+            Which::Holding => kept.holding.clone(),
+            Which::All => kept.all.clone(),
+        }
     }
 
     /// Keeps what was read after the database told this version.
-    pub(super) fn keep(&self, version: Version, rows: Arc<[Learning]>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, rows));
+    pub(super) fn keep(&self, version: Version, which: Which, rows: Rows) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.take().filter(|kept| kept.version == version);
+        let mut known = known.unwrap_or(Kept { version, holding: None, all: None });
+        match which {
+            Which::Holding => known.holding = Some(rows),
+            Which::All => known.all = Some(rows),
+        }
+        *kept = Some(known);
     }
 
     /// Goes on after a write: one that only moves the cursor changes no row.
@@ -32,8 +63,8 @@ impl Known {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !delta.put.is_empty() || !delta.remove.is_empty() {
             *kept = None;
-        } else if let Some((version, _)) = kept.as_mut() {
-            version.moved(advance);
+        } else if let Some(kept) = kept.as_mut() {
+            kept.version.moved(advance);
         }
     }
 

@@ -12,9 +12,12 @@ use mnemal_core::{
     LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerLine, LedgerStore, LogEntry,
     MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection, PromptHash, Receipt,
     ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode,
-    SummaryStore, Timestamp, Tombstone, Turn, Vector, WorkingEntry, WorkingKey, WorkingStore,
+    SummaryStore, Timestamp, Tombstone, Turn, Vector, Within, WorkingEntry, WorkingKey, WorkingStore,
+    facts_as_of,
 };
 
+use super::known::{Rows, Which};
+use super::told::Place;
 use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
 use crate::port::{graph, index, learning, lease, ledger, log, model, receipt, summary, working};
@@ -23,6 +26,42 @@ use crate::sql::Sql;
 impl SqliteStore {
     fn sql(&self) -> &dyn Sql {
         &self.inner.driver
+    }
+
+    /// Returns the facts of these places that hold, as they were read last; reads those that are not kept.
+    async fn told(&self, places: &[Place], as_of: AsOf) -> Result<Vec<Fact>> {
+        let version = graph::version(self.sql()).await?;
+        let mut found = Vec::new();
+        let missing = self.inner.told.find(&version, places, &mut found);
+        if !missing.is_empty() {
+            let read: Vec<Arc<Fact>> = graph::believed(self.sql(), &Place::filter(&missing))
+                .await?
+                .into_iter()
+                .map(Arc::new)
+                .collect();
+            found.extend(read.iter().cloned());
+            self.inner.told.keep(version, missing, &read);
+        }
+        found.sort_unstable_by_key(|fact| fact.id);
+        found.dedup_by_key(|fact| fact.id);
+        Ok(facts_as_of(found.iter().map(|fact| Fact::clone(fact)), as_of))
+    }
+
+    /// Returns learnings as they were read last, or reads them.
+    async fn known(&self, which: Which) -> Result<Rows> {
+        let version = learning::version(self.sql()).await?;
+        if let Some(known) = self.inner.known.at(version, which) {
+            return Ok(known);
+        }
+        let every = LearningFilter::all();
+        let read = match which {
+            // Also those that will have ended by then: the moment is another one with each question.
+            Which::Holding => learning::active(self.sql(), &every, AsOf::present(Timestamp::EPOCH)).await?,
+            Which::All => learning::all(self.sql(), &every).await?,
+        };
+        let rows: Rows = read.into_iter().map(Arc::new).collect();
+        self.inner.known.keep(version, which, Arc::clone(&rows));
+        Ok(rows)
     }
 }
 
@@ -50,7 +89,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.inner.driver.damage.noted(log::latest(self.sql(), filter, limit).await)
+        self.inner.driver.damage.noted(self.inner.newest.latest(self.sql(), filter, limit).await)
     }
 
     async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
@@ -58,7 +97,11 @@ impl EventStore for SqliteStore {
     }
 
     async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
-        log::erase(self.sql(), tombstones).await
+        let erased = log::erase(self.sql(), tombstones).await;
+        self.inner.newest.clear();
+        self.inner.known.clear();
+        self.inner.told.clear();
+        erased
     }
 
     async fn tombstones(&self) -> Result<Vec<Tombstone>> {
@@ -98,8 +141,9 @@ impl Projection<LearningDelta> for SqliteStore {
     }
 
     async fn reset(&self) -> Result<()> {
+        let reset = learning::reset(self.sql()).await;
         self.inner.known.clear();
-        learning::reset(self.sql()).await
+        reset
     }
 
     async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
@@ -109,28 +153,24 @@ impl Projection<LearningDelta> for SqliteStore {
 
 #[async_trait]
 impl LearningStore for SqliteStore {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
         if !as_of.is_present() {
-            return learning::active(self.sql(), filter, as_of).await;
+            let rows = learning::active(self.sql(), filter, as_of).await?;
+            return Ok(rows.into_iter().map(Arc::new).collect());
         }
-        let version = learning::version(self.sql()).await?;
-        let known = if let Some(known) = self.inner.known.at(version) {
-            known
-        } else {
-            // Also those that will have ended by then: the moment is another one with each question.
-            let ever = AsOf::present(Timestamp::EPOCH);
-            let known: Arc<[Learning]> =
-                learning::active(self.sql(), &LearningFilter::all(), ever).await?.into();
-            self.inner.known.keep(version, Arc::clone(&known));
-            known
-        };
+        let known = self.known(Which::Holding).await?;
         let holds =
-            |row: &&Learning| row.expires_at.is_none_or(|end| as_of.world < end) && filter.accepts(row);
+            |row: &&Arc<Learning>| row.expires_at.is_none_or(|end| as_of.world < end) && filter.accepts(row);
         Ok(known.iter().filter(holds).cloned().collect())
     }
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
-        learning::all(self.sql(), filter).await
+        // Every answer with a note asks for few rows: those of its hits.
+        if filter.sources == Within::All {
+            return learning::all(self.sql(), filter).await;
+        }
+        let known = self.known(Which::All).await?;
+        Ok(known.iter().filter(|row| filter.accepts(row)).map(|row| Learning::clone(row)).collect())
     }
 
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
@@ -145,11 +185,15 @@ impl Projection<GraphDelta> for SqliteStore {
     }
 
     async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
-        graph::apply(self.sql(), delta, advance).await
+        graph::apply(self.sql(), delta, advance).await?;
+        self.inner.told.applied(delta, advance);
+        Ok(())
     }
 
     async fn reset(&self) -> Result<()> {
-        graph::reset(self.sql()).await
+        let reset = graph::reset(self.sql()).await;
+        self.inner.told.clear();
+        reset
     }
 
     async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
@@ -168,7 +212,10 @@ impl GraphStore for SqliteStore {
     }
 
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
-        graph::facts(self.sql(), filter, as_of).await
+        match Place::of(filter).filter(|_| as_of.is_present()) {
+            Some(places) => self.told(&places, as_of).await,
+            None => graph::facts(self.sql(), filter, as_of).await,
+        }
     }
 
     async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {

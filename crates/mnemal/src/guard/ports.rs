@@ -1,6 +1,7 @@
 //! The ports behind guards, one forwarding each; none may forget a method.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -169,7 +170,7 @@ impl Projection<LearningDelta> for Guarded<dyn LearningStore> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl LearningStore for Guarded<dyn LearningStore> {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
         self.run("the notes", self.part.active(filter, as_of)).await
     }
 

@@ -1,0 +1,151 @@
+//! The newest events of the log, kept in memory as they were read.
+//!
+//! Every context asks what was said last, and between two contexts a turn or two is written: to read forty rows again, and the
+//! notes and results of tools between them, costs some milliseconds, to look whether there are new ones some microseconds.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mnemal_core::{Event, EventFilter, Result};
+
+use super::index;
+use super::log::{Rows, Walk, Way, list, lost, page};
+use crate::sql::Sql;
+
+/// Most events that are kept. Source: own default, about a megabyte; a context needs the last 40 turns.
+const MOST: usize = 1_024;
+
+/// What was read last: a stretch without holes up to the head of the log, and the count of forgets at which it was read.
+///
+/// Nothing but an erase changes an event, and each erase counts, whoever did it: so one look at the mark tells whether the events
+/// are still those of the log, and how many are new.
+#[derive(Debug, Default)]
+pub(crate) struct Newest(Mutex<Option<Arc<Kept>>>);
+
+#[derive(Debug)]
+struct Kept {
+    forgets: u64,
+    /// Oldest first; never empty.
+    events: Vec<Arc<Event>>,
+}
+
+impl Kept {
+    fn first(&self) -> u64 {
+        self.events.first().map_or(0, |event| event.seq.0)
+    }
+
+    fn last(&self) -> u64 {
+        self.events.last().map_or(0, |event| event.seq.0)
+    }
+
+    /// Returns the newest events that pass, newest first.
+    fn latest(&self, filter: &EventFilter, limit: usize) -> Vec<Event> {
+        let passing = self.events.iter().rev().filter(|event| filter.accepts(event));
+        passing.take(limit).map(|event| Event::clone(event)).collect()
+    }
+
+    /// Whether it begins where the log does.
+    fn is_all(&self) -> bool {
+        self.first() == 1
+    }
+}
+
+impl Newest {
+    /// Lets everything go.
+    pub(crate) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn kept(&self) -> Option<Arc<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, forgets: u64, events: Vec<Arc<Event>>) -> Arc<Kept> {
+        let kept = Arc::new(Kept { forgets, events });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&kept));
+        kept
+    }
+
+    /// Returns the newest events that pass the filter, newest first; those that are not kept are read as
+    /// [`log::latest`](super::log::latest) reads them, and damage hides none.
+    pub(crate) async fn latest(
+        &self,
+        sql: &dyn Sql,
+        filter: &EventFilter,
+        limit: NonZeroUsize,
+    ) -> Result<Vec<Event>> {
+        let walk = Walk::of(filter, u64::MAX >> 1, Way::Backwards);
+        let is_kept_for = match walk.rows {
+            Rows::All => limit.get() <= MOST,
+            // A conversation has an index of its own: it is looked for here only where others have asked for the newest events.
+            Rows::OfSession(_) => limit.get() <= MOST && self.kept().is_some(),
+            Rows::Decisions => false,
+        };
+        if is_kept_for {
+            let mut kept = self.level(sql, limit.get()).await?;
+            while let Some(known) = kept {
+                let found = known.latest(filter, limit.get());
+                if found.len() == limit.get() || known.is_all() {
+                    return Ok(found);
+                }
+                kept = match walk.rows {
+                    Rows::All if known.events.len() < MOST => Some(self.longer(sql, &known).await?),
+                    _ => None,
+                };
+            }
+        }
+        list(sql, filter, walk, limit.get()).await
+    }
+
+    /// Returns what is kept up to the head of the log, after a look for what is new; `None` for an empty log.
+    async fn level(&self, sql: &dyn Sql, size: usize) -> Result<Option<Arc<Kept>>> {
+        let mark = index::mark(sql).await?;
+        let head = mark.head.count();
+        if head == 0 {
+            return Ok(None);
+        }
+        let known = self.kept().filter(|kept| kept.forgets == mark.forgets && kept.last() <= head);
+        let Some(known) = known else {
+            return self.longer_than(sql, (mark.forgets, head), size, &[]).await.map(Some);
+        };
+        let new = usize::try_from(head - known.last()).unwrap_or(usize::MAX);
+        if new == 0 {
+            return Ok(Some(known));
+        }
+        if known.events.len().saturating_add(new) > MOST {
+            return self.longer_than(sql, (mark.forgets, head), size, &[]).await.map(Some);
+        }
+        let read = page(sql, (Rows::All, Way::Forwards), known.last(), new).await?;
+        let is_dense =
+            read.len() == new && (known.last() + 1..).zip(&read).all(|(seq, one)| one.seq.0 == seq);
+        if !is_dense {
+            return Err(lost());
+        }
+        let events = known.events.iter().cloned().chain(read.into_iter().map(Arc::new)).collect();
+        Ok(Some(self.keep(mark.forgets, events)))
+    }
+
+    /// Adds about as many older events as there are.
+    async fn longer(&self, sql: &dyn Sql, known: &Kept) -> Result<Arc<Kept>> {
+        let size = known.events.len().min(MOST - known.events.len()).max(1);
+        self.longer_than(sql, (known.forgets, known.first() - 1), size, &known.events).await
+    }
+
+    /// Reads the events that end at a position, and puts them before those that are known.
+    async fn longer_than(
+        &self,
+        sql: &dyn Sql,
+        (forgets, end): (u64, u64),
+        size: usize,
+        known: &[Arc<Event>],
+    ) -> Result<Arc<Kept>> {
+        let read = page(sql, (Rows::All, Way::Backwards), end + 1, size).await?;
+        let wanted = size.min(usize::try_from(end).unwrap_or(usize::MAX));
+        let is_dense = read.len() == wanted && (1..=end).rev().zip(&read).all(|(seq, one)| one.seq.0 == seq);
+        if !is_dense {
+            return Err(lost());
+        }
+        let events = read.into_iter().rev().map(Arc::new).chain(known.iter().cloned()).collect();
+        Ok(self.keep(forgets, events))
+    }
+}

@@ -1,0 +1,164 @@
+//! Facts that are believed, kept in memory by whom they are about, until the database says that they may have changed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mnemal_core::{Advance, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within};
+
+use crate::port::graph::Version;
+
+/// Most facts that are kept before all are let go. Source: own default, some five megabytes.
+const MOST: usize = 8_192;
+
+/// Where facts are looked up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// About one, with one predicate.
+    Slot(EntityId, Predicate),
+    /// About one.
+    About(EntityId),
+    /// Leading to one.
+    LeadingTo(EntityId),
+}
+
+impl Place {
+    /// Returns the places that a filter asks for; `None` for a filter that asks for more than that, or otherwise.
+    pub(super) fn of(filter: &FactFilter) -> Option<Vec<Self>> {
+        let FactFilter { subjects, objects, predicates, sources } = filter;
+        match (subjects, objects, predicates, sources) {
+            (Within::Only(subjects), Within::All, Within::Only(predicates), Within::All) => {
+                let [subject] = subjects.as_slice() else { return None };
+                Some(predicates.iter().map(|one| Self::Slot(*subject, one.clone())).collect())
+            }
+            (Within::Only(subjects), Within::All, Within::All, Within::All) => {
+                Some(subjects.iter().copied().map(Self::About).collect())
+            }
+            (Within::All, Within::Only(objects), Within::All, Within::All) => {
+                Some(objects.iter().copied().map(Self::LeadingTo).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the filter for those of its places that are not kept.
+    pub(super) fn filter(missing: &[Self]) -> FactFilter {
+        let mut filter = FactFilter::all();
+        for place in missing {
+            match place {
+                Self::Slot(subject, predicate) => {
+                    filter.subjects = Within::Only(vec![*subject]);
+                    push(&mut filter.predicates, predicate.clone());
+                }
+                Self::About(subject) => push(&mut filter.subjects, *subject),
+                Self::LeadingTo(object) => push(&mut filter.objects, *object),
+            }
+        }
+        filter
+    }
+
+    fn holds(&self, fact: &Fact) -> bool {
+        match self {
+            Self::Slot(subject, predicate) => fact.subject == *subject && fact.predicate == *predicate,
+            Self::About(subject) => fact.subject == *subject,
+            Self::LeadingTo(object) => fact.object.entity() == Some(*object),
+        }
+    }
+}
+
+fn push<T>(within: &mut Within<Vec<T>>, value: T) {
+    match within {
+        Within::Only(values) => values.push(value),
+        Within::All => *within = Within::Only(vec![value]),
+    }
+}
+
+/// What was read, with the version of the graph at which it was.
+///
+/// A context asks with each question for what holds of the user and of those who are named, and of somebody who is named often
+/// there are a thousand facts, which take ten milliseconds to read. A fold through this handle changes what is kept. What another
+/// process folds is seen by the graph's cursor, by the count of forgets or by its edition; what it makes anew in place of old rows
+/// behind the same cursor, after a forget, is seen with the next event.
+#[derive(Debug, Default)]
+pub(super) struct Told(Mutex<Option<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    version: Version,
+    by_place: HashMap<Place, Vec<Arc<Fact>>>,
+}
+
+impl Told {
+    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what is kept of these places at this version, each fact once; returns the places that are not kept.
+    pub(super) fn find(&self, version: &Version, places: &[Place], found: &mut Vec<Arc<Fact>>) -> Vec<Place> {
+        let kept = self.kept();
+        let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
+            return places.to_vec();
+        };
+        let mut missing = Vec::new();
+        for place in places {
+            match kept.by_place.get(place) {
+                Some(facts) => found.extend(facts.iter().cloned()),
+                None => missing.push(place.clone()),
+            }
+        }
+        missing
+    }
+
+    /// Keeps what was read of these places after the database told this version.
+    pub(super) fn keep(&self, version: Version, places: Vec<Place>, facts: &[Arc<Fact>]) {
+        let mut kept = self.kept();
+        let known = kept.take().filter(|kept| kept.version == version);
+        let mut known = known.unwrap_or_else(|| Kept { version, by_place: HashMap::new() });
+        let count: usize = known.by_place.values().map(|facts| facts.len() + 1).sum();
+        if count + facts.len() + places.len() > MOST {
+            known.by_place.clear();
+        }
+        if facts.len() + places.len() <= MOST {
+            let mut sorted: HashMap<Place, Vec<Arc<Fact>>> =
+                places.iter().map(|place| (place.clone(), Vec::new())).collect();
+            for fact in facts {
+                for place in places_of(fact) {
+                    if let Some(facts) = sorted.get_mut(&place) {
+                        facts.push(Arc::clone(fact));
+                    }
+                }
+            }
+            known.by_place.extend(sorted);
+        }
+        *kept = Some(known);
+    }
+
+    /// Goes on after a fold.
+    pub(super) fn applied(&self, delta: &GraphDelta, advance: &Advance) {
+        let mut guard = self.kept();
+        if delta.edition.is_some() {
+            *guard = None;
+        }
+        let Some(kept) = guard.as_mut() else { return };
+        kept.version.moved(advance);
+        if delta.facts.is_empty() && delta.remove_facts.is_empty() {
+            return;
+        }
+        let changed: HashSet<FactId> =
+            delta.facts.iter().map(|fact| fact.id).chain(delta.remove_facts.iter().copied()).collect();
+        for (place, facts) in &mut kept.by_place {
+            facts.retain(|fact| !changed.contains(&fact.id));
+            let new = delta.facts.iter().filter(|fact| fact.expired_at.is_none() && place.holds(fact));
+            facts.extend(new.cloned().map(Arc::new));
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        *self.kept() = None;
+    }
+}
+
+/// Returns where a fact is looked up.
+fn places_of(fact: &Fact) -> impl Iterator<Item = Place> {
+    let leading = fact.object.entity().map(Place::LeadingTo);
+    [Place::Slot(fact.subject, fact.predicate.clone()), Place::About(fact.subject)].into_iter().chain(leading)
+}
