@@ -14,7 +14,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use mnemal::{Engine, Memory, Scope, Settings, SpaceId};
+use mnemal::{Builder, Engine, Memory, Scope, Settings, SpaceId};
 
 use crate::chat;
 use crate::figure::Figure;
@@ -149,10 +149,15 @@ const PATIENCE: u64 = 60_000;
 
 /// Opens a space as a host would, but for its patience.
 pub(crate) async fn open(space: &Path) -> Result<Memory> {
+    let engine = builder().open(space).await?;
+    Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
+}
+
+/// An engine as a host would build it, but for its patience.
+fn builder() -> Builder {
     let mut settings = Settings::default();
     settings.recall.part_deadline_ms = PATIENCE;
-    let engine = Engine::builder().with_settings(settings).open(space).await?;
-    Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
+    Engine::builder().with_settings(settings)
 }
 
 /// Measures what one process can measure of itself: import, writes and reads.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
-use mnemal::{Context, Gap, GapCause, Memory, Section, SessionId};
+use mnemal::{ChannelId, Context, Degraded, Gap, GapCause, Layer, Memory, Section, SessionId};
 
-use super::Bed;
 use super::life::{LIVE, channel};
+use super::{Bed, builder};
 use crate::cpu::{Cost, Watch, quantile};
 use crate::figure::{Asked, Figure};
 
@@ -67,8 +67,12 @@ pub async fn context(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// Most of what a context costs that may be for its receipt, 0 to 1.
+const ASKED_RECEIPT: f64 = 0.2;
+
 /// Assembles contexts of a conversation that goes on, in its channel, with a question and at the beginning without one, in a
-/// space in which every layer holds something; the last figures are the lines of each section.
+/// space in which every layer holds something; then what of it the receipts cost, by turns with an engine that stores none. The
+/// last figures are the lines of each section.
 ///
 /// # Errors
 /// A context that fails or lacks a part.
@@ -78,20 +82,37 @@ pub async fn life_contexts(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
     let questions = bed.questions();
     let mut lines = Lines::default();
     let mut all = Vec::new();
+    let bare = builder().without(Layer::Receipts).open(bed.space()).await?;
+    bare.load().await?;
+    let bare = bare.memory(memory.scope().clone()).for_session(SessionId::new(LIVE)?);
     for (name, asks) in [("context of everything", true), ("context without a question", false)] {
         let mut costs = Vec::with_capacity(questions.len());
+        let mut without = Vec::with_capacity(questions.len());
         for question in warmed(&questions) {
-            let watch = Watch::start()?;
             let query = if asks { question } else { "" };
-            let context = live.context(query).channel(channel.clone()).budget(TOKENS).await?;
-            costs.push(watch.stop()?);
+            let (context, cost) = timed(&live, query, &channel).await?;
+            costs.push(cost);
             ensure!(context.gaps.is_empty(), "a context lacks a part: {:?}", context.gaps);
             lines.add(&context);
+            without.push(timed(&bare, query, &channel).await?.1);
         }
         all.extend(figures(name, bed.size(), counted(&costs), ASKED_CONTEXT));
+        let median = |costs: &[Cost]| {
+            let cpu: Vec<_> = counted(costs).iter().map(|cost| cost.cpu).collect();
+            quantile(&cpu, 0.5).as_secs_f64()
+        };
+        let share = 1.0 - median(&without) / median(&costs).max(f64::EPSILON);
+        let figure = Figure::new(format!("{name}, share of its receipt, CPU"), bed.size(), share, "");
+        all.push(figure.asked_if(Asked::AtMost(ASKED_RECEIPT), |_| true));
     }
     all.extend(lines.figures(bed.size()));
     Ok(all)
+}
+
+async fn timed(memory: &Memory, query: &str, channel: &ChannelId) -> Result<(Degraded<Context>, Cost)> {
+    let watch = Watch::start()?;
+    let context = memory.context(query).channel(channel.clone()).budget(TOKENS).await?;
+    Ok((context, watch.stop()?))
 }
 
 /// Lines of all contexts by section.
