@@ -77,9 +77,11 @@ async fn life(order: &Order) -> Result<Report> {
     }
     space.settle().await?;
     let after = State::of(&space).await?;
-    for (name, is_same) in after.compared(&before) {
-        if !is_same {
-            report.blame(Fault::SilentWrong, format_args!("{name} are not those of the beginning"));
+    for (name, rows) in before.differing(&after) {
+        if let Some(first) = rows.first() {
+            let many = rows.len();
+            let first = rows.get(..6.min(many)).map_or_else(|| first.clone(), |rows| rows.join("\n  "));
+            report.blame(Fault::SilentWrong, format_args!("{name}: {many} differ, first {first}"));
         }
     }
     report.count("notes at the beginning", before.notes.len() as u64);
@@ -128,11 +130,17 @@ impl State {
         })
     }
 
-    fn compared(&self, other: &Self) -> [(&'static str, bool); 3] {
+    /// Returns what stands in one of the two only.
+    fn differing(&self, after: &Self) -> [(&'static str, Vec<String>); 3] {
+        let only = |before: &BTreeSet<String>, after: &BTreeSet<String>| {
+            let gone = before.difference(after).map(|row| format!("gone: {row}"));
+            gone.chain(after.difference(before).map(|row| format!("new: {row}"))).collect::<Vec<_>>()
+        };
+        let rows = |state: &Self| state.notes.iter().map(|note| format!("{note:?}")).collect::<BTreeSet<_>>();
         [
-            ("the notes", self.notes == other.notes),
-            ("the facts", self.facts == other.facts),
-            ("the names", self.entities == other.entities),
+            ("notes", only(&rows(self), &rows(after))),
+            ("facts", only(&self.facts, &after.facts)),
+            ("names", only(&self.entities, &after.entities)),
         ]
     }
 }
