@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -128,7 +128,10 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
 ];
 
 /// How each tool is called.
-const TOOLS: &[(&str, &str)] = &[
+const TOOLS: &[(&str, &[(&str, &str)])] = &[("full", FULL), ("chatgpt", CHATGPT), ("classic", CLASSIC)];
+
+/// Every tool of the memory's own; `readonly` and `compat` offer some of these, under their own names or others.
+const FULL: &[(&str, &str)] = &[
     ("memory_context", r#"{"query": "garden lamp harbour", "session": "{session}"}"#),
     ("memory_recall", r#"{"query": "garden lamp harbour"}"#),
     ("memory_store", r#"{"content": "ours", "key": "{key}"}"#),
@@ -138,6 +141,61 @@ const TOOLS: &[(&str, &str)] = &[
     ("working_put", r#"{"key": "lamp", "value": "ours"}"#),
     ("working_get", r#"{"key": "{key}"}"#),
     ("working_find", r#"{"prefix": "their"}"#),
+    ("memory_get", r#"{"id": "{note}"}"#),
+    ("memory_list", r#"{"since": "2020-01-01", "max_tokens": 8000}"#),
+    ("memory_categories", "{}"),
+    ("memory_update", r#"{"key": "{key}", "content": "ours"}"#),
+    ("memory_history", r#"{"key": "{key}"}"#),
+    ("memory_timeline", r#"{"id": "{event}"}"#),
+    ("memory_summary", r#"{"key": "session:{session}"}"#),
+    ("memory_learnings", "{}"),
+    ("memory_explain", r#"{"recall_id": "rcl_00000000000000000000000000", "item_id": "{note}"}"#),
+    ("memory_ingest", r#"{"text": "ours too"}"#),
+    ("memory_dream", "{}"),
+    ("memory_status", "{}"),
+];
+
+/// The tools of ChatGPT.
+const CHATGPT: &[(&str, &str)] =
+    &[("search", r#"{"query": "garden lamp harbour"}"#), ("fetch", r#"{"id": "{event}"}"#)];
+
+/// The tools of the official memory server.
+const CLASSIC: &[(&str, &str)] = &[
+    ("create_entities", r#"{"entities": [{"name": "Ulf", "entityType": "cat", "observations": ["ours"]}]}"#),
+    ("create_relations", r#"{"relations": [{"from": "Ulf", "to": "{entity}", "relationType": "near"}]}"#),
+    ("add_observations", r#"{"observations": [{"entityName": "{entity}", "contents": ["ours"]}]}"#),
+    ("delete_observations", r#"{"deletions": [{"entityName": "{entity}", "observations": ["garden"]}]}"#),
+    ("delete_relations", r#"{"relations": [{"from": "a", "to": "b", "relationType": "c"}]}"#),
+    ("delete_entities", r#"{"entityNames": ["{entity}"]}"#),
+    ("read_graph", "{}"),
+    ("search_nodes", r#"{"query": "a"}"#),
+    ("open_nodes", r#"{"names": ["{entity}"]}"#),
+];
+
+/// Resources and prompts: method and what is asked.
+const PARTS: &[(&str, &str)] = &[
+    ("resources/list", "{}"),
+    ("resources/templates/list", "{}"),
+    ("resources/read", r#"{"uri": "memory://ours/summary"}"#),
+    ("resources/read", r#"{"uri": "memory://ours/preferences"}"#),
+    ("resources/read", r#"{"uri": "memory://ours/learnings"}"#),
+    ("resources/read", r#"{"uri": "memory://ours/event/{event}"}"#),
+    ("resources/read", r#"{"uri": "memory://ours/memory/{note}"}"#),
+    ("resources/read", r#"{"uri": "memory://ours/entity/{entity}"}"#),
+    ("resources/read", r#"{"uri": "memory://ours/working/{key}"}"#),
+    ("resources/read", r#"{"uri": "memory://theirs/summary"}"#),
+    ("resources/read", r#"{"uri": "memory://theirs/event/{event}"}"#),
+    ("prompts/get", r#"{"name": "load_context", "arguments": {"topic": "garden lamp harbour"}}"#),
+    ("prompts/get", r#"{"name": "continue_session", "arguments": {"session": "{session}"}}"#),
+    ("prompts/get", r#"{"name": "review_memory", "arguments": {"days": "999"}}"#),
+    (
+        "completion/complete",
+        r#"{"ref": {"type": "ref/resource", "uri": "memory://ours/memory/{id}"}, "argument": {"name": "id", "value": ""}}"#,
+    ),
+    (
+        "completion/complete",
+        r#"{"ref": {"type": "ref/resource", "uri": "memory://theirs/entity/{id}"}, "argument": {"name": "id", "value": ""}}"#,
+    ),
 ];
 
 struct Homes {
@@ -242,42 +300,72 @@ fn no_command_shows_words_of_another_space() {
     }
 }
 
+/// A server of our space, behind its pipes.
+struct Tools {
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    last: u32,
+}
+
+impl Tools {
+    fn start(homes: &Homes, profile: &str) -> Self {
+        let mut command = homes.command(&["-s", "ours", "mcp", "--profile", profile]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (requests, answers) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut tools = Self { child, requests, answers, last: 0 };
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+        });
+        tools.ask("initialize", &hello);
+        tools
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> String {
+        self.last += 1;
+        let request = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
+        writeln!(self.requests.as_mut().unwrap(), "{request}").unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn end(mut self) {
+        drop(self.requests.take());
+        self.child.wait().unwrap();
+    }
+}
+
 #[test]
 fn no_tool_shows_words_of_another_space() {
     let homes = Homes::new();
-    let mut command = homes.command(&["-s", "ours", "mcp"]);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut requests = child.stdin.take().unwrap();
-    let mut answers = BufReader::new(child.stdout.take().unwrap());
-    {
-        let mut ask = |id: u32, method: &str, params: &Value| -> String {
-            writeln!(requests, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-                .unwrap();
-            let mut line = String::new();
-            answers.read_line(&mut line).unwrap();
-            line
-        };
-        ask(
-            1,
-            "initialize",
-            &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
-        );
-        let listed: Value = serde_json::from_str(&ask(2, "tools/list", &json!({}))).unwrap();
-        let tools = listed["result"]["tools"].as_array().unwrap().iter();
-        let tools: BTreeSet<String> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-        assert_eq!(
-            tools,
-            TOOLS.iter().map(|(name, _)| (*name).to_owned()).collect(),
-            "a new tool needs a line here"
-        );
-        for (number, (name, arguments)) in (3..).zip(TOOLS) {
+    for (profile, calls) in TOOLS {
+        let mut tools = Tools::start(&homes, profile);
+        let listed: Value = serde_json::from_str(&tools.ask("tools/list", &json!({}))).unwrap();
+        let listed = listed["result"]["tools"].as_array().unwrap().iter();
+        let listed: BTreeSet<&str> = listed.map(|tool| tool["name"].as_str().unwrap()).collect();
+        let called = calls.iter().map(|(name, _)| *name).collect();
+        assert_eq!(listed, called, "a new tool of {profile} needs a line here");
+        for (name, arguments) in *calls {
             let arguments: Value = serde_json::from_str(&homes.filled(arguments)).unwrap();
-            let answer = ask(number, "tools/call", &json!({"name": name, "arguments": arguments}));
+            let answer = tools.ask("tools/call", &json!({"name": name, "arguments": arguments}));
             assert!(answer.contains("\"result\""), "{name}: {answer}");
             assert_eq!(leak(&answer), None, "{name}: {answer}");
         }
+        tools.end();
     }
-    drop(requests);
-    child.wait().unwrap();
+}
+
+#[test]
+fn no_resource_and_no_prompt_shows_words_of_another_space() {
+    let homes = Homes::new();
+    let mut tools = Tools::start(&homes, "full");
+    for (method, asked) in PARTS {
+        let asked: Value = serde_json::from_str(&homes.filled(asked)).unwrap();
+        let answer = tools.ask(method, &asked);
+        assert!(answer.contains("\"result\"") || answer.contains("\"error\""), "{method}: {answer}");
+        assert_eq!(leak(&answer), None, "{method} {asked}: {answer}");
+    }
+    tools.end();
 }

@@ -7,7 +7,9 @@ mod key;
 mod keyring;
 mod right;
 
+pub(crate) use crate::hex::hex;
+
+pub(crate) use self::key::base32;
 pub use self::key::{KeyId, Secret};
-pub(crate) use self::key::{base32, hex};
 pub use self::keyring::{Issued, KeyEntry, Keyring, NewKey, local_key};
 pub use self::right::{Class, Principal, Right, Rights};

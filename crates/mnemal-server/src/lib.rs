@@ -2,6 +2,8 @@
 
 #[cfg(feature = "http")]
 pub mod auth;
+#[cfg(feature = "mcp")]
+mod hex;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "http")]

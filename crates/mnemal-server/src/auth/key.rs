@@ -5,6 +5,8 @@ use std::fmt;
 use mnemal_core::{Error, ErrorKind, Result};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
+
 /// What every key begins with, and what the rules of secrets know it by.
 const PREFIX: &str = "mnk_";
 /// Characters of an id: 40 random bits. Source: SURFACES 11.2.
@@ -102,16 +104,6 @@ impl Secret {
         let differ = own.bytes().zip(digest.bytes()).fold(0, |differ, (one, two)| differ | (one ^ two));
         own.len() == digest.len() && differ == 0
     }
-}
-
-/// Writes bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a string cannot fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Writes bytes in base 32, in lower case and without padding.

@@ -208,7 +208,6 @@ fn classic_words(tool: Tool) -> (&'static str, &'static str) {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of schemas")]
 fn input(tool: Tool) -> Value {
     let plain = json!({"type": "string"});
     let texts = json!({"type": "array", "items": {"type": "string"}});
@@ -268,6 +267,16 @@ fn input(tool: Tool) -> Value {
             "believed_at": plain,
             "max_tokens": ceiling,
         }}),
+        Tool::WorkingPut | Tool::WorkingGet | Tool::WorkingFind => working_input(tool),
+        _ => more_input(tool),
+    }
+}
+
+fn working_input(tool: Tool) -> Value {
+    let plain = json!({"type": "string"});
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let text = |words: &str| json!({"type": "string", "description": words});
+    match tool {
         Tool::WorkingPut => json!({"type": "object", "required": ["key", "value"], "properties": {
             "key": plain,
             "value": plain,
@@ -280,15 +289,14 @@ fn input(tool: Tool) -> Value {
             "key": text("Plain name, or path, e.g. patrol/disk/full"),
             "session": plain,
         }}),
-        Tool::WorkingFind => json!({"type": "object", "properties": {
+        _ => json!({"type": "object", "properties": {
             "query": text("Without one all are listed"),
             "prefix": text("Path, e.g. subagent; without one this conversation's"),
             "category": plain,
             "tags": texts,
             "session": plain,
-            "max_tokens": ceiling,
+            "max_tokens": {"type": "integer", "default": 2000, "maximum": 8000},
         }}),
-        _ => more_input(tool),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<Value, Mistak
 
 async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
     let wanted = arguments.objects("entities", MOST)?;
-    let wanted = wanted.iter().map(|one| Entity::read(one)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = wanted.iter().map(Entity::read).collect::<Result<Vec<_>, _>>()?;
     let before = Graph::load(memory).await?;
     let mut made: Vec<String> = Vec::new();
     for entity in &wanted {
@@ -141,7 +141,7 @@ async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
 }
 
 fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
-    arguments.objects("relations", MOST)?.iter().map(|one| Relation::read(one)).collect()
+    arguments.objects("relations", MOST)?.iter().map(Relation::read).collect()
 }
 
 /// Reads all of it, what matches words, or what is named.

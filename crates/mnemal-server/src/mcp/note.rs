@@ -35,7 +35,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
         },
         Err(_) => of_note(&named(memory, &name).await?),
     };
-    rows(memory, "memories", &[row], ceiling, Tail::new(arguments.notes))
+    Ok(rows(memory, "memories", &[row], ceiling, Tail::new(arguments.notes)))
 }
 
 /// Lists what holds, newest first.
@@ -118,7 +118,7 @@ pub(super) async fn history(memory: &Memory, given: Map<String, Value>) -> Resul
         None => vec![note],
     };
     let found: Vec<Row> = versions.iter().map(of_note).collect();
-    rows(memory, "versions", &found, ceiling, Tail::new(arguments.notes))
+    Ok(rows(memory, "versions", &found, ceiling, Tail::new(arguments.notes)))
 }
 
 /// Makes a new version of a note, puts it away, or takes it out again.
@@ -265,12 +265,12 @@ fn paged(
     Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
-fn rows(memory: &Memory, list: &str, found: &[Row], ceiling: u32, mut tail: Tail) -> Result<Answer, Mistake> {
+fn rows(memory: &Memory, list: &str, found: &[Row], ceiling: u32, mut tail: Tail) -> Answer {
     let answer = listed(memory, list, found, ceiling, &tail);
     if answer.structured.get("truncated") == Some(&Value::Bool(true)) {
         tail.say("There is more; raise max_tokens.");
     }
-    Ok(Answer { text: tail.behind(&answer.text, memory.engine(), ceiling), structured: answer.structured })
+    Answer { text: tail.behind(&answer.text, memory.engine(), ceiling), structured: answer.structured }
 }
 
 /// Returns a note as an entry of a list.

@@ -2,16 +2,17 @@
 
 use mnemal::Memory;
 
+use crate::hex::hex;
 use crate::mcp::answer::Mistake;
 
-/// Bytes of a seal. Source: own default, 64 bits; a cursor grants nothing that its caller may not read.
-const SEAL: usize = 8;
+/// Hexadecimal digits of a seal. Source: own default, 64 bits; a cursor grants nothing that its caller may not read.
+const DIGITS: usize = 16;
 
 /// Returns the cursor behind `place` entries of a list.
 pub(super) fn cursor(memory: &Memory, list: &str, place: usize) -> String {
     let space = memory.scope().space.as_str().as_bytes();
     let seal = memory.engine().seal("mcp cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
-    let digits: String = seal.iter().take(SEAL).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = hex(&seal).chars().take(DIGITS).collect();
     format!("{place:x}-{digits}")
 }
 

@@ -15,7 +15,7 @@ const CEILING: u32 = 2_000;
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Status, given);
     let tail = Tail::new(arguments.notes);
-    let stats = memory.stats().await?;
+    let counts = memory.stats().await?;
     let health = memory.health().await?;
     let status = name(health.status());
     let parts = health.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
@@ -31,20 +31,20 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         .collect();
     let head = format!(
         "Status {status}. {} events, {} notes, {} conversations; {} held back, {} erased.\n{}",
-        stats.head.count(),
-        stats.notes,
-        stats.sessions,
-        stats.quarantined,
-        stats.erased,
+        counts.head.count(),
+        counts.notes,
+        counts.sessions,
+        counts.quarantined,
+        counts.erased,
         lines.join("\n"),
     );
     let structured = json!({
         "status": status,
-        "events": stats.head.count(),
-        "notes": stats.notes,
-        "sessions": stats.sessions,
-        "quarantined": stats.quarantined,
-        "erased": stats.erased,
+        "events": counts.head.count(),
+        "notes": counts.notes,
+        "sessions": counts.sessions,
+        "quarantined": counts.quarantined,
+        "erased": counts.erased,
         "layers": layers,
     });
     Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })

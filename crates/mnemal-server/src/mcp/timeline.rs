@@ -50,16 +50,11 @@ pub(super) async fn of_session(
     session: Option<String>,
     ceiling: u32,
 ) -> Result<Answer, Mistake> {
-    let session = match session {
-        Some(name) => SessionId::new(name).map_err(|error| Mistake::about("session", &error))?,
-        None => {
-            let newest = memory.sessions(NonZeroUsize::MIN).await?;
-            newest
-                .into_iter()
-                .next()
-                .ok_or_else(|| Mistake::new("There is no earlier conversation."))?
-                .session
-        }
+    let session = if let Some(name) = session {
+        SessionId::new(name).map_err(|error| Mistake::about("session", &error))?
+    } else {
+        let newest = memory.sessions(NonZeroUsize::MIN).await?;
+        newest.into_iter().next().ok_or_else(|| Mistake::new("There is no earlier conversation."))?.session
     };
     let filter = EventFilter {
         session: Within::Only(session),
@@ -87,29 +82,24 @@ fn side(arguments: &mut Arguments, name: &str) -> Result<usize, Mistake> {
 }
 
 async fn around_event(memory: &Memory, id: &str, before: usize, after: usize) -> Result<Vec<Event>, Mistake> {
-    let id = match id.parse::<EventId>() {
-        Ok(id) => id,
-        Err(_) => {
-            let note = note::named(memory, id).await?;
-            let source = note.sources.first().map(|source| source.event);
-            source.ok_or_else(|| Mistake::new("It rests on no event."))?
-        }
+    let id = if let Ok(id) = id.parse::<EventId>() {
+        id
+    } else {
+        let note = note::named(memory, id).await?;
+        let source = note.sources.first().map(|source| source.event);
+        source.ok_or_else(|| Mistake::new("It rests on no event."))?
     };
     let event = memory.get(id).await?;
     let Some(kept) = event.kept() else { return Err(Mistake::new("It is erased.")) };
     let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
     let earlier = EventFilter { until: Some(kept.occurred_at.plus_micros(1)), ..filter.clone() };
-    let mut events = match NonZeroUsize::new(before) {
-        None => Vec::new(),
-        Some(_) => {
-            let limit = NonZeroUsize::new(before + OF_A_MOMENT).unwrap_or(NonZeroUsize::MIN);
-            let mut found = memory.latest(&earlier, limit).await?;
-            found.retain(|one| one.seq < event.seq);
-            found.truncate(before);
-            found.reverse();
-            found
-        }
-    };
+    let mut events = Vec::new();
+    if let Some(limit) = NonZeroUsize::new(before) {
+        events = memory.latest(&earlier, limit.saturating_add(OF_A_MOMENT)).await?;
+        events.retain(|one| one.seq < event.seq);
+        events.truncate(before);
+        events.reverse();
+    }
     let behind = Cursor(Some(event.seq));
     events.push(event);
     if let Some(limit) = NonZeroUsize::new(after) {

@@ -61,8 +61,8 @@ async fn a_note_is_read_listed_changed_put_away_and_taken_out() {
     let listed = ask(&mut client, "memory_list", json!({"tags": ["colour"]})).await;
     assert_eq!(listed.structured["memories"].as_array().unwrap().len(), 1);
     ask(&mut client, "memory_update", json!({"key": "colour", "status": "archived"})).await;
-    let none = ask(&mut client, "memory_list", json!({"tags": ["colour"]})).await;
-    assert_eq!(none.text, "No memories match.");
+    let hidden = ask(&mut client, "memory_list", json!({"tags": ["colour"]})).await;
+    assert_eq!(hidden.text, "No memories match.");
     ask(&mut client, "memory_update", json!({"key": "colour", "status": "active"})).await;
     assert_eq!(
         ask(&mut client, "memory_list", json!({})).await.structured["memories"].as_array().unwrap().len(),

@@ -10,6 +10,7 @@ use mnemal_core::{
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
 use crate::mcp::answer::Mistake;
 use crate::mcp::nearest::nearest;
 
@@ -26,8 +27,8 @@ const TO: &str = "to";
 const RELATION: &str = "relation_type";
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Bytes of the hash in a key. Source: own default, 128 bits.
-const HASH: usize = 16;
+/// Hexadecimal digits of the hash in a key. Source: own default, 128 bits.
+const DIGITS: usize = 32;
 /// Longest name, type or relation, in bytes. Source: own default; the fields of an event hold 8 KiB.
 const LONGEST: usize = 1_024;
 
@@ -288,7 +289,7 @@ fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, Mistake> {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());
     }
-    let digits: String = hash.finalize().iter().take(HASH).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = hex(&hash.finalize()).chars().take(DIGITS).collect();
     Ok(NoteKey::new(format!("{CATEGORY}/{sort}/{digits}"))?)
 }
 
