@@ -174,7 +174,7 @@ impl Desk {
     /// A server and its client, which writes events with keys of idempotency.
     fn serve(&self, writes: u64) -> Result<()> {
         let seat = self.seats.first().context("a server has a seat")?;
-        let mut pace = Pace::new(writes, self.share(SHARES[2]));
+        let mut pace = Pace::new(writes, share(SHARES[2]));
         let mut written = 0;
         while written < writes && now() < self.ends_at {
             let before = seat.kills();
@@ -231,7 +231,7 @@ impl Desk {
     /// A client of the Model Context Protocol, which stores notes.
     fn agent(&self, number: usize, writes: u64) -> Result<()> {
         let seat = self.seats.get(number).context("an agent has a seat")?;
-        let mut pace = Pace::new(writes, self.share(SHARES[0]) / AGENTS as f64);
+        let mut pace = Pace::new(writes, share(SHARES[0]) / AGENTS as f64);
         let mut written = 0;
         while written < writes && now() < self.ends_at {
             let before = seat.kills();
@@ -268,7 +268,7 @@ impl Desk {
     /// A client whose conversation grows, with a hook after every few turns.
     fn hooks(&self, number: usize, turns: u64) -> Result<()> {
         let seat = self.seats.get(number).context("a hook has a seat")?;
-        let mut pace = Pace::new(turns / TURNS, self.share(SHARES[1]) / (CLIENTS as u64 * TURNS) as f64);
+        let mut pace = Pace::new(turns / TURNS, share(SHARES[1]) / (CLIENTS as u64 * TURNS) as f64);
         let transcript = self.installation.home.join(format!("talk-{number}.jsonl"));
         let mut told: Vec<String> = Vec::new();
         let mut waiting = Vec::new();
@@ -356,7 +356,7 @@ impl Desk {
             }
         }
         let acked = std::mem::take(&mut *self.acked());
-        for (words, _) in &acked {
+        for words in acked.keys() {
             match found.get(words).copied().unwrap_or_default() {
                 0 => self.blame(Fault::Lost, format_args!("{words:?} was acknowledged")),
                 1 => {}
@@ -368,11 +368,6 @@ impl Desk {
         let mut report = self.report();
         report.runs = acked.len() as u64;
         Ok(())
-    }
-
-    /// Returns how many writes a second this share of them is.
-    fn share(&self, of_a_hundred: u64) -> f64 {
-        RATE * of_a_hundred as f64 / 100.0
     }
 
     fn ack(&self, words: String) {
@@ -394,6 +389,11 @@ impl Desk {
     fn blame(&self, fault: Fault, what: fmt::Arguments<'_>) {
         self.report().blame(fault, what);
     }
+}
+
+/// Returns how many writes a second this share of them is.
+fn share(of_a_hundred: u64) -> f64 {
+    RATE * of_a_hundred as f64 / 100.0
 }
 
 /// A line of a conversation as the client writes it.

@@ -73,7 +73,7 @@ pub(crate) async fn errand(errand: Errand, spaces: Spaces) -> Told {
         return hook::errand(&global, &call, errand.stdin.unwrap_or_default().as_bytes()).await;
     }
     let output = Output::keeping(&global);
-    let code = match run(Args { global, command }, &output).await {
+    let code = match Box::pin(run(Args { global, command }, &output)).await {
         Ok(code) => code,
         Err(error) => failure::report(&error, &output),
     };

@@ -78,7 +78,7 @@ pub(crate) enum Again {
 ///
 /// What reads stdin or a file, asks a person, or needs the file for itself is none, and opens the space beside the server.
 fn carried(command: &Command) -> Option<Again> {
-    use crate::args::{Log, Working};
+    use crate::args::{Log, MemoryVerb, Working};
     match command {
         Command::Recall(_)
         | Command::Context(_)
@@ -102,6 +102,7 @@ fn carried(command: &Command) -> Option<Again> {
         Command::Working(Working::Put { value, .. }) => (value != "-").then_some(Again::Harmless),
         Command::Working(Working::Rm { .. }) => Some(Again::Harmless),
         Command::Forget(call) => call.receipt.is_none().then_some(Again::Harmless),
+        Command::Memory(MemoryVerb::Export(_) | MemoryVerb::Import(_)) => None,
         Command::Memory(_)
         | Command::Learning(_)
         | Command::Preference(_)
@@ -150,11 +151,16 @@ pub(crate) fn asked(
         folder: global.folder.clone().or_else(|| std::env::current_dir().ok()),
         stdin,
     };
-    match wire::done(server, &serde_json::to_vec(&errand)?, place.space.as_str()) {
-        wire::Outcome::Done(answer) => Ok(Some(serde_json::from_slice(&answer)?)),
-        wire::Outcome::NotBegun => Ok(None),
-        wire::Outcome::BrokenOff if again == Again::Harmless => Ok(None),
-        wire::Outcome::BrokenOff => {
+    let outcome = wire::done(server, &serde_json::to_vec(&errand)?, place.space.as_str());
+    let told = match &outcome {
+        wire::Outcome::NotBegun => return Ok(None),
+        wire::Outcome::Done(answer) => serde_json::from_slice(answer).ok(),
+        wire::Outcome::BrokenOff => None,
+    };
+    match told {
+        Some(told) => Ok(Some(told)),
+        None if again == Again::Harmless => Ok(None),
+        None => {
             let what =
                 "the server that holds the space ended at work: look whether it is done, then say it again";
             Err(Error::new(ErrorKind::Unavailable, what).into())
@@ -183,14 +189,13 @@ pub(crate) fn through(
     output: &Output,
 ) -> Option<u8> {
     match asked(global, command, arguments, None) {
-        // What cannot be asked is said again, with all its reasons, where the file is opened.
-        Ok(None) => None,
         Ok(Some(told)) => {
             let said = output.pass_on(&told.out, &told.err);
             Some(said.map_or_else(|error| failure::report(&error, output), |()| told.code))
         }
         Err(error) if is_broken_off(&error) => Some(failure::report(&error, output)),
-        Err(_) => None,
+        // What cannot be asked is said again, with all its reasons, where the file is opened.
+        Ok(None) | Err(_) => None,
     }
 }
 

@@ -156,6 +156,12 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     assert_eq!(server.errands() - before, 1);
     assert!(said(home, &["-s", "demo", "recall", "heron"]).1.contains("behind the mill"));
 
+    // What writes a file writes it where the person is.
+    let before = server.errands();
+    assert_eq!(said(home, &["-s", "demo", "memory", "export", "all.json"]).0, 0);
+    assert!(home.join("all.json").exists());
+    assert_eq!(server.errands(), before);
+
     // Other settings, or a file that is named, are nothing for the server.
     let before = server.errands();
     let mut other = command(home, &["-s", "demo", "recall", "Lyon"]);

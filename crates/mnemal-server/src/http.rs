@@ -13,10 +13,10 @@ mod body;
 mod call;
 mod cursor;
 mod edge;
+mod errand;
 mod flow;
 mod host;
 mod jobs;
-mod local;
 mod mcp;
 mod openapi;
 mod problem;
@@ -24,13 +24,16 @@ mod replay;
 mod reply;
 mod route;
 mod serve;
+#[cfg(unix)]
+mod socket;
 
 pub use self::edge::Server;
+pub use self::errand::{Done, ERRANDS, Errands};
 pub use self::host::Access;
-#[cfg(unix)]
-pub use self::local::LocalSocket;
-pub use self::local::{Done, ERRANDS, Errands, SOCKET, SPACE};
+pub use self::mcp::SPACE;
 pub use self::serve::Doors;
+#[cfg(unix)]
+pub use self::socket::{LocalSocket, SOCKET};
 
 /// Returns every operation with its method and path, in no particular order.
 pub fn operations() -> Vec<(String, String)> {

@@ -9,6 +9,7 @@ use mnemal_server::auth::local_key;
 use mnemal_server::http::LocalSocket;
 use mnemal_server::http::{Access, Done, Doors, Errands, Server};
 use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
+use tokio::net::TcpListener;
 
 use super::key;
 use crate::args::{Global, Serve};
@@ -42,24 +43,33 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let owner = Owner::new(spaces.clone(), global)?;
     let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default()))?;
     let server = server.with_errands(Errands::new(move |errand| done(&owner, &errand)));
-    let port = tokio::net::TcpListener::bind(listen).await.map_err(|cause| {
+    let port = TcpListener::bind(listen).await.map_err(|cause| {
         Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
     })?;
     let address = port.local_addr().context("the socket has no address")?;
     output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
-    let mut doors = Doors::from(port);
-    #[cfg(unix)]
-    if let (true, Some(data)) = (has_socket, Place::find_several(global)?.data) {
-        doors.local = match LocalSocket::bind(&data) {
-            Ok(socket) => Some(socket),
-            Err(error) => {
-                output.talk(&format!("warning: {error}; other processes open the spaces beside this one"));
-                None
-            }
-        };
-    }
+    let doors = if has_socket { with_socket(port, global, output)? } else { port.into() };
     server.serve(doors, told_to_end()).await?;
     Ok(0)
+}
+
+/// Adds the socket for other processes of the same user, where the system has such.
+fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Doors> {
+    let doors = Doors::from(port);
+    let Some(data) = Place::find_several(global)?.data else { return Ok(doors) };
+    #[cfg(not(unix))]
+    let _none = (data, output);
+    // Where the folder cannot be made, neither can the socket.
+    #[cfg(unix)]
+    let _made = crate::place::make_private(&data);
+    #[cfg(unix)]
+    match LocalSocket::bind(&data) {
+        Ok(socket) => return Ok(Doors { local: Some(socket), ..doors }),
+        Err(error) => {
+            output.talk(&format!("warning: {error}; other processes open the spaces beside this one"));
+        }
+    }
+    Ok(doors)
 }
 
 /// Does what another process of the same user asks, on a thread of its own, because a command may wait.

@@ -20,8 +20,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::auth::{Principal, Right};
 use crate::http::call::{Call, no_space};
+use crate::http::errand::{self, Errands};
 use crate::http::host::{Access, Host, Neighbour};
-use crate::http::local::{self, Errands};
 use crate::http::problem::Problem;
 use crate::http::replay::Asked;
 use crate::http::reply::Reply;
@@ -74,7 +74,7 @@ impl Server {
     /// The same, which also does errands for other processes of the same user.
     #[must_use]
     pub fn with_errands(mut self, errands: Errands) -> Self {
-        self.router = self.router.merge(local::router(&self.host, errands));
+        self.router = self.router.merge(errand::router(&self.host, errands));
         self
     }
 

@@ -24,8 +24,8 @@ use crate::mcp::{Options, Profile, Reach, StatelessService};
 
 /// Under which requests of the protocol are counted.
 const LABEL: &str = "/mcp";
-/// Names the space of `/mcp`.
-const SPACE: HeaderName = HeaderName::from_static("x-mnemal-space");
+/// Names the space of `/mcp`, and that of an errand.
+pub const SPACE: HeaderName = HeaderName::from_static("x-mnemal-space");
 
 /// Mounts the protocol's paths.
 pub(super) fn router(host: &Arc<Host>) -> Router {

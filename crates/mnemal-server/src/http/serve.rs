@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use crate::http::edge::Server;
 use crate::http::host::Neighbour;
 #[cfg(unix)]
-use crate::http::local::LocalSocket;
+use crate::http::socket::LocalSocket;
 
 /// How long a client has for the head of a request. Source: own default; a slow client holds a connection, not a slot.
 const HEAD: Duration = Duration::from_secs(15);
