@@ -14,7 +14,7 @@ use mnemal::{
 use mnemal_learnings::note_id;
 use mnemal_text::{Analyzer, Language, is_stop_word};
 
-use super::mixed::Space;
+use super::mixed::{Chance, Space};
 use super::verdict::Fault;
 use super::{Order, Report};
 use crate::cpu::Watch;
@@ -65,7 +65,7 @@ async fn life(order: &Order) -> Result<Accounts> {
     let file = home.path().join("space.db");
     let (builder, clock) = Space::parts(order.seed);
     let engine = builder.clone().open(&file).await?;
-    let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?;
+    let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?.with(Chance::Named);
     for _ in 0..HISTORY.min(u32::try_from(order.runs * 3).unwrap_or(u32::MAX)) {
         space.step().await?;
     }

@@ -1,4 +1,4 @@
-//! A decision that another decision takes back.
+//! Decisions that are taken back, in any order, as if they had never been.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,17 +12,40 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    AsOf, Decision, Engine, EntityFilter, ErrorKind, EventId, InstallationKey, Memory, Message, Scope,
-    SessionId, SpaceId, Speaker, Timestamp,
+    AsOf, Decision, Engine, EntityFilter, ErrorKind, EventId, FactChoice, FactDecision, FactFilter,
+    InstallationKey, Learning, LearningFilter, Memory, Message, NoteKey, Predicate, Scope, SessionId,
+    SpaceId, Speaker, Timestamp, Value, WorldTime, renaming, value_key,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
 
+const KEYS: [&str; 6] = ["ferry", "gate", "lamp", "oven", "pump", "till"];
 const PEOPLE: [&str; 4] = ["Anna Berg", "Bruno Kohl", "Clara Voss", "Dario Neri"];
+
+/// Numbers that follow from a seed: `SplitMix64`.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % end as u64).unwrap()
+    }
+}
 
 struct Space {
     memory: Memory,
     clock: Arc<ManualClock>,
+}
+
+/// What is believed: the notes bit by bit, and facts and names as they are said.
+#[derive(Debug, PartialEq)]
+struct State {
+    notes: Vec<Learning>,
+    facts: BTreeSet<String>,
+    entities: BTreeSet<String>,
 }
 
 impl Space {
@@ -48,6 +71,11 @@ impl Space {
                 .await
                 .unwrap();
         }
+        for key in &KEYS[..3] {
+            space.clock.advance(Duration::from_mins(1));
+            let note = format!("The {key} is as it was at first.");
+            let _ack = space.memory.remember(note).key(NoteKey::new(*key).unwrap()).by_user().await.unwrap();
+        }
         space
     }
 
@@ -68,15 +96,120 @@ impl Space {
         }
     }
 
-    async fn entities(&self) -> BTreeSet<String> {
-        let all = self.graph().await.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap();
-        all.iter().map(|entity| format!("{} {} {:?}", entity.id, entity.name, entity.kind)).collect()
+    async fn state(&self) -> State {
+        let mut notes = self.memory.all_learnings(&LearningFilter::all()).await.unwrap();
+        notes.sort_by_key(|note| note.id);
+        let graph = self.graph().await;
+        let now = AsOf::present(Timestamp::MAX);
+        let facts = graph.facts(&FactFilter::all(), now).await.unwrap();
+        let fact = |fact: &mnemal::Fact| {
+            let supports: BTreeSet<String> =
+                fact.supports.iter().map(|one| format!("{:?} {:?}", one.source, one.act)).collect();
+            format!(
+                "{} {} {:?} {} {:?} {:?} {:?} {:?} {supports:?}",
+                fact.subject,
+                fact.predicate,
+                fact.topic,
+                fact.object.key(),
+                fact.act,
+                fact.valid_at,
+                fact.invalid_at,
+                fact.status,
+            )
+        };
+        let entities = graph.all(&EntityFilter::all(), now).await.unwrap();
+        let entity = |entity: &mnemal::Entity| format!("{} {} {:?}", entity.id, entity.name, entity.kind);
+        State {
+            notes,
+            facts: facts.iter().map(fact).collect(),
+            entities: entities.iter().map(entity).collect(),
+        }
+    }
+
+    /// Decides something by chance; `None` where chance asked for what is not possible.
+    async fn decide(&self, dice: &mut Dice) -> Option<EventId> {
+        self.clock.advance(Duration::from_mins(1));
+        let key = NoteKey::new(KEYS[dice.below(KEYS.len())]).unwrap();
+        let person =
+            async |name: &str| self.graph().await.whom(name, AsOf::present(Timestamp::MAX)).await.ok();
+        let name = PEOPLE[dice.below(PEOPLE.len())];
+        let decision = match dice.below(9) {
+            0 | 1 => {
+                let note = format!("The {key} has the number {} now.", dice.below(1_000));
+                return Some(self.memory.remember(note).key(key).by_user().await.unwrap().value.event);
+            }
+            2 => Decision::Archive { key },
+            3 => Decision::Restore { key },
+            4 => Decision::Reject { key },
+            5 => renaming(person(name).await?.id, &format!("{name} {}", dice.below(9))).unwrap(),
+            6 => {
+                let (one, into) = (person(name).await?.id, person(PEOPLE[0]).await?.id);
+                if one == into {
+                    return None;
+                }
+                Decision::Merge { one, into }
+            }
+            choice => {
+                let text = format!("City {}", dice.below(3));
+                let at = WorldTime::from_seconds(1_700_000_000 + i64::try_from(dice.below(1_000)).unwrap());
+                Decision::Fact(FactDecision {
+                    subject: person(name).await?.id,
+                    predicate: Predicate::new("likes").unwrap(),
+                    topic: None,
+                    object: Value::Literal { key: value_key(&text), text },
+                    choice: match (choice, dice.below(2)) {
+                        (7, _) => FactChoice::Add { valid_at: Some(at), invalid_at: None },
+                        (_, 0) => FactChoice::End { at },
+                        _ => FactChoice::Reject,
+                    },
+                })
+            }
+        };
+        Some(self.memory.decide(decision).await.unwrap().value.id)
     }
 
     async fn undo(&self, event: EventId) -> mnemal::Result<()> {
         self.clock.advance(Duration::from_mins(1));
         let undo = self.memory.undoing(event).await?;
         self.memory.decide(undo).await.map(drop)
+    }
+}
+
+/// So many decisions for each seed, taken back in an order of chance; what is refused is tried again behind the others.
+async fn check(seed: u64, decisions: usize) {
+    let space = Space::new(seed).await;
+    let mut dice = Dice(seed);
+    let before = space.state().await;
+    let mut open = Vec::new();
+    while open.len() < decisions {
+        open.extend(space.decide(&mut dice).await);
+    }
+    let changed = space.state().await;
+    assert_ne!(changed, before, "{seed}");
+    let mut refused = 0;
+    while !open.is_empty() {
+        let event = open.swap_remove(dice.below(open.len()));
+        match space.undo(event).await {
+            Ok(()) => refused = 0,
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                open.push(event);
+                refused += 1;
+                assert!(refused < 1_000, "{seed}: {error}");
+            }
+            Err(error) => panic!("{seed}: {event}: {error}"),
+        }
+    }
+    let after = space.state().await;
+    assert_eq!(after.notes, before.notes, "{seed}");
+    assert_eq!(after.entities, before.entities, "{seed}");
+    assert_eq!(after.facts, before.facts, "{seed}");
+}
+
+// proves: NX-04.3 (decisions of a person too)
+#[tokio::test]
+async fn decisions_taken_back_in_any_order_leave_the_state_of_the_beginning() {
+    for seed in 0..8 {
+        check(seed, 25).await;
     }
 }
 
@@ -87,19 +220,19 @@ async fn a_split_is_taken_back_by_the_merge_that_it_ended() {
     let graph = space.graph().await;
     let (one, into) =
         (graph.whom(PEOPLE[1], always).await.unwrap().id, graph.whom(PEOPLE[0], always).await.unwrap().id);
-    let before = space.entities().await;
+    let before = space.state().await;
     let _merge = space.memory.decide(Decision::Merge { one, into }).await.unwrap();
-    let merged = space.entities().await;
-    assert_ne!(merged, before);
+    let merged = space.state().await;
+    assert_ne!(merged.entities, before.entities);
     space.clock.advance(Duration::from_mins(1));
     let split = space.memory.decide(Decision::Split { one, from: into }).await.unwrap().value.id;
-    assert_eq!(space.entities().await, before);
+    assert_eq!(space.state().await.entities, before.entities);
     space.undo(split).await.unwrap();
-    assert_eq!(space.entities().await, merged);
+    assert_eq!(space.state().await.entities, merged.entities);
     space.clock.advance(Duration::from_mins(1));
     let again = space.memory.decide(Decision::Split { one: into, from: one }).await.unwrap().value.id;
     space.undo(again).await.unwrap();
-    assert_eq!(space.entities().await, merged, "whichever is named first");
+    assert_eq!(space.state().await.entities, merged.entities, "whichever is named first");
     let strangers = graph.whom(PEOPLE[2], always).await.unwrap().id;
     space.clock.advance(Duration::from_mins(1));
     let nothing = space.memory.decide(Decision::Split { one: strangers, from: into }).await.unwrap().value.id;
