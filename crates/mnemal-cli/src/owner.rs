@@ -6,9 +6,11 @@
 //! allows.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use mnemal::{Error, ErrorKind, Spaces};
+use mnemal_server::ServerSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Command, Global};
@@ -140,7 +142,10 @@ pub(crate) fn asked(
     }
     let place = Place::find_several(global)?;
     let Some(data) = &place.data else { return Ok(None) };
-    let Some(server) = wire::greeted(data) else { return Ok(None) };
+    let Some(stream) = wire::connected(data) else { return Ok(None) };
+    let settings: ServerSettings = config::section(global, "server")?;
+    let patience = Duration::from_millis(settings.greeting_ms);
+    let Some(server) = wire::greeted(stream, patience) else { return Ok(None) };
     let arguments = arguments.iter().skip(1).map(|one| one.to_str().map(str::to_owned));
     let Some(arguments) = arguments.collect::<Option<Vec<String>>>() else { return Ok(None) };
     let names = std::iter::once(&place.space).chain(&place.others).map(ToString::to_string);
@@ -214,9 +219,6 @@ mod wire {
     use mnemal_server::http::{ERRANDS, SOCKET, SPACE};
     use serde_json::Value;
 
-    /// How long a server has to say that it is there. Source: SURFACES 3.1.
-    const GREETING: Duration = Duration::from_millis(50);
-
     /// A server that said that it is there.
     pub(super) struct Server(BufReader<UnixStream>);
 
@@ -229,11 +231,15 @@ mod wire {
         BrokenOff,
     }
 
-    /// Connects to the server that holds the spaces of a directory, if it is one of this version and answers at once.
-    pub(super) fn greeted(data: &Path) -> Option<Server> {
-        let stream = UnixStream::connect(data.join(SOCKET)).ok()?;
-        stream.set_read_timeout(Some(GREETING)).ok()?;
-        stream.set_write_timeout(Some(GREETING)).ok()?;
+    /// Connects to the server that holds the spaces of a directory, if there is one.
+    pub(super) fn connected(data: &Path) -> Option<UnixStream> {
+        UnixStream::connect(data.join(SOCKET)).ok()
+    }
+
+    /// Waits until the server has said that it is there, if it is one of this version and answers in time.
+    pub(super) fn greeted(stream: UnixStream, patience: Duration) -> Option<Server> {
+        stream.set_read_timeout(Some(patience)).ok()?;
+        stream.set_write_timeout(Some(patience)).ok()?;
         let mut server = Server(BufReader::new(stream));
         server.send("GET /version HTTP/1.1\r\nhost: localhost\r\n\r\n", b"")?;
         let (status, body) = server.answer()?;
@@ -310,8 +316,12 @@ mod wire {
         BrokenOff,
     }
 
-    pub(super) fn greeted(_data: &Path) -> Option<Server> {
+    pub(super) fn connected(_data: &Path) -> Option<Server> {
         None
+    }
+
+    pub(super) fn greeted(server: Server, _patience: std::time::Duration) -> Option<Server> {
+        Some(server)
     }
 
     pub(super) fn done(_server: Server, _errand: &[u8], _space: &str) -> Outcome {

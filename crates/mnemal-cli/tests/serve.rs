@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
     command.current_dir(home).env_clear().env("HOME", home).env("MNEMAL_DATA_DIR", home.join("data"));
+    // A machine under load must not decide who answers.
+    command.env("MNEMAL_SERVER__GREETING_MS", "60000");
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -105,9 +107,16 @@ impl Running {
         counts.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
     }
 
-    fn kill(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+    fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Nothing outlives a test that fails.
+        let _ended = self.process.kill();
+        let _ended = self.process.wait();
     }
 }
 

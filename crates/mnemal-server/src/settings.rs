@@ -15,6 +15,8 @@ pub struct ServerSettings {
     /// Whether a socket in the data directory answers other processes of the same user, so that they need not open a space
     /// that is served.
     pub unix_socket: bool,
+    /// How long another process waits there for the server to say that it is there, in milliseconds.
+    pub greeting_ms: u64,
     /// Whether the Model Context Protocol is served at `/mcp`.
     pub mcp: bool,
     /// Largest body of a request, in KiB; import is streamed and has no limit of its own.
@@ -60,6 +62,8 @@ pub enum AuthMode {
 
 /// Source: SURFACES 4.2, `server.listen`.
 const PORT: u16 = 6767;
+/// Milliseconds. Source: SURFACES 3.1.
+const GREETING_MS: u64 = 50;
 /// KiB. Source: SURFACES 4.2 and 11.4.
 const MAX_BODY_KB: usize = 1_024;
 /// Source: SURFACES 4.2 and 11.4.
@@ -78,6 +82,7 @@ impl Default for ServerSettings {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], PORT)),
             unix_socket: true,
+            greeting_ms: GREETING_MS,
             mcp: true,
             max_body_kb: MAX_BODY_KB,
             rate_limit_rps: RATE,
@@ -99,6 +104,7 @@ impl ServerSettings {
     /// `Invalid` for a limit of zero.
     pub fn check(&self) -> Result<()> {
         let limits = [
+            ("greeting_ms", self.greeting_ms == 0),
             ("max_body_kb", self.max_body_kb == 0),
             ("rate_limit_rps", self.rate_limit_rps == 0),
             ("rate_limit_burst", self.rate_limit_burst == 0),
