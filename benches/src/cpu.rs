@@ -57,6 +57,26 @@ pub fn thread_cpu() -> Result<Duration> {
     Duration::try_from(now).context("the clock of processor time is before its start")
 }
 
+/// Returns the processor time of the living threads of this process that have a name, which counts up to when each of them
+/// last let go of its processor.
+///
+/// # Errors
+/// Where there is no `/proc/self/task`.
+pub fn named_cpu(name: &str) -> Result<Duration> {
+    let mut nanos = 0;
+    for task in std::fs::read_dir("/proc/self/task").context("the time of threads needs Linux's /proc")? {
+        let task = task?.path();
+        // A thread that has just ended is none of those that are asked for.
+        let read = |file: &str| std::fs::read_to_string(task.join(file)).unwrap_or_default();
+        if read("comm").trim_end() == name {
+            let spent = read("schedstat");
+            let spent = spent.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok());
+            nanos += spent.with_context(|| format!("no time of the thread {name}"))?;
+        }
+    }
+    Ok(Duration::from_nanos(nanos))
+}
+
 /// Returns the processor time of all threads of this process, those that have ended included.
 fn process_cpu() -> Result<Duration> {
     // A thread's account is brought up to date when it is scheduled.
@@ -142,5 +162,6 @@ mod tests {
         assert!(std::hint::black_box(sum) < u64::MAX && cost.cpu > Duration::from_micros(100), "{cost:?}");
         assert!(resident_bytes().unwrap() > 100_000);
         assert!(children_cpu().is_ok());
+        assert_eq!(named_cpu("a thread that is not there").unwrap(), Duration::ZERO);
     }
 }
