@@ -28,15 +28,14 @@ struct Times {
     recall: Vec<Duration>,
 }
 
-/// Appends and asks in turns while nothing else is done, and while another engine on the same file makes the graph, the notes
-/// and the summaries anew from the log and runs cycles of the dream, each as fast as it can.
+/// Appends and asks in turns while nothing else is done, and while the same engine makes the graph, the notes and the summaries
+/// anew from the log and runs cycles of the dream, each as fast as it can.
 ///
 /// # Errors
 /// A call that fails, or work that did nothing.
 pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<Vec<Figure>> {
     let engine = Builder::default().open(file).await?;
     let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
-    let others = Builder::default().open(file).await?;
     fill(&memory, turns).await?;
     let (mut idle, mut beside, mut works) = (Times::default(), Times::default(), [0; 4]);
     talk(&memory, &mut Times::default()).await?;
@@ -48,7 +47,7 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
                 clippy::disallowed_methods,
                 reason = "the workers run beside the calls and are joined here"
             )]
-            tokio::spawn(work(others.clone(), which, Arc::clone(&is_over)))
+            tokio::spawn(work(engine.clone(), which, Arc::clone(&is_over)))
         });
         let talked = talk(&memory, &mut beside).await;
         is_over.store(true, Ordering::Relaxed);
@@ -58,7 +57,6 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
         talked?;
     }
     ensure!(works.iter().all(|done| *done > 0), "a worker did nothing: {works:?}");
-    others.close().await?;
     engine.close().await?;
     let mut figures = Vec::new();
     for (name, idle, beside) in

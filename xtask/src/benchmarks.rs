@@ -124,6 +124,14 @@ const MEASUREMENTS: &[Measurement] = &[
         commands: &["graph --data DATA/locomo --data DATA/beam100k --people 40000 --samples 200 --rounds 6"],
     },
     Measurement {
+        name: "workers",
+        title: "Beside all workers",
+        about: "Single durable appends and questions of one caller, in turns while nothing else is done and while the graph, the notes and \
+            the summaries are made anew and cycles of the dream run, again and again, in the same process; wall time, of which the ratio of \
+            interleaved medians counts.",
+        commands: &["workers --turns 2000 --rounds 6"],
+    },
+    Measurement {
         name: "visible",
         title: "From writing to finding",
         about: "Wall time until an event is found, here and in a second process.",

@@ -293,7 +293,18 @@ fn status_names_what_is_read_in_each_language_that_was_spoken_and_counts_what_wa
     assert_eq!(home.run(&["import", "--format", "neutral", file.to_str().unwrap()]).code, 0);
     assert_eq!(home.run(&["dream"]).code, 0);
     let status = home.json(&["--json", "status"]);
-    assert_eq!(status["events"], 4);
+    let behind = |status: &serde_json::Value| {
+        let layers = status["layers"].as_array().unwrap();
+        layers.iter().find(|layer| layer["layer"] == "graph").unwrap()["behind"].as_u64()
+    };
+    assert_eq!(
+        (status["entities"].as_u64(), behind(&status)),
+        (Some(0), Some(4)),
+        "it says how things are and changes nothing: {status}"
+    );
+    assert_eq!(home.run(&["entity", "list"]).code, 0);
+    let status = home.json(&["--json", "status"]);
+    assert_eq!((&status["events"], behind(&status)), (&serde_json::json!(4), Some(0)), "{status}");
     assert!(status["entities"].as_u64() > Some(0), "{status}");
     for count in ["facts", "summaries", "learnings"] {
         assert!(status[count].is_u64(), "{count}: {status}");

@@ -159,6 +159,8 @@ impl RecallCall {
     }
 
     async fn run(mut self) -> Result<Degraded<Recalled>> {
+        let served = self.memory.engine.clone();
+        let _serving = served.serves();
         let as_of = *self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
         let limit = self.request.limit;
         if self.look == Look::Twice {
@@ -393,6 +395,8 @@ impl ContextCall {
 
     /// Assembles, then stores the receipt: the answer never depends on that write.
     async fn run(self) -> Result<Degraded<Context>> {
+        let served = self.memory.engine.clone();
+        let _serving = served.serves();
         let engine = &self.memory.engine;
         if !engine.parts().assembles {
             return self.empty().await;

@@ -31,6 +31,7 @@ use crate::counter::EstimateCounter;
 use crate::embedding::{Local, Tried};
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
+use crate::served::Served;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, Tokenizer};
 use crate::working::{self, Cleaned};
 
@@ -309,6 +310,7 @@ impl Builder {
             retained: Mutex::default(),
             swept: Mutex::new(None),
             unfolded: AtomicU64::new(0),
+            served: Served::default(),
             switch: self.switch,
         }))
     }

@@ -38,6 +38,7 @@ impl Engine {
     /// # Errors
     /// `Conflict` when another process does background work now; `Unsupported` without notes or a log.
     pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
+        self.give_way().await;
         let _gaps = self.fold_within(RENEWAL).await;
         let dreamer = self.dreamer(self.model_passes())?;
         if run == Run::Dry {

@@ -25,6 +25,7 @@ use crate::guard::Guarded;
 use crate::memory::Memory;
 use crate::model::Model;
 use crate::secondary::Secondary;
+use crate::served::{Served, Serving};
 use crate::settings::Settings;
 
 /// Most rows of a count. Source: own default.
@@ -33,7 +34,7 @@ pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is 
 /// a fold is a transaction with a flush of its own, and what stands behind the cursor is looked through by every answer.
 pub(crate) const FOLD_EVERY: u64 = 256;
 /// How long a call that stores a decision may wait for the fold. Source: ARCHITECTURE 6.
-const FOLD_WAIT: Duration = Duration::from_millis(200);
+pub(crate) const FOLD_WAIT: Duration = Duration::from_millis(200);
 
 /// The composed machine of one space; cheap to clone.
 #[derive(Clone, Debug)]
@@ -75,6 +76,8 @@ pub(crate) struct Wired {
     pub(crate) swept: Mutex<Option<Duration>>,
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
+    /// Who is served now; background work gives way.
+    pub(crate) served: Served,
     /// Whether anything is remembered.
     pub(crate) switch: Switch,
     /// Whether contexts are assembled.
@@ -155,6 +158,7 @@ impl Engine {
         events: Vec<NewEvent>,
     ) -> Result<Degraded<Vec<Ack>>> {
         let decided = events.iter().any(|event| event.kind.role() == mnemal_core::Role::Decision);
+        let _serving = self.serves();
         let answer = log.append(events).await?;
         let gaps = answer.gaps;
         let acks =
@@ -190,44 +194,68 @@ impl Engine {
     ///
     /// Reading events costs more than a note, so nobody who writes waits for it: upkeep does it, and whoever wants to know.
     pub(crate) async fn fold_graph(&self) -> Vec<Gap> {
+        self.fold_graph_within(FOLD_WAIT).await
+    }
+
+    /// The same within another time.
+    pub(crate) async fn fold_graph_within(&self, budget: Duration) -> Vec<Gap> {
         let Slot::Filled(projector) = &self.0.graph_projector else { return Vec::new() };
-        self.stepped(Arc::<GraphProjector>::clone(projector)).await
+        self.stepped(Arc::<GraphProjector>::clone(projector), budget).await
     }
 
     /// Steps the summaries until they have caught up or time is over, as [`fold_graph`](Self::fold_graph).
     pub(crate) async fn fold_summaries(&self) -> Vec<Gap> {
+        self.fold_summaries_within(FOLD_WAIT).await
+    }
+
+    /// The same within another time.
+    pub(crate) async fn fold_summaries_within(&self, budget: Duration) -> Vec<Gap> {
         let Slot::Filled(projector) = &self.0.summary_projector else { return Vec::new() };
-        self.stepped(Arc::<SummaryProjector>::clone(projector)).await
+        self.stepped(Arc::<SummaryProjector>::clone(projector), budget).await
+    }
+
+    /// Notes that somebody waits for an answer, as long as what it returns lives.
+    pub(crate) fn serves(&self) -> Serving<'_> {
+        self.0.served.serve()
+    }
+
+    /// Waits while somebody is served, up to 100 ms; background work does it between its steps.
+    pub(crate) async fn give_way(&self) {
+        self.0.served.give_way().await;
     }
 
     /// Steps the summaries until no node is left that an erase made hollow, however long it takes: the path of such a node names
     /// its conversation. What fails is left to upkeep, and the search behind a forget finds it.
-    pub(crate) async fn regrow_summaries(&self) {
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer, or a step leaves a node as it is; what was made anew stays.
+    pub(crate) async fn regrow_summaries(&self) -> Result<()> {
         let (Slot::Filled(projector), Slot::Filled(summaries)) =
             (&self.0.summary_projector, &self.0.stores.summaries)
         else {
-            return;
+            return Ok(());
         };
         let mut before = Vec::new();
         loop {
-            match summaries.hollow(NonZeroUsize::MIN).await {
-                Ok(hollow) if !hollow.is_empty() && hollow != before => before = hollow,
-                _none_or_stuck => return,
+            let hollow = summaries.hollow(NonZeroUsize::MIN).await?;
+            if hollow.is_empty() {
+                return Ok(());
             }
-            if let Err(error) = projector.step(mnemal_summaries::CYCLE).await {
-                tracing::warn!(kind = ?error.kind(), "a summary was not made anew");
-                return;
+            if hollow == before {
+                return Err(Error::new(ErrorKind::Unavailable, "a summary was not made anew"));
             }
+            before = hollow;
+            let _progress = projector.step(mnemal_summaries::CYCLE).await?;
         }
     }
 
-    async fn stepped(&self, projector: Arc<dyn Projector>) -> Vec<Gap> {
+    async fn stepped(&self, projector: Arc<dyn Projector>, budget: Duration) -> Vec<Gap> {
         let Ok(events) = self.events() else { return Vec::new() };
         let head = match events.head().await {
             Ok(head) => head,
             Err(error) => return vec![Gap { layer: projector.layer(), cause: error.into() }],
         };
-        mnemal_events::catch_up(&[projector], head, FOLD_WAIT, self.0.clock.as_ref()).await
+        mnemal_events::catch_up(&[projector], head, budget, self.0.clock.as_ref()).await
     }
 
     /// Returns every version of the notes that were read in these events.

@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mnemal_core::{
-    Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, GapCause, Layer, Origin, Result, Selector,
-    Tombstone,
+    Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, Gap, GapCause, Gaps, Layer, Origin,
+    Result, Selector, Tombstone,
 };
 use mnemal_events::Erasing;
 
@@ -52,7 +52,7 @@ pub struct Erasure {
     pub truncated: bool,
     /// Whether the bytes of the space were searched and hold none of the erased texts.
     pub verified: bool,
-    /// What the engine cannot reach, or leaves because it was not selected, one sentence each.
+    /// What the engine cannot reach, leaves because it was not selected, or has not made anew yet, one sentence each.
     pub residual: Vec<String>,
     /// In a preview: what says nearly the same and is not selected, the nearest first, at most 20.
     pub similar: Vec<Similar>,
@@ -202,10 +202,7 @@ impl Engine {
         done.events = self.events()?.erase(tombstones).await?;
         self.parts().context.written.clear();
         self.fold().await;
-        // What rests on other sources too comes back with it; upkeep finishes what is left.
-        self.fold_graph().await;
-        drop(self.renew_graph(RENEWAL).await);
-        self.regrow_summaries().await;
+        let unmade = self.made_anew().await;
         if let Ok(receipts) = self.stores().receipts.part() {
             done.receipts = receipts.erase(&ids).await?;
         }
@@ -213,10 +210,30 @@ impl Engine {
         done.working = self.forget_working(&erasing).await?;
         done.files = self.forget_files(kept).await?;
         self.scrub(&erasing, &mut done).await?;
+        done.residual.extend(unmade);
         if !done.truncated {
             done.status = ErasureStatus::ErasedPendingCheckpoint;
         }
         Ok(done)
+    }
+
+    /// Makes anew what rested on erased events and on others too; returns one sentence for each layer of which something is
+    /// left, which upkeep finishes.
+    async fn made_anew(&self) -> Vec<String> {
+        let mut gaps = Gaps::default();
+        // Events that the graph has not read yet have left nothing in it.
+        let failed = self.fold_graph().await.into_iter();
+        failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. })).for_each(|gap| gaps.add(gap));
+        match self.renew_graph(RENEWAL).await {
+            Ok(0) => {}
+            Ok(behind) => gaps.add(Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } }),
+            Err(error) => gaps.add(Gap { layer: Layer::Graph, cause: error.into() }),
+        }
+        if let Err(error) = self.regrow_summaries().await {
+            gaps.add(Gap { layer: Layer::Summaries, cause: error.into() });
+        }
+        let left = |gap: &Gap| format!("what rests on other events too is not all made anew yet: {gap}");
+        gaps.attach(()).gaps.iter().map(left).collect()
     }
 
     /// Finishes forgets that a crash interrupted; [`Builder::open`](crate::Builder) does it before anything is served.

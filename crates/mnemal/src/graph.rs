@@ -18,8 +18,23 @@ impl Memory {
     /// # Errors
     /// `Unsupported` when the engine was built without a graph.
     pub async fn graph(&self) -> Result<Degraded<Graph>> {
+        self.read(self.engine.fold_graph().await).await
+    }
+
+    /// Returns what reads entities and facts as they are, without waiting for what is still unread, which is a gap.
+    ///
+    /// # Errors
+    /// As [`graph`](Self::graph).
+    pub async fn stored_graph(&self) -> Result<Degraded<Graph>> {
+        let behind = match self.engine.events()?.head().await {
+            Ok(head) => self.engine.stale_graph(head).await,
+            Err(error) => Some(Gap { layer: Layer::Graph, cause: error.into() }),
+        };
+        self.read(behind.into_iter().collect()).await
+    }
+
+    async fn read(&self, mut gaps: Vec<Gap>) -> Result<Degraded<Graph>> {
         let Slot::Filled(store) = &self.engine.guarded().graph else { return Err(missing("a graph")) };
-        let mut gaps = self.engine.fold_graph().await;
         // Rows that rested on a forgotten event are gone, also those that others say too, until they are made anew.
         if store.edition().await.is_ok_and(|edition| edition.producer.is_none()) {
             let behind = store.cursor().await.map_or(0, Cursor::count);

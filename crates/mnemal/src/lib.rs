@@ -37,6 +37,7 @@ mod remember;
 mod retention;
 mod seal;
 mod secondary;
+mod served;
 mod settings;
 #[cfg(feature = "sqlite")]
 mod spaces;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    DeadLetter, Difference, Edition, Layer, LearningFilter, LearningStore, Projector as _, Result, Slot,
+    DeadLetter, Difference, Edition, Layer, LearningFilter, LearningStore, Projector, Result, Slot,
     SummaryNode, SummaryStore,
 };
 use mnemal_graph::GraphProjector;
@@ -115,6 +115,14 @@ impl Engine {
         }
     }
 
+    /// Steps a projector until it has caught up, and gives way to whoever is served between two steps.
+    async fn step_up(&self, projector: &dyn Projector) -> Result<()> {
+        while projector.step(STEP).await?.behind > 0 {
+            self.give_way().await;
+        }
+        Ok(())
+    }
+
     fn graph_projector(&self) -> Result<&Arc<GraphProjector>> {
         match &self.parts().graph_projector {
             Slot::Filled(projector) => Ok(projector),
@@ -128,16 +136,19 @@ impl Engine {
             if let Some(difference) = projector.compare(STEP).await?.difference {
                 return Ok(Rebuilt { rows: difference.rows, difference: Some(difference) });
             }
+            self.give_way().await;
         }
     }
 
     async fn graph_anew(&self) -> Result<Rebuilt> {
         let projector = self.graph_projector()?;
-        while projector.step(STEP).await?.behind > 0 {}
+        self.step_up(projector.as_ref()).await?;
         if !projector.is_due().await? {
             projector.doubt().await?;
         }
-        while projector.renew(STEP).await?.behind > 0 {}
+        while projector.renew(STEP).await?.behind > 0 {
+            self.give_way().await;
+        }
         let difference = self.graph_state().await?.edition.difference;
         Ok(Rebuilt { rows: difference.as_ref().map_or(0, |difference| difference.rows), difference })
     }
@@ -149,7 +160,7 @@ impl Engine {
         };
         let beside = Arc::new(MemoryStore::new());
         let shadow = LearningProjector::new(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
-        while shadow.step(STEP).await?.behind > 0 {}
+        self.step_up(&shadow).await?;
         let all = LearningFilter::all();
         let by_id = |rows: Vec<mnemal_core::Learning>| rows.into_iter().map(|row| (row.id, row)).collect();
         let rows = differing(
@@ -159,7 +170,7 @@ impl Engine {
         if what == Rebuild::Anew && rows > 0 {
             let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
             projector.reset().await?;
-            while projector.step(STEP).await?.behind > 0 {}
+            self.step_up(&projector).await?;
         }
         Ok(Rebuilt { rows, difference: None })
     }
@@ -174,17 +185,17 @@ impl Engine {
             return Err(missing("summaries"));
         };
         // What is behind is not wrong.
-        while projector.step(STEP).await?.behind > 0 {}
+        self.step_up(projector.as_ref()).await?;
         let beside = Arc::new(MemoryStore::new());
         let shadow = projector.beside(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
-        while shadow.step(STEP).await?.behind > 0 {}
+        self.step_up(&shadow).await?;
         let by_path =
             |nodes: Vec<SummaryNode>| nodes.into_iter().map(|node| (node.path.clone(), node)).collect();
         let rows =
             differing(&by_path(SummaryStore::all(beside.as_ref()).await?), &by_path(summaries.all().await?));
         if what == Rebuild::Anew && rows > 0 {
             projector.reset().await?;
-            while projector.step(STEP).await?.behind > 0 {}
+            self.step_up(projector.as_ref()).await?;
         }
         Ok(Rebuilt { rows, difference: None })
     }

@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use mnemal_core::{
-    BLOCK_ROWS, Cursor, Degraded, ErrorKind, Event, EventFilter, GapCause, Gaps, Indexer, Integrity, Layer,
-    Lease, LeaseName, NewEvent, OwnerId, Result, Seq, Turn, Within,
+    BLOCK_ROWS, Cursor, Degraded, ErrorKind, Event, EventFilter, Gap, GapCause, Gaps, Indexer, Integrity,
+    Layer, Lease, LeaseName, NewEvent, OwnerId, Result, Seq, Turn, Within,
 };
 
 use crate::embedding::EmbeddedBy;
-use crate::engine::{Engine, missing};
+use crate::engine::{Engine, FOLD_WAIT, missing};
 
 /// The lease of background work. Source: ARCHITECTURE 8.
 pub(crate) const BACKGROUND: &str = "background";
@@ -26,6 +26,9 @@ const INBOX: Duration = Duration::from_secs(5);
 
 /// Most time for notes and learnings, and for making the graph's rows anew; the next step goes on. Source: own default, which fits into the lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(5);
+
+/// Most time of folding before whoever is served goes first. Source: own choice, a few steps.
+const SLICE: Duration = Duration::from_millis(20);
 
 /// What one step of upkeep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,7 +123,7 @@ impl Engine {
             // Somebody else goes on where this stops.
             Err(error) if error.kind() == ErrorKind::Conflict => None,
             Err(error) => {
-                gaps.add(mnemal_core::Gap { layer: Layer::Events, cause: error.into() });
+                gaps.add(Gap { layer: Layer::Events, cause: error.into() });
                 None
             }
         }
@@ -129,19 +132,20 @@ impl Engine {
     async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
         match part {
             Part::Inbox => tended.ingested = self.tend_inbox(INBOX, gaps).await,
-            Part::Fold => self.fold_within(RENEWAL).await.into_iter().for_each(|gap| gaps.add(gap)),
+            Part::Fold => {
+                let failed = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
+                failed.into_iter().for_each(|gap| gaps.add(gap));
+            }
             // The next step goes on where time was over; a graph that is behind says so in what it answers.
             Part::Graph => {
-                let failed = self.fold_graph().await.into_iter();
-                let failed = failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. }));
-                failed.for_each(|gap| gaps.add(gap));
-                let renewed = self.renew_graph(RENEWAL).await.map_err(GapCause::from);
+                let failed = self.in_turns(FOLD_WAIT, || self.fold_graph_within(SLICE)).await.into_iter();
+                failed.filter(|gap| unread(gap).is_none()).for_each(|gap| gaps.add(gap));
+                let renewed = self.renewed_in_turns().await.map_err(GapCause::from);
                 tended.unrenewed = gaps.keep(Layer::Graph, renewed);
             }
             Part::Summaries => {
-                let failed = self.fold_summaries().await.into_iter();
-                let failed = failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. }));
-                failed.for_each(|gap| gaps.add(gap));
+                let failed = self.in_turns(FOLD_WAIT, || self.fold_summaries_within(SLICE)).await.into_iter();
+                failed.filter(|gap| unread(gap).is_none()).for_each(|gap| gaps.add(gap));
             }
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => {
@@ -175,6 +179,40 @@ impl Engine {
             }
             Part::Dream => tended.dreamt = gaps.keep(Layer::Learnings, self.dream_if_due().await),
             Part::Check => {}
+        }
+    }
+
+    /// Folds a little again and again, until nothing is left, nothing moves or time is over, and gives way to whoever is served
+    /// in between.
+    async fn in_turns<F>(&self, budget: Duration, fold: impl Fn() -> F) -> Vec<Gap>
+    where
+        F: Future<Output = Vec<Gap>>,
+    {
+        let clock = &self.parts().clock;
+        let (until, mut before) = (clock.monotonic() + budget, None);
+        loop {
+            self.give_way().await;
+            let gaps = fold().await;
+            let left: u64 = gaps.iter().filter_map(unread).sum();
+            let moves = before.is_none_or(|before| left < before);
+            if left == 0 || !moves || clock.monotonic() >= until {
+                return gaps;
+            }
+            before = Some(left);
+        }
+    }
+
+    /// Makes the graph's rows anew, a little at a time, and gives way to whoever is served in between; returns the events that
+    /// are left.
+    async fn renewed_in_turns(&self) -> Result<u64> {
+        let clock = &self.parts().clock;
+        let until = clock.monotonic() + RENEWAL;
+        loop {
+            self.give_way().await;
+            let behind = self.renew_graph(SLICE).await?;
+            if behind == 0 || clock.monotonic() >= until {
+                return Ok(behind);
+            }
         }
     }
 
@@ -254,6 +292,14 @@ enum Part {
     Seal,
     Vectors,
     Dream,
+}
+
+/// Returns how many events a layer has not read yet, if that is all that is wrong with it.
+fn unread(gap: &Gap) -> Option<u64> {
+    match gap.cause {
+        GapCause::Stale { behind } => Some(behind),
+        _ => None,
+    }
 }
 
 /// Copies an event as far as its text is indexed.

@@ -4,13 +4,15 @@
 
 use std::io::Cursor;
 use std::path::Path;
+use std::sync::Arc;
 
 use mnemal::{
-    Decision, ErasureStatus, ErrorKind, EventFilter, EventKind, EventStore as _, Forget, ImportFormat,
-    ImportOptions, Memory, Message, NoteKey, RecallMode, Selector, SessionId,
+    Decision, Engine, ErasureStatus, ErrorKind, EventFilter, EventKind, EventStore as _, Forget, GraphStore,
+    ImportFormat, ImportOptions, Layer, Memory, Message, NoteKey, RecallMode, Scope, Selector, SessionId,
+    SpaceId, SummaryStore,
 };
-use mnemal_store::SqliteStore;
-use mnemal_testkit::Records;
+use mnemal_store::{MemoryStore, SqliteStore, Stores};
+use mnemal_testkit::{Fault, Faulty, Records};
 
 fn holds(folder: &Path, needle: &str) -> bool {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
@@ -28,6 +30,38 @@ async fn space(home: &Path) -> Memory {
 
 fn key(name: &str) -> NoteKey {
     NoteKey::new(name).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_not_made_anew_after_a_forget_is_said() {
+    let said = |text: &str| Message::user(text);
+    for broken in [Layer::Graph, Layer::Summaries] {
+        let store = Arc::new(MemoryStore::new());
+        let whole = Stores::all(Arc::clone(&store));
+        let space = |stores: Stores| {
+            let scope = Scope::whole(SpaceId::new("test").unwrap());
+            Engine::builder().with_stores(stores).build().unwrap().memory(scope)
+        };
+        let ack = space(whole.clone()).log(said("Ada lives in Porto.")).await.unwrap();
+        let stores = match broken {
+            Layer::Graph => {
+                let rows: Arc<dyn GraphStore> = Arc::<MemoryStore>::clone(&store);
+                let rows: Arc<dyn GraphStore> =
+                    Arc::new(Faulty::new(rows, Fault::Failing(ErrorKind::Unavailable)));
+                Stores { graph: rows.into(), ..whole }
+            }
+            _ => {
+                let rows: Arc<dyn SummaryStore> = Arc::<MemoryStore>::clone(&store);
+                let rows: Arc<dyn SummaryStore> =
+                    Arc::new(Faulty::new(rows, Fault::Failing(ErrorKind::Unavailable)));
+                Stores { summaries: rows.into(), ..whole }
+            }
+        };
+        let erasure = space(stores).forget(Selector::Events(vec![ack.id])).await.unwrap();
+        let of_layer = |line: &&String| line.contains(&format!("{}: failed", broken.as_str()));
+        assert_eq!(erasure.events, 1);
+        assert!(erasure.residual.iter().any(|line| of_layer(&line)), "{:?}", erasure.residual);
+    }
 }
 
 // proves: NX-03.4, NX-01.9, DF-59, DF-94, DF-81, PR7

@@ -49,7 +49,7 @@ struct Known {
 impl Known {
     async fn of(memory: &Memory) -> Self {
         let as_of = AsOf::present(memory.engine().now());
-        let graph = memory.graph().await.ok().map(|graph| graph.value);
+        let graph = memory.stored_graph().await.ok().map(|graph| graph.value);
         let (mut entities, mut facts) = (None, None);
         if let Some(graph) = &graph {
             entities = graph.all(&EntityFilter::all(), as_of).await.ok().map(|all| all.len());
