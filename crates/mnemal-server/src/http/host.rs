@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
-use mnemal::{AlwaysOn, Memory, Spaces};
+use mnemal::{AlwaysOn, Memory, Pace, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
 use tokio::sync::{Semaphore, watch};
 
@@ -18,6 +18,8 @@ use crate::limits::RateLimit;
 use crate::metrics::Metrics;
 use crate::settings::{AuthMode, ServerSettings};
 
+/// Time after which the spaces are looked for again when their folder could not be read. Source: own default.
+const AGAIN: Duration = Duration::from_secs(10);
 /// How long it is believed which spaces are always on. Source: own default; a marker is set by hand.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// Time between two steps of a space's upkeep. Source: own default, that of the MCP server.
@@ -172,7 +174,25 @@ impl Host {
         self.tended().keys().cloned().collect()
     }
 
-    /// Does what is due between requests, until the server ends.
+    /// Attends to every always-on space, whether it is asked or not, until the server ends.
+    pub(crate) async fn attend(&self, owner: &OwnerId) {
+        let mut ending = self.ending.subscribe();
+        loop {
+            let mut until = self.ending.subscribe();
+            let ended = async move {
+                let _ended = until.wait_for(|ending| *ending).await;
+            };
+            match self.spaces.attend(owner, &Pace::default(), ended).await {
+                Ok(attended) => return tracing::debug!(?attended, "attended to the always-on spaces"),
+                Err(error) => tracing::warn!(kind = error.kind().as_str(), "the spaces cannot be listed"),
+            }
+            if tokio::time::timeout(AGAIN, ending.wait_for(|ending| *ending)).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Does what is due between requests in spaces that are not always on, until the server ends.
     pub(crate) async fn tend(&self, owner: &OwnerId) {
         let mut ending = self.ending.subscribe();
         loop {
@@ -186,6 +206,9 @@ impl Host {
                 let engine = memory.engine();
                 // What cannot be loaded is a gap of the answers that need it.
                 let _gap = engine.load().await;
+                if self.always_on().is_ok_and(|attended| attended.contains(&space)) {
+                    continue;
+                }
                 match engine.tend(owner).await {
                     Ok(tended) => tracing::debug!(gaps = tended.gaps.len(), "tended a space"),
                     Err(error) => tracing::info!(kind = error.kind().as_str(), "a space was not tended"),

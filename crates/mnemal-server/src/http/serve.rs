@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join, select};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -13,6 +13,7 @@ use mnemal_core::{Error, ErrorKind, OwnerId, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 use crate::http::edge::Server;
 use crate::http::host::Neighbour;
@@ -82,7 +83,8 @@ impl Server {
         let doors: Doors = doors.into();
         let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
         let host = Arc::clone(&self.host);
-        let tending = tokio::spawn(async move { host.tend(&owner).await });
+        let tending =
+            tokio::spawn(async move { join(host.tend(&owner), Box::pin(host.attend(&owner))).await });
         let seats = Arc::new(Semaphore::new(self.host.settings.max_connections));
         let mut until = pin!(until);
         loop {
@@ -117,8 +119,7 @@ impl Server {
             }
         }
         drop(doors);
-        self.end(&seats).await?;
-        tending.await.map_err(|cause| Error::internal("the upkeep failed").because(cause))
+        self.end(&seats, tending).await
     }
 
     /// Answers the requests of one connection until the client or the server ends.
@@ -164,7 +165,7 @@ impl Server {
     }
 
     /// Waits for what was begun, then closes the spaces.
-    async fn end(&self, seats: &Semaphore) -> Result<()> {
+    async fn end(&self, seats: &Semaphore, tending: JoinHandle<((), ())>) -> Result<()> {
         self.host.ending.send_replace(true);
         self.host.jobs.end();
         let all = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
@@ -176,7 +177,10 @@ impl Server {
             self.host.jobs.joined().await;
         });
         let is_done = done.await.is_ok();
+        // Whoever attends to a space holds it, and it is closed when nobody does.
+        let tended = tending.await.map_err(|cause| Error::internal("the upkeep failed").because(cause));
         self.host.spaces.close().await?;
+        tended?;
         if is_done {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, StatusCode};
-use mnemal::{Engine, Spaces, SystemClock};
+use mnemal::{Builder, Engine, Spaces, SystemClock};
 use mnemal_core::{Clock as _, SpaceId, Within};
 use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
 use mnemal_server::http::{Access, Server};
@@ -17,6 +17,7 @@ pub(crate) struct Api {
     pub(crate) local: Secret,
     pub(crate) keyring: Keyring,
     pub(crate) home: tempfile::TempDir,
+    pub(crate) spaces: Spaces,
 }
 
 #[derive(Debug)]
@@ -48,13 +49,22 @@ impl Api {
         )
     }
 
+    /// Serves spaces that are made of this.
+    pub(crate) fn over(template: Builder) -> Self {
+        Self::of(ServerSettings::default(), AuthMode::Auto, template)
+    }
+
     pub(crate) fn with(settings: ServerSettings, mode: AuthMode) -> Self {
+        Self::of(settings, mode, Engine::builder())
+    }
+
+    fn of(settings: ServerSettings, mode: AuthMode, template: Builder) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (keyring, local) = (Keyring::new(home.path()), Secret::random().unwrap());
-        let spaces = Spaces::new(home.path(), Engine::builder()).unwrap();
+        let spaces = Spaces::new(home.path(), template).unwrap();
         let access = Access { mode, keyring: keyring.clone(), local: Some(local.clone()) };
-        let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default())).unwrap();
-        Self { server, local, keyring, home }
+        let server = Server::new(spaces.clone(), access, settings, Arc::new(SystemClock::default()));
+        Self { server: server.unwrap(), local, keyring, home, spaces }
     }
 
     pub(crate) fn key(&self, class: Class, rights: &[Right], spaces: &[&str]) -> Secret {

@@ -1,7 +1,14 @@
 //! A real socket: connections, streams, and an end that loses nothing.
 
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use mnemal::{
+    AlwaysOn, Document, Engine, Inbox, InboxFate, InboxItem, InboxStanding, Metadata, Passage, Result,
+};
+use mnemal_core::SpaceId;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -94,4 +101,73 @@ async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_sa
     let memory = mnemal::Memory::open(api.home.path().join("spaces/demo.db")).await.unwrap();
     assert_eq!(memory.stats().await.unwrap().head.count(), 2);
     assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
+
+/// One letter; whoever waits hears when it was put away.
+#[derive(Debug)]
+struct Letter {
+    waiting: Mutex<Option<InboxItem>>,
+    put_away: Mutex<Option<oneshot::Sender<InboxFate>>>,
+}
+
+impl Letter {
+    fn new(text: &str) -> (Self, oneshot::Receiver<InboxFate>) {
+        let document = Document {
+            name: "letter".to_owned(),
+            kind: "txt".to_owned(),
+            hash: [7; 32],
+            written_at: None,
+            fields: Metadata::new(),
+            passages: vec![Passage { text: text.to_owned(), ..Passage::default() }],
+        };
+        let item = InboxItem { name: "letter".to_owned(), claim: "letter".into(), content: Ok(document) };
+        let (put_away, hears) = oneshot::channel();
+        (Self { waiting: Mutex::new(Some(item)), put_away: Mutex::new(Some(put_away)) }, hears)
+    }
+}
+
+#[async_trait]
+impl Inbox for Letter {
+    async fn standing(&self) -> Result<InboxStanding> {
+        Ok(InboxStanding::default())
+    }
+
+    async fn poll(&self, _limit: NonZeroUsize) -> Result<Vec<InboxItem>> {
+        Ok(self.waiting.lock().unwrap().iter().cloned().collect())
+    }
+
+    async fn settle(&self, _item: &InboxItem, fate: &InboxFate) -> Result<()> {
+        self.waiting.lock().unwrap().take();
+        if let Some(put_away) = self.put_away.lock().unwrap().take() {
+            put_away.send(fate.clone()).unwrap();
+        }
+        Ok(())
+    }
+}
+
+// proves: GB-23, GB-44 (a server attends to the always-on spaces, whether anybody asks for them or not)
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the server is a task of the test")]
+async fn the_inbox_of_an_always_on_space_is_read_although_nobody_asks() {
+    let (letter, put_away) = Letter::new("Quentin services the boiler in May.");
+    let api = Api::over(Engine::builder().with_inbox(Arc::new(letter)));
+    let (always, other) = (SpaceId::new("house").unwrap(), SpaceId::new("other").unwrap());
+    for (space, always_on) in [(&always, AlwaysOn::Yes), (&other, AlwaysOn::No)] {
+        let made = api.spaces.create(space, always_on).await.unwrap();
+        assert_eq!(made.stats().await.unwrap().head.count(), 0);
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (end, ended) = oneshot::channel::<()>();
+    let server = api.server.clone();
+    let serving = tokio::spawn(async move { server.serve(listener, async { ended.await.unwrap() }).await });
+    let fate = tokio::time::timeout(PATIENCE, put_away).await.unwrap().unwrap();
+    assert_eq!(fate, InboxFate::Taken);
+    end.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
+    assert_eq!(api.spaces.n_open(), 0, "whoever attended to a space has let it go");
+    for (space, events) in [("house", 1), ("other", 0)] {
+        let file = api.home.path().join(format!("spaces/{space}.db"));
+        let memory = mnemal::Memory::open(file).await.unwrap();
+        assert_eq!(memory.stats().await.unwrap().head.count(), events, "{space}");
+    }
 }
