@@ -40,7 +40,7 @@ impl SqliteStore {
                 .map(Arc::new)
                 .collect();
             found.extend(read.iter().cloned());
-            self.inner.told.keep(version, missing, &read);
+            self.inner.told.keep(version, &missing, &read);
         }
         found.sort_unstable_by_key(|fact| fact.id);
         found.dedup_by_key(|fact| fact.id);

@@ -109,7 +109,7 @@ impl Told {
     }
 
     /// Keeps what was read of these places after the database told this version.
-    pub(super) fn keep(&self, version: Version, places: Vec<Place>, facts: &[Arc<Fact>]) {
+    pub(super) fn keep(&self, version: Version, places: &[Place], facts: &[Arc<Fact>]) {
         let mut kept = self.kept();
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or_else(|| Kept { version, by_place: HashMap::new() });
