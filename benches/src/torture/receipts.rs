@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use mnemal::{
     AsOf, Context, Decision, Engine, EntityFilter, EntityId, EventId, EventKind, Fact, FactDecision,
     FactFilter, FactId, Layer, LearningId, Memory, Receipt, ReceiptLine, RecordRef, Scope, SessionId,
-    SpaceId, Timestamp, Value,
+    Settings, SpaceId, Timestamp, Value,
 };
 use mnemal_learnings::note_id;
 use mnemal_text::{Analyzer, Language, is_stop_word};
@@ -25,6 +25,8 @@ const HISTORY: u32 = 1_500;
 const COVERED: f64 = 0.9;
 /// Hits that a context is offered. Source: ADR 12.
 const OFFERED: usize = 24;
+/// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
+const PATIENCE_MS: u64 = 3_600_000;
 /// Contexts of which each is also assembled without receipts, to compare what it costs.
 const TIMED: u64 = 200;
 
@@ -64,6 +66,9 @@ async fn life(order: &Order) -> Result<Accounts> {
     let home = tempfile::tempdir()?;
     let file = home.path().join("space.db");
     let (builder, clock) = Space::parts(order.seed);
+    let mut settings = Settings::default();
+    settings.recall.part_deadline_ms = PATIENCE_MS;
+    let builder = builder.with_settings(settings);
     let engine = builder.clone().open(&file).await?;
     let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?.with(Chance::Named);
     for _ in 0..HISTORY.min(u32::try_from(order.runs * 3).unwrap_or(u32::MAX)) {
