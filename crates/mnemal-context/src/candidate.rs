@@ -88,7 +88,7 @@ impl Gist {
 impl Candidate {
     /// Joins a fragment with its line.
     pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize) -> Self {
-        let (line, tokens) = (Arc::clone(&written.line), written.tokens);
+        let (line, tokens) = (Arc::clone(&written.rendered), written.tokens);
         Self { fragment, written, offered, line, tokens }
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Line {
     /// Cleaned and cut.
     pub(crate) text: String,
     /// Without a line break.
-    pub(crate) line: Arc<str>,
+    pub(crate) rendered: Arc<str>,
     /// Tokens of the line with its line break.
     pub(crate) tokens: TokenCount,
     /// What is compared to find another line that says the same.
@@ -129,7 +129,7 @@ impl Line {
         let longest_hex = longest_hex(&line).max(longest_hex(whole.as_deref().unwrap_or(&text)));
         let tokens = cost(&line, counter);
         let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
-        Self { hash, text, line: line.into(), tokens, gist, longest_hex, whole }
+        Self { hash, text, rendered: line.into(), tokens, gist, longest_hex, whole }
     }
 
     /// Whether the line, or the text before it was cut, holds the nonce of a conversation's markers.
@@ -137,7 +137,7 @@ impl Line {
         let is_too_long =
             self.longest_hex < nonce.len() && nonce.bytes().all(|byte| byte.is_ascii_hexdigit());
         let holds = |text: &str| text.to_ascii_lowercase().contains(nonce);
-        !is_too_long && (holds(&self.line) || holds(self.whole.as_deref().unwrap_or(&self.text)))
+        !is_too_long && (holds(&self.rendered) || holds(self.whole.as_deref().unwrap_or(&self.text)))
     }
 }
 
@@ -216,8 +216,8 @@ mod tests {
         for (other, settings) in others {
             let line = write(&written, &other, settings);
             let anew = Line::new(&other, settings, &Bytes);
-            assert_eq!((&line.line, line.tokens, line.hash), (&anew.line, anew.tokens, anew.hash));
-            assert_ne!(line.line, first.line);
+            assert_eq!((&line.rendered, line.tokens, line.hash), (&anew.rendered, anew.tokens, anew.hash));
+            assert_ne!(line.rendered, first.rendered);
         }
         written.clear();
         assert!(!Arc::ptr_eq(&first, &write(&written, &one, &settings)));
