@@ -1,5 +1,6 @@
 //! Contexts by chance, each line of which must stand on words in the log, and each hit of which must be accounted for.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -134,8 +135,8 @@ impl Accounts {
         }
         let mut words = BTreeMap::new();
         for line in receipt.lines.iter().flat_map(|line| &line.sources) {
-            if !words.contains_key(&line.event) {
-                words.insert(line.event, Said::by(memory, line.event).await?);
+            if let Entry::Vacant(place) = words.entry(line.event) {
+                place.insert(Said::by(memory, line.event).await?);
             }
         }
         for line in &lines {
@@ -156,12 +157,11 @@ impl Accounts {
         }
         let hits = memory.recall(query).limit(OFFERED).await?;
         for hit in &hits.hits {
-            match fate(receipt, hit.event.id) {
-                Some(fate) => self.report.count(fate, 1),
-                None => {
-                    let id = hit.event.id;
-                    self.report.blame(Fault::SilentWrong, format_args!("{query}: nothing is said of {id}"));
-                }
+            let id = hit.event.id;
+            if let Some(what) = fate(receipt, id) {
+                self.report.count(what, 1);
+            } else {
+                self.report.blame(Fault::SilentWrong, format_args!("{query}: nothing is said of {id}"));
             }
         }
         Ok(())

@@ -154,7 +154,7 @@ impl Desk<'_> {
         let said = self.reader("large.db", &file).output()?;
         ensure!(said.status.success(), "{}: {}", self.format.as_str(), String::from_utf8_lossy(&said.stderr));
         let said: Value = serde_json::from_slice(&said.stdout)?;
-        let number = |name: &str| said[name].as_u64().context("a reader says numbers");
+        let number = |name: &str| said.get(name).and_then(Value::as_u64).context("a reader says numbers");
         let large = Large {
             bytes: fs::metadata(&file)?.len(),
             stored: number("stored")?,
@@ -216,7 +216,7 @@ impl Desk<'_> {
         let name = self.format.as_str();
         ensure!(said.status.success(), "{name}: {}", String::from_utf8_lossy(&said.stderr));
         let said: Value = serde_json::from_slice(&said.stdout)?;
-        said["stored"].as_u64().context("a reader says numbers")
+        said.get("stored").and_then(Value::as_u64).context("a reader says numbers")
     }
 
     fn reader(&self, space: &str, file: &Path) -> Command {

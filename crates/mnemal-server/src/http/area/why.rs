@@ -47,7 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
             "receipt_verify",
             "/v1/receipts/verify",
             "Checks the signature of the receipt of a forget.",
-            (of::<ErasureBody>, of::<SignatureForm>, |call| Box::pin(signature(call))),
+            (of::<ErasureBody>, of::<SignatureForm>, |call| Box::pin(async move { signature(&call) })),
         )
         .right(Right::Read),
     ]
@@ -363,7 +363,7 @@ async fn verify(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&CheckForm::from(check))
 }
 
-async fn signature(call: Call) -> Result<Reply, Problem> {
+fn signature(call: &Call) -> Result<Reply, Problem> {
     let ErasureBody { receipt } = call.body()?;
     // What is wrong with it is the caller's, not ours.
     let verified = ErasureReceipt::from_text(receipt).verify();
