@@ -129,7 +129,7 @@ const MEASUREMENTS: &[Measurement] = &[
         about: "Single durable appends and questions of one caller, in turns while nothing else is done and while the graph, the notes and \
             the summaries are made anew and cycles of the dream run, again and again, in the same process; wall time, of which the ratio of \
             interleaved medians counts.",
-        commands: &["workers --turns 2000 --rounds 6"],
+        commands: &["workers --turns 1000 --rounds 3"],
     },
     Measurement {
         name: "visible",

@@ -293,7 +293,7 @@ fn status_names_what_is_read_in_each_language_that_was_spoken_and_counts_what_wa
     assert_eq!(home.run(&["import", "--format", "neutral", file.to_str().unwrap()]).code, 0);
     assert_eq!(home.run(&["dream"]).code, 0);
     let status = home.json(&["--json", "status"]);
-    let behind = |status: &serde_json::Value| {
+    let behind = |status: &Value| {
         let layers = status["layers"].as_array().unwrap();
         layers.iter().find(|layer| layer["layer"] == "graph").unwrap()["behind"].as_u64()
     };
