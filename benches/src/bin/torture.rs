@@ -61,7 +61,6 @@ impl Name {
     /// The runs that the promises of the product are made on. Source: RELIABILITY 18.1, cut to ten minutes.
     fn runs(self) -> u64 {
         match self {
-            Self::Kill => 1_000,
             Self::Corrupt | Self::Io | Self::Powercut => 2_000,
             Self::History => 30,
             // Source: issue of the inbox, 200 files and 50 kills.
@@ -70,12 +69,10 @@ impl Name {
             Self::Prefix => 100,
             Self::Fuzz => 500_000,
             Self::Dream => 900,
-            // Source: issue of trust, 200 canaries.
-            Self::Erase => 200,
-            // Source: issue of trust, files of 200 MB.
-            Self::Taking => 200,
-            // Source: issue of trust, 1,000 contexts and 1,000 decisions.
-            Self::Receipts | Self::Undo => 1_000,
+            // Source: issue of trust, 200 canaries, and files of 200 MB.
+            Self::Erase | Self::Taking => 200,
+            // Source of the last two: issue of trust, 1,000 contexts and 1,000 decisions.
+            Self::Kill | Self::Receipts | Self::Undo => 1_000,
             // Source: issue of trust, 10,000 operations.
             Self::Processes | Self::Rebuild | Self::ServerProcesses => 10_000,
             Self::Asking => 1_000_000,

@@ -244,9 +244,14 @@ mod tests {
         let known = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
         let recipient: AgeRecipient = known.parse().unwrap();
         assert_eq!(known.to_uppercase().parse::<AgeRecipient>().unwrap(), recipient);
-        for wrong in
-            [&known.replace("ql3", "qi3"), &known[..60], "age1", "", "npub1qqqqqq", "AGE-SECRET-KEY-1"]
-        {
+        for wrong in [
+            &known.replace("ql3", "qi3"),
+            known.split_at(60).0,
+            "age1",
+            "",
+            "npub1qqqqqq",
+            "AGE-SECRET-KEY-1",
+        ] {
             assert_eq!(wrong.parse::<AgeRecipient>().unwrap_err().kind(), ErrorKind::Invalid, "{wrong}");
         }
     }
@@ -265,12 +270,13 @@ mod tests {
         let lines: Vec<&str> = text.lines().take(4).collect();
         assert_eq!(lines[0], VERSION);
         let bytes = |text: &str| {
-            let value = |letter: u8| BASE64.iter().position(|known| *known == letter).unwrap() as u32;
-            let bits: Vec<u32> = text
+            let value =
+                |letter: u8| u8::try_from(BASE64.iter().position(|known| *known == letter).unwrap()).unwrap();
+            let bits: Vec<u8> = text
                 .bytes()
                 .flat_map(|letter| (0..6).rev().map(move |bit| value(letter) >> bit & 1))
                 .collect();
-            let byte = |bits: &[u32]| bits.iter().fold(0, |byte, bit| byte << 1 | *bit as u8);
+            let byte = |bits: &[u8]| bits.iter().fold(0, |byte, bit| byte << 1 | bit);
             bits.chunks_exact(8).map(byte).collect::<Vec<u8>>()
         };
         let share = bytes(lines[1].strip_prefix("-> X25519 ").unwrap());
@@ -304,7 +310,7 @@ mod tests {
         for length in [0, 1, 1_000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 17] {
             let own = EphemeralPrivateKey::generate(&X25519, &SystemRandom::new()).unwrap();
             let public: [u8; 32] = own.compute_public_key().unwrap().as_ref().try_into().unwrap();
-            let plain: Vec<u8> = (0..length).map(|place| (place % 251) as u8).collect();
+            let plain: Vec<u8> = (0..length).map(|place| u8::try_from(place % 251).unwrap()).collect();
             let mut writer = AgeWriter::new(Vec::new(), &[AgeRecipient(public)]).unwrap();
             for part in plain.chunks(7_001) {
                 writer.write_all(part).unwrap();

@@ -134,12 +134,16 @@ impl Engine {
             Part::Inbox => tended.ingested = self.tend_inbox(INBOX, gaps).await,
             Part::Fold => {
                 let failed = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
-                failed.into_iter().for_each(|gap| gaps.add(gap));
+                for gap in failed {
+                    gaps.add(gap);
+                }
             }
             // The next step goes on where time was over; a graph that is behind says so in what it answers.
             Part::Graph => {
-                let failed = self.in_turns(FOLD_WAIT, || self.fold_graph_within(SLICE)).await.into_iter();
-                failed.filter(|gap| unread(gap).is_none()).for_each(|gap| gaps.add(gap));
+                let failed = self.in_turns(FOLD_WAIT, || self.fold_graph_within(SLICE)).await;
+                for gap in failed.into_iter().filter(|gap| unread(gap).is_none()) {
+                    gaps.add(gap);
+                }
                 let renewed = self.renewed_in_turns().await.map_err(GapCause::from);
                 tended.unrenewed = gaps.keep(Layer::Graph, renewed);
             }

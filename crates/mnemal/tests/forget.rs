@@ -43,19 +43,16 @@ async fn what_is_not_made_anew_after_a_forget_is_said() {
             Engine::builder().with_stores(stores).build().unwrap().memory(scope)
         };
         let ack = space(whole.clone()).log(said("Ada lives in Porto.")).await.unwrap();
-        let stores = match broken {
-            Layer::Graph => {
-                let rows: Arc<dyn GraphStore> = Arc::<MemoryStore>::clone(&store);
-                let rows: Arc<dyn GraphStore> =
-                    Arc::new(Faulty::new(rows, Fault::Failing(ErrorKind::Unavailable)));
-                Stores { graph: rows.into(), ..whole }
-            }
-            _ => {
-                let rows: Arc<dyn SummaryStore> = Arc::<MemoryStore>::clone(&store);
-                let rows: Arc<dyn SummaryStore> =
-                    Arc::new(Faulty::new(rows, Fault::Failing(ErrorKind::Unavailable)));
-                Stores { summaries: rows.into(), ..whole }
-            }
+        let stores = if broken == Layer::Graph {
+            let rows: Arc<dyn GraphStore> = Arc::<MemoryStore>::clone(&store);
+            let rows: Arc<dyn GraphStore> =
+                Arc::new(Faulty::new(rows, Fault::Failing(ErrorKind::Unavailable)));
+            Stores { graph: rows.into(), ..whole }
+        } else {
+            let rows: Arc<dyn SummaryStore> = Arc::<MemoryStore>::clone(&store);
+            let rows: Arc<dyn SummaryStore> =
+                Arc::new(Faulty::new(rows, Fault::Failing(ErrorKind::Unavailable)));
+            Stores { summaries: rows.into(), ..whole }
         };
         let erasure = space(stores).forget(Selector::Events(vec![ack.id])).await.unwrap();
         let of_layer = |line: &&String| line.contains(&format!("{}: failed", broken.as_str()));

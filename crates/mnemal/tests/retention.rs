@@ -1,10 +1,6 @@
 //! What is kept for a time, by kind, and goes by a forget like any other.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the parts that tests share may panic as the tests do"
-)]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
 use std::sync::Arc;
 use std::time::Duration;
