@@ -28,7 +28,7 @@ const VERSION: u32 = 3;
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Rows, those of sources included, from which on a transaction is closed, so that it stays short. Source: ADR 72.
+/// Rows, those of sources included, from which on a transaction is closed, so that it stays short. Source: ADR 71.
 const ROWS: usize = 28;
 /// Events that the first transaction is taken to need. Source: own measurement, chat of 150 bytes a turn.
 const FIRST_PACE: usize = 50;

@@ -19,7 +19,7 @@ use super::ready::Ready;
 const LONG: i64 = 1_000;
 /// Most pages that the writer takes over itself between two jobs.
 ///
-/// Source: own choice, ADR 72; under a millisecond.
+/// Source: own choice, ADR 71; under a millisecond.
 const REST: i64 = 200;
 /// Reads the file's head first, so that the connection knows that there is a log.
 const TAKE_OVER: &str = "pragma schema_version; pragma wal_checkpoint(passive)";
