@@ -53,6 +53,8 @@ impl Default for Pace {
 pub enum Stepped {
     /// It was done, or is somebody else's turn.
     Done,
+    /// It was done, and more is left that it can do: the next one is due at once.
+    More,
     /// It failed, as a whole or in parts.
     Failed,
 }
@@ -104,6 +106,10 @@ impl Schedule {
             Stepped::Done => {
                 self.failures = 0;
                 self.about(self.pace.every)
+            }
+            Stepped::More => {
+                self.failures = 0;
+                Duration::ZERO
             }
             Stepped::Failed => {
                 let most = RETRY.saturating_mul(2_u32.saturating_pow(self.failures)).min(RETRY_MOST);
@@ -164,6 +170,16 @@ mod tests {
         waits.sort_unstable();
         waits.dedup();
         assert!(waits.len() > 15, "{waits:?}");
+    }
+
+    #[test]
+    fn where_more_is_left_the_next_step_is_due_at_once() {
+        let mut schedule = schedule(5);
+        let now = Duration::from_mins(2);
+        schedule.stepped(now, Stepped::More);
+        assert_eq!(schedule.wait(now), Duration::ZERO);
+        schedule.stepped(now, Stepped::Done);
+        assert!(is_about(schedule.wait(now), 60));
     }
 
     #[test]

@@ -56,8 +56,8 @@ impl Attended {
 }
 
 impl Engine {
-    /// Does the background work of this space until `stop` is ready: a step of [`tend`](Self::tend) about every minute, a look
-    /// at the inbox every five seconds, and the passes that ask a model every six hours, without the rest waiting for them.
+    /// Does the background work of this space until `stop` is ready: a step of [`tend`](Self::tend) about every minute, and one
+    /// after the other while the graph or the summaries have more to read, a look at the inbox every five seconds, and the passes that ask a model every six hours, without the rest waiting for them.
     ///
     /// The host starts it and joins it; it spawns nothing. A step is put off while somebody talks, at most once; where nothing
     /// happens there is one in ten minutes. What fails is done again later, and later still. How often cycles run is known from
@@ -82,7 +82,7 @@ impl Engine {
     ) -> Attended {
         let (clock, mut attended) = (&self.parts().clock, Attended::default());
         let mut schedule = Schedule::new(pace.clone(), seed(owner), clock.monotonic());
-        let mut idle = Idle::default();
+        let (mut idle, mut unread) = (Idle::default(), None);
         loop {
             let wait = schedule.wait(clock.monotonic());
             let wait = if self.has_inbox() { wait.min(pace.look) } else { wait };
@@ -127,9 +127,16 @@ impl Engine {
             if !is_whole {
                 attended.failed += 1;
             }
-            let did_nothing = stepped.is_ok_and(|tended| is_whole && is_nothing(&tended.value));
-            idle.note(now, head.filter(|_| did_nothing));
-            schedule.stepped(clock.monotonic(), if is_whole { Stepped::Done } else { Stepped::Failed });
+            let tended = stepped.ok().filter(|_| is_whole).map(|tended| tended.value);
+            let has_more = tended.as_ref().is_some_and(|tended| tended.has_more(unread));
+            unread = tended.as_ref().map(|tended| tended.unread);
+            idle.note(now, head.filter(|_| tended.as_ref().is_some_and(is_nothing)));
+            let outcome = match (is_whole, has_more) {
+                (false, _) => Stepped::Failed,
+                (true, true) => Stepped::More,
+                (true, false) => Stepped::Done,
+            };
+            schedule.stepped(clock.monotonic(), outcome);
         }
     }
 

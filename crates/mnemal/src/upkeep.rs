@@ -54,10 +54,30 @@ pub struct Tended {
     /// Events that must still be read before the graph's rows are what the log gives, after a forget or with another version
     /// of what reads them.
     pub unrenewed: u64,
+    /// Events that the graph or the summaries have not read yet, of the one that is further behind: a step reads for a part of a
+    /// second, and the next one goes on.
+    pub unread: u64,
     /// Operations that a cycle carried out, when it was time for one.
     pub dreamt: u64,
     /// What the check found; only after an unclean end.
     pub check: Option<Integrity>,
+}
+
+impl Tended {
+    /// Whether the next step should come at once: more is to be read, and less than after the step before.
+    pub fn has_more(&self, before: Option<u64>) -> bool {
+        self.unread > 0 && before.is_none_or(|before| self.unread < before)
+    }
+
+    /// Notes what a layer has not read yet; everything else that it told is a gap.
+    fn goes_on(&mut self, told: Vec<Gap>, gaps: &mut Gaps) {
+        for gap in told {
+            match unread(&gap) {
+                Some(behind) => self.unread = self.unread.max(behind),
+                None => gaps.add(gap),
+            }
+        }
+    }
 }
 
 impl Engine {
@@ -141,15 +161,13 @@ impl Engine {
             // The next step goes on where time was over; a graph that is behind says so in what it answers.
             Part::Graph => {
                 let failed = self.in_turns(FOLD_WAIT, || self.fold_graph_within(SLICE)).await;
-                for gap in failed.into_iter().filter(|gap| unread(gap).is_none()) {
-                    gaps.add(gap);
-                }
+                tended.goes_on(failed, gaps);
                 let renewed = self.renewed_in_turns().await.map_err(GapCause::from);
                 tended.unrenewed = gaps.keep(Layer::Graph, renewed);
             }
             Part::Summaries => {
-                let failed = self.in_turns(FOLD_WAIT, || self.fold_summaries_within(SLICE)).await.into_iter();
-                failed.filter(|gap| unread(gap).is_none()).for_each(|gap| gaps.add(gap));
+                let failed = self.in_turns(FOLD_WAIT, || self.fold_summaries_within(SLICE)).await;
+                tended.goes_on(failed, gaps);
             }
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => {
@@ -312,4 +330,22 @@ pub(crate) fn shortened(event: &NewEvent) -> NewEvent {
     let cut = event.content.floor_char_boundary(mnemal_events::LONGEST_INDEXED);
     event.content.truncate(cut);
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_step_comes_at_once_while_less_and_less_is_left() {
+        let behind = |behind| Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } };
+        let lost = Gap { layer: Layer::Summaries, cause: GapCause::NotConfigured };
+        let (mut tended, mut gaps) = (Tended::default(), Gaps::default());
+        assert!(!tended.has_more(None), "nothing was left");
+        tended.goes_on(vec![behind(90)], &mut gaps);
+        tended.goes_on(vec![behind(40), lost], &mut gaps);
+        assert_eq!((tended.unread, gaps.attach(()).gaps.len()), (90, 1));
+        assert!(tended.has_more(None) && tended.has_more(Some(91)));
+        assert!(!tended.has_more(Some(90)), "nothing moves");
+    }
 }

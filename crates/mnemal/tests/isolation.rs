@@ -160,8 +160,9 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "selected_by_text" => said(ours.selected_by_text(QUERY, 5).await),
         "selected_by_person" => said(ours.selected_by_person("Ronja").await),
         "clear_shown" => said(ours.clear_shown(session).await),
-        "graph" => {
-            let graph = ours.graph().await.unwrap().value;
+        "graph" | "stored_graph" => {
+            let graph = if name == "graph" { ours.graph().await } else { ours.stored_graph().await };
+            let graph = graph.unwrap().value;
             let mut all = said(graph.whom(&entity.to_string(), always).await);
             all += &said(graph.all(&EntityFilter::all(), always).await);
             all + &said(graph.history(&FactFilter::all()).await)

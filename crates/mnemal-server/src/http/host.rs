@@ -22,7 +22,9 @@ use crate::settings::{AuthMode, ServerSettings};
 const AGAIN: Duration = Duration::from_secs(10);
 /// How long it is believed which spaces are always on. Source: own default; a marker is set by hand.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// Time between two steps of a space's upkeep. Source: own default, that of the MCP server.
+/// Time between two looks for spaces whose upkeep is due. Source: own default.
+const LOOK: Duration = Duration::from_secs(1);
+/// Time between two steps of a space's upkeep, where nothing waits to be read. Source: own default, that of the MCP server.
 const TEND_EVERY: Duration = Duration::from_secs(30);
 /// Time after which a space that nobody asks is no longer tended. Source: DECISIONS 5, idle spaces are closed after 60 s.
 const IDLE: Duration = Duration::from_mins(1);
@@ -68,6 +70,8 @@ struct Tended {
     done_at: Option<Duration>,
     /// Whether something was asked since.
     is_due: bool,
+    /// What its layers had not read after the last step.
+    unread: Option<u64>,
     /// Told when something was written.
     written: watch::Sender<u64>,
 }
@@ -195,11 +199,12 @@ impl Host {
     /// Does what is due between requests in spaces that are not always on, until the server ends.
     pub(crate) async fn tend(&self, owner: &OwnerId) {
         let mut ending = self.ending.subscribe();
+        let mut pause = LOOK;
         loop {
-            let pause = tokio::time::timeout(Duration::from_secs(1), ending.wait_for(|ending| *ending));
-            if pause.await.is_ok() {
+            if tokio::time::timeout(pause, ending.wait_for(|ending| *ending)).await.is_ok() {
                 return;
             }
+            pause = LOOK;
             for space in self.due() {
                 // A space that was removed, or cannot be opened now, is looked at again when it is asked.
                 let Ok(memory) = self.spaces.open(&space).await else { continue };
@@ -210,7 +215,12 @@ impl Host {
                     continue;
                 }
                 match engine.tend(owner).await {
-                    Ok(tended) => tracing::debug!(gaps = tended.gaps.len(), "tended a space"),
+                    Ok(tended) => {
+                        tracing::debug!(gaps = tended.gaps.len(), "tended a space");
+                        if self.goes_on(&space, &tended.value) {
+                            pause = Duration::ZERO;
+                        }
+                    }
                     Err(error) => tracing::info!(kind = error.kind().as_str(), "a space was not tended"),
                 }
             }
@@ -234,6 +244,18 @@ impl Host {
         due
     }
 
+    /// Notes what a step of upkeep left; returns whether the next one is due at once.
+    fn goes_on(&self, space: &SpaceId, did: &mnemal::Tended) -> bool {
+        let mut tended = self.tended();
+        let Some(one) = tended.get_mut(space) else { return false };
+        let has_more = did.has_more(one.unread);
+        one.unread = Some(did.unread);
+        if has_more {
+            (one.is_due, one.done_at) = (true, None);
+        }
+        has_more
+    }
+
     /// Notes that a space was asked.
     fn note(&self, space: &SpaceId) {
         let now = self.clock.monotonic();
@@ -242,7 +264,8 @@ impl Host {
             (one.asked_at, one.is_due) = (now, true);
             return;
         }
-        let one = Tended { asked_at: now, done_at: None, is_due: true, written: watch::Sender::new(0) };
+        let written = watch::Sender::new(0);
+        let one = Tended { asked_at: now, done_at: None, is_due: true, unread: None, written };
         tended.insert(space.clone(), one);
     }
 
