@@ -37,6 +37,33 @@ Category = TypedDict('Category', {
     "count": 'int',
 }, total=False)
 
+Change = TypedDict('Change', {
+    "after": 'str | None',
+    "at": 'str',
+    "before": 'str | None',
+    "cause": 'str | None',
+    "change": 'str',
+    "evidence": 'list[Words]',
+    "id": 'str',
+    "kind": 'str',
+}, total=False)
+
+Changes = TypedDict('Changes', {
+    "changes": 'list[Change]',
+    "from": 'str',
+    "to": 'str',
+}, total=False)
+
+Check = TypedDict('Check', {
+    "blocks": 'int',
+    "findings": 'list[str]',
+    "holds": 'bool',
+    "lines": 'int',
+    "not_compared": 'int',
+    "resolved": 'int',
+    "same": 'int',
+}, total=False)
+
 Company = TypedDict('Company', {
     "event_count": 'int',
     "id": 'str',
@@ -136,6 +163,10 @@ Erasure = TypedDict('Erasure', {
     "verified": 'bool',
     "wal_checkpoint": 'str',
     "working": 'int',
+}, total=False)
+
+ErasureReceipt = TypedDict('ErasureReceipt', {
+    "receipt": 'str',
 }, total=False)
 
 Event = TypedDict('Event', {
@@ -624,6 +655,11 @@ SetSpace = TypedDict('SetSpace', {
     "consolidate_interval_mins": 'int | None',
 }, total=False)
 
+Signature = TypedDict('Signature', {
+    "fields": 'list[list[Any]]',
+    "public_key": 'str',
+}, total=False)
+
 Space = TypedDict('Space', {
     "always_on": 'bool',
     "bytes": 'int',
@@ -732,9 +768,42 @@ Turn = TypedDict('Turn', {
     "tool_calls": 'list[Any] | None',
 }, total=False)
 
+Verify = TypedDict('Verify', {
+    "text": 'str | None',
+}, total=False)
+
 Version = TypedDict('Version', {
     "name": 'str',
     "version": 'str',
+}, total=False)
+
+Why = TypedDict('Why', {
+    "counted": 'int | None',
+    "evidence": 'list[Words]',
+    "id": 'str',
+    "line": 'Line | None',
+    "omitted": 'Omitted | None',
+    "producer": 'str | None',
+    "text": 'str',
+}, total=False)
+
+WhyNot = TypedDict('WhyNot', {
+    "gaps": 'list[Gap]',
+    "id": 'str',
+    "outcome": 'str',
+    "rank": 'int | None',
+    "reason": 'str | None',
+    "score": 'float | None',
+    "section": 'str | None',
+}, total=False)
+
+Words = TypedDict('Words', {
+    "at": 'str',
+    "end": 'int',
+    "event": 'str',
+    "speaker": 'str | None',
+    "start": 'int',
+    "text": 'str',
 }, total=False)
 
 Working = TypedDict('Working', {
@@ -831,6 +900,20 @@ class Operations:
             "POST",
             _path("/v1/spaces/{space}/context", space),
             body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "user": user},
+        )
+
+    def diff(
+        self,
+        space: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Changes:
+        """What came to be believed between two moments, was dropped or changed."""
+        return self._call(
+            "GET",
+            _path("/v1/spaces/{space}/diff", space),
+            query={"from": from_, "to": to},
         )
 
     def dream(
@@ -1689,6 +1772,31 @@ class Operations:
             _path("/v1/spaces/{space}/recalls/{id}", space, id_),
         )
 
+    def recall_verify(
+        self,
+        space: str,
+        id_: str,
+        *,
+        text: str | None = None,
+    ) -> Check:
+        """Checks the account of an earlier context against the log, and against its text."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/recalls/{id}/verify", space, id_),
+            body={"text": text},
+        )
+
+    def receipt_verify(
+        self,
+        receipt: str,
+    ) -> Signature:
+        """Checks the signature of the receipt of a forget."""
+        return self._call(
+            "POST",
+            _path("/v1/receipts/verify"),
+            body={"receipt": receipt},
+        )
+
     def relationship_list(
         self,
         space: str,
@@ -1905,6 +2013,34 @@ class Operations:
             _path("/version"),
         )
 
+    def why(
+        self,
+        space: str,
+        id_: str,
+        *,
+        recall: str | None = None,
+    ) -> Why:
+        """The words on which a record rests, and what an earlier context made of it."""
+        return self._call(
+            "GET",
+            _path("/v1/spaces/{space}/why/{id}", space, id_),
+            query={"recall": recall},
+        )
+
+    def why_not(
+        self,
+        space: str,
+        id_: str,
+        *,
+        query: str | None = None,
+    ) -> WhyNot:
+        """Why a context for a question does not have a record."""
+        return self._call(
+            "GET",
+            _path("/v1/spaces/{space}/why-not/{id}", space, id_),
+            query={"query": query},
+        )
+
     def working_get(
         self,
         space: str,
@@ -2034,6 +2170,20 @@ class AsyncOperations:
             "POST",
             _path("/v1/spaces/{space}/context", space),
             body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "user": user},
+        )
+
+    async def diff(
+        self,
+        space: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Changes:
+        """What came to be believed between two moments, was dropped or changed."""
+        return await self._call(
+            "GET",
+            _path("/v1/spaces/{space}/diff", space),
+            query={"from": from_, "to": to},
         )
 
     async def dream(
@@ -2892,6 +3042,31 @@ class AsyncOperations:
             _path("/v1/spaces/{space}/recalls/{id}", space, id_),
         )
 
+    async def recall_verify(
+        self,
+        space: str,
+        id_: str,
+        *,
+        text: str | None = None,
+    ) -> Check:
+        """Checks the account of an earlier context against the log, and against its text."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/recalls/{id}/verify", space, id_),
+            body={"text": text},
+        )
+
+    async def receipt_verify(
+        self,
+        receipt: str,
+    ) -> Signature:
+        """Checks the signature of the receipt of a forget."""
+        return await self._call(
+            "POST",
+            _path("/v1/receipts/verify"),
+            body={"receipt": receipt},
+        )
+
     async def relationship_list(
         self,
         space: str,
@@ -3106,6 +3281,34 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/version"),
+        )
+
+    async def why(
+        self,
+        space: str,
+        id_: str,
+        *,
+        recall: str | None = None,
+    ) -> Why:
+        """The words on which a record rests, and what an earlier context made of it."""
+        return await self._call(
+            "GET",
+            _path("/v1/spaces/{space}/why/{id}", space, id_),
+            query={"recall": recall},
+        )
+
+    async def why_not(
+        self,
+        space: str,
+        id_: str,
+        *,
+        query: str | None = None,
+    ) -> WhyNot:
+        """Why a context for a question does not have a record."""
+        return await self._call(
+            "GET",
+            _path("/v1/spaces/{space}/why-not/{id}", space, id_),
+            query={"query": query},
         )
 
     async def working_get(

@@ -49,6 +49,54 @@ export interface Category {
   count: number;
 }
 
+/** One change of belief. */
+export interface Change {
+  /** What is. */
+  after?: string | null;
+  /** When. */
+  at: string;
+  /** What was believed. */
+  before?: string | null;
+  /** The event that brought it about. */
+  cause?: string | null;
+  /** `believed`, `dropped` or `changed`. */
+  change: string;
+  /** The words on which it rests. */
+  evidence: Array<Words>;
+  /** The record that is believed now, or was. */
+  id: string;
+  /** `fact` or `memory`. */
+  kind: string;
+}
+
+/** How belief changed. */
+export interface Changes {
+  /** Oldest first. */
+  changes: Array<Change>;
+  /** The earlier moment. */
+  from: string;
+  /** The later one. */
+  to: string;
+}
+
+/** What a check of an account found. */
+export interface Check {
+  /** Blocks of the text that are those of the account. */
+  blocks: number;
+  /** What does not hold, a sentence each. */
+  findings: Array<string>;
+  /** Whether everything holds. */
+  holds: boolean;
+  /** Lines of the account. */
+  lines: number;
+  /** Those of which only the sources can be checked. */
+  not_compared: number;
+  /** Those whose words are all in the log. */
+  resolved: number;
+  /** Those whose record still has the text that was shown. */
+  same: number;
+}
+
 /** Who is named together with somebody. */
 export interface Company {
   /** Events that name both. */
@@ -225,6 +273,12 @@ export interface Erasure {
   wal_checkpoint: string;
   /** Entries of working memory. */
   working: number;
+}
+
+/** The receipt of a forget. */
+export interface ErasureReceipt {
+  /** All of it, as it was handed out. */
+  receipt: string;
 }
 
 /** An event of the log. */
@@ -1083,6 +1137,14 @@ export interface SetSpace {
   consolidate_interval_mins?: number | null;
 }
 
+/** A signature that holds. */
+export interface Signature {
+  /** What the receipt says, in its order: name and value. */
+  fields: Array<Array<unknown>>;
+  /** Who signed, as the receipt says. */
+  public_key: string;
+}
+
 /** A space. */
 export interface Space {
   /** Whether it is read beside every other one. */
@@ -1277,12 +1339,70 @@ export interface Turn {
   tool_calls?: Array<unknown> | null;
 }
 
+/** What was shown. */
+export interface Verify {
+  /** The text of the context, to compare its blocks; without it only the log is. */
+  text?: string | null;
+}
+
 /** What runs. */
 export interface Version {
   /** The product. */
   name: string;
   /** Its version. */
   version: string;
+}
+
+/** On what a record rests. */
+export interface Why {
+  /** Omissions that are only counted, where it is neither: it may be one of them. */
+  counted?: number | null;
+  /** The words. */
+  evidence: Array<Words>;
+  /** The record. */
+  id: string;
+  /** The line that it was. */
+  line?: Line | null;
+  /** Why it was left out. */
+  omitted?: Omitted | null;
+  /** What made it; an event has nothing that did. */
+  producer?: string | null;
+  /** What it says. */
+  text: string;
+}
+
+/** Why a context does not have a record. */
+export interface WhyNot {
+  /** What the answer lacks. */
+  gaps: Array<Gap>;
+  /** The record. */
+  id: string;
+  /** `shown`, `omitted`, `behind` or `barred`. */
+  outcome: string;
+  /** Its place in the ranking, from 1. */
+  rank?: number | null;
+  /** Of `omitted` the reason, of `barred` what it never passed. */
+  reason?: string | null;
+  /** Its score. */
+  score?: number | null;
+  /** The section that has it, or considered it. */
+  section?: string | null;
+}
+
+/** Words in the log. */
+export interface Words {
+  /** When it happened. */
+  at: string;
+  /** One past the last. */
+  end: number;
+  /** The event. */
+  event: string;
+  /** Who said it. */
+  speaker?: string | null;
+  /** The first byte in its text. */
+  start: number;
+  /** The words. */
+  text: string;
 }
 
 /** An entry with its value. */
@@ -1372,6 +1492,11 @@ export abstract class Operations {
   /** Assembles what matters for a turn, within a token budget. */
   context(space: string, given: { as_of?: string | null; believed_at?: string | null; budget_tokens?: number | null; channel?: string | null; explain?: boolean; format?: string | null; query?: string | null; sections?: Array<string> | null; session?: string | null; skip_injected?: boolean | null; spaces?: Array<string> | null; user?: string | null } = {}): Promise<Context> {
     return this.call<Context>('POST', `/v1/spaces/${encodeURIComponent(space)}/context`, { body: { as_of: given.as_of, believed_at: given.believed_at, budget_tokens: given.budget_tokens, channel: given.channel, explain: given.explain, format: given.format, query: given.query, sections: given.sections, session: given.session, skip_injected: given.skip_injected, spaces: given.spaces, user: given.user } });
+  }
+
+  /** What came to be believed between two moments, was dropped or changed. */
+  diff(space: string, given: { from?: string; to?: string } = {}): Promise<Changes> {
+    return this.call<Changes>('GET', `/v1/spaces/${encodeURIComponent(space)}/diff`, { query: { from: given.from, to: given.to } });
   }
 
   /** Looks over the notes; with `dry_run` only says what it would do. */
@@ -1654,6 +1779,16 @@ export abstract class Operations {
     return this.call<Receipt>('GET', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}`, {  });
   }
 
+  /** Checks the account of an earlier context against the log, and against its text. */
+  recallVerify(space: string, id: string, given: { text?: string | null } = {}): Promise<Check> {
+    return this.call<Check>('POST', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}/verify`, { body: { text: given.text } });
+  }
+
+  /** Checks the signature of the receipt of a forget. */
+  receiptVerify(given: { receipt: string }): Promise<Signature> {
+    return this.call<Signature>('POST', `/v1/receipts/verify`, { body: { receipt: given.receipt } });
+  }
+
   /** How somebody is connected: around him, or to another. */
   relationshipList(space: string, given: { as_of?: string; believed_at?: string; from?: string; max_hops?: number; relation?: string; to?: string } = {}): Promise<Relationships> {
     return this.call<Relationships>('GET', `/v1/spaces/${encodeURIComponent(space)}/relationships`, { query: { as_of: given.as_of, believed_at: given.believed_at, from: given.from, max_hops: given.max_hops, relation: given.relation, to: given.to } });
@@ -1732,6 +1867,16 @@ export abstract class Operations {
   /** What runs. */
   version(): Promise<Version> {
     return this.call<Version>('GET', `/version`, {  });
+  }
+
+  /** The words on which a record rests, and what an earlier context made of it. */
+  why(space: string, id: string, given: { recall?: string } = {}): Promise<Why> {
+    return this.call<Why>('GET', `/v1/spaces/${encodeURIComponent(space)}/why/${encodeURIComponent(id)}`, { query: { recall: given.recall } });
+  }
+
+  /** Why a context for a question does not have a record. */
+  whyNot(space: string, id: string, given: { query?: string } = {}): Promise<WhyNot> {
+    return this.call<WhyNot>('GET', `/v1/spaces/${encodeURIComponent(space)}/why-not/${encodeURIComponent(id)}`, { query: { query: given.query } });
   }
 
   /** An entry. */
