@@ -36,7 +36,6 @@ fn commands() -> BTreeSet<String> {
     names
 }
 
-// proves: GA-28
 #[test]
 fn every_operation_has_its_place_on_each_surface_or_says_why_not() {
     let text =

@@ -200,6 +200,7 @@ pub(crate) fn names(path: &'static str) -> impl Iterator<Item = Cow<'static, str
 mod tests {
     use super::*;
 
+    // proves: GA-28
     #[test]
     fn an_operation_and_a_method_of_a_path_stand_once() {
         let routes = area::routes();
