@@ -4,8 +4,8 @@
 //! and which function translates it into one call of the facade; the router, the `OpenAPI` document, the checks of rights and
 //! the names in metrics are read from that table, so that none of them can forget a route.
 //!
-//! A request passes, in this order: the names of host and origin, the route, the key and its rights, the rate, a free slot,
-//! the body within its limit. Then the route's function runs, at most for the time of a request. One that changes something
+//! A request passes, in this order: the names of host and origin, the route, the key and its rights, the rate, the body within
+//! its limit, a free slot: who sends or reads slowly waits alone. Then the route's function runs, at most for the time of a request. One that changes something
 //! runs as a task of its own: a client that goes away, or a time that ends, does not break it off.
 
 mod area;
@@ -23,6 +23,7 @@ mod problem;
 mod replay;
 mod reply;
 mod route;
+mod seats;
 mod serve;
 #[cfg(unix)]
 mod socket;

@@ -1,5 +1,8 @@
 //! Bodies of requests, read within their limits.
 
+use std::io;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{FromRequest as _, Request};
 use bytes::Bytes;
@@ -15,12 +18,17 @@ const DEPTH: usize = 32;
 /// Parts of a streamed body that wait to be read. Source: own default, some hundred kilobytes.
 const WAITING: usize = 16;
 
-/// Reads a whole body.
+/// Reads a whole body, in so much time.
+///
+/// No slot is held meanwhile: who sends slowly waits alone.
 ///
 /// # Errors
-/// `too_large` for more bytes than the layer of the limit lets through, `invalid_request` when the client breaks off.
-pub(crate) async fn whole(request: Request) -> Result<Bytes, Problem> {
-    Bytes::from_request(request, &()).await.map_err(|refused| {
+/// `too_large` for more bytes than the layer of the limit lets through, `invalid_request` when the client breaks off,
+/// `unavailable` when the time is over.
+pub(crate) async fn whole(request: Request, time: Duration) -> Result<Bytes, Problem> {
+    let read = tokio::time::timeout(time, Bytes::from_request(request, &())).await;
+    let read = read.map_err(|_| Problem::new("unavailable", "the body took too long"))?;
+    read.map_err(|refused| {
         if refused.status() == StatusCode::PAYLOAD_TOO_LARGE {
             Problem::new("too_large", "the body has more bytes than `server.max_body_kb` allows")
         } else {
@@ -29,16 +37,27 @@ pub(crate) async fn whole(request: Request) -> Result<Bytes, Problem> {
     })
 }
 
-/// Hands the parts of a body on as they come; what is read ends where the client ends or breaks off.
-pub(crate) fn parts(body: Body) -> mpsc::Receiver<Bytes> {
+/// Hands the parts of a body on as they come, with so much time between two; an error is the last of them.
+pub(crate) fn parts(body: Body, time: Duration) -> mpsc::Receiver<io::Result<Bytes>> {
     let (hand, handed) = mpsc::channel(WAITING);
     let pass = async move {
         let mut body = body;
-        while let Some(Ok(frame)) = body.frame().await {
-            if let Ok(bytes) = frame.into_data()
-                && hand.send(bytes).await.is_err()
-            {
-                break;
+        loop {
+            let part = match tokio::time::timeout(time, body.frame()).await {
+                Ok(None) => return,
+                Ok(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(bytes) => Ok(bytes),
+                    // Trailers are no part of it.
+                    Err(_) => continue,
+                },
+                Ok(Some(Err(_))) => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the client broke off")),
+                Err(_) => {
+                    Err(io::Error::new(io::ErrorKind::TimedOut, "the client sent nothing for too long"))
+                }
+            };
+            let is_last = part.is_err();
+            if hand.send(part).await.is_err() || is_last {
+                return;
             }
         }
     };

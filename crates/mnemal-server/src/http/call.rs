@@ -31,7 +31,7 @@ pub(crate) struct Call {
     /// The body of a route that takes a document.
     pub(crate) body: Bytes,
     /// The body of a route that takes bytes as they come.
-    pub(crate) parts: Option<mpsc::Receiver<Bytes>>,
+    pub(crate) parts: Option<mpsc::Receiver<std::io::Result<Bytes>>>,
     pub(crate) idempotency_key: Option<String>,
     /// `Last-Event-ID` of a stream that goes on.
     pub(crate) last_event: Option<u64>,

@@ -201,7 +201,6 @@ pub(crate) async fn called(
             Problem::new("rate_limited", format!("at most {most} requests a second")).after(wait)
         })?;
     }
-    let slot = slot(host).await?;
     let headers = request.headers();
     let idempotency_key = idempotency_key(headers)?;
     let mut call = Call {
@@ -215,26 +214,29 @@ pub(crate) async fn called(
         idempotency_key,
         last_event: headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()),
     };
+    let time = host.settings.timeout();
     match route.takes {
         Takes::Nothing => {}
         Takes::Json(_) => {
             let said = is_json(headers);
-            let reading = tokio::time::timeout(host.settings.timeout(), body::whole(request));
-            call.body =
-                reading.await.map_err(|_| Problem::new("unavailable", "the body took too long"))??;
+            call.body = body::whole(request, time).await?;
             // An empty body is an empty document, whatever its type.
             if !call.body.is_empty() {
                 said?;
             }
         }
-        Takes::Bytes(_) => call.parts = Some(body::parts(request.into_body())),
+        Takes::Bytes(_) => call.parts = Some(body::parts(request.into_body(), time)),
     }
-    answered(route, call, slot).await
+    answered(route, call).await
 }
 
 /// Runs the handler, or repeats the answer that the same request had.
-async fn answered(route: &Route, call: Call, slot: OwnedSemaphorePermit) -> Result<Reply, Problem> {
+///
+/// Its slot is taken when the body is there and given back when the work is done, so that it waits for no client. What reads
+/// a stream goes by the turns of streams instead.
+async fn answered(route: &Route, call: Call) -> Result<Reply, Problem> {
     let host = Arc::clone(&call.host);
+    let slot = if call.parts.is_none() { Some(slot(&host).await?) } else { None };
     let space = if route.changes() && route.is_in_space() { call.space().ok() } else { None };
     let key = call.idempotency_key.clone().filter(|_| route.changes() && call.parts.is_none());
     let begun = match key {
@@ -306,9 +308,14 @@ fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Res
     Ok(principal)
 }
 
+/// Waits a moment for a free slot.
 pub(super) async fn slot(host: &Host) -> Result<OwnedSemaphorePermit, Problem> {
+    slot_within(host, WAIT).await
+}
+
+pub(super) async fn slot_within(host: &Host, time: Duration) -> Result<OwnedSemaphorePermit, Problem> {
     let busy = || Problem::new("unavailable", "the server is busy");
-    let slot = tokio::time::timeout(WAIT, Arc::clone(&host.slots).acquire_owned()).await;
+    let slot = tokio::time::timeout(time, Arc::clone(&host.slots).acquire_owned()).await;
     slot.map_err(|_| busy())?.map_err(|_| busy())
 }
 

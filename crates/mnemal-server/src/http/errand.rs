@@ -61,10 +61,10 @@ async fn answer(host: Arc<Host>, errands: Errands, request: Request) -> Result<R
     if request.extensions().get::<Neighbour>().is_none() {
         return Err(Problem::not_found("no such route; see /openapi.json"));
     }
-    let slot = edge::slot(&host).await?;
     // The space is tended then, and those who watch it are told.
     let space = space(request.headers());
-    let errand = body::whole(request).await?;
+    let errand = body::whole(request, host.settings.timeout()).await?;
+    let slot = edge::slot(&host).await?;
     let work = async move {
         let done = (errands.0)(errand).await;
         if let Some(space) = space

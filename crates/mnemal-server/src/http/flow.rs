@@ -10,23 +10,92 @@ use std::thread::{self, Thread};
 use axum::body::Body;
 use bytes::{Buf as _, Bytes};
 use futures_util::stream;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use crate::http::problem::Problem;
 
 /// Bytes that are sent at once. Source: own default.
 const CHUNK: usize = 64 * 1_024;
-/// Chunks that wait for the client. Source: own default, half a megabyte a stream.
-const WAITING: usize = 8;
+/// Chunks that wait for the client. Source: own default, 128 KiB a stream, so that one that is not read costs little.
+const WAITING: usize = 2;
+/// Streams that are open at once. Source: own default; each is a thread that waits for its client, of some 500 there are.
+const STREAMS: usize = 128;
+
+/// Who may work on a stream now.
+///
+/// A stream can be as long as a space, so only so many are worked on at once; whoever waits for a client gives its turn away
+/// until the client has moved.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    turns: Arc<Semaphore>,
+    n_turns: usize,
+    streams: Arc<Semaphore>,
+}
+
+impl Turns {
+    /// Lets half of the processors work on streams, and at least one.
+    pub(crate) fn of_this_machine() -> Self {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Self::new((processors / 2).max(1))
+    }
+
+    pub(crate) fn new(n_turns: usize) -> Self {
+        Self { turns: Arc::new(Semaphore::new(n_turns)), n_turns, streams: Arc::new(Semaphore::new(STREAMS)) }
+    }
+
+    /// Opens a stream; nothing is worked on yet.
+    ///
+    /// # Errors
+    /// `unavailable` when too many are open.
+    pub(crate) fn open(&self) -> Result<Turn, Problem> {
+        let busy = |_| Problem::new("unavailable", "too many streams are open");
+        let stream = Arc::clone(&self.streams).try_acquire_owned().map_err(busy)?;
+        Ok(Turn { turns: Arc::clone(&self.turns), taken: None, _stream: stream })
+    }
+
+    /// Waits until nobody works on a stream, and lets nobody begin again.
+    pub(crate) async fn end(&self) {
+        let all = u32::try_from(self.n_turns).unwrap_or(u32::MAX);
+        let _all = self.turns.acquire_many(all).await;
+        self.turns.close();
+    }
+}
+
+/// The turn of one stream, which is taken for work and given back for waiting.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    turns: Arc<Semaphore>,
+    taken: Option<OwnedSemaphorePermit>,
+    _stream: OwnedSemaphorePermit,
+}
+
+impl Turn {
+    /// Waits, on a thread of its own, until it may work.
+    fn take(&mut self) -> io::Result<()> {
+        if self.taken.is_none() {
+            let turn = wait(Arc::clone(&self.turns).acquire_owned());
+            self.taken = Some(turn.map_err(|_| io::Error::other("the server ends"))?);
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self) {
+        self.taken = None;
+    }
+}
 
 /// Reads what comes in, on a thread that may wait.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    parts: mpsc::Receiver<Bytes>,
+    parts: mpsc::Receiver<io::Result<Bytes>>,
     part: Bytes,
+    turn: Turn,
 }
 
 impl Incoming {
-    pub(crate) fn new(parts: mpsc::Receiver<Bytes>) -> Self {
-        Self { parts, part: Bytes::new() }
+    pub(crate) fn new(parts: mpsc::Receiver<io::Result<Bytes>>, turn: Turn) -> Self {
+        Self { parts, part: Bytes::new(), turn }
     }
 }
 
@@ -45,11 +114,20 @@ impl Read for Incoming {
 impl BufRead for Incoming {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.part.is_empty() {
-            match wait(self.parts.recv()) {
-                Some(part) => self.part = part,
+            let part = match self.parts.try_recv() {
+                Ok(part) => Some(part),
+                Err(TryRecvError::Disconnected) => None,
+                Err(TryRecvError::Empty) => {
+                    self.turn.give_back();
+                    wait(self.parts.recv())
+                }
+            };
+            match part {
+                Some(part) => self.part = part?,
                 None => break,
             }
         }
+        self.turn.take()?;
         Ok(&self.part)
     }
 
@@ -63,6 +141,14 @@ impl BufRead for Incoming {
 pub(crate) struct Outgoing {
     parts: mpsc::Sender<Bytes>,
     part: Vec<u8>,
+    turn: Turn,
+}
+
+impl Outgoing {
+    /// Waits until it may work; what is written before that waits there.
+    pub(crate) fn begin(&mut self) -> io::Result<()> {
+        self.turn.take()
+    }
 }
 
 impl Write for Outgoing {
@@ -79,7 +165,15 @@ impl Write for Outgoing {
             return Ok(());
         }
         let part = Bytes::from(std::mem::take(&mut self.part));
-        wait(self.parts.send(part)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        match self.parts.try_send(part) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Closed(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(TrySendError::Full(part)) => {
+                self.turn.give_back();
+                wait(self.parts.send(part)).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+                self.turn.take()
+            }
+        }
     }
 }
 
@@ -109,9 +203,9 @@ impl Wake for Parked {
 }
 
 /// Returns a writer, and the body that sends what is written.
-pub(crate) fn outgoing() -> (Outgoing, Body) {
+pub(crate) fn outgoing(turn: Turn) -> (Outgoing, Body) {
     let (parts, sent) = mpsc::channel(WAITING);
-    (Outgoing { parts, part: Vec::new() }, body(sent))
+    (Outgoing { parts, part: Vec::new(), turn }, body(sent))
 }
 
 /// Returns a body that sends what comes through a channel, until its sender is dropped.
@@ -124,12 +218,18 @@ pub(crate) fn body(parts: mpsc::Receiver<Bytes>) -> Body {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    /// Long enough for the slowest machine; nothing waits for it to pass.
+    const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]
     async fn what_is_written_on_a_thread_is_what_is_read_on_another() {
+        let turns = Turns::new(1);
         let text: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
-        let (mut out, body) = outgoing();
+        let (mut out, body) = outgoing(turns.open().unwrap());
         let written = text.clone();
         let writing = tokio::task::spawn_blocking(move || {
             for part in written.chunks(1_000) {
@@ -137,13 +237,53 @@ mod tests {
             }
             out.flush().unwrap();
         });
-        let parts = crate::http::body::parts(body);
+        let parts = crate::http::body::parts(body, PATIENCE);
+        let turn = turns.open().unwrap();
         let reading = tokio::task::spawn_blocking(move || {
             let mut read = Vec::new();
-            Incoming::new(parts).read_to_end(&mut read).unwrap();
+            Incoming::new(parts, turn).read_to_end(&mut read).unwrap();
             read
         });
         writing.await.unwrap();
         assert!(reading.await.unwrap() == text);
+    }
+
+    // Two streams and one turn: whoever waits for its client leaves the turn to the other.
+    #[tokio::test]
+    async fn a_client_that_reads_nothing_holds_no_turn() {
+        let turns = Turns::new(1);
+        let (mut deaf, unread) = outgoing(turns.open().unwrap());
+        let (waits, waiting) = tokio::sync::oneshot::channel();
+        let stuck = tokio::task::spawn_blocking(move || {
+            deaf.begin()?;
+            for _ in 0..WAITING {
+                deaf.write_all(&[0; CHUNK])?;
+            }
+            waits.send(()).unwrap();
+            deaf.write_all(&[0; CHUNK])
+        });
+        waiting.await.unwrap();
+        let (mut heard, body) = outgoing(turns.open().unwrap());
+        let writing = tokio::task::spawn_blocking(move || {
+            heard.begin()?;
+            heard.write_all(b"heard")?;
+            heard.flush()
+        });
+        tokio::time::timeout(PATIENCE, writing).await.expect("there is a turn").unwrap().unwrap();
+        assert_eq!(axum::body::to_bytes(body, 100).await.unwrap(), "heard");
+        drop(unread);
+        assert_eq!(stuck.await.unwrap().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[tokio::test]
+    async fn nobody_begins_after_the_end_and_so_many_streams_are_open_at_once() {
+        let turns = Turns::new(1);
+        let open: Vec<Turn> = (0..STREAMS).map(|_| turns.open().unwrap()).collect();
+        assert_eq!(turns.open().unwrap_err().code(), "unavailable");
+        drop(open);
+        let (mut out, _body) = outgoing(turns.open().unwrap());
+        turns.end().await;
+        let begun = tokio::task::spawn_blocking(move || out.begin()).await.unwrap();
+        assert!(begun.is_err());
     }
 }

@@ -11,6 +11,7 @@ use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::{Keyring, Principal, Secret};
+use crate::http::flow::Turns;
 use crate::http::jobs::Jobs;
 use crate::http::problem::Problem;
 use crate::http::replay::Replays;
@@ -53,6 +54,8 @@ pub(crate) struct Host {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) rate: RateLimit,
     pub(crate) slots: Arc<Semaphore>,
+    /// Who may work on a stream that is as long as a space.
+    pub(crate) turns: Turns,
     pub(crate) metrics: Metrics,
     pub(crate) replays: Replays,
     pub(crate) jobs: Jobs,
@@ -86,6 +89,7 @@ impl Host {
         Self {
             rate: RateLimit::new(settings.rate_limit_rps, settings.rate_limit_burst),
             slots: Arc::new(Semaphore::new(settings.max_in_flight)),
+            turns: Turns::of_this_machine(),
             metrics: Metrics::default(),
             replays: Replays::default(),
             jobs: Jobs::default(),

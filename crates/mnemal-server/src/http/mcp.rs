@@ -3,6 +3,7 @@
 //! Every request stands for itself: the key says who asks, the path (or the header `X-Mnemal-Space`, or the only space of the
 //! key) where, and no table of sessions grows. What the key may not do is not offered.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
@@ -10,16 +11,21 @@ use axum::body::Body;
 use axum::extract::{Query, Request};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
-use http_body_util::BodyExt as _;
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Body as _;
 use hyper::header::HeaderName;
 use mnemal_core::SpaceId;
 use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::auth::{Principal, Right};
 use crate::http::call::no_space;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::route::Label;
+use crate::http::{body, edge};
 use crate::mcp::{Options, Profile, Reach, StatelessService};
 
 /// Under which requests of the protocol are counted.
@@ -63,8 +69,11 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
     } else {
         host.open(&space).await.map_err(|_| no_space(space.as_str()))?
     };
-    let slot = tokio::time::timeout(host.settings.timeout(), Arc::clone(&host.slots).acquire_owned()).await;
-    let Ok(Ok(slot)) = slot else { return Err(Problem::new("unavailable", "the server is busy")) };
+    let (head, body) = request.into_parts();
+    let time = host.settings.timeout();
+    let message = body::whole(Request::new(body), time).await?;
+    // Clients of the protocol do not ask again by themselves, so they wait longer for a slot than others.
+    let slot = edge::slot_within(host, time).await?;
     let reach = match (principal.may(Right::Write), principal.may(Right::Erase)) {
         (true, true) => Reach::Erasing,
         (true, false) => Reach::Writing,
@@ -76,15 +85,31 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
         StatelessService::new(memory, &options, host.settings.max_body_kb * 1_024, move |tool, outcome| {
             watched.metrics.count("mnemal_mcp_calls_total", &[("tool", tool), ("outcome", outcome)], 1);
         });
-    let response = service.answer(request).await;
+    let response = service.answer(Request::from_parts(head, Body::from(message))).await;
     host.tell_written(&space);
-    // The slot is held until the answer is written, whose parts come while the call runs.
-    Ok(response.map(|body| {
-        Body::new(body.map_frame(move |frame| {
-            let _held = &slot;
-            frame
-        }))
-    }))
+    Ok(response.map(|body| passed_on(body, slot)))
+}
+
+/// Returns an answer that holds its slot until the call has ended, and not until the client has read it.
+///
+/// What waits for the client is bounded by what one call says.
+fn passed_on(mut body: BoxBody<Bytes, Infallible>, slot: OwnedSemaphorePermit) -> Body {
+    if body.size_hint().exact().is_some() {
+        return Body::new(body);
+    }
+    let (hand, mut handed) = mpsc::unbounded_channel();
+    let pass = async move {
+        while let Some(Ok(frame)) = body.frame().await {
+            if hand.send(Ok::<_, Infallible>(frame)).is_err() {
+                break;
+            }
+        }
+        drop(slot);
+    };
+    #[expect(clippy::disallowed_methods, reason = "ends with the call, or with its client")]
+    let _passing = tokio::spawn(pass);
+    let frames = futures_util::stream::poll_fn(move |context| handed.poll_recv(context));
+    Body::new(StreamBody::new(frames))
 }
 
 /// Returns the space of a request, if the caller may know it.

@@ -3,20 +3,24 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::body::Body;
 use futures_util::future::{Either, join, select};
+use http_body_util::BodyExt as _;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use mnemal_core::{Error, ErrorKind, OwnerId, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tokio_io_timeout::TimeoutWriter;
 
 use crate::http::edge::Server;
 use crate::http::host::Neighbour;
+use crate::http::seats::{Seat, Seats};
 #[cfg(unix)]
 use crate::http::socket::LocalSocket;
 
@@ -85,29 +89,28 @@ impl Server {
         let host = Arc::clone(&self.host);
         let tending =
             tokio::spawn(async move { join(host.tend(&owner), Box::pin(host.attend(&owner))).await });
-        let seats = Arc::new(Semaphore::new(self.host.settings.max_connections));
+        let seats = Seats::new(self.host.settings.max_connections);
         let mut until = pin!(until);
         loop {
             let taken = tokio::select! {
                 () = &mut until => break,
                 taken = async {
-                    let seat = Arc::clone(&seats).acquire_owned().await;
-                    (seat, doors.come().await)
+                    let come = doors.come().await;
+                    (seats.take().await, come)
                 } => taken,
             };
             match taken {
-                (Ok(seat), Ok(come)) => {
+                (Some(seat), Ok(come)) => {
                     let server = self.clone();
                     drop(tokio::spawn(async move {
                         match come {
                             Come::Tcp(stream) => {
                                 let _delay = stream.set_nodelay(true);
-                                server.connection(stream).await;
+                                server.talk(stream, &seat, None).await;
                             }
                             #[cfg(unix)]
-                            Come::Local(stream) => server.talk(stream, Some(Neighbour)).await,
+                            Come::Local(stream) => server.talk(stream, &seat, Some(Neighbour)).await,
                         }
-                        drop(seat);
                     }));
                 }
                 (_, Err(cause)) => {
@@ -115,7 +118,7 @@ impl Server {
                     tracing::warn!(kind = ?cause.kind(), "a connection was not taken");
                     let _rested = tokio::time::timeout(BREATH, std::future::pending::<()>()).await;
                 }
-                (Err(_), _) => break,
+                (None, _) => break,
             }
         }
         drop(doors);
@@ -123,24 +126,42 @@ impl Server {
     }
 
     /// Answers the requests of one connection until the client or the server ends.
+    ///
+    /// A client that takes nothing off the connection for the time of a request is let go.
     pub async fn connection<S>(&self, stream: S)
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + 'static,
     {
-        self.talk(stream, None).await;
+        if let Some(seat) = Seats::new(1).take().await {
+            self.talk(stream, &seat, None).await;
+        }
     }
 
-    async fn talk<S>(&self, stream: S, neighbour: Option<Neighbour>)
+    async fn talk<S>(&self, stream: S, seat: &Arc<Seat>, neighbour: Option<Neighbour>)
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + 'static,
     {
+        let has_asked = AtomicBool::new(false);
         let answer = service_fn(|mut request: hyper::Request<_>| {
             let server = self.clone();
             if let Some(neighbour) = neighbour {
                 request.extensions_mut().insert(neighbour);
             }
-            async move { Ok::<_, Infallible>(server.answer(request).await) }
+            has_asked.store(true, Ordering::Relaxed);
+            let working = seat.work();
+            async move {
+                let response = server.answer(request).await;
+                // Until its last part has gone.
+                Ok::<_, Infallible>(response.map(|body| {
+                    Body::new(body.map_frame(move |frame| {
+                        let _working = &working;
+                        frame
+                    }))
+                }))
+            }
         });
+        let mut stream = Box::pin(TimeoutWriter::new(stream));
+        stream.as_mut().set_timeout_pinned(Some(self.host.settings.timeout()));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD).half_close(false);
         let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer));
@@ -148,16 +169,16 @@ impl Server {
         let asked = async {
             let _asked = ending.wait_for(|ending| *ending).await;
         };
-        let early = match select(connection.as_mut(), pin!(asked)).await {
-            Either::Left((ended, _)) => Some(ended),
-            Either::Right(_) => None,
-        };
-        let ended = if let Some(ended) = early {
-            ended
-        } else {
-            // The request that is worked on is answered, and no further one is read.
-            connection.as_mut().graceful_shutdown();
-            connection.await
+        let (asked, needed) = (pin!(asked), pin!(seat.asked_to_leave()));
+        let ended = match select(connection.as_mut(), select(asked, needed)).await {
+            Either::Left((ended, _)) => ended,
+            // It came, said nothing, and others need its seat.
+            Either::Right((Either::Right(_), _)) if !has_asked.load(Ordering::Relaxed) => Ok(()),
+            Either::Right(_) => {
+                // The request that is worked on is answered, and no further one is read.
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
         };
         if let Err(cause) = ended {
             tracing::debug!(timeout = cause.is_timeout(), "a connection broke");
@@ -165,15 +186,15 @@ impl Server {
     }
 
     /// Waits for what was begun, then closes the spaces.
-    async fn end(&self, seats: &Semaphore, tending: JoinHandle<((), ())>) -> Result<()> {
+    async fn end(&self, seats: &Seats, tending: JoinHandle<((), ())>) -> Result<()> {
         self.host.ending.send_replace(true);
         self.host.jobs.end();
-        let all = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
-        let settings = &self.host.settings;
+        let slots = u32::try_from(self.host.settings.max_in_flight).unwrap_or(u32::MAX);
         let done = tokio::time::timeout(GRACE, async {
             // Every request holds a slot until its work is done, also when its client has gone.
-            let _slots = self.host.slots.acquire_many(all(settings.max_in_flight)).await;
-            let _seats = seats.acquire_many(all(settings.max_connections)).await;
+            let _slots = self.host.slots.acquire_many(slots).await;
+            seats.all_left().await;
+            self.host.turns.end().await;
             self.host.jobs.joined().await;
         });
         let is_done = done.await.is_ok();

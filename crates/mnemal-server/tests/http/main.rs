@@ -15,4 +15,6 @@ mod flows;
 #[cfg(test)]
 mod mcp;
 #[cfg(test)]
+mod slow;
+#[cfg(test)]
 mod socket;

@@ -78,10 +78,11 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
     let memory =
         if query.dry_run == Some(true) { Memory::in_memory().await? } else { call.memory_or_new().await? };
     let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
+    let turn = call.host.turns.open()?;
     let options = ImportOptions { origin: OwnHistory::No, ..ImportOptions::new("http", call.host.now()) };
     let runtime = Handle::current();
     let reading = tokio::task::spawn_blocking(move || {
-        let mut incoming = Incoming::new(parts);
+        let mut incoming = Incoming::new(parts, turn);
         // Waits for the first bytes before it asks what they are.
         let _first = incoming.fill_buf();
         runtime.block_on(memory.import(incoming, format, options, &mut |_| ()))
@@ -101,9 +102,12 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
 
 async fn export(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
-    let (mut out, body) = outgoing();
+    let (mut out, body) = outgoing(call.host.turns.open()?);
     let runtime = Handle::current();
     let writing = tokio::task::spawn_blocking(move || {
+        if out.begin().is_err() {
+            return;
+        }
         let done = runtime.block_on(memory.export(&mut out));
         // A client that has gone wants no rest; an export that fails ends without its last line, which readers miss.
         if done.is_ok() {
