@@ -27,7 +27,11 @@ const BUILD: &[&str] = &[
     "--no-run",
     "--test",
     "mcp",
+    "--example",
+    FIXTURES,
 ];
+/// The server of the fixtures that the conformance suite asks for.
+const FIXTURES: &str = "conformance";
 
 /// Builds the program, installs the clients below the target folder unless they are there, and runs them.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -40,7 +44,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }
     }
     if is_there(root, "node")? && is_there(root, "npm")? {
-        node(&scripts, &clients, &program)?;
+        node(root, &scripts, &clients, &program)?;
         typescript(&root.join(INTEGRATIONS).join("typescript"), &clients, &program)?;
     }
     Ok(())
@@ -101,7 +105,7 @@ fn python(root: &Path, packages: &Path, home: &Path) -> Result<String> {
     Ok(interpreter)
 }
 
-fn node(scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
+fn node(root: &Path, scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
     let home = clients.join("node");
     installed(&scripts.join("package.json"), &home)?;
     // The scripts find their packages in the folder in which they run.
@@ -110,7 +114,17 @@ fn node(scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
     }
     let suite =
         unlimited(Line::new("node", &[])).arg(text(&scripts.join("conformance.mjs"))).arg(text(program));
-    suite.arg(text(&scripts.join("conformance.yml"))).run(&home)
+    let suite = suite.arg(text(&scripts.join("conformance.yml"))).arg(fixtures(root)?);
+    suite.arg(text(&scripts.join("fixtures.yml"))).run(&home)
+}
+
+/// Returns the server of fixtures that was built with the program; its file has a name of its own for each build.
+fn fixtures(root: &Path) -> Result<String> {
+    let told = Line::new("cargo", BUILD).arg("--message-format").arg("json").read(root)?;
+    let built = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut files = built.filter(|said| said.pointer("/target/name").is_some_and(|name| name == FIXTURES));
+    let file = files.find_map(|said| Some(said.get("executable")?.as_str()?.to_owned()));
+    file.with_context(|| format!("cargo built no {FIXTURES}"))
 }
 
 /// Builds our own client where its packages are installed, away from its source, and checks it.

@@ -1,6 +1,7 @@
 //! `mnemal serve` under load on loopback, what a start costs, and how large the program is.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::net::TcpStream;
@@ -165,13 +166,17 @@ enum Kind {
     Mixed,
 }
 
+/// What was said instead of an answer, and how often.
+type Errors = BTreeMap<String, u64>;
+
 /// What came of a part.
+#[derive(Default)]
 struct Part {
     /// Answers a second.
     rate: f64,
     /// From when a request was due to its answer.
     waits: Vec<Duration>,
-    errors: u64,
+    errors: Errors,
     /// Processor time of the server for each answer.
     cpu: Duration,
 }
@@ -194,7 +199,7 @@ impl Load<'_> {
         }
         // What the first questions load is no part of the figures.
         let warm = self.run(Kind::Mixed, Duration::from_secs(3), None)?;
-        ensure!(warm.errors == 0, "{} errors while it warms up", warm.errors);
+        ensure!(warm.errors.is_empty(), "errors while it warms up: {:?}", warm.errors);
         Ok(())
     }
 
@@ -209,18 +214,16 @@ impl Load<'_> {
             let _dead = self.dead()?;
             self.run(Kind::Recall, time, Some(recalls.rate / 2.0))?
         };
-        let mut errors = 0;
-        for part in [&recalls, &contexts, &recall_half, &context_half, &beside] {
-            errors += part.errors;
-        }
-        let mut samples = Vec::new();
-        if let Some(soak) = self.args.soak {
-            // A mix costs as much as its parts.
-            let mixed = 1.0 / (0.9 / recalls.rate + 0.1 / contexts.rate);
-            let until = now() + soak;
-            while now() < until {
-                errors += self.run(Kind::Mixed, LOOK, Some(mixed / 2.0))?.errors;
-                samples.push(resident(&self.server)?);
+        // A mix costs as much as its parts.
+        let mixed = 1.0 / (0.9 / recalls.rate + 0.1 / contexts.rate);
+        let (soak, samples) = match self.args.soak {
+            Some(soak) => self.soak(soak, mixed / 2.0)?,
+            None => (Part::default(), Vec::new()),
+        };
+        let mut errors = Errors::new();
+        for part in [&recalls, &contexts, &recall_half, &context_half, &beside, &soak] {
+            for (what, count) in &part.errors {
+                *errors.entry(what.clone()).or_default() += count;
             }
         }
         let quantiles = |part: &Part| {
@@ -235,7 +238,8 @@ impl Load<'_> {
             "context_per_second": contexts.rate,
             "p50_ms": millis(quantile(&recall_half.waits, 0.5)),
             "p99_ms": millis(quantile(&recall_half.waits, 0.99)),
-            "errors": errors,
+            "errors": errors.values().sum::<u64>(),
+            "errors_by_what_was_said": errors,
             "rss_mb_start": rss_start,
             "rss_mb_end": resident(&self.server)?,
             "server_cpu_ms_a_recall": millis(recalls.cpu),
@@ -245,13 +249,34 @@ impl Load<'_> {
             "recall_at_half_beside_dead_clients": quantiles(&beside),
             "dead_clients": 2 * DEAD,
             "soak_seconds": self.args.soak.map(|soak| soak.as_secs()),
+            "soak_at_half": self.args.soak.map(|_| quantiles(&soak)),
+            "soak_rss_every_seconds": LOOK.as_secs(),
             "soak_rss_mb": samples,
         }))
     }
 
+    /// Goes on for a time at a rate, and looks at the memory at the start and every five seconds.
+    fn soak(&self, time: Duration, rate: f64) -> Result<(Part, Vec<f64>)> {
+        let end = now() + time;
+        std::thread::scope(|scope| {
+            let looking = scope.spawn(move || {
+                let (mut samples, mut at) = (Vec::new(), now());
+                while at <= end {
+                    rest(at.saturating_duration_since(now()));
+                    samples.push(resident(&self.server)?);
+                    at += LOOK;
+                }
+                anyhow::Ok(samples)
+            });
+            let part = self.run(Kind::Mixed, time, Some(rate))?;
+            let samples = looking.join().map_err(|_| anyhow::anyhow!("nobody looked at the memory"))??;
+            Ok((part, samples))
+        })
+    }
+
     /// Asks over all connections: as fast as answers come, or so many a second in all.
     fn run(&self, kind: Kind, time: Duration, rate: Option<f64>) -> Result<Part> {
-        let (answers, errors) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (answers, errors) = (AtomicU64::new(0), Mutex::new(Errors::new()));
         let waits = Mutex::new(Vec::new());
         let before = cpu(&self.server)?;
         let began = now();
@@ -278,13 +303,18 @@ impl Load<'_> {
                         if from >= end {
                             break;
                         }
-                        let is_well = client.as_mut().is_some_and(|client| self.ask(client, kind, &mut dice));
-                        if is_well {
+                        let asked = match client.as_mut() {
+                            Some(client) => self.ask(client, kind, &mut dice),
+                            None => Err("no connection".to_owned()),
+                        };
+                        if let Err(said) = asked {
+                            if let Ok(mut errors) = errors.lock() {
+                                *errors.entry(said).or_default() += 1;
+                            }
+                            client = self.server.connect().ok();
+                        } else {
                             answers.fetch_add(1, Ordering::Relaxed);
                             own.push(now() - from);
-                        } else {
-                            errors.fetch_add(1, Ordering::Relaxed);
-                            client = self.server.connect().ok();
                         }
                     }
                     if let Ok(mut waits) = waits.lock() {
@@ -299,12 +329,13 @@ impl Load<'_> {
         Ok(Part {
             rate: answers as f64 / took,
             waits: waits.into_inner().unwrap_or_default(),
-            errors: errors.into_inner(),
+            errors: errors.into_inner().unwrap_or_default(),
             cpu: spent.div_f64(answers.max(1) as f64),
         })
     }
 
-    fn ask(&self, client: &mut Client, kind: Kind, dice: &mut Dice) -> bool {
+    /// Asks one thing; what was said instead of an answer is the error.
+    fn ask(&self, client: &mut Client, kind: Kind, dice: &mut Dice) -> Result<(), String> {
         let query =
             self.questions.get(dice.below(self.questions.len())).map(String::as_str).unwrap_or_default();
         let is_recall = kind == Kind::Recall || (kind == Kind::Mixed && dice.below(10) > 0);
@@ -316,7 +347,14 @@ impl Load<'_> {
             let body = json!({"query": query, "session": session}).to_string();
             client.ask(&format!("POST /v1/spaces/{SPACE}/context"), "", &body)
         };
-        matches!(asked, Ok((200, _)))
+        match asked {
+            Ok((200, _)) => Ok(()),
+            Ok((status, body)) => {
+                let said: Value = serde_json::from_slice(&body).unwrap_or_default();
+                Err(format!("{status} {}", said.get("detail").and_then(Value::as_str).unwrap_or_default()))
+            }
+            Err(error) => Err(format!("{error:#}")),
+        }
     }
 
     /// Opens connections that send half a head, and connections that ask for a stream and never read it.

@@ -59,18 +59,28 @@ use crate::owner::{Errand, Told};
 use crate::place::Place;
 use crate::{config, failure};
 
-/// Does the errand of another process with the spaces of this one: runs its command and keeps what it says.
-pub(crate) async fn errand(errand: Errand, spaces: Spaces) -> Told {
+/// Returns the command that another process means, as it runs with the spaces of this one.
+///
+/// # Errors
+/// What is said of a command line that is none.
+fn meant(errand: Errand, spaces: Spaces) -> Result<(Global, Command), String> {
     let line = std::iter::once("mnemal").chain(errand.arguments.iter().map(String::as_str));
-    let Args { mut global, command } = match Args::try_parse_from(line) {
-        Ok(args) => args,
-        Err(help) => return Told { code: failure::USAGE, out: String::new(), err: help.to_string() },
-    };
+    let Args { mut global, command } = Args::try_parse_from(line).map_err(|help| help.to_string())?;
     global.space = Some(errand.space);
     global.folder = errand.folder;
     global.carried = Some(spaces);
+    Ok((global, command))
+}
+
+/// Does the errand of another process with the spaces of this one: runs its command and keeps what it says.
+pub(crate) async fn errand(mut errand: Errand, spaces: Spaces) -> Told {
+    let stdin = errand.stdin.take();
+    let (global, command) = match meant(errand, spaces) {
+        Ok(meant) => meant,
+        Err(help) => return Told { code: failure::USAGE, out: String::new(), err: help },
+    };
     if let Command::Hook(call) = command {
-        return hook::errand(&global, &call, errand.stdin.unwrap_or_default().as_bytes()).await;
+        return hook::errand(&global, &call, stdin.unwrap_or_default().as_bytes()).await;
     }
     let output = Output::keeping(&global);
     let code = match Box::pin(run(Args { global, command }, &output)).await {

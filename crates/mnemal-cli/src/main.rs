@@ -9,6 +9,8 @@ mod coverage;
 mod failure;
 mod output;
 mod owner;
+#[cfg(unix)]
+mod pipe;
 mod place;
 mod time;
 mod wire;

@@ -141,21 +141,10 @@ pub(crate) fn asked(
         return Ok(None);
     }
     let place = Place::find_several(global)?;
-    let Some(data) = &place.data else { return Ok(None) };
-    let Some(stream) = wire::connected(data) else { return Ok(None) };
-    let settings: ServerSettings = config::section(global, "server")?;
-    let patience = Duration::from_millis(settings.greeting_ms);
-    let Some(server) = wire::greeted(stream, patience) else { return Ok(None) };
+    let Some(server) = found(&place, global)? else { return Ok(None) };
     let arguments = arguments.iter().skip(1).map(|one| one.to_str().map(str::to_owned));
     let Some(arguments) = arguments.collect::<Option<Vec<String>>>() else { return Ok(None) };
-    let names = std::iter::once(&place.space).chain(&place.others).map(ToString::to_string);
-    let errand = Errand {
-        terms: terms(global)?,
-        arguments,
-        space: names.collect::<Vec<_>>().join(","),
-        folder: global.folder.clone().or_else(|| std::env::current_dir().ok()),
-        stdin,
-    };
+    let errand = errand(&place, global, arguments, stdin)?;
     let outcome = wire::done(server, &serde_json::to_vec(&errand)?, place.space.as_str());
     let told = match &outcome {
         wire::Outcome::NotBegun => return Ok(None),
@@ -171,6 +160,42 @@ pub(crate) fn asked(
             Err(Error::new(ErrorKind::Unavailable, what).into())
         }
     }
+}
+
+/// Returns the server that holds the spaces of a place, if it says at once that it is there.
+fn found(place: &Place, global: &Global) -> Result<Option<wire::Server>> {
+    let Some(data) = &place.data else { return Ok(None) };
+    let Some(stream) = wire::connected(data) else { return Ok(None) };
+    let settings: ServerSettings = config::section(global, "server")?;
+    Ok(wire::greeted(stream, Duration::from_millis(settings.greeting_ms)))
+}
+
+fn errand(place: &Place, global: &Global, arguments: Vec<String>, stdin: Option<String>) -> Result<Errand> {
+    let names = std::iter::once(&place.space).chain(&place.others).map(ToString::to_string);
+    Ok(Errand {
+        terms: terms(global)?,
+        arguments,
+        space: names.collect::<Vec<_>>().join(","),
+        folder: global.folder.clone().or_else(|| std::env::current_dir().ok()),
+        stdin,
+    })
+}
+
+/// Returns a connection to the server that holds the space, through which the Model Context Protocol is spoken with a
+/// profile; `None` when the file is to be opened.
+#[cfg(unix)]
+pub(crate) fn piped(global: &Global, profile: &str) -> Option<tokio::net::UnixStream> {
+    if global.verbose > 0 || global.config.is_some() {
+        return None;
+    }
+    // What cannot be asked is said, with all its reasons, where the file is opened.
+    let place = Place::find_several(global).ok()?;
+    let server = found(&place, global).ok()??;
+    let arguments = ["mcp", "--profile", profile].map(str::to_owned).to_vec();
+    let errand = errand(&place, global, arguments, None).ok()?;
+    let stream = wire::piped(server, &serde_json::to_vec(&errand).ok()?)?;
+    stream.set_nonblocking(true).ok()?;
+    tokio::net::UnixStream::from_std(stream).ok()
 }
 
 /// Whether a command may ask a person before it goes on.
@@ -216,7 +241,7 @@ mod wire {
     use std::path::Path;
     use std::time::Duration;
 
-    use mnemal_server::http::{ERRANDS, SOCKET, SPACE};
+    use mnemal_server::http::{ERRANDS, PIPED, PIPES, SOCKET, SPACE};
     use serde_json::Value;
 
     /// A server that said that it is there.
@@ -269,6 +294,22 @@ mod wire {
         }
     }
 
+    /// Takes the connection over for the Model Context Protocol; `None` when the server does not lead to what is meant.
+    pub(super) fn piped(mut server: Server, said: &[u8]) -> Option<UnixStream> {
+        let head = format!(
+            "POST {PIPES} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: {PIPED}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            said.len()
+        );
+        // Opening a space may take a while.
+        server.0.get_ref().set_read_timeout(None).ok()?;
+        server.send(&head, said)?;
+        let (status, _) = server.head()?;
+        let stream = server.0.into_inner();
+        stream.set_write_timeout(None).ok()?;
+        (status == 101).then_some(stream)
+    }
+
     impl Server {
         fn send(&mut self, head: &str, body: &[u8]) -> Option<()> {
             let stream = self.0.get_mut();
@@ -278,6 +319,14 @@ mod wire {
 
         /// Reads an answer with a length: its status and its body.
         fn answer(&mut self) -> Option<(u16, Vec<u8>)> {
+            let (status, length) = self.head()?;
+            let mut body = vec![0; length?];
+            self.0.read_exact(&mut body).ok()?;
+            Some((status, body))
+        }
+
+        /// Reads the head of an answer: its status, and the length of its body.
+        fn head(&mut self) -> Option<(u16, Option<usize>)> {
             let (mut status, mut length, mut line) = (None, None, String::new());
             loop {
                 line.clear();
@@ -293,12 +342,9 @@ mod wire {
                     length = value.trim().parse::<usize>().ok();
                 }
                 if line == "\r\n" {
-                    break;
+                    return Some((status?, length));
                 }
             }
-            let mut body = vec![0; length?];
-            self.0.read_exact(&mut body).ok()?;
-            Some((status?, body))
         }
     }
 }

@@ -205,6 +205,99 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     next.kill();
 }
 
+/// `mnemal mcp` as a client starts it.
+struct Agent {
+    process: Child,
+    answers: BufReader<std::process::ChildStdout>,
+    asked: u64,
+}
+
+impl Agent {
+    fn start(home: &Path) -> Self {
+        let mut process = command(home, &["-s", "demo", "mcp"]).stdin(Stdio::piped()).spawn().unwrap();
+        let answers = BufReader::new(process.stdout.take().unwrap());
+        let mut agent = Self { process, answers, asked: 0 };
+        let client = json!({"name": "t", "version": "1"});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        assert_eq!(agent.ask("initialize", &hello)["serverInfo"]["name"], "mnemal");
+        agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        agent
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.process.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        self.say(&json!({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params}));
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], self.asked, "{answer}");
+        answer["result"].clone()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))["structuredContent"].clone()
+    }
+
+    /// Whether the process itself has the space open.
+    fn has_file(&self) -> bool {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).unwrap();
+        open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok())
+            .any(|path| path.to_string_lossy().ends_with("demo.db"))
+    }
+
+    fn end(mut self) -> bool {
+        drop(self.process.stdin.take());
+        self.process.wait().unwrap().success()
+    }
+}
+
+// proves: NX-10.3 (the last of those that open a space)
+#[cfg(target_os = "linux")]
+#[test]
+fn the_protocol_on_standard_streams_goes_through_the_server_and_outlives_it() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    std::fs::create_dir(home.join("data")).unwrap();
+    assert_eq!(said(home, &["-s", "demo", "init"]).0, 0);
+    let server = Running::start(home);
+    let (mut one, mut other) = (Agent::start(home), Agent::start(home));
+    let stored = one.call("memory_store", &json!({"content": "Deploys are on Tuesday", "key": "deploy"}));
+    assert_eq!(stored["created"], true);
+    assert!(
+        other.call("memory_recall", &json!({"query": "deploys"}))["hits"].to_string().contains("Tuesday")
+    );
+    assert!(!one.has_file() && !other.has_file(), "the server has it open");
+    assert!(other.end(), "the process ends with its input");
+
+    server.kill();
+    let again = one.call("memory_store", &json!({"content": "Deploys are on Thursday", "key": "deploy"}));
+    assert_eq!(again["version"], 2, "{again}");
+    assert!(one.has_file(), "it goes on by itself");
+    assert!(one.call("memory_recall", &json!({"query": "deploys"}))["hits"].to_string().contains("Thursday"));
+    assert!(one.end());
+}
+
+// A server that ends takes nothing away that it was asked before.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_is_told_to_end_ends_although_pipes_are_open() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    std::fs::create_dir(home.join("data")).unwrap();
+    let mut server = Running::start(home);
+    let mut agent = Agent::start(home);
+    agent.call("memory_store", &json!({"content": "The heron nests behind the mill"}));
+    let process = rustix::process::Pid::from_raw(i32::try_from(server.process.id()).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert!(server.process.wait().unwrap().success());
+    assert!(agent.call("memory_recall", &json!({"query": "heron"}))["hits"].to_string().contains("mill"));
+    assert!(agent.end());
+}
+
 // proves: GB-56, GA-23 (the refusal to start)
 #[test]
 fn without_a_key_nothing_but_loopback_is_served() {

@@ -19,6 +19,8 @@ mod host;
 mod jobs;
 mod mcp;
 mod openapi;
+#[cfg(unix)]
+mod pipe;
 mod problem;
 mod replay;
 mod reply;
@@ -32,6 +34,8 @@ pub use self::edge::Server;
 pub use self::errand::{Done, ERRANDS, Errands};
 pub use self::host::Access;
 pub use self::mcp::SPACE;
+#[cfg(unix)]
+pub use self::pipe::{Led, PIPED, PIPES, Pipes};
 pub use self::serve::Doors;
 #[cfg(unix)]
 pub use self::socket::{LocalSocket, SOCKET};

@@ -87,6 +87,19 @@ pub fn tools() -> impl Iterator<Item = &'static str> {
     tool::Tool::full().map(tool::Tool::name)
 }
 
+/// Whether a call of a tool may be said again when nobody knows whether it was done: it changes nothing, or nothing more.
+pub fn may_be_repeated(tool: &str) -> bool {
+    Profile::ALL
+        .into_iter()
+        .flat_map(Profile::offers)
+        .any(|offer| offer.name == tool && offer.tool.is_idempotent())
+}
+
+/// Returns this process's standard input and output as streams.
+pub fn stdio() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static) {
+    rmcp::transport::io::stdio_pipes()
+}
+
 /// Serves one memory on this process's standard input and output until the input ends.
 ///
 /// Nothing but messages of the protocol is written to standard output; diagnostics go to `tracing`.
@@ -94,7 +107,7 @@ pub fn tools() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// `Unavailable` when the client breaks off the handshake.
 pub async fn serve_stdio(memory: Memory, options: Options) -> Result<()> {
-    let (read, write) = rmcp::transport::io::stdio_pipes();
+    let (read, write) = stdio();
     serve(memory, options, read, write).await
 }
 

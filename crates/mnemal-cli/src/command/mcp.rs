@@ -6,17 +6,34 @@ use mnemal_server::mcp::{Options, Profile, serve_stdio};
 use crate::args::{Global, Mcp, McpProfile};
 use crate::output::Output;
 
-/// Serves the space to one client on stdin and stdout until stdin ends.
+/// Serves the space to one client on stdin and stdout until stdin ends: through the server that holds the space, if there is
+/// one, else over the file.
 pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<u8> {
+    #[cfg(unix)]
+    if let Some(server) = crate::owner::piped(global, profile(call).as_str()) {
+        let memory = crate::pipe::carry(server, options(call), super::open(global, output)).await?;
+        return match memory {
+            Some(memory) => super::settled(global, &memory, Ok(0)).await,
+            None => Ok(0),
+        };
+    }
     let memory = super::open(global, output).await?;
-    let profile = match call.profile {
+    let served = serve_stdio(memory.clone(), options(call)).await;
+    super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await
+}
+
+/// Returns how the server shows itself.
+pub(super) fn options(call: &Mcp) -> Options {
+    Options::default().with_profile(profile(call))
+}
+
+fn profile(call: &Mcp) -> Profile {
+    match call.profile {
         McpProfile::Core => Profile::Core,
         McpProfile::Readonly => Profile::Readonly,
         McpProfile::Compat => Profile::Compat,
         McpProfile::Full => Profile::Full,
         McpProfile::Chatgpt => Profile::Chatgpt,
         McpProfile::Classic => Profile::Classic,
-    };
-    let served = serve_stdio(memory.clone(), Options::default().with_profile(profile)).await;
-    super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await
+    }
 }

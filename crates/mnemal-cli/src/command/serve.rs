@@ -5,13 +5,15 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use mnemal::{Error, SystemClock};
 use mnemal_server::auth::local_key;
-#[cfg(unix)]
-use mnemal_server::http::LocalSocket;
 use mnemal_server::http::{Access, Done, Doors, Errands, Server};
+#[cfg(unix)]
+use mnemal_server::http::{Led, LocalSocket, Pipes};
 use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
 use tokio::net::TcpListener;
 
 use super::key;
+#[cfg(unix)]
+use crate::args::Command;
 use crate::args::{Global, Serve};
 use crate::config;
 use crate::output::Output;
@@ -42,6 +44,11 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let spaces = super::spaces(global)?;
     let owner = Owner::new(spaces.clone(), global)?;
     let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default()))?;
+    #[cfg(unix)]
+    let server = {
+        let owner = owner.clone();
+        server.with_pipes(Pipes::new(move |said| led(&owner, &said)))
+    };
     let server = server.with_errands(Errands::new(move |errand| done(&owner, &errand)));
     let port = TcpListener::bind(listen).await.map_err(|cause| {
         Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
@@ -82,6 +89,20 @@ fn done(owner: &Owner, errand: &[u8]) -> Done {
         let work = move || runtime.block_on(super::errand(errand, spaces));
         let told = tokio::task::spawn_blocking(work).await.ok()?;
         serde_json::to_vec(&told).ok().map(Into::into)
+    })
+}
+
+/// Opens what a pipe of another process of the same user leads to.
+#[cfg(unix)]
+fn led(owner: &Owner, said: &[u8]) -> Led {
+    let taken = serde_json::from_slice::<Errand>(said).ok();
+    let taken = taken.and_then(|errand| Some((owner.takes(&errand)?, errand)));
+    Box::pin(async move {
+        let (spaces, errand) = taken?;
+        let (global, command) = super::meant(errand, spaces).ok()?;
+        let Command::Mcp(call) = command else { return None };
+        let memory = super::open(&global, &Output::keeping(&global)).await.ok()?;
+        Some((memory, super::mcp::options(&call)))
     })
 }
 

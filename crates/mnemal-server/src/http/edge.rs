@@ -22,6 +22,8 @@ use crate::auth::{Principal, Right};
 use crate::http::call::{Call, no_space};
 use crate::http::errand::{self, Errands};
 use crate::http::host::{Access, Host, Neighbour};
+#[cfg(unix)]
+use crate::http::pipe::{self, Pipes};
 use crate::http::problem::Problem;
 use crate::http::replay::Asked;
 use crate::http::reply::Reply;
@@ -75,6 +77,23 @@ impl Server {
     #[must_use]
     pub fn with_errands(mut self, errands: Errands) -> Self {
         self.router = self.router.merge(errand::router(&self.host, errands));
+        self
+    }
+
+    /// The same, which also carries the Model Context Protocol for other processes of the same user.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn with_pipes(mut self, pipes: Pipes) -> Self {
+        self.router = self.router.merge(pipe::router(&self.host, pipes));
+        self
+    }
+
+    /// The same, which also answers the Model Context Protocol at another path with another handler, behind the keys, limits and
+    /// transport of this server: for suites of tests that bring their own tools.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_protocol<H: rmcp::ServerHandler + Clone + Sync>(mut self, path: &str, handler: H) -> Self {
+        self.router = self.router.merge(mcp::other(&self.host, path, handler));
         self
     }
 

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
 use mnemal::{AlwaysOn, Memory, Pace, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::auth::{Keyring, Principal, Secret};
 use crate::http::flow::Turns;
@@ -29,6 +30,10 @@ const LOOK: Duration = Duration::from_secs(1);
 const TEND_EVERY: Duration = Duration::from_secs(30);
 /// Time after which a space that nobody asks is no longer tended. Source: DECISIONS 5, idle spaces are closed after 60 s.
 const IDLE: Duration = Duration::from_mins(1);
+
+/// Searches and contexts that are worked out at once, for each processor. Source: ADR 85; they take processor time, so that
+/// more of them finish none earlier, and all at once miss the deadlines of their parts.
+const DESKS: usize = 4;
 
 /// Who is let in, and how that is known.
 #[derive(Clone, Debug)]
@@ -54,6 +59,8 @@ pub(crate) struct Host {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) rate: RateLimit,
     pub(crate) slots: Arc<Semaphore>,
+    /// Searches and contexts that are worked out at once.
+    desks: Semaphore,
     /// Who may work on a stream that is as long as a space.
     pub(crate) turns: Turns,
     pub(crate) metrics: Metrics,
@@ -89,6 +96,7 @@ impl Host {
         Self {
             rate: RateLimit::new(settings.rate_limit_rps, settings.rate_limit_burst),
             slots: Arc::new(Semaphore::new(settings.max_in_flight)),
+            desks: Semaphore::new(DESKS * thread::available_parallelism().map_or(1, usize::from)),
             turns: Turns::of_this_machine(),
             metrics: Metrics::default(),
             replays: Replays::default(),
@@ -106,6 +114,11 @@ impl Host {
     /// Returns the time.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Waits until a search or a context may be worked out, first come, first served.
+    pub(crate) async fn desk(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        self.desks.acquire().await.map_err(|_| Problem::new("unavailable", "the server ends"))
     }
 
     /// Opens a space that is there.

@@ -17,6 +17,7 @@ use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Body as _;
 use hyper::header::HeaderName;
 use mnemal_core::SpaceId;
+use rmcp::ServerHandler;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -47,15 +48,40 @@ pub(super) fn router(host: &Arc<Host>) -> Router {
     Router::new().route("/mcp", any(answer.clone())).route("/mcp/{space}", any(answer))
 }
 
-/// Answers a message of the protocol.
-async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem> {
+/// Mounts what another handler answers, behind the same keys, limits and transport.
+pub(super) fn other<H: ServerHandler + Clone + Sync>(host: &Arc<Host>, path: &str, handler: H) -> Router {
+    let host = Arc::clone(host);
+    let service = StatelessService::around(handler, host.settings.max_body_kb * 1_024);
+    let answer = move |request: Request| {
+        let (host, service) = (Arc::clone(&host), service.clone());
+        async move {
+            let done = async {
+                let_in(&host, &request)?;
+                carried(&host, request, service).await
+            };
+            let mut response = done.await.into_response();
+            response.extensions_mut().insert(Label(LABEL));
+            response
+        }
+    };
+    Router::new().route(path, any(answer))
+}
+
+/// Makes sure that the caller may read, at the rate of its key.
+fn let_in(host: &Host, request: &Request) -> Result<Principal, Problem> {
     let principal = host.principal(request.headers(), request.extensions())?;
     host.rate
         .take(&principal.id, host.clock.monotonic())
         .map_err(|wait| Problem::new("rate_limited", "too many requests of this key").after(wait))?;
-    if !principal.may(Right::Read) {
-        return Err(Problem::new("right_missing", "this needs the right read"));
+    if principal.may(Right::Read) {
+        return Ok(principal);
     }
+    Err(Problem::new("right_missing", "this needs the right read"))
+}
+
+/// Answers a message of the protocol.
+async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem> {
+    let principal = let_in(host, &request)?;
     let space = space(&principal, &request)?;
     let Query(asked) = Query::<Asked>::try_from_uri(request.uri())
         .map_err(|refused| Problem::invalid(refused.body_text()))?;
@@ -69,11 +95,6 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
     } else {
         host.open(&space).await.map_err(|_| no_space(space.as_str()))?
     };
-    let (head, body) = request.into_parts();
-    let time = host.settings.timeout();
-    let message = body::whole(Request::new(body), time).await?;
-    // Clients of the protocol do not ask again by themselves, so they wait longer for a slot than others.
-    let slot = edge::slot_within(host, time).await?;
     let reach = match (principal.may(Right::Write), principal.may(Right::Erase)) {
         (true, true) => Reach::Erasing,
         (true, false) => Reach::Writing,
@@ -85,8 +106,23 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
         StatelessService::new(memory, &options, host.settings.max_body_kb * 1_024, move |tool, outcome| {
             watched.metrics.count("mnemal_mcp_calls_total", &[("tool", tool), ("outcome", outcome)], 1);
         });
-    let response = service.answer(Request::from_parts(head, Body::from(message))).await;
+    let response = carried(host, request, service).await;
     host.tell_written(&space);
+    response
+}
+
+/// Reads a message whole, and hands it on in a slot.
+async fn carried<H: ServerHandler + Clone>(
+    host: &Host,
+    request: Request,
+    service: StatelessService<H>,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    let time = host.settings.timeout();
+    let message = body::whole(Request::new(body), time).await?;
+    // Clients of the protocol do not ask again by themselves, so they wait longer for a slot than others.
+    let slot = edge::slot_within(host, time).await?;
+    let response = service.answer(Request::from_parts(head, Body::from(message))).await;
     Ok(response.map(|body| passed_on(body, slot)))
 }
 

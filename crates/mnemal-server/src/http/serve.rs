@@ -1,14 +1,16 @@
 //! Connections: taken, answered one request after the other, and let go.
 
 use std::convert::Infallible;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
+use bytes::Bytes;
 use futures_util::future::{Either, join, select};
-use http_body_util::BodyExt as _;
+use hyper::body::{Frame, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -20,7 +22,7 @@ use tokio_io_timeout::TimeoutWriter;
 
 use crate::http::edge::Server;
 use crate::http::host::Neighbour;
-use crate::http::seats::{Seat, Seats};
+use crate::http::seats::{Seat, Seats, Working};
 #[cfg(unix)]
 use crate::http::socket::LocalSocket;
 
@@ -50,6 +52,32 @@ impl From<TcpListener> for Doors {
             #[cfg(unix)]
             local: None,
         }
+    }
+}
+
+/// An answer, whose connection works until the last part of it has gone.
+struct Answer {
+    body: Body,
+    _working: Working,
+}
+
+impl hyper::body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -146,25 +174,20 @@ impl Server {
             let server = self.clone();
             if let Some(neighbour) = neighbour {
                 request.extensions_mut().insert(neighbour);
+                request.extensions_mut().insert(Arc::clone(seat));
             }
             has_asked.store(true, Ordering::Relaxed);
             let working = seat.work();
             async move {
                 let response = server.answer(request).await;
-                // Until its last part has gone.
-                Ok::<_, Infallible>(response.map(|body| {
-                    Body::new(body.map_frame(move |frame| {
-                        let _working = &working;
-                        frame
-                    }))
-                }))
+                Ok::<_, Infallible>(response.map(|body| Answer { body, _working: working }))
             }
         });
         let mut stream = Box::pin(TimeoutWriter::new(stream));
         stream.as_mut().set_timeout_pinned(Some(self.host.settings.timeout()));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD).half_close(false);
-        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer));
+        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer).with_upgrades());
         let mut ending = self.host.ending.subscribe();
         let asked = async {
             let _asked = ending.wait_for(|ending| *ending).await;

@@ -64,7 +64,7 @@ impl Watch {
 
 /// One memory behind the protocol.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     memory: Memory,
     offers: Vec<Offer>,
     resources: Offered,

@@ -8,6 +8,7 @@ use http_body_util::combinators::BoxBody;
 use hyper::body::Body;
 use hyper::{Request, Response};
 use mnemal::Memory;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -15,11 +16,13 @@ use crate::mcp::Options;
 use crate::mcp::lifecycle::Ended;
 use crate::mcp::server::{Server, Watch};
 
-/// One memory for one caller.
+/// What answers the messages of one caller: a memory, where nothing else is said.
 #[derive(Clone)]
-pub(crate) struct StatelessService(StreamableHttpService<Server, NeverSessionManager>);
+pub(crate) struct StatelessService<H = Server>(StreamableHttpService<H, NeverSessionManager>)
+where
+    H: ServerHandler;
 
-impl std::fmt::Debug for StatelessService {
+impl<H: ServerHandler> std::fmt::Debug for StatelessService<H> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("StatelessService")
     }
@@ -27,8 +30,6 @@ impl std::fmt::Debug for StatelessService {
 
 impl StatelessService {
     /// Serves a memory; `told` is called with each tool and its outcome.
-    ///
-    /// Names of hosts and origins were checked before a request comes here, by the same rule as for every other route.
     pub(crate) fn new(
         memory: Memory,
         options: &Options,
@@ -36,7 +37,15 @@ impl StatelessService {
         told: impl Fn(&'static str, &'static str) + Send + Sync + 'static,
     ) -> Self {
         let server = Server::new(memory, options, Ended::never());
-        let server = server.watched(Watch::new(Arc::new(told)));
+        Self::around(server.watched(Watch::new(Arc::new(told))), largest)
+    }
+}
+
+impl<H: ServerHandler + Clone> StatelessService<H> {
+    /// Serves what a handler answers.
+    ///
+    /// Names of hosts and origins were checked before a request comes here, by the same rule as for every other route.
+    pub(crate) fn around(handler: H, largest: usize) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -44,7 +53,7 @@ impl StatelessService {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         let sessions = Arc::new(NeverSessionManager::default());
-        Self(StreamableHttpService::new(move || Ok(server.clone()), sessions, config))
+        Self(StreamableHttpService::new(move || Ok(handler.clone()), sessions, config))
     }
 
     /// Answers a message.

@@ -1,5 +1,6 @@
 //! Who is let in, and what he may know.
 
+use mnemal_core::Timestamp;
 use mnemal_server::auth::{Class, Right, Secret};
 use mnemal_server::http::Server;
 use mnemal_server::{AuthMode, ServerSettings};
@@ -80,14 +81,15 @@ async fn no_route_says_anything_of_a_space_that_the_key_does_not_know() {
     );
 }
 
-// proves: GB-56, GA-23 (the key; the refusal to start is the command line's)
+// proves: GB-56, GA-23 (the key; the refusal to start is the command line's), DF-91
 #[tokio::test]
 async fn every_route_asks_for_a_key_and_its_right() {
     assert_eq!(ServerSettings::default().listen.to_string(), "127.0.0.1:6767");
     let api = Api::new();
     let document = planted(&api).await;
     let revoked = api.key(Class::App, &[Right::Write], &["secret"]);
-    api.keyring.revoke(revoked.id(), mnemal_core::Timestamp::EPOCH).unwrap();
+    api.keyring.revoke(revoked.id(), Timestamp::EPOCH).unwrap();
+    let expired = api.key_until(Class::App, &[Right::Write], &["secret"], Some(Timestamp::EPOCH));
     let reader = api.key(Class::App, &[Right::Read], &["secret"]);
     for (method, path, right) in requests("secret", &document) {
         let bare = Api::request(&method, &path, &api.local);
@@ -100,7 +102,7 @@ async fn every_route_asks_for_a_key_and_its_right() {
         let answer = api.send(bare, body(&path).to_string()).await;
         assert_eq!(answer.headers.get("www-authenticate").unwrap(), "Bearer");
         assert_eq!(answer.of(401)["code"], "unauthenticated", "{method} {path}");
-        for wrong in [&Secret::random().unwrap(), &revoked] {
+        for wrong in [&Secret::random().unwrap(), &revoked, &expired] {
             let answer = api.as_key(wrong, &method, &path, body(&path)).await;
             assert_eq!(answer.of(401)["code"], "unauthenticated", "{method} {path}");
         }
@@ -111,6 +113,7 @@ async fn every_route_asks_for_a_key_and_its_right() {
     }
 }
 
+// proves: DF-93
 #[tokio::test]
 async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
     let settings = ServerSettings {
@@ -150,8 +153,31 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
         let first = api.send(first, "").await;
         assert!(first.headers["access-control-allow-headers"].to_str().unwrap().contains("idempotency-key"));
     }
-    let foreign = Api::request("POST", "/mcp/demo", &api.local).header("origin", "http://evil.example");
-    assert_eq!(api.send(foreign, "{}").await.of(403)["code"], "origin_forbidden");
+    // The Model Context Protocol goes through the same door.
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+    }});
+    for (host, origin, expect) in [
+        ("localhost:6767", None, 200),
+        ("memory.example", None, 200),
+        ("localhost:6767", Some("https://app.example"), 200),
+        ("evil.example", None, 403),
+        ("localhost.evil.example", None, 403),
+        ("localhost:6767", Some("http://evil.example"), 403),
+        ("localhost:6767", Some("null"), 403),
+    ] {
+        for path in ["/mcp", "/mcp/demo"] {
+            let mut request = Api::request("POST", path, &api.local)
+                .header("accept", "application/json, text/event-stream")
+                .header("x-mnemal-space", "demo");
+            request.headers_mut().unwrap().insert("host", host.parse().unwrap());
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            let answer = api.send(request, hello.to_string()).await;
+            assert_eq!(answer.status.as_u16(), expect, "{path} {host} {origin:?}: {}", answer.text);
+        }
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, StatusCode};
 use mnemal::{Builder, Engine, Spaces, SystemClock};
-use mnemal_core::{Clock as _, SpaceId, Within};
+use mnemal_core::{Clock as _, SpaceId, Timestamp, Within};
 use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
 use mnemal_server::http::{Access, Server};
 use mnemal_server::{AuthMode, ServerSettings};
@@ -68,13 +68,24 @@ impl Api {
     }
 
     pub(crate) fn key(&self, class: Class, rights: &[Right], spaces: &[&str]) -> Secret {
+        self.key_until(class, rights, spaces, None)
+    }
+
+    /// Makes a key that is good until a moment.
+    pub(crate) fn key_until(
+        &self,
+        class: Class,
+        rights: &[Right],
+        spaces: &[&str],
+        expires_at: Option<Timestamp>,
+    ) -> Secret {
         let spaces = spaces.iter().map(|name| SpaceId::new(*name).unwrap()).collect();
         let new = NewKey {
             name: "test".to_owned(),
             class,
             rights: Rights::new(rights.iter().copied()),
             spaces: Within::Only(spaces),
-            expires_at: None,
+            expires_at,
         };
         self.keyring.create(new, SystemClock::default().now()).unwrap().secret
     }

@@ -177,6 +177,40 @@ async fn calls_of_tools_are_threaded_and_a_request_that_is_sent_again_is_done_on
     assert_eq!(api.get("stats").await.of(200)["events"], 2);
 }
 
+// proves: DF-69
+#[tokio::test]
+async fn a_call_that_is_sent_five_times_and_cut_off_in_between_has_one_effect() {
+    use futures_util::FutureExt as _;
+    let api = Api::new();
+    let calls = 20_usize;
+    for number in 0..calls {
+        let (key, body) = (format!("k{number}"), json!({"content": format!("turn number {number}")}));
+        let request =
+            || Api::request("POST", "/v1/spaces/demo/events", &api.local).header("idempotency-key", &key);
+        // Of the copies every third is given up by its client before it has an answer.
+        for copy in 0..number % 5 {
+            if copy % 3 == 0 {
+                assert!(
+                    api.send(request(), body.to_string()).now_or_never().is_none(),
+                    "it was answered at once"
+                );
+            } else {
+                // While the first is worked on, a second is told to wait.
+                let answer = api.send(request(), body.to_string()).await;
+                assert!([200, 201, 409].contains(&answer.status.as_u16()), "{answer:?}");
+            }
+        }
+        loop {
+            let answer = api.send(request(), body.to_string()).await;
+            match answer.status.as_u16() {
+                409 => tokio::task::yield_now().await,
+                status => break assert!([200, 201].contains(&status), "{answer:?}"),
+            }
+        }
+    }
+    assert_eq!(api.get("stats").await.of(200)["events"], calls);
+}
+
 #[tokio::test]
 async fn everything_goes_out_and_comes_in_again() {
     let api = Api::new();
@@ -232,9 +266,12 @@ async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
 }
 
 // proves: GB-49, GB-54, GB-55, GA-21
+// proves: GB-21, GB-51
 #[tokio::test]
 async fn a_knowledge_base_is_a_space() {
     let api = Api::new();
+    let wrong = api.as_key(&api.local, "POST", "/v1/spaces", json!({"name": "Not A Name!"})).await.of(400);
+    assert!(wrong["detail"].as_str().unwrap().contains("a-z"), "the rule is said: {wrong}");
     let kb = async |method: &str, path: &str, body: Value| {
         api.as_key(&api.local, method, &format!("/api/kb/always-on{path}"), body).await
     };

@@ -194,7 +194,9 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
         request = request.as_of(as_of);
     }
     let began = call.host.clock.monotonic();
+    let desk = call.host.desk().await?;
     let mut found = request.await?;
+    drop(desk);
     let metrics = &call.host.metrics;
     let took = call.host.clock.monotonic().saturating_sub(began);
     metrics.observe("mnemal_recall_duration_seconds", &[("mode", found.used.as_str())], took.as_secs_f64());
@@ -264,7 +266,9 @@ async fn context(call: Call) -> Result<Reply, Problem> {
         request = request.as_of(as_of);
     }
     let began = call.host.clock.monotonic();
+    let desk = call.host.desk().await?;
     let context = request.await?;
+    drop(desk);
     let took = call.host.clock.monotonic().saturating_sub(began);
     call.host.metrics.observe("mnemal_context_duration_seconds", &[], took.as_secs_f64());
     call.host.metrics.observe("mnemal_context_tokens", &[], f64::from(context.tokens.0));

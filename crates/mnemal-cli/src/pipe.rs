@@ -1,0 +1,310 @@
+//! The Model Context Protocol between this process's standard streams and whoever answers: the server that holds the space,
+//! and when that ends, this process over the file.
+//!
+//! The client notices nothing of the change: what it said at the beginning is said again to whoever answers next, and what
+//! was not answered yet is asked again. A call that must not be done twice is not; its client is told that it may have been
+//! done.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use mnemal::Memory;
+use mnemal_server::mcp::{self, Options};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+
+/// How long the last answers are waited for when the input has ended. Source: SURFACES 6.8, the process exits within 1 s.
+const LAST: Duration = Duration::from_millis(800);
+/// Bytes that wait between this process and its own server. Source: own default.
+const ROOM: usize = 64 * 1_024;
+
+/// Carries the protocol through a connection to the server until the input ends; when the server ends before, opens the
+/// memory and goes on with it. Returns the memory if it was opened.
+///
+/// # Errors
+/// A memory that cannot be opened.
+pub(crate) async fn carry(
+    server: impl AsyncRead + AsyncWrite + Unpin,
+    options: Options,
+    open: impl Future<Output = Result<Memory>>,
+) -> Result<Option<Memory>> {
+    let (input, output) = mcp::stdio();
+    let (mut input, mut talk) = (Lines::new(input), Talk::default());
+    let (read, write) = tokio::io::split(server);
+    let mut client = Client { input: &mut input, output: Box::pin(output) };
+    if client.talks(&mut talk, Lines::new(read), write, Vec::new()).await == Ended::Input {
+        return Ok(None);
+    }
+    let memory = open.await?;
+    let (here, there) = tokio::io::duplex(ROOM);
+    let (read, write) = tokio::io::split(there);
+    let serving = mcp::serve(memory.clone(), options, read, write);
+    let Again { ask, tell } = talk.again();
+    for line in tell {
+        client.tell(&line).await;
+    }
+    let (read, write) = tokio::io::split(here);
+    let (served, _ended) = tokio::join!(serving, client.talks(&mut talk, Lines::new(read), write, ask));
+    served?;
+    Ok(Some(memory))
+}
+
+/// Why a talk is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The client has nothing more to say.
+    Input,
+    /// Whoever answered is gone.
+    Answers,
+}
+
+struct Client<'i, R, W> {
+    input: &'i mut Lines<R>,
+    output: W,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<'_, R, W> {
+    /// Passes messages on both ways, those that are given first.
+    async fn talks(
+        &mut self,
+        talk: &mut Talk,
+        mut answers: Lines<impl AsyncRead + Unpin>,
+        mut questions: impl AsyncWrite + Unpin,
+        first: Vec<Vec<u8>>,
+    ) -> Ended {
+        for line in first {
+            if !put(&mut questions, &line).await {
+                return Ended::Answers;
+            }
+        }
+        loop {
+            tokio::select! {
+                line = answers.next() => match line {
+                    Some(line) => {
+                        if talk.answered(&line) {
+                            self.tell(&line).await;
+                        }
+                    }
+                    None => return Ended::Answers,
+                },
+                line = self.input.next() => match line {
+                    Some(line) => {
+                        talk.asked(&line);
+                        if !put(&mut questions, &line).await {
+                            return Ended::Answers;
+                        }
+                    }
+                    None => break,
+                },
+            }
+        }
+        let last = async {
+            let _closed = questions.shutdown().await;
+            while let Some(line) = answers.next().await {
+                if talk.answered(&line) {
+                    self.tell(&line).await;
+                }
+            }
+        };
+        let _late = tokio::time::timeout(LAST, last).await;
+        Ended::Input
+    }
+
+    /// Tells the client; one that is gone is noticed by its input.
+    async fn tell(&mut self, line: &[u8]) {
+        let _told = put(&mut self.output, line).await;
+    }
+}
+
+/// Writes a line; returns whether somebody took it.
+async fn put(to: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> bool {
+    to.write_all(line).await.is_ok() && to.flush().await.is_ok()
+}
+
+/// Lines as they come, with their ends; what has come of the next one stays when nobody waits for it any more.
+struct Lines<R> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    fn new(from: R) -> Self {
+        Self { from: BufReader::new(from), line: Vec::new() }
+    }
+
+    /// Returns the next whole line, or `None` at the end; half a line at the end was never said.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        let read = self.from.read_until(b'\n', &mut self.line).await;
+        let line = std::mem::take(&mut self.line);
+        (read.is_ok() && line.ends_with(b"\n")).then_some(line)
+    }
+}
+
+/// What was said, as far as whoever answers next must know it.
+#[derive(Debug, Default)]
+struct Talk {
+    /// The greeting, with its id, and whether it was answered.
+    hello: Option<(String, Vec<u8>, bool)>,
+    /// That the client is ready.
+    ready: Option<Vec<u8>>,
+    /// Requests without an answer, in their order.
+    waiting: Vec<(String, Vec<u8>)>,
+    /// The second answer to the greeting, which the client has had.
+    unwanted: Option<String>,
+}
+
+/// What is said when somebody else answers.
+#[derive(Debug, Default)]
+struct Again {
+    /// To whoever answers.
+    ask: Vec<Vec<u8>>,
+    /// To the client.
+    tell: Vec<Vec<u8>>,
+}
+
+impl Talk {
+    /// Takes note of what the client said.
+    fn asked(&mut self, line: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
+        match (message.get("method").and_then(Value::as_str), message.get("id")) {
+            (Some("initialize"), Some(id)) => self.hello = Some((id.to_string(), line.to_vec(), false)),
+            (Some("notifications/initialized"), _) => self.ready = Some(line.to_vec()),
+            (Some("notifications/cancelled"), _) => {
+                let id = message.pointer("/params/requestId").map(Value::to_string);
+                self.waiting.retain(|(waiting, _)| Some(waiting) != id.as_ref());
+            }
+            (Some(_), Some(id)) => self.waiting.push((id.to_string(), line.to_vec())),
+            _ => {}
+        }
+    }
+
+    /// Takes note of what was answered; returns whether the client is to hear it.
+    fn answered(&mut self, line: &[u8]) -> bool {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else { return true };
+        let (None, Some(id)) = (message.get("method"), message.get("id")) else { return true };
+        let id = id.to_string();
+        if self.unwanted.as_ref() == Some(&id) {
+            self.unwanted = None;
+            return false;
+        }
+        if let Some((hello, _, is_answered)) = &mut self.hello
+            && *hello == id
+        {
+            *is_answered = true;
+        }
+        self.waiting.retain(|(waiting, _)| *waiting != id);
+        true
+    }
+
+    /// Returns what is to be said to whoever answers next, and to the client of calls that are not said again.
+    fn again(&mut self) -> Again {
+        let mut again = Again::default();
+        if let Some((id, line, is_answered)) = &self.hello {
+            again.ask.push(line.clone());
+            self.unwanted = is_answered.then(|| id.clone());
+        }
+        again.ask.extend(self.ready.clone());
+        self.waiting.retain(|(_, line)| match outcome_unknown(line) {
+            Some(told) => {
+                again.tell.push(told);
+                false
+            }
+            None => {
+                again.ask.push(line.clone());
+                true
+            }
+        });
+        again
+    }
+}
+
+/// Returns what is told of a call that must not be done twice; `None` for one that may be said again.
+fn outcome_unknown(line: &[u8]) -> Option<Vec<u8>> {
+    let message: Value = serde_json::from_slice(line).ok()?;
+    if message.get("method").and_then(Value::as_str) != Some("tools/call") {
+        return None;
+    }
+    let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
+    if mcp::may_be_repeated(tool) {
+        return None;
+    }
+    let text = "The server that held the memory ended at work: look whether it is done, then call again.";
+    let told = json!({
+        "jsonrpc": "2.0", "id": message.get("id"),
+        "result": {"content": [{"type": "text", "text": text}], "isError": true},
+    });
+    Some(format!("{told}\n").into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(message: &Value) -> Vec<u8> {
+        format!("{message}\n").into_bytes()
+    }
+
+    fn call(id: u64, tool: &str) -> Vec<u8> {
+        line(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}}))
+    }
+
+    fn answer(id: u64) -> Vec<u8> {
+        line(&json!({"jsonrpc": "2.0", "id": id, "result": {}}))
+    }
+
+    #[test]
+    fn who_answers_next_hears_the_greeting_and_what_waits_and_no_call_is_done_twice() {
+        let hello = line(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}));
+        let ready = line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let gone = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
+        let mut talk = Talk::default();
+        talk.asked(&hello);
+        assert!(talk.answered(&answer(0)));
+        talk.asked(&ready);
+        for (id, tool) in [
+            (1, "memory_recall"),
+            (2, "memory_store"),
+            (3, "memory_dream"),
+            (4, "memory_recall"),
+            (5, "memory_recall"),
+        ] {
+            talk.asked(&call(id, tool));
+        }
+        talk.asked(&line(&gone));
+        assert!(talk.answered(&answer(1)));
+        let again = talk.again();
+        assert_eq!(again.ask, [hello, ready, call(2, "memory_store"), call(4, "memory_recall")]);
+        let [told] = again.tell.as_slice() else { panic!("{again:?}") };
+        let told: Value = serde_json::from_slice(told).unwrap();
+        assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(3), &json!(true)));
+        // The client has had the answer to its greeting.
+        assert!(!talk.answered(&answer(0)));
+        assert!(talk.answered(&answer(4)));
+        assert_eq!(talk.again().ask.len(), 3, "the second is still waited for");
+    }
+
+    #[test]
+    fn a_greeting_without_an_answer_is_answered_once() {
+        let hello = line(&json!({"jsonrpc": "2.0", "id": "a", "method": "initialize"}));
+        let mut talk = Talk::default();
+        talk.asked(&hello);
+        assert_eq!(talk.again().ask, [hello]);
+        assert!(talk.answered(&line(&json!({"jsonrpc": "2.0", "id": "a", "result": {}}))));
+    }
+
+    #[tokio::test]
+    async fn half_a_line_stays_until_its_end_comes() {
+        let (mut there, here) = tokio::io::duplex(100);
+        let mut lines = Lines::new(here);
+        there.write_all(b"{\"half\":").await.unwrap();
+        tokio::select! {
+            biased;
+            _ = lines.next() => panic!("half a line is no line"),
+            () = std::future::ready(()) => {}
+        }
+        there.write_all(b"1}\nrest").await.unwrap();
+        assert_eq!(lines.next().await.as_deref(), Some(b"{\"half\":1}\n".as_slice()));
+        drop(there);
+        assert_eq!(lines.next().await, None, "what has no end was never said");
+    }
+}

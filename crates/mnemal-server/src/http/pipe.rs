@@ -1,0 +1,131 @@
+//! Pipes: the Model Context Protocol on the standard streams of another process of the same user, carried by a server that
+//! holds the space already. They come through the socket in the data directory alone.
+//!
+//! The connection is taken over: what comes through it is what would come through the streams, and what answers it is what
+//! would answer there. So nothing differs but who has the file open.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use bytes::Bytes;
+use hyper::header::{CONNECTION, HeaderValue, UPGRADE};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{StatusCode, upgrade};
+use hyper_util::rt::TokioIo;
+use mnemal::Memory;
+use tokio::io::{AsyncRead, ReadBuf};
+
+use crate::http::body;
+use crate::http::host::{Host, Neighbour};
+use crate::http::problem::Problem;
+use crate::http::route::Label;
+use crate::http::seats::{Seat, Working};
+use crate::mcp::{self, Options};
+
+/// Where pipes are asked for.
+pub const PIPES: &str = "/local/mcp";
+/// What a connection becomes.
+pub const PIPED: &str = "mnemal-mcp";
+
+/// What a pipe leads to; `None` when the program that serves does not lead there.
+pub type Led = Pin<Box<dyn Future<Output = Option<(Memory, Options)>> + Send>>;
+
+/// Where pipes lead: takes the text in which another process says what it would open.
+#[derive(Clone)]
+pub struct Pipes(Arc<dyn Fn(Bytes) -> Led + Send + Sync>);
+
+impl Pipes {
+    /// Takes what opens the memory of a pipe.
+    pub fn new(led: impl Fn(Bytes) -> Led + Send + Sync + 'static) -> Self {
+        Self(Arc::new(led))
+    }
+}
+
+impl fmt::Debug for Pipes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Pipes")
+    }
+}
+
+/// Mounts the pipes.
+pub(super) fn router(host: &Arc<Host>, pipes: Pipes) -> Router {
+    let host = Arc::clone(host);
+    let answer = move |request: Request| {
+        let (host, pipes) = (Arc::clone(&host), pipes.clone());
+        async move {
+            let mut response = answer(host, pipes, request).await.into_response();
+            response.extensions_mut().insert(Label(PIPES));
+            response
+        }
+    };
+    Router::new().route(PIPES, post(answer))
+}
+
+async fn answer(host: Arc<Host>, pipes: Pipes, mut request: Request) -> Result<Response, Problem> {
+    let seat = request.extensions().get::<Arc<Seat>>().cloned();
+    let (Some(_), Some(seat)) = (request.extensions().get::<Neighbour>(), seat) else {
+        return Err(Problem::not_found("no such route; see /openapi.json"));
+    };
+    let taken_over = upgrade::on(&mut request);
+    let said = body::whole(request, host.settings.timeout()).await?;
+    let led = (pipes.0)(said).await;
+    let (memory, options) = led.ok_or_else(|| Problem::new("conflict", "this server does not lead there"))?;
+    // The server waits at its end for all seats, and with them for its pipes.
+    let working = seat.work();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "holds its seat, and the server waits for all seats at its end"
+    )]
+    let _carrying = tokio::spawn(carry(host, taken_over, memory, options, working));
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    response.headers_mut().insert(UPGRADE, HeaderValue::from_static(PIPED));
+    Ok(response)
+}
+
+/// Answers what comes through a pipe until the other process or the server ends.
+async fn carry(host: Arc<Host>, taken_over: OnUpgrade, memory: Memory, options: Options, working: Working) {
+    let Ok(stream) = taken_over.await else { return };
+    let (read, write) = tokio::io::split(TokioIo::new(stream));
+    let mut ending = host.ending.subscribe();
+    let ended = Box::pin(async move {
+        let _ended = ending.wait_for(|ending| *ending).await;
+    });
+    let read = UntilEnd { read, ended: Some(ended) };
+    let space = memory.scope().space.clone();
+    if let Err(error) = mcp::serve(memory, options, read, write).await {
+        tracing::debug!(kind = error.kind().as_str(), "a pipe broke");
+    }
+    host.tell_written(&space);
+    drop(working);
+}
+
+/// What comes through a pipe, which ends for the server when the server ends.
+struct UntilEnd {
+    read: tokio::io::ReadHalf<TokioIo<Upgraded>>,
+    ended: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl AsyncRead for UntilEnd {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let is_over = self.ended.as_mut().is_none_or(|ended| ended.as_mut().poll(context).is_ready());
+        if is_over {
+            self.ended = None;
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.read).poll_read(context, room)
+    }
+}
