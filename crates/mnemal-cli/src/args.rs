@@ -81,6 +81,9 @@ pub(crate) struct Global {
     /// The folder that names the space, in place of the working directory.
     #[arg(skip)]
     pub(crate) folder: Option<PathBuf>,
+    /// Whether it is for no project: a server, which other projects ask as well.
+    #[arg(skip)]
+    pub(crate) for_all: bool,
     /// The spaces of the server that does the command as an errand; `None` where it opens the file itself.
     #[arg(skip)]
     pub(crate) carried: Option<Spaces>,
@@ -354,6 +357,11 @@ pub(crate) enum Space {
         /// Least minutes between two cycles over its notes that nobody asked for.
         #[arg(long, value_name = "MIN")]
         consolidate_interval: Option<u32>,
+    },
+    /// Agree that the project of this folder chooses the space that its `.mnemal/config.toml` asks for.
+    Trust {
+        /// Its name.
+        name: String,
     },
     /// Remove a space for good, with all its files.
     Rm {

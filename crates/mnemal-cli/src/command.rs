@@ -57,6 +57,7 @@ use crate::ask::Going;
 use crate::output::Output;
 use crate::owner::{Errand, Told};
 use crate::place::Place;
+use crate::project::Project;
 use crate::{config, failure};
 
 /// Returns the command that another process means, as it runs with the spaces of this one.
@@ -94,7 +95,8 @@ pub(crate) async fn errand(mut errand: Errand, spaces: Spaces) -> Told {
 /// Runs the command and returns the exit code.
 #[expect(clippy::too_many_lines, reason = "a table of the commands")]
 pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
-    let Args { global, command } = args;
+    let Args { mut global, command } = args;
+    global.for_all = matches!(command, Command::Serve(_));
     match command {
         Command::Init => init::run(&global, output).await,
         Command::Demo => demo::run(output).await,
@@ -251,10 +253,18 @@ async fn opened(
     if global.verbose > 0 {
         output.say(&format!("space {} in {}", place.space, place.file.display()));
     }
+    for warning in config::project(global)?.iter().flat_map(Project::warnings) {
+        output.say(&warning);
+    }
     let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
     if let Some(spaces) = &global.carried {
         let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
         return Ok((memory, Some(spaces.clone())));
+    }
+    if !config::is_on(global)? {
+        output.say("memory is switched off: nothing is kept");
+        let engine = config::builder(settings)?.disabled()?;
+        return Ok((engine.memory(Scope::whole(place.space.clone())), None));
     }
     let builder = config::builder(settings)?.with_key_file(&place.key);
     let Some(data) = &place.data else {

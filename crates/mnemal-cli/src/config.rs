@@ -1,19 +1,46 @@
-//! Settings: the defaults, then the user's file, then variables of the environment.
+//! Settings: the defaults, then the user's file, then what the project may say, then variables of the environment.
 
 use anyhow::{Context as _, Result};
 use mnemal::{Builder, Engine, Error, GUARDED, Program, Settings};
 use mnemal_server::{AuthSettings, ServerSettings};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::Global;
 use crate::command::hook::HookSettings;
 use crate::place;
+use crate::project::Project;
 
 /// The section that the command `hook` has for itself.
 const HOOKS: &str = "hooks";
 /// Those that the command `serve` has for itself.
 const SERVER: &str = "server";
 const AUTH: &str = "auth";
+/// The switch.
+const MEMORY: &str = "memory";
+
+/// The section `[memory]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct MemorySettings {
+    /// Whether anything is remembered.
+    enabled: bool,
+}
+
+impl Default for MemorySettings {
+    /// Source: own default; PicoBot asks people to switch memory on, and whoever installs this program has done so.
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// Whether memory is switched on. Where it is not, what is written is dropped, answers are empty, and no tools are offered.
+///
+/// # Errors
+/// `Invalid` for an unknown key or a wrong type in that section.
+pub(crate) fn is_on(global: &Global) -> Result<bool> {
+    Ok(section::<MemorySettings>(global, MEMORY)?.enabled)
+}
 
 /// Reads the settings that hold for this command.
 ///
@@ -27,6 +54,7 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     let mut part = |name: &str| table.remove(name).unwrap_or_else(|| toml::Table::new().into());
     let _checked: HookSettings = part(HOOKS).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: ServerSettings = part(SERVER).try_into().map_err(|cause| invalid(&shown, &cause))?;
+    let _checked: MemorySettings = part(MEMORY).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: AuthSettings = part(AUTH).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
     // Without a home directory a model is named by its own folder.
@@ -35,6 +63,17 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     }
     settings.check()?;
     Ok(settings)
+}
+
+/// Returns what the project says in whose folder a command runs, if it is known and says something.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn project(global: &Global) -> Result<Option<Project>> {
+    match global.folder.clone().or_else(|| std::env::current_dir().ok()) {
+        Some(folder) if !global.for_all => Project::around(&folder),
+        _ => Ok(None),
+    }
 }
 
 /// Starts an engine with these settings, and with the keys of the endpoints that they name: only then are the variables
@@ -100,6 +139,12 @@ fn table(global: &Global) -> Result<(toml::Table, String)> {
     };
     let shown = path.display().to_string();
     let mut table: toml::Table = toml::from_str(&text).map_err(|cause| invalid(&shown, &cause))?;
+    if let Some(project) = project(global)? {
+        let mut defaults =
+            toml::Table::try_from(Settings::default()).context("the defaults cannot be written")?;
+        defaults.insert(HOOKS.to_owned(), HookSettings::default().injected().into());
+        project.over(&mut table, &defaults);
+    }
     if let Some(value) = place::variable("MNEMAL_READ_GLOBAL") {
         table.insert("read_global".to_owned(), read_value(&value));
     }

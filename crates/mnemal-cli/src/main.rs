@@ -12,6 +12,7 @@ mod owner;
 #[cfg(unix)]
 mod pipe;
 mod place;
+mod project;
 mod time;
 mod wire;
 

@@ -165,6 +165,9 @@ pub(crate) fn asked(
 /// Returns the server that holds the spaces of a place, if it says at once that it is there.
 fn found(place: &Place, global: &Global) -> Result<Option<wire::Server>> {
     let Some(data) = &place.data else { return Ok(None) };
+    if !config::is_on(global)? {
+        return Ok(None);
+    }
     let Some(stream) = wire::connected(data) else { return Ok(None) };
     let settings: ServerSettings = config::section(global, "server")?;
     Ok(wire::greeted(stream, Duration::from_millis(settings.greeting_ms)))

@@ -7,6 +7,7 @@ use etcetera::BaseStrategy as _;
 use mnemal::{Error, SpaceId};
 
 use crate::args::Global;
+use crate::project::Project;
 
 /// Files and name of the space that a command means.
 #[derive(Debug)]
@@ -73,6 +74,10 @@ fn space(name: &str, global: &Global) -> Result<SpaceId> {
         Some(folder) => folder.clone(),
         None => std::env::current_dir().context("there is no working directory")?,
     };
+    // A file that cannot be read is told of where settings are read.
+    if let Some(space) = Project::around(&folder).ok().flatten().and_then(|project| project.space()) {
+        return Ok(space);
+    }
     Ok(SpaceId::new(derived(&folder))?)
 }
 

@@ -191,3 +191,32 @@ fn a_space_is_chosen_as_for_every_command_and_reading_only_is_a_profile() {
     own.end();
     other.end();
 }
+
+// proves: PB-46, PB-54 (the setting), PB-56
+#[test]
+fn where_memory_is_switched_off_nothing_is_kept_and_no_tool_is_offered() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let off = |arguments: &[&str]| {
+        let mut command = command(home);
+        command.args(arguments).env("MNEMAL_MEMORY__ENABLED", "false").stdin(Stdio::null());
+        command.output().unwrap()
+    };
+    assert!(off(&["-s", "demo", "log", "add", "The heron nests behind the mill"]).status.success());
+    let found = off(&["-s", "demo", "recall", "heron", "--json"]);
+    assert!(found.status.success());
+    assert!(!String::from_utf8(found.stdout).unwrap().contains("mill"));
+    assert!(!home.join("data/spaces/demo.db").exists(), "no file was made");
+    assert_eq!(off(&["serve"]).status.code(), Some(2), "there is nothing to serve");
+    std::fs::create_dir_all(home.join(".config/mnemal")).unwrap();
+    std::fs::write(home.join(".config/mnemal/config.toml"), "[memory]\nenabled = false\n").unwrap();
+    let mut server = Server::start(home, &[]);
+    assert_eq!(server.request("tools/list", &json!({}))["tools"], json!([]));
+    server.end();
+    // The other numbers of that design.
+    let settings = mnemal::Settings::default();
+    let compress =
+        (settings.compress.turn_threshold, settings.compress.idle_minutes, settings.compress.max_failures);
+    assert_eq!(compress, (3, 10, 3));
+    assert_eq!((settings.recall.inject_limit, settings.retention.timeline_days), (5, 90));
+}

@@ -237,3 +237,39 @@ fn a_damaged_global_space_is_a_gap_and_no_failure() {
     assert_eq!(home.run("", &["-s", "web", "--strict", "recall", "the bridge"]).code, 6);
     home.ok(&["-s", "web", "remember", "Another one"]);
 }
+
+// proves: AD-78
+#[test]
+fn a_project_chooses_its_space_only_where_the_user_agreed_and_never_more_than_that() {
+    let home = Home::new();
+    let own = |folder: &str| home.path().join(folder).join(".mnemal");
+    for folder in ["web", "api"] {
+        std::fs::create_dir(own(folder)).unwrap();
+        let text = "space = \"team\"\n[server]\nlisten = \"0.0.0.0:1\"\n";
+        std::fs::write(own(folder).join("config.toml"), text).unwrap();
+    }
+    let spaces = || -> Vec<String> {
+        let entries = home.json(&["space", "list", "--json"]);
+        let names = entries["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["space"].as_str().unwrap().to_owned());
+        names.collect()
+    };
+    let added = home.run("web", &["log", "add", "The heron nests behind the mill"]);
+    assert_eq!(added.code, 0, "{}", added.err);
+    assert!(added.err.contains("mnemal space trust team"), "{}", added.err);
+    assert!(added.err.contains("server.listen"), "what it may not set is told: {}", added.err);
+    assert!(spaces().iter().all(|name| name != "team"), "nobody agreed: {:?}", spaces());
+    assert_eq!(home.run("web", &["space", "trust", "other"]).code, 2, "it asks for another one");
+    assert_eq!(home.run("web", &["space", "trust", "team"]).code, 0);
+    assert_eq!(home.run("web", &["log", "add", "The stork nests on the roof"]).code, 0);
+    assert!(home.ok(&["-s", "team", "log", "list", "--jsonl"]).out.contains("stork"));
+    // A copy of the file elsewhere chooses nothing, and a flag wins everywhere.
+    assert_eq!(home.run("api", &["log", "add", "The swan nests in the reed"]).code, 0);
+    assert_eq!(home.run("web", &["-s", "mine", "log", "add", "The crane nests far away"]).code, 0);
+    let team = home.ok(&["-s", "team", "log", "list", "--jsonl"]).out;
+    assert!(!team.contains("swan") && !team.contains("crane"), "{team}");
+    assert_eq!(home.run("web/.git", &["-s", "mine", "recall", "crane"]).code, 0, "also from below its root");
+}

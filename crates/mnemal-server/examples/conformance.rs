@@ -10,11 +10,12 @@ use mnemal_server::auth::Keyring;
 use mnemal_server::http::{Access, Server};
 use mnemal_server::{AuthMode, ServerSettings};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, DiscoverResult, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult, InputResponses,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, PromptArgument, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult,
+    InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -117,6 +118,7 @@ fn plain_tools() -> Vec<(&'static str, Value)> {
         "test_multiple_content_types",
         "test_error_handling",
         "test_logging_tool",
+        "test_tool_with_progress",
         "test_missing_capability",
     ];
     let mut tools: Vec<(&'static str, Value)> = names.into_iter().map(|name| (name, nothing())).collect();
@@ -288,22 +290,33 @@ impl ServerHandler for Fixtures {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if request.name == "test_tool_with_progress" {
+            // How far it is stands before the answer, which then comes in parts.
+            if let Some(token) = context.meta.get_progress_token() {
+                for done in [0.0, 50.0, 100.0] {
+                    let progress = ProgressNotificationParam::new(token.clone(), done).with_total(100.0);
+                    // A client that has gone needs no progress.
+                    let _told = context.peer.notify_progress(progress).await;
+                }
+            }
+            return Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into());
+        }
         let can = context.client_capabilities();
         if request.name == "test_missing_capability" && can.is_none_or(|can| can.sampling.is_none()) {
             let needed = json!({"requiredCapabilities": {"sampling": {}}});
             return Err(ErrorData::new(ErrorCode(-32_021), "the client cannot sample", Some(needed)));
         }
         if let Some(content) = content(&request.name) {
+            let content = typed(content)?;
             let is_error = request.name == "test_error_handling";
-            let result: CallToolResult = typed(json!({"content": content, "isError": is_error}))?;
+            let result =
+                if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
             return Ok(result.into());
         }
         let can_ask = context.client_capabilities().is_some_and(|can| can.elicitation.is_some());
         let answers = request.input_responses.unwrap_or_default();
         match step(&request.name, &answers, request.request_state.as_deref(), can_ask)? {
-            Some(Step::Say(text)) => {
-                Ok(typed::<CallToolResult>(json!({"content": [{"type": "text", "text": text}]}))?.into())
-            }
+            Some(Step::Say(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
             Some(Step::Ask(questions, state)) => Ok(asked(questions, state)?.into()),
             None => Err(no("such tool")),
         }
@@ -346,9 +359,11 @@ impl ServerHandler for Fixtures {
                 let text = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
                 json!({"uri": uri, "mimeType": "application/json", "text": text.to_string()})
             }
-            _ => return Err(no("such resource")),
+            _ => {
+                return Err(ErrorData::invalid_params("there is no such resource", Some(json!({"uri": uri}))));
+            }
         };
-        let result: ReadResourceResult = typed(json!({"contents": [contents]}))?;
+        let result = ReadResourceResult::new(vec![typed(contents)?]);
         Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
     }
 
@@ -408,6 +423,6 @@ impl ServerHandler for Fixtures {
                 }
             }
         };
-        Ok(typed::<GetPromptResult>(json!({"messages": messages}))?.into())
+        Ok(GetPromptResult::new(typed(messages)?).into())
     }
 }

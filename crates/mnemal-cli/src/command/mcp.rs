@@ -1,7 +1,7 @@
 //! `mnemal mcp`.
 
 use anyhow::Result;
-use mnemal_server::mcp::{Options, Profile, serve_stdio};
+use mnemal_server::mcp::{Options, Profile, Reach, serve_stdio};
 
 use crate::args::{Global, Mcp, McpProfile};
 use crate::output::Output;
@@ -18,7 +18,9 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
         };
     }
     let memory = super::open(global, output).await?;
-    let served = serve_stdio(memory.clone(), options(call)).await;
+    let options =
+        if crate::config::is_on(global)? { options(call) } else { options(call).with_reach(Reach::Nothing) };
+    let served = serve_stdio(memory.clone(), options).await;
     super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await
 }
 

@@ -22,6 +22,11 @@ use crate::place::Place;
 
 /// Serves all spaces of the data directory until it is told to end.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
+    if !config::is_on(global)? {
+        return Err(
+            Error::invalid("memory is switched off by `memory.enabled`: there is nothing to serve").into()
+        );
+    }
     let mut settings: ServerSettings = config::section(global, "server")?;
     settings.listen = call.listen.unwrap_or(settings.listen);
     let auth: AuthSettings = config::section(global, "auth")?;

@@ -1,7 +1,7 @@
 //! `mnemal space`.
 
 use anyhow::Result;
-use mnemal::{AlwaysOn, SpaceEntry, SpaceId, SpaceReport, Spaces};
+use mnemal::{AlwaysOn, Error, SpaceEntry, SpaceId, SpaceReport, Spaces};
 use serde::Serialize;
 
 use crate::args::{Global, Space};
@@ -38,6 +38,12 @@ struct ReportForm {
 }
 
 #[derive(Serialize)]
+struct TrustedForm {
+    space: String,
+    trusted: bool,
+}
+
+#[derive(Serialize)]
 struct RemovedForm {
     space: String,
     removed: bool,
@@ -56,6 +62,15 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
                 spaces.create(&space, AlwaysOn::No).await?
             });
             show(&spaces, &space, output).await?;
+        }
+        Space::Trust { name } => {
+            let space = SpaceId::new(name)?;
+            let project = crate::config::project(global)?;
+            let project =
+                project.ok_or_else(|| Error::not_found("this project has no .mnemal/config.toml"))?;
+            project.trust(&space)?;
+            let form = TrustedForm { space: space.to_string(), trusted: true };
+            output.answer(&form, || format!("this project chooses the space {space}"))?;
         }
         Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
         Space::Set { name, always_on, no_always_on, consolidate_interval } => {

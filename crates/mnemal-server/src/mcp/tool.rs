@@ -86,6 +86,8 @@ const COMPAT: &[(&str, Tool)] = &[
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reach {
+    /// Nothing: memory is switched off.
+    Nothing,
     /// Reading only.
     Reading,
     /// Also storing.
@@ -99,6 +101,7 @@ impl Reach {
     /// Whether a tool may be called.
     pub(super) fn allows(self, tool: Tool) -> bool {
         match self {
+            Self::Nothing => false,
             Self::Reading => tool.is_read_only(),
             Self::Writing => tool != Tool::Forget,
             Self::Erasing => true,

@@ -46,6 +46,17 @@ const RECALL_ITEMS: usize = 6;
 /// Most time, in milliseconds. Source: SURFACES 4.2, `hooks.deadline_ms`.
 const DEADLINE_MS: u64 = 800;
 
+impl HookSettings {
+    /// Returns how much is injected, as the file of settings says it.
+    pub(crate) fn injected(&self) -> toml::Table {
+        let numbers = [
+            ("recall_tokens", i64::from(self.recall_tokens)),
+            ("recall_items", i64::try_from(self.recall_items).unwrap_or(i64::MAX)),
+        ];
+        numbers.into_iter().map(|(key, number)| (key.to_owned(), number.into())).collect()
+    }
+}
+
 impl Default for HookSettings {
     fn default() -> Self {
         Self {
