@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use mnemal::{Erasure, EventId, Gap, Receipt, ScorePart, Span, Stored};
-pub(crate) use mnemal_server::wire::{AckForm, EventForm, GapForm, SessionForm, durability, gaps};
+use mnemal::{EventId, Gap, Receipt, ScorePart, Span, Stored};
+pub(crate) use mnemal_server::wire::{
+    AckForm, ErasureForm, EventForm, GapForm, MemoryForm, SessionForm, durability, gaps,
+};
 use serde::Serialize;
 
 /// A stored note.
@@ -31,66 +33,6 @@ impl StoredForm {
             durability: durability(stored.durability),
             redactions: stored.redactions,
             gaps: gaps(of),
-        }
-    }
-}
-
-/// What a forget did.
-#[derive(Debug, Serialize)]
-pub(crate) struct ErasureForm {
-    pub(crate) status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) event_id: Option<String>,
-    pub(crate) ids: Vec<String>,
-    pub(crate) events: u64,
-    pub(crate) learnings: u64,
-    pub(crate) receipts: u64,
-    pub(crate) completions: u64,
-    pub(crate) working: u64,
-    pub(crate) files: u64,
-    pub(crate) wal_checkpoint: &'static str,
-    pub(crate) verified: bool,
-    pub(crate) residual: Vec<String>,
-    /// What says nearly the same and is not selected.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) similar: Vec<SimilarForm>,
-    /// By which exactly this can be confirmed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) confirm: Option<String>,
-    /// The signed account.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) receipt: Option<String>,
-}
-
-/// A record that says nearly what is to be forgotten.
-#[derive(Debug, Serialize)]
-pub(crate) struct SimilarForm {
-    pub(crate) event_id: String,
-    pub(crate) likeness: f32,
-}
-
-impl From<&Erasure> for ErasureForm {
-    fn from(erasure: &Erasure) -> Self {
-        Self {
-            status: erasure.status.as_str(),
-            event_id: erasure.event.map(|id| id.to_string()),
-            ids: erasure.ids.iter().map(ToString::to_string).collect(),
-            events: erasure.events,
-            learnings: erasure.learnings,
-            receipts: erasure.receipts,
-            wal_checkpoint: if erasure.truncated { "truncated" } else { "pending" },
-            verified: erasure.verified,
-            residual: erasure.residual.clone(),
-            completions: erasure.completions,
-            working: erasure.working,
-            files: erasure.files,
-            similar: erasure
-                .similar
-                .iter()
-                .map(|one| SimilarForm { event_id: one.event.to_string(), likeness: one.likeness })
-                .collect(),
-            confirm: None,
-            receipt: erasure.receipt.as_ref().map(|receipt| receipt.as_str().to_owned()),
         }
     }
 }

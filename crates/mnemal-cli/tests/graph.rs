@@ -200,14 +200,19 @@ fn somebody_is_forgotten_with_every_event_that_names_them() {
     assert_eq!(run(&home, &["remember", "Anna has the spare key"]).0, 0);
     let mut dry = read(&home, &["entity", "forget", "Anna", "--dry-run", "--json"]);
     assert_eq!(
-        (&dry["status"], &dry["events"], &dry["learnings"]),
+        (&dry["status"], &dry["events"], &dry["learnings_invalidated"]),
         (&json!("preview"), &json!(2), &json!(1))
     );
     let mut same = read(&home, &["memory", "forget", "Anna", "--dry-run", "--json"]);
     // What can be confirmed has a token, and each look has its own.
-    let [of_dry, of_same] =
-        [&mut dry, &mut same].map(|preview| preview.as_object_mut().unwrap().remove("confirm"));
-    assert!(of_dry.is_some_and(|token| token.is_string()) && of_same.is_some_and(|token| token.is_string()));
+    for preview in [&mut dry, &mut same] {
+        for own in ["confirm_token", "expires_at"] {
+            assert!(
+                preview.as_object_mut().unwrap().remove(own).is_some_and(|value| value.is_string()),
+                "{own}"
+            );
+        }
+    }
     assert_eq!(same, dry);
     assert_eq!(run(&home, &["entity", "forget", "Anna"]).0, 2, "nobody can be asked");
     let erased = read(&home, &["memory", "forget", "Anna", "--yes", "--json"]);

@@ -108,7 +108,8 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("space create", Some("third")),
     ("space show", Some("ours")),
     ("space set", Some("third --description free")),
-    ("space rm", None), // names the space that it removes, and shows nothing of what was in it
+    ("space trust", None), // notes that a project may choose its space, and opens none
+    ("space rm", None),    // names the space that it removes, and shows nothing of what was in it
     ("backup", Some("{new}")),
     ("restore", Some("/no/such/backup")),
     ("recover", None), // writes a file of the damaged space that is named

@@ -31,7 +31,7 @@ fn a_dry_run_is_confirmed_by_its_token_and_the_receipt_is_checked() {
     add("Bo", "Bread is on the upper shelf of the pantry.");
     let dry = read(&home, &["forget", "--speaker", "Ada", "--dry-run", "--json"]);
     assert_eq!((&dry["status"], &dry["events"]), (&json!("preview"), &json!(1)));
-    let token = dry["confirm"].as_str().unwrap();
+    let token = dry["confirm_token"].as_str().unwrap();
     assert_eq!(run(&home, &["forget", "--speaker", "Bo", "--confirm", token]).0, 5, "it is for another set");
     let file = home.path().join("receipt.txt");
     let file = file.to_str().unwrap();

@@ -360,7 +360,10 @@ impl ServerHandler for Fixtures {
                 json!({"uri": uri, "mimeType": "application/json", "text": text.to_string()})
             }
             _ => {
-                return Err(ErrorData::invalid_params("there is no such resource", Some(json!({"uri": uri}))));
+                return Err(ErrorData::invalid_params(
+                    "there is no such resource",
+                    Some(json!({"uri": uri})),
+                ));
             }
         };
         let result = ReadResourceResult::new(vec![typed(contents)?]);

@@ -15,7 +15,8 @@ use serde::Serialize;
 pub use self::event::{AckForm, EventForm, SessionForm, durability};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
-pub(crate) use self::memory::{ErasureForm, MemoryForm, StoredForm};
+pub(crate) use self::memory::StoredForm;
+pub use self::memory::{ErasureForm, MemoryForm, SimilarForm};
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
 
 /// A layer that could not answer in full.

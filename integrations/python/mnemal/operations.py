@@ -157,8 +157,10 @@ Erasure = TypedDict('Erasure', {
     "files": 'int',
     "ids": 'list[str]',
     "learnings_invalidated": 'int',
+    "receipt": 'str | None',
     "receipts": 'int',
     "residual": 'list[str]',
+    "similar": 'list[Similar]',
     "status": 'str',
     "verified": 'bool',
     "wal_checkpoint": 'str',
@@ -390,10 +392,13 @@ Memory = TypedDict('Memory', {
     "level": 'str',
     "occurred_at": 'str',
     "requires_user_permission": 'bool',
+    "rule": 'str | None',
     "session": 'str',
     "source_event_ids": 'list[str]',
+    "speaker": 'str | None',
     "status": 'str',
     "superseded_by": 'str | None',
+    "supports": 'int | None',
     "tags": 'list[str]',
     "tool": 'str | None',
     "topics": 'list[str]',
@@ -658,6 +663,11 @@ SetSpace = TypedDict('SetSpace', {
 Signature = TypedDict('Signature', {
     "fields": 'list[list[Any]]',
     "public_key": 'str',
+}, total=False)
+
+Similar = TypedDict('Similar', {
+    "event_id": 'str',
+    "likeness": 'float',
 }, total=False)
 
 Space = TypedDict('Space', {

@@ -261,10 +261,14 @@ export interface Erasure {
   ids: Array<string>;
   /** Memories that rested on them alone. */
   learnings_invalidated: number;
+  /** The signed account. */
+  receipt?: string | null;
   /** Lines of receipts, and of what sessions were shown. */
   receipts: number;
   /** What cannot be reached. */
   residual: Array<string>;
+  /** What says nearly the same and is not selected. */
+  similar: Array<Similar>;
   /** `preview`, `erased` or `erased_pending_checkpoint`. */
   status: string;
   /** Whether the bytes of the space were searched and hold none of the texts. */
@@ -673,14 +677,20 @@ export interface Memory {
   occurred_at: string;
   /** Whether the person must agree before it is acted on. */
   requires_user_permission: boolean;
+  /** The rule that read it, of what was learnt. */
+  rule?: string | null;
   /** The conversation. */
   session: string;
   /** The events that it rests on. */
   source_event_ids: Array<string>;
+  /** Who said it. */
+  speaker?: string | null;
   /** `active`, `superseded`, `archived`, `candidate` or `rejected`. */
   status: string;
   /** What took its place. */
   superseded_by?: string | null;
+  /** How often it was said, of what was learnt. */
+  supports?: number | null;
   /** Words that are attached. */
   tags: Array<string>;
   /** The tool that it is about. */
@@ -1143,6 +1153,14 @@ export interface Signature {
   fields: Array<Array<unknown>>;
   /** Who signed, as the receipt says. */
   public_key: string;
+}
+
+/** A record that says nearly what is to be forgotten. */
+export interface Similar {
+  /** The event. */
+  event_id: string;
+  /** How much of it, 0 to 1. */
+  likeness: number;
 }
 
 /** A space. */

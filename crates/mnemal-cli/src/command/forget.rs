@@ -67,7 +67,7 @@ async fn erase_into(
     let preview = memory.forget(selector.clone()).dry_run().await?;
     if going == Going::DryRun {
         let (token, ends) = memory.engine().issue_token(&[PURPOSE, &exactly(&preview)]);
-        let form = ErasureForm { confirm: Some(token.clone()), ..ErasureForm::from(&preview) };
+        let form = ErasureForm::of_preview(&preview, (token.clone(), ends));
         output
             .answer(&form, || format!("{}\nexactly that until {ends}: --confirm {token}", plan(&preview)))?;
         return Ok(0);

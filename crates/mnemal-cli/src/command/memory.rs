@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use mnemal::{
-    AsOf, Basis, Category, Decision, Error, EventId, Learning, LearningFilter, LearningKind, LearningStatus,
-    Leave, Memory, NoteKey, Scored, Tag, Timestamp, UserId, Within, key_of,
+    AsOf, Basis, Category, Decision, Error, Learning, LearningFilter, LearningKind, LearningStatus, Memory,
+    NoteKey, Scored, UserId, Within, key_of,
 };
 use serde::Serialize;
 
@@ -13,6 +13,7 @@ use super::{decided, within};
 use crate::args::{MemoryCall, Which};
 use crate::ask::Going;
 use crate::output::Output;
+use crate::wire::MemoryForm;
 
 /// Most time for learning from what waits in the log. Source: own default, what a person at a terminal puts up with.
 const READING: Duration = Duration::from_secs(10);
@@ -90,7 +91,7 @@ async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result
         Of::Learnings => row.kind != LearningKind::Note,
         Of::Preferences => matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern),
     });
-    let forms: Vec<MemoryForm> = rows.iter().map(|row| MemoryForm::of(memory, row, now)).collect();
+    let forms: Vec<MemoryForm> = rows.iter().map(|row| MemoryForm::new(memory, row, now)).collect();
     output.list(&forms, &MemoriesForm { memories: &forms }, || lines(&forms))?;
     Ok(0)
 }
@@ -105,8 +106,8 @@ pub(super) fn kind(name: &str) -> Result<LearningKind> {
 
 async fn show(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
     let row = memory.learning(name).await?;
-    let form = MemoryForm::of(memory, &row, memory.engine().now());
-    output.answer(&form, || form.told(&row))?;
+    let form = MemoryForm::new(memory, &row, memory.engine().now());
+    output.answer(&form, || told(&form))?;
     Ok(0)
 }
 
@@ -117,10 +118,10 @@ async fn history(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
         None => vec![row],
     };
     let now = memory.engine().now();
-    let forms: Vec<MemoryForm> = versions.iter().map(|row| MemoryForm::of(memory, row, now)).collect();
+    let forms: Vec<MemoryForm> = versions.iter().map(|row| MemoryForm::new(memory, row, now)).collect();
     output.list(&forms, &MemoriesForm { memories: &forms }, || {
-        let line = |form: &MemoryForm| format!("{}  {}  {}", form.version, form.created_at, form.line());
-        forms.iter().map(line).collect::<Vec<_>>().join("\n")
+        let version = |form: &MemoryForm| format!("{}  {}  {}", form.version, form.created_at, line(form));
+        forms.iter().map(version).collect::<Vec<_>>().join("\n")
     })?;
     Ok(0)
 }
@@ -186,118 +187,43 @@ struct MemoriesForm<'f> {
     memories: &'f [MemoryForm],
 }
 
-/// A note or learning as it is written for programs.
-#[derive(Serialize)]
-struct MemoryForm {
-    id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
-    kind: &'static str,
-    category: String,
-    content: String,
-    tags: Vec<String>,
-    topics: Vec<String>,
-    importance: f32,
-    trust: &'static str,
-    level: &'static str,
-    status: &'static str,
-    version: u32,
-    basis: &'static str,
-    confidence: f32,
-    weight: f32,
-    requires_user_permission: bool,
-    session: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    speaker: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    supports: Option<u32>,
-    source_event_ids: Vec<String>,
-    occurred_at: String,
-    created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    superseded_by: Option<String>,
+/// Returns a line for people.
+fn line(form: &MemoryForm) -> String {
+    let mut about = vec![form.kind.to_owned()];
+    if form.status != LearningStatus::Active.as_str() {
+        about.push(form.status.to_owned());
+    }
+    if form.basis == Basis::Inferred.as_str() {
+        about.push(format!("inferred, weight {:.2}", form.confidence * form.weight));
+    }
+    let name = form.key.as_ref().unwrap_or(&form.id);
+    format!("{}  [{}] {name}", form.content, about.join(", "))
 }
 
-impl MemoryForm {
-    fn of(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
-        let text = |time: Timestamp| time.to_string();
-        Self {
-            id: row.id.to_string(),
-            key: row.key.as_ref().map(ToString::to_string),
-            kind: row.kind.as_str(),
-            category: row.category.to_string(),
-            content: row.content.clone(),
-            tags: row.tags.iter().map(Tag::to_string).collect(),
-            topics: row.topics.clone(),
-            importance: row.importance.get(),
-            trust: row.trust.as_str(),
-            level: row.level.as_str(),
-            status: row.status.as_str(),
-            version: row.version,
-            basis: row.basis.as_str(),
-            confidence: row.confidence.get(),
-            weight: memory.engine().weight(row, now),
-            requires_user_permission: row.leave == Leave::Asked,
-            session: row.session.to_string(),
-            speaker: row.speaker.as_ref().map(ToString::to_string),
-            user: row.user.as_ref().map(ToString::to_string),
-            tool: row.tool.as_ref().map(ToString::to_string),
-            rule: row.signal.as_ref().map(|signal| signal.rule.to_string()),
-            supports: row.signal.as_ref().map(|signal| signal.supports),
-            source_event_ids: row.sources.iter().map(|source| EventId::to_string(&source.event)).collect(),
-            occurred_at: text(row.occurred_at),
-            created_at: text(row.created_at),
-            expires_at: row.expires_at.map(text),
-            superseded_by: row.superseded_by.map(|id| id.to_string()),
-        }
+/// Returns everything for people.
+fn told(form: &MemoryForm) -> String {
+    let mut lines = vec![form.content.clone()];
+    let mut say = |name: &str, value: &str| lines.push(format!("  {name}: {value}"));
+    say("id", &form.id);
+    form.key.iter().for_each(|key| say("key", key));
+    say("kind", &format!("{}, {}, version {}", form.kind, form.status, form.version));
+    say("filed", &format!("{}  {}", form.category, form.tags.join(" ")));
+    say("said", &format!("{} in session {}", form.occurred_at, form.session));
+    say("trust", &format!("{}, level {}", form.trust, form.level));
+    if let (Some(rule), Some(supports)) = (&form.rule, form.supports) {
+        say("read by", &format!("{rule}, said {supports} time(s)"));
     }
-
-    /// Returns a line for people.
-    fn line(&self) -> String {
-        let mut about = vec![self.kind.to_owned()];
-        if self.status != LearningStatus::Active.as_str() {
-            about.push(self.status.to_owned());
-        }
-        if self.basis == Basis::Inferred.as_str() {
-            about.push(format!("inferred, weight {:.2}", self.confidence * self.weight));
-        }
-        let name = self.key.as_ref().unwrap_or(&self.id);
-        format!("{}  [{}] {name}", self.content, about.join(", "))
+    if form.basis == Basis::Inferred.as_str() {
+        say("weight", &format!("{:.2} × {:.2}", form.confidence, form.weight));
     }
-
-    /// Returns everything for people.
-    fn told(&self, row: &Learning) -> String {
-        let mut lines = vec![self.content.clone()];
-        let mut say = |name: &str, value: &str| lines.push(format!("  {name}: {value}"));
-        say("id", &self.id);
-        self.key.iter().for_each(|key| say("key", key));
-        say("kind", &format!("{}, {}, version {}", self.kind, self.status, self.version));
-        say("filed", &format!("{}  {}", self.category, self.tags.join(" ")));
-        say("said", &format!("{} in session {}", self.occurred_at, self.session));
-        say("trust", &format!("{}, level {}", self.trust, self.level));
-        if let Some(signal) = &row.signal {
-            say("read by", &format!("{}, said {} time(s)", signal.rule, signal.supports));
-        }
-        if row.basis == Basis::Inferred {
-            say("weight", &format!("{:.2} × {:.2}", self.confidence, self.weight));
-        }
-        if row.leave == Leave::Asked {
-            say("needs", "your leave before it is acted on");
-        }
-        self.superseded_by.iter().for_each(|id| say("superseded by", id));
-        say("evidence", &self.source_event_ids.join(" "));
-        lines.join("\n")
+    if form.requires_user_permission {
+        say("needs", "your leave before it is acted on");
     }
+    form.superseded_by.iter().for_each(|id| say("superseded by", id));
+    say("evidence", &form.source_event_ids.join(" "));
+    lines.join("\n")
 }
 
 fn lines(forms: &[MemoryForm]) -> String {
-    forms.iter().map(MemoryForm::line).collect::<Vec<_>>().join("\n")
+    forms.iter().map(line).collect::<Vec<_>>().join("\n")
 }

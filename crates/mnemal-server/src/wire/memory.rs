@@ -10,67 +10,77 @@ use crate::wire::{GapForm, durability, gaps};
 /// A memory: a note, or what was learnt.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Memory")]
-pub(crate) struct MemoryForm {
+pub struct MemoryForm {
     /// Its id.
-    id: String,
+    pub id: String,
     /// Its stable name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
+    pub key: Option<String>,
     /// `knowledge`, `preference`, `anti_pattern`, `tool`, `insight`; `timeline` for the entry of a conversation.
-    kind: &'static str,
+    pub kind: &'static str,
     /// Slash path.
-    category: String,
+    pub category: String,
     /// The words.
-    pub(crate) content: String,
+    pub content: String,
     /// Words that are attached.
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// What it is about.
-    topics: Vec<String>,
+    pub topics: Vec<String>,
     /// Given when it was stored, 0 to 1.
-    importance: f32,
+    pub importance: f32,
     /// How far it may be believed.
-    trust: &'static str,
+    pub trust: &'static str,
     /// What it may become.
-    level: &'static str,
+    pub level: &'static str,
     /// `active`, `superseded`, `archived`, `candidate` or `rejected`.
-    status: &'static str,
+    pub status: &'static str,
     /// Under its key, from 1.
-    version: u32,
+    pub version: u32,
     /// `told` or `inferred`.
-    basis: &'static str,
+    pub basis: &'static str,
     /// Probability that it is true, 0 to 1.
-    confidence: f32,
+    pub confidence: f32,
     /// What is left of it by now, 0 to 1.
-    weight: f32,
+    pub weight: f32,
     /// Whether the person must agree before it is acted on.
-    requires_user_permission: bool,
+    pub requires_user_permission: bool,
     /// The conversation.
-    session: String,
+    pub session: String,
+    /// Who said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
     /// Whose it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
+    pub user: Option<String>,
     /// The tool that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
+    pub tool: Option<String>,
+    /// The rule that read it, of what was learnt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// How often it was said, of what was learnt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supports: Option<u32>,
     /// The events that it rests on.
-    source_event_ids: Vec<String>,
+    pub source_event_ids: Vec<String>,
     /// When it was said.
-    occurred_at: String,
+    pub occurred_at: String,
     /// When it was stored.
-    created_at: String,
+    pub created_at: String,
     /// When it ends to hold.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
+    pub expires_at: Option<String>,
     /// What took its place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    superseded_by: Option<String>,
+    pub superseded_by: Option<String>,
 }
 
 /// The category of the entries of conversations.
 const TIMELINE: &str = "timeline";
 
 impl MemoryForm {
-    pub(crate) fn new(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
+    /// Returns the form of a memory as it stands at a time.
+    pub fn new(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
         let is_entry = row.category.as_str().split('/').next() == Some(TIMELINE);
         Self {
             id: row.id.to_string(),
@@ -90,8 +100,11 @@ impl MemoryForm {
             weight: memory.engine().weight(row, now),
             requires_user_permission: row.leave == Leave::Asked,
             session: row.session.to_string(),
+            speaker: row.speaker.as_ref().map(ToString::to_string),
             user: row.user.as_ref().map(ToString::to_string),
             tool: row.tool.as_ref().map(ToString::to_string),
+            rule: row.signal.as_ref().map(|signal| signal.rule.to_string()),
+            supports: row.signal.as_ref().map(|signal| signal.supports),
             source_event_ids: row.sources.iter().map(|source| source.event.to_string()).collect(),
             occurred_at: row.occurred_at.to_string(),
             created_at: row.created_at.to_string(),
@@ -153,43 +166,59 @@ impl StoredForm {
 /// What a forget did, or would do.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Erasure")]
-pub(crate) struct ErasureForm {
+pub struct ErasureForm {
     /// `preview`, `erased` or `erased_pending_checkpoint`.
-    status: &'static str,
+    pub status: &'static str,
     /// The decision in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    event_id: Option<String>,
+    pub event_id: Option<String>,
     /// The events concerned.
-    ids: Vec<String>,
+    pub ids: Vec<String>,
     /// Bodies of events.
-    events: u64,
+    pub events: u64,
     /// Memories that rested on them alone.
-    learnings_invalidated: u64,
+    pub learnings_invalidated: u64,
     /// Lines of receipts, and of what sessions were shown.
-    receipts: u64,
+    pub receipts: u64,
     /// Answers of language models that had read them.
-    completions: u64,
+    pub completions: u64,
     /// Entries of working memory.
-    working: u64,
+    pub working: u64,
     /// Copies of files.
-    files: u64,
+    pub files: u64,
     /// `truncated`, or `pending` while a reader holds it.
-    wal_checkpoint: &'static str,
+    pub wal_checkpoint: &'static str,
     /// Whether the bytes of the space were searched and hold none of the texts.
-    verified: bool,
+    pub verified: bool,
     /// What cannot be reached.
-    residual: Vec<String>,
+    pub residual: Vec<String>,
+    /// What says nearly the same and is not selected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub similar: Vec<SimilarForm>,
     /// What the second call says, of a preview.
     #[serde(skip_serializing_if = "Option::is_none")]
-    confirm_token: Option<String>,
+    pub confirm_token: Option<String>,
     /// When it ends to hold.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
+    pub expires_at: Option<String>,
+    /// The signed account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
+}
+
+/// A record that says nearly what is to be forgotten.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Similar")]
+pub struct SimilarForm {
+    /// The event.
+    event_id: String,
+    /// How much of it, 0 to 1.
+    likeness: f32,
 }
 
 impl ErasureForm {
     /// Returns the form of a preview with the token that confirms it.
-    pub(crate) fn of_preview(preview: &Erasure, (token, ends): (String, Timestamp)) -> Self {
+    pub fn of_preview(preview: &Erasure, (token, ends): (String, Timestamp)) -> Self {
         let (confirm_token, expires_at) = (Some(token), Some(ends.to_string()));
         Self { confirm_token, expires_at, ..Self::from(preview) }
     }
@@ -210,8 +239,14 @@ impl From<&Erasure> for ErasureForm {
             wal_checkpoint: if erasure.truncated { "truncated" } else { "pending" },
             verified: erasure.verified,
             residual: erasure.residual.clone(),
+            similar: erasure
+                .similar
+                .iter()
+                .map(|one| SimilarForm { event_id: one.event.to_string(), likeness: one.likeness })
+                .collect(),
             confirm_token: None,
             expires_at: None,
+            receipt: erasure.receipt.as_ref().map(|receipt| receipt.as_str().to_owned()),
         }
     }
 }
