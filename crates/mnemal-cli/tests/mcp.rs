@@ -192,7 +192,7 @@ fn a_space_is_chosen_as_for_every_command_and_reading_only_is_a_profile() {
     other.end();
 }
 
-// proves: PB-46, PB-54 (the setting), PB-56
+// proves: PB-46, PB-56, PB-54 (the setting)
 #[test]
 fn where_memory_is_switched_off_nothing_is_kept_and_no_tool_is_offered() {
     let home = tempfile::tempdir().unwrap();

@@ -81,7 +81,7 @@ async fn no_route_says_anything_of_a_space_that_the_key_does_not_know() {
     );
 }
 
-// proves: GB-56, GA-23 (the key; the refusal to start is the command line's), DF-91
+// proves: DF-91, GB-56, GA-23 (the key; the refusal to start is the command line's)
 #[tokio::test]
 async fn every_route_asks_for_a_key_and_its_right() {
     assert_eq!(ServerSettings::default().listen.to_string(), "127.0.0.1:6767");
