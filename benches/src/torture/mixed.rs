@@ -23,12 +23,8 @@ pub(super) enum Chance {
     /// Everything.
     Whatever,
     /// Nothing that says of what was that it never was (forgets, undos), or that leaves no trace of what was before (a note that
-    /// holds again, another name).
+    /// holds again).
     Keeps,
-    /// Everything but merges and splits.
-    Apart,
-    /// Nobody is merged, split or renamed.
-    Named,
 }
 
 /// A space and the chance that acts on it.
@@ -208,13 +204,11 @@ impl Space {
             object: Value::Literal { key: value_key(&text), text: text.clone() },
             choice,
         };
-        let may_rename = matches!(self.chance, Chance::Whatever | Chance::Apart);
-        let may_join = matches!(self.chance, Chance::Whatever | Chance::Keeps);
         let at = WorldTime::from_seconds(1_700_000_000 + i64::try_from(self.dice.below(1_000))?);
         Ok(match (self.dice.below(7), other) {
-            (0, _) if may_rename => Some(renaming(one.id, &format!("{} {}", one.name, self.dice.below(9)))?),
-            (1, Some(other)) if may_join => Some(Decision::Merge { one: one.id, into: other.id }),
-            (2, Some(other)) if may_join => Some(Decision::Split { one: one.id, from: other.id }),
+            (0, _) => Some(renaming(one.id, &format!("{} {}", one.name, self.dice.below(9)))?),
+            (1, Some(other)) => Some(Decision::Merge { one: one.id, into: other.id }),
+            (2, Some(other)) => Some(Decision::Split { one: one.id, from: other.id }),
             (3, _) => Some(Decision::Fact(fact(FactChoice::Reject))),
             (4, _) => Some(Decision::Fact(fact(FactChoice::End { at }))),
             (5, _) => Some(Decision::Fact(fact(FactChoice::Add { valid_at: Some(at), invalid_at: None }))),

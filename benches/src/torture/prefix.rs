@@ -23,7 +23,7 @@ const BEHIND: u64 = 60;
 const HITS: usize = 200;
 
 /// Runs the programme with `order.runs` lives, in which nothing is forgotten or taken back, because both say that something never
-/// was. No note is restored and nobody renamed either: of both only the present is kept, and belief at a moment is that of today.
+/// was. No note is restored either: of that only the present is kept, and belief at a moment is that of today.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

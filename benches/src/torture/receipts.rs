@@ -15,7 +15,7 @@ use mnemal::{
 use mnemal_learnings::note_id;
 use mnemal_text::{Analyzer, Language, is_stop_word};
 
-use super::mixed::{Chance, Space};
+use super::mixed::Space;
 use super::verdict::Fault;
 use super::{Order, Report};
 use crate::cpu::Watch;
@@ -71,7 +71,7 @@ async fn life(order: &Order) -> Result<Accounts> {
     settings.recall.part_deadline_ms = PATIENCE_MS;
     let builder = builder.with_settings(settings);
     let engine = builder.clone().open(&file).await?;
-    let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?.with(Chance::Named);
+    let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?;
     for _ in 0..HISTORY.min(u32::try_from(order.runs * 3).unwrap_or(u32::MAX)) {
         space.step().await?;
     }
@@ -205,16 +205,21 @@ type Values = BTreeMap<FactId, Vec<String>>;
 async fn values(memory: &Memory) -> Result<Values> {
     let graph = memory.graph().await?.value;
     let always = AsOf::present(Timestamp::MAX);
-    let names: BTreeMap<EntityId, Vec<String>> = graph
-        .all(&EntityFilter::all(), always)
-        .await?
-        .into_iter()
-        .map(|entity| (entity.id, entity.names.into_iter().map(|name| name.text).collect()))
-        .collect();
+    let mut names: BTreeMap<EntityId, Vec<String>> = BTreeMap::new();
+    for whole in graph.all(&EntityFilter::all(), always).await? {
+        let parts = graph.parts(whole.id, always).await?;
+        for entity in parts.into_iter().chain([whole]) {
+            names.insert(entity.id, entity.names.into_iter().map(|name| name.text).collect());
+        }
+    }
     let facts = graph.history(&FactFilter::all()).await?;
     let texts = |fact: &Fact| match &fact.object {
         Value::Literal { text, .. } => vec![text.clone()],
-        Value::Entity(id) => names.get(id).cloned().unwrap_or_default(),
+        // What somebody is taken for has other names than stand in the words, perhaps.
+        Value::Entity(whole) => {
+            let said = fact.supports.iter().filter_map(|support| support.object.entity());
+            said.chain([*whole]).filter_map(|id| names.get(&id)).flatten().cloned().collect()
+        }
     };
     Ok(facts.iter().map(|fact| (fact.id, texts(fact))).collect())
 }

@@ -1,6 +1,4 @@
 //! Decisions by chance over a space with a history, taken back in any order that is allowed: as if they had never been.
-//!
-//! Merges and splits are left out: over a long history the facts of two that were one for a while do not all come back as they were.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +10,7 @@ use mnemal::{
 };
 use mnemal_store::MemoryStore;
 
-use super::mixed::{Chance, Space};
+use super::mixed::Space;
 use super::verdict::Fault;
 use super::{Order, Report};
 
@@ -36,7 +34,7 @@ async fn life(order: &Order) -> Result<Report> {
     let mut report = Report::of("undo", order);
     let (builder, clock) = Space::parts(order.seed);
     let engine = builder.with_stores(MemoryStore::new()).build()?;
-    let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?.with(Chance::Apart);
+    let mut space = Space::new(&engine, Arc::clone(&clock), order.seed)?;
     for _ in 0..HISTORY {
         space.step().await?;
     }

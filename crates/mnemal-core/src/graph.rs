@@ -18,14 +18,18 @@ pub struct Entity {
     pub kind: EntityKind,
     /// How it is shown.
     pub name: String,
+    /// How it is shown as long as it has no name.
+    pub made_as: String,
     /// Every name it was given, by key; empty for one that has only a role.
     pub names: Vec<EntityName>,
-    /// Names that a person chose for it, oldest first; the last one is how it is shown.
+    /// Names that a person chose for it, oldest first; the last one that was not taken back is how it is shown.
     pub chosen: Vec<EntityName>,
     /// What it is for whom, in small letters: the owner and `sister`.
     pub roles: Vec<(EntityId, String)>,
-    /// What it was taken for; the last one without an end holds.
+    /// What it was taken for; the last one without an end holds. It follows from the ties of all entities.
     pub joined: Vec<Joined>,
+    /// What was said of it and another, without what was taken back; in the order in which it was said.
+    pub ties: Vec<Tie>,
     /// Events in which it was named or described, as far as they were read for it; never empty.
     pub sources: Vec<EventId>,
     /// Belief time from which it was known; `recorded_at` of its event.
@@ -55,9 +59,60 @@ pub struct EntityName {
     pub source: EventId,
     /// When that was said.
     pub occurred_at: Timestamp,
+    /// Belief time from which it was known.
+    pub recorded_at: Timestamp,
+    /// Until when, if it was taken back.
+    pub expired_at: Option<Timestamp>,
 }
 
-/// A merge of two entities; it has belief time like a fact.
+impl EntityName {
+    /// Whether it was known as of a belief time.
+    pub fn is_known_at(&self, belief: Timestamp) -> bool {
+        self.recorded_at <= belief && self.expired_at.is_none_or(|end| belief < end)
+    }
+}
+
+/// What was said of two entities, each as it is for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// The other one; of two that are one it stands for both.
+    pub other: EntityId,
+    /// What was said.
+    pub says: Says,
+    /// The event that said so.
+    pub source: EventId,
+    /// Its place among all ties of the space: what was said later has a greater number.
+    pub ordinal: u32,
+}
+
+/// What a tie says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// A text shows that two are one; a person who parted them knows better.
+    Read,
+    /// A person said that two are one.
+    Merged,
+    /// A person said that two are two.
+    Split,
+}
+
+impl Says {
+    /// Returns the name in stored rows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Merged => "merged",
+            Self::Split => "split",
+        }
+    }
+
+    /// Returns what a name means.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Read, Self::Merged, Self::Split].into_iter().find(|one| one.as_str() == name)
+    }
+}
+
+/// Two entities that are taken for one; it has belief time like a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
     /// The entity that stands for both.
@@ -68,6 +123,13 @@ pub struct Joined {
     pub created_at: Timestamp,
     /// Until when.
     pub expired_at: Option<Timestamp>,
+}
+
+impl Joined {
+    /// Whether it is still believed.
+    pub fn holds(&self) -> bool {
+        self.expired_at.is_none()
+    }
 }
 
 /// One appearance of an entity in an event; an entity appears once in an event.

@@ -7,14 +7,14 @@ mod read;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
-    Act, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, Joined, MentionRow, NewEvent,
-    Predicate, Producer, Role, SessionId, Span, Support, Timestamp, derived_id,
+    Act, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow, NewEvent, Predicate,
+    Producer, Role, SessionId, Span, Support, Timestamp, derived_id,
 };
 
 use self::held::Held;
 use self::read::{said_names, said_roles};
 use crate::interval::{Version, weigh};
-use crate::names::{Names, Said};
+use crate::names::{Names, Said, Saying, Shift};
 use crate::resolve::{self, Company};
 use crate::slot::{Claim, Slot, place, places};
 
@@ -156,36 +156,35 @@ impl Fold {
         self.facts.entry(fact.subject).or_default().insert(fact, |id| names.canon(id));
     }
 
+    /// Finds out what an event changes in who is whom.
+    pub(crate) fn shift(&self, event: &Event, pending: &mut Pending) {
+        pending.shift = self.names.shift(&pending.sayings, event.id, pending.undone);
+    }
+
     /// Weighs what an event says against what is believed. The subjects of `pending` must be loaded.
     pub(crate) fn weigh(&mut self, reading: Reading<'_>, pending: &Pending) {
         let said = reading.said();
         let mut slots: BTreeMap<Slot, Vec<Claim>> = BTreeMap::new();
-        let mut moved: Vec<Fact> = Vec::new();
-        for (one, into) in &pending.joins {
-            if let Some(one) = self.names.join(*one, *into, said) {
-                moved.append(&mut self.displaced(&BTreeSet::from([one])));
-            }
-        }
+        self.names.follow(&pending.shift, said);
         if let Some((id, name)) = &pending.renamed {
             self.names.choose(*id, name, said);
         }
-        if let Some(decision) = pending.undone() {
+        let mut moved = self.displaced(&pending.shift.from);
+        if let Some(decision) = pending.undone {
             self.names.unchoose(decision, said);
-        }
-        if let Some(split) = pending.split {
-            let parted = self.names.part(said, |id, joined| split.ends(id, joined));
-            moved.append(&mut self.displaced(&parted));
-        }
-        let mut without: Vec<Fact> = Vec::new();
-        if let Some(Split::Decision(decision)) = pending.split {
-            without = self.resting_on(decision);
+            moved.append(&mut self.resting_on(decision));
         }
         let decided =
             (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
         let names = &self.names;
         let canon = |id| names.canon(id);
-        for fact in &moved {
-            for (slot, claim) in places(fact, canon) {
+        for (_, before) in &moved {
+            // What stays where it was is weighed again too, without what goes.
+            slots.extend(before.iter().map(|slot| (slot.clone(), Vec::new())));
+        }
+        for (fact, _) in &moved {
+            let rest = places(fact, canon).filter(|(_, claim)| !pending.takes_back(claim));
+            for (slot, claim) in rest {
                 slots.entry(slot).or_default().push(claim);
             }
         }
@@ -193,17 +192,7 @@ impl Fold {
             let (slot, claim) = place(&claim.predicate, claim.topic.as_deref(), &claim.support, canon);
             slots.entry(slot).or_default().push(claim);
         }
-        for fact in &mut without {
-            for (slot, _) in places(fact, canon) {
-                slots.entry(slot).or_default();
-            }
-            let rest =
-                places(fact, canon).filter(|(_, claim)| Some(claim.support.source.event) != pending.undone());
-            for (slot, claim) in rest {
-                slots.entry(slot).or_default().push(claim);
-            }
-        }
-        for fact in moved.into_iter().chain(without) {
+        for (fact, _) in moved {
             self.expire(fact, reading.event.recorded_at);
         }
         let mut ordinal = 0;
@@ -212,8 +201,8 @@ impl Fold {
         }
     }
 
-    /// Takes out the facts about or leading to these entities that now are about others.
-    fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<Fact> {
+    /// Takes out the facts about or leading to these entities that now are about others, each with the slots in which it was.
+    fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<(Fact, Vec<Slot>)> {
         let names = &self.names;
         let canon = |id| names.canon(id);
         let is_near = |fact: &Fact| {
@@ -227,8 +216,8 @@ impl Fold {
         self.facts.values_mut().flat_map(|facts| facts.take(is_meant)).collect()
     }
 
-    /// Takes out the facts that rest on a decision.
-    fn resting_on(&mut self, decision: EventId) -> Vec<Fact> {
+    /// Takes out the facts that rest on a decision, each with the slots in which it was.
+    fn resting_on(&mut self, decision: EventId) -> Vec<(Fact, Vec<Slot>)> {
         let rests =
             |fact: &Fact| fact.supports.iter().any(|one| one.source.event == decision && one.is_decided());
         self.facts.values_mut().flat_map(|facts| facts.take(rests)).collect()
@@ -302,44 +291,27 @@ impl Fold {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
     claims: Vec<Resolved>,
-    /// Who turned out to be whom.
-    pub(crate) joins: Vec<(EntityId, EntityId)>,
+    /// Who turned out to be whom, or not.
+    sayings: Vec<Saying>,
+    /// What that changes.
+    shift: Shift,
     mentioned: BTreeMap<EntityId, Span>,
     subjects: BTreeSet<EntityId>,
-    split: Option<Split>,
+    /// The decision that is taken back.
+    pub(crate) undone: Option<EventId>,
     /// Whom a person gave which name.
     renamed: Option<(EntityId, String)>,
-}
-
-/// Which merges come to an end.
-#[derive(Clone, Copy, Debug)]
-enum Split {
-    /// That of two entities, whoever said it.
-    Pair(EntityId, EntityId),
-    /// What a decision said.
-    Decision(EventId),
-}
-
-impl Split {
-    fn ends(self, id: EntityId, joined: &Joined) -> bool {
-        match self {
-            Self::Pair(one, other) => (id, joined.into) == (one, other) || (id, joined.into) == (other, one),
-            Self::Decision(decision) => joined.source == decision,
-        }
-    }
 }
 
 impl Pending {
     /// Returns whose facts must be loaded before they are weighed.
     pub(crate) fn subjects(&self) -> BTreeSet<EntityId> {
-        let joined = self.joins.iter().flat_map(|(one, into)| [*one, *into]);
-        self.subjects.iter().copied().chain(joined).collect()
+        self.subjects.iter().chain(&self.shift.from).chain(&self.shift.to).copied().collect()
     }
 
     /// Returns those whose facts as an object must be loaded too.
-    pub(crate) fn joined(&self) -> Vec<EntityId> {
-        let parted = self.split.iter().flat_map(|_| self.subjects.iter().copied());
-        self.joins.iter().map(|(one, _)| *one).chain(parted).collect()
+    pub(crate) fn objects(&self) -> Vec<EntityId> {
+        self.shift.from.iter().copied().collect()
     }
 
     /// Adds subjects whose facts must be loaded.
@@ -347,12 +319,8 @@ impl Pending {
         self.subjects.extend(subjects);
     }
 
-    /// Returns the decision that is taken back.
-    pub(crate) fn undone(&self) -> Option<EventId> {
-        match self.split {
-            Some(Split::Decision(decision)) => Some(decision),
-            _ => None,
-        }
+    fn takes_back(&self, claim: &Claim) -> bool {
+        claim.support.is_decided() && Some(claim.support.source.event) == self.undone
     }
 }
 

@@ -9,7 +9,7 @@ use mnemal_core::{
 };
 
 use crate::key::name_key;
-use crate::names::Names;
+use crate::names::{Names, as_known};
 use crate::suggest::{self, Suggestion};
 
 /// Reads the graph of one space.
@@ -112,7 +112,7 @@ impl Graph {
         }
         found.retain(|entity| entity.created_at <= as_of.belief);
         found.sort_by_key(|entity| entity.id);
-        Ok(found)
+        Ok(found.into_iter().map(|entity| as_known(entity, as_of.belief)).collect())
     }
 
     /// Returns every entity that stands for itself at the belief time, by name.
@@ -122,6 +122,7 @@ impl Graph {
     pub async fn all(&self, filter: &EntityFilter, as_of: AsOf) -> Result<Vec<Entity>> {
         let mut all = self.store.entities(filter).await?;
         all.retain(|entity| entity.created_at <= as_of.belief && entity.joined_at(as_of.belief).is_none());
+        let mut all: Vec<Entity> = all.into_iter().map(|entity| as_known(entity, as_of.belief)).collect();
         all.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
         Ok(all)
     }
@@ -188,7 +189,7 @@ impl Graph {
             for entity in self.store.entities(&filter).await? {
                 if entity.joined_at(as_of.belief) == Some(into) && known.insert(entity.id) {
                     open.push(entity.id);
-                    parts.push(entity);
+                    parts.push(as_known(entity, as_of.belief));
                 }
             }
         }

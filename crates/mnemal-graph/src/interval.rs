@@ -74,7 +74,10 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     }
     versions.append(&mut held);
     for claim in withdrawn {
-        let says_so = |version: &&mut Version| version.object.key() == claim.object.key();
+        // Opposites share a slot: to reject that somebody likes tea says nothing of disliking it.
+        let says_so = |version: &&mut Version| {
+            version.predicate == claim.predicate && version.object.key() == claim.object.key()
+        };
         if let Some(version) = versions.iter_mut().find(says_so) {
             version.supports.push(claim.support);
         }

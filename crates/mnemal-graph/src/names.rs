@@ -1,12 +1,13 @@
 //! Who and what is known by which name: the index that resolution looks into.
 
 mod chosen;
+mod ties;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
-    Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, Joined, Producer, Timestamp, named_id,
+    Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, Producer, Tie, Timestamp, named_id,
 };
 
 use crate::index::{Called, How, Index, Meant};
@@ -14,6 +15,8 @@ use crate::key::{name_key, titled};
 use crate::pack::{Gender, packs};
 use crate::spelling::squeezed;
 use crate::{forms, kind, role, slip};
+
+pub(crate) use self::ties::{Saying, Shift};
 
 /// Every entity of a space, by name and by role.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,8 @@ pub(crate) struct Names {
     by_role: HashMap<String, BTreeMap<EntityId, Holders>>,
     /// Who was ever taken for whom, by the one that stands for both.
     members: HashMap<EntityId, BTreeSet<EntityId>>,
+    /// What was said of who is whom and not taken back, by its place, each with the one that it was said of.
+    ties: BTreeMap<u32, (EntityId, Tie)>,
     /// What the extractor recognises.
     gazetteer: Gazetteer,
     /// Entities that changed since they were taken.
@@ -60,6 +65,7 @@ impl Names {
             names.entities.insert(id, entity);
             names.index(id);
         }
+        names.know_ties();
         names
     }
 
@@ -227,10 +233,12 @@ impl Names {
                 id,
                 kind: said_kind,
                 name: shown.to_owned(),
+                made_as: shown.to_owned(),
                 names: Vec::new(),
                 chosen: Vec::new(),
                 roles: Vec::new(),
                 joined: Vec::new(),
+                ties: Vec::new(),
                 sources: vec![said.event.id],
                 created_at: said.event.recorded_at,
                 producer: said.producer.clone(),
@@ -259,6 +267,8 @@ impl Names {
                 key,
                 source: said.event.id,
                 occurred_at: said.occurred_at,
+                recorded_at: said.event.recorded_at,
+                expired_at: None,
             };
             entity.names.push(name);
         }
@@ -280,69 +290,6 @@ impl Names {
         note(entity, said.event);
         self.changed.insert(id);
         self.index(id);
-    }
-
-    /// Whether a person said of two entities that they are two.
-    pub(crate) fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
-        let ended = |of: EntityId, into: EntityId| {
-            let entity = self.entities.get(&of).into_iter();
-            entity
-                .flat_map(|entity| &entity.joined)
-                .any(|joined| joined.into == into && joined.expired_at.is_some())
-        };
-        ended(one, other) || ended(other, one)
-    }
-
-    /// Takes one entity for another from an event on; returns the one that is no longer itself, if that is new. What a person
-    /// parted is only joined by a person.
-    pub(crate) fn join(&mut self, one: EntityId, into: EntityId, said: Said<'_>) -> Option<EntityId> {
-        let (one, into) = (self.canon(one), self.canon(into));
-        let is_decided = said.event.role == mnemal_core::Role::Decision;
-        if one == into || !is_decided && self.is_parted(one, into) || !self.entities.contains_key(&into) {
-            return None;
-        }
-        let entity = self.entities.get_mut(&one)?;
-        let created_at = said.event.recorded_at;
-        entity.joined.push(Joined { into, source: said.event.id, created_at, expired_at: None });
-        note(entity, said.event);
-        self.changed.insert(one);
-        self.members.entry(into).or_default().insert(one);
-        Some(one)
-    }
-
-    /// Returns those whom an event joined, and what stands for them.
-    pub(crate) fn all_joined_by(&self, event: mnemal_core::EventId) -> Vec<EntityId> {
-        let joins = self
-            .entities
-            .values()
-            .flat_map(|entity| entity.joined.iter().map(move |joined| (entity.id, joined)));
-        joins
-            .filter(|(_, joined)| joined.source == event)
-            .flat_map(|(id, joined)| [id, joined.into])
-            .collect()
-    }
-
-    /// Ends the joins that `fits` chooses; returns what stood for each.
-    pub(crate) fn part(
-        &mut self,
-        said: Said<'_>,
-        fits: impl Fn(EntityId, &Joined) -> bool,
-    ) -> BTreeSet<EntityId> {
-        let mut parted = BTreeSet::new();
-        for (id, entity) in &mut self.entities {
-            let holding = entity.joined.iter_mut().filter(|joined| joined.expired_at.is_none());
-            let mut is_changed = false;
-            for joined in holding.filter(|joined| fits(*id, joined)) {
-                joined.expired_at = Some(said.event.recorded_at);
-                parted.extend([*id, joined.into]);
-                is_changed = true;
-            }
-            if is_changed {
-                note(entity, said.event);
-                self.changed.insert(*id);
-            }
-        }
-        parted
     }
 
     fn index(&mut self, id: EntityId) {
@@ -369,7 +316,7 @@ impl Names {
 /// Returns the name to show: what a person chose, else the newest of one who is somebody's, because pets and projects are
 /// renamed, else the first.
 fn shown(entity: &Entity) -> &str {
-    if let Some(chosen) = entity.chosen.last() {
+    if let Some(chosen) = entity.chosen.iter().rev().find(|name| name.expired_at.is_none()) {
         return &chosen.text;
     }
     let order = |name: &&EntityName| (name.occurred_at, name.source, name.text.clone());
@@ -380,7 +327,20 @@ fn shown(entity: &Entity) -> &str {
         entity.names.iter().min_by_key(order)
     };
     let role = entity.roles.first().map(|(_, role)| role);
-    name.map(|name| &name.text).or(role).unwrap_or(&entity.name)
+    name.map(|name| &name.text).or(role).unwrap_or(&entity.made_as)
+}
+
+/// Returns an entity with the names that were known as of a belief time, shown by what it was called then.
+pub(crate) fn as_known(mut entity: Entity, belief: Timestamp) -> Entity {
+    if belief < Timestamp::MAX {
+        entity.names.retain(|name| name.is_known_at(belief));
+        entity.chosen.retain(|name| name.is_known_at(belief));
+        for chosen in &mut entity.chosen {
+            chosen.expired_at = None;
+        }
+        entity.name = shown(&entity).to_owned();
+    }
+    entity
 }
 
 /// Returns what titles and given names say of an entity.

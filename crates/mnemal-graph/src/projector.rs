@@ -23,7 +23,7 @@ use self::shadow::Shadow;
 use crate::names::Names;
 
 /// Counts up with every change of what the fold makes of the same extractions.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Events a page when decisions are looked through.
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.

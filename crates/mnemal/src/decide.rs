@@ -71,18 +71,19 @@ impl Memory {
         }
     }
 
-    /// Returns the decision that takes a decision about a fact, a name, a merge, a note or a learning back, or an operation; a
-    /// split is taken back by the merge that it ended, said again.
+    /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a note or a learning back, or an
+    /// operation.
     ///
     /// # Errors
-    /// `NotFound` when there is no such event, `Invalid` when it is no such decision: a split that ended no merge, an undo, and
-    /// a forget, because what was forgotten stays so; `Conflict`, with their ids, when later operations build on this one: take them back first.
+    /// `NotFound` when there is no such event, `Invalid` when it is no such decision: an undo, and a forget, because what was
+    /// forgotten stays so; `Conflict`, with their ids, when later operations build on this one: take them back first.
     pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
         let event = self.get(decision).await?;
         match event.kept().map(|kept| &kept.kind) {
             Some(EventKind::Decision(
                 Decision::Fact(_)
                 | Decision::Merge { .. }
+                | Decision::Split { .. }
                 | Decision::Remember(_)
                 | Decision::Archive { .. }
                 | Decision::Restore { .. }
@@ -101,33 +102,11 @@ impl Memory {
                     ),
                 ))
             }
-            Some(EventKind::Decision(Decision::Split { one, from })) => {
-                let ended = self.merge_ended(*one, *from, event.recorded_at).await?;
-                ended.ok_or_else(|| {
-                    Error::invalid(format!(
-                        "{decision} is a split that ended no merge; a merge says that the two are one"
-                    ))
-                })
-            }
             Some(EventKind::Decision(Decision::Forget(_))) => {
                 Err(Error::invalid(format!("{decision} is a forget, and there is no undo")))
             }
             _ => Err(Error::invalid(format!("{decision} is no decision that can be taken back"))),
         }
-    }
-
-    /// Returns the merge that a split of that moment ended, to be decided again.
-    async fn merge_ended(&self, one: EntityId, other: EntityId, at: Timestamp) -> Result<Option<Decision>> {
-        let graph = self.graph_of_all().await?;
-        // Before the split they were one, so each is asked for as it is for itself, now.
-        let known = graph.entities([one, other], AsOf::present(Timestamp::MAX)).await?;
-        for (id, into) in [(one, other), (other, one)] {
-            let ended = known.iter().filter(|entity| entity.id == id).flat_map(|entity| &entity.joined);
-            if ended.into_iter().any(|joined| joined.into == into && joined.expired_at == Some(at)) {
-                return Ok(Some(Decision::Merge { one: id, into }));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the events that name an entity: those that the graph read it in, decisions about it, and texts that no

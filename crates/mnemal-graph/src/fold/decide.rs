@@ -2,11 +2,12 @@
 
 use mnemal_core::{
     Act, Confidence, Decision, EntityId, EntityKind, Event, EventKind, FactChoice, FactDecision, Level,
-    NewEvent, Predicate, RuleId, Source, Span, Support, Value,
+    NewEvent, Predicate, RuleId, Says, Source, Span, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
-use super::{Fold, Pending, Reading, Resolved, Split};
+use super::{Fold, Pending, Reading, Resolved};
+use crate::names::Saying;
 use crate::resolve::{self, Scene};
 
 impl Fold {
@@ -29,13 +30,12 @@ impl Fold {
                 pending.subjects.insert(self.names.canon(fact.subject));
             }
             Decision::Merge { one, into } if is_known(one) && is_known(into) => {
-                pending.joins.push((*one, *into));
+                pending.sayings.push(Saying { one: *one, other: *into, says: Says::Merged });
             }
-            Decision::Split { one, from } => {
-                pending.split = Some(Split::Pair(*one, *from));
-                pending.subjects.extend([*one, *from].iter().flat_map(|id| self.names.same_as(*id)));
+            Decision::Split { one, from } if is_known(one) && is_known(from) => {
+                pending.sayings.push(Saying { one: *one, other: *from, says: Says::Split });
             }
-            Decision::Undo { decision } => pending.split = Some(Split::Decision(*decision)),
+            Decision::Undo { decision } => pending.undone = Some(*decision),
             _ => {}
         }
         pending

@@ -35,28 +35,28 @@ impl Held {
         self.facts.insert(fact.id, (fact, slots));
     }
 
-    pub(super) fn remove(&mut self, id: FactId) -> Option<Fact> {
+    fn remove(&mut self, id: FactId) -> Option<(Fact, Vec<Slot>)> {
         let (fact, slots) = self.facts.remove(&id)?;
-        for slot in slots {
-            if let Some(ids) = self.by_slot.get_mut(&slot) {
+        for slot in &slots {
+            if let Some(ids) = self.by_slot.get_mut(slot) {
                 ids.retain(|of| *of != id);
                 if ids.is_empty() {
-                    self.by_slot.remove(&slot);
+                    self.by_slot.remove(slot);
                 }
             }
         }
-        Some(fact)
+        Some((fact, slots))
     }
 
     /// Takes out the facts of a slot, by id.
     pub(super) fn take_slot(&mut self, slot: &Slot) -> Vec<Fact> {
         let mut ids = self.by_slot.get(slot).cloned().unwrap_or_default();
         ids.sort_unstable();
-        ids.into_iter().filter_map(|id| self.remove(id)).collect()
+        ids.into_iter().filter_map(|id| self.remove(id)).map(|(fact, _)| fact).collect()
     }
 
-    /// Takes out the facts that `fits` chooses, by id.
-    pub(super) fn take(&mut self, fits: impl Fn(&Fact) -> bool) -> Vec<Fact> {
+    /// Takes out the facts that `fits` chooses, by id, each with the slots in which it was.
+    pub(super) fn take(&mut self, fits: impl Fn(&Fact) -> bool) -> Vec<(Fact, Vec<Slot>)> {
         let ids: Vec<FactId> = self.facts().filter(|fact| fits(fact)).map(|fact| fact.id).collect();
         ids.into_iter().filter_map(|id| self.remove(id)).collect()
     }

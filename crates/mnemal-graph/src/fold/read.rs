@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Act, Confidence, EntityId, EntityKind, ExtractedFact, Extraction, MentionRow, Predicate, Source, Subject,
-    Support, Value,
+    Act, Confidence, EntityId, EntityKind, ExtractedFact, Extraction, MentionRow, Predicate, Says, Source,
+    Subject, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
@@ -12,7 +12,7 @@ use super::{Fold, Pending, Reading, Resolved};
 use crate::index::{Called, How};
 use crate::intake::interval;
 use crate::key::name_key;
-use crate::names::Said;
+use crate::names::{Said, Saying};
 use crate::resolve::{self, Related, Scene};
 use crate::{kind, role};
 
@@ -123,7 +123,7 @@ impl Fold {
         };
         let other = found.iter().copied().find(fits).filter(|_| is_nameless && found.len() == 1);
         match other {
-            Some(other) => pending.joins.push((subject, other)),
+            Some(other) => pending.sayings.push(Saying { one: subject, other, says: Says::Read }),
             None => self.names.call(subject, &fact.object.text, kind, said),
         }
     }
@@ -133,7 +133,8 @@ impl Fold {
         if let Some(name) = who.name {
             so_far.by_name.insert(name.to_lowercase(), id);
         }
-        so_far.pending.joins.extend(other.map(|other| (other, id)));
+        let saying = |one| Saying { one, other: id, says: Says::Read };
+        so_far.pending.sayings.extend(other.map(saying));
         Some(id)
     }
 

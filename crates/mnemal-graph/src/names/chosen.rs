@@ -14,8 +14,14 @@ impl Names {
         if key.is_empty() {
             return;
         }
-        let name =
-            EntityName { text: text.to_owned(), key, source: said.event.id, occurred_at: said.occurred_at };
+        let name = EntityName {
+            text: text.to_owned(),
+            key,
+            source: said.event.id,
+            occurred_at: said.occurred_at,
+            recorded_at: said.event.recorded_at,
+            expired_at: None,
+        };
         if !entity.names.iter().any(|known| known.key == name.key) {
             entity.names.push(name.clone());
         }
@@ -26,15 +32,19 @@ impl Names {
         self.index(id);
     }
 
-    /// Takes the name away that a decision gave; one that the entity had already stays.
+    /// Takes the name away that a decision gave; one that the entity has otherwise stays.
     pub(crate) fn unchoose(&mut self, decision: EventId, said: Said<'_>) {
         let mut is_changed = false;
         for entity in self.entities.values_mut() {
-            if !entity.chosen.iter().any(|name| name.source == decision) {
-                continue;
-            }
-            entity.chosen.retain(|name| name.source != decision);
+            let is_meant = |name: &&mut EntityName| name.source == decision && name.expired_at.is_none();
+            let Some(chosen) = entity.chosen.iter_mut().find(is_meant) else { continue };
+            chosen.expired_at = Some(said.event.recorded_at);
             entity.names.retain(|name| name.source != decision);
+            for chosen in entity.chosen.iter().filter(|name| name.expired_at.is_none()) {
+                if !entity.names.iter().any(|known| known.key == chosen.key) {
+                    entity.names.push(chosen.clone());
+                }
+            }
             entity.name = shown(entity).to_owned();
             note(entity, said.event);
             self.changed.insert(entity.id);

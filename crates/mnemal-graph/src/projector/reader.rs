@@ -87,10 +87,9 @@ impl Reader {
     async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<(), Trouble> {
         let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
         let mut pending = guarded(|| known.fold.decide(event, kept))?;
-        if let Some(undone) = pending.undone() {
+        if let Some(undone) = pending.undone {
             let filter = FactFilter { sources: Within::Only(vec![undone]), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
-            pending.concern(known.fold.names.all_joined_by(undone));
         }
         let extraction = Extraction::default();
         self.weigh(known, Reading { event, kept, extraction: &extraction, producer }, pending).await
@@ -101,10 +100,11 @@ impl Reader {
         &self,
         known: &mut Knowledge,
         reading: Reading<'_>,
-        pending: Pending,
+        mut pending: Pending,
     ) -> Result<(), Trouble> {
+        guarded(|| known.fold.shift(reading.event, &mut pending))?;
         self.load_facts(&mut known.fold, &pending.subjects()).await?;
-        self.load_joined(&mut known.fold, &pending.joined()).await?;
+        self.load_leading(&mut known.fold, &pending.objects()).await?;
         guarded(|| known.fold.weigh(reading, &pending))
     }
 
@@ -118,12 +118,12 @@ impl Reader {
         Ok(())
     }
 
-    /// Loads what leads to entities that are taken for others from now on: the facts of those subjects.
-    async fn load_joined(&self, fold: &mut Fold, joined: &[EntityId]) -> Result<()> {
-        if joined.is_empty() || fold.is_whole() {
+    /// Loads what leads to entities: the facts of those subjects.
+    async fn load_leading(&self, fold: &mut Fold, objects: &[EntityId]) -> Result<()> {
+        if objects.is_empty() || fold.is_whole() {
             return Ok(());
         }
-        let filter = FactFilter { objects: Within::Only(joined.to_vec()), ..FactFilter::all() };
+        let filter = FactFilter { objects: Within::Only(objects.to_vec()), ..FactFilter::all() };
         let subjects = self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject).collect();
         self.load_facts(fold, &subjects).await
     }

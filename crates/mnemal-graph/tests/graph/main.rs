@@ -19,4 +19,5 @@ mod intervals;
 mod laws;
 mod offers;
 mod renewal;
+mod undo;
 mod walks;

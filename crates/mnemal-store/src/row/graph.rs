@@ -2,8 +2,8 @@
 
 use mnemal_core::{
     Act, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName, EventId, Example,
-    Fact, FactId, FactStatus, Joined, Predicate, Producer, Reason, Result, RuleId, SessionId, Speaker,
-    Superseded, Support, Timestamp, Value, WorldTime,
+    Fact, FactId, FactStatus, Joined, Predicate, Producer, Reason, Result, RuleId, Says, SessionId, Speaker,
+    Superseded, Support, Tie, Timestamp, Value, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +16,31 @@ struct EntityRow {
     id: String,
     kind: String,
     name: String,
-    names: Vec<(String, String, String, i64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made_as: Option<String>,
+    names: Vec<NameRow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    chosen: Vec<(String, String, String, i64)>,
+    chosen: Vec<NameRow>,
     roles: Vec<(String, String)>,
     joined: Vec<(String, String, i64, Option<i64>)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ties: Vec<(String, String, String, u32)>,
     sources: Vec<String>,
     created_at: i64,
     producer: (String, u32),
 }
+
+/// A name with its key, its event, when that was said, when it was recorded and until when it was known; the last two since
+/// names have belief time.
+#[derive(Deserialize, Serialize)]
+struct NameRow(
+    String,
+    String,
+    String,
+    i64,
+    #[serde(default)] Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<i64>,
+);
 
 #[derive(Deserialize, Serialize)]
 struct FactRow {
@@ -124,20 +140,34 @@ pub(crate) fn read_difference(stored: &str) -> Result<Difference> {
 pub(crate) fn write_entity(entity: &Entity) -> Result<String> {
     let name = |name: &EntityName| {
         let (text, key) = (name.text.clone(), name.key.clone());
-        (text, key, name.source.to_string(), name.occurred_at.as_micros())
+        let (recorded_at, expired_at) =
+            (name.recorded_at.as_micros(), name.expired_at.map(Timestamp::as_micros));
+        NameRow(
+            text,
+            key,
+            name.source.to_string(),
+            name.occurred_at.as_micros(),
+            Some(recorded_at),
+            expired_at,
+        )
     };
     let joined = |joined: &Joined| {
         let (into, source) = (joined.into.to_string(), joined.source.to_string());
         (into, source, joined.created_at.as_micros(), joined.expired_at.map(Timestamp::as_micros))
     };
+    let tie = |tie: &Tie| {
+        (tie.other.to_string(), tie.says.as_str().to_owned(), tie.source.to_string(), tie.ordinal)
+    };
     super::write_sealed(&EntityRow {
         id: entity.id.to_string(),
         kind: entity.kind.as_str().to_owned(),
         name: entity.name.clone(),
+        made_as: (entity.made_as != entity.name).then(|| entity.made_as.clone()),
         names: entity.names.iter().map(name).collect(),
         chosen: entity.chosen.iter().map(name).collect(),
         roles: entity.roles.iter().map(|(owner, role)| (owner.to_string(), role.clone())).collect(),
         joined: entity.joined.iter().map(joined).collect(),
+        ties: entity.ties.iter().map(tie).collect(),
         sources: entity.sources.iter().map(EventId::to_string).collect(),
         created_at: entity.created_at.as_micros(),
         producer: (entity.producer.id.clone(), entity.producer.version),
@@ -150,8 +180,16 @@ pub(crate) fn write_entity(entity: &Entity) -> Result<String> {
 /// `Corrupt` when it is not what was written.
 pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
     let row: EntityRow = super::read_sealed(stored)?;
-    let name = |(text, key, source, at): (String, String, String, i64)| {
-        Ok(EntityName { text, key, source: named(source.parse())?, occurred_at: time(at)? })
+    let created_at = time(row.created_at)?;
+    let name = |NameRow(text, key, source, at, recorded_at, expired_at): NameRow| {
+        Ok(EntityName {
+            text,
+            key,
+            source: named(source.parse())?,
+            occurred_at: time(at)?,
+            recorded_at: recorded_at.map_or(Ok(created_at), time)?,
+            expired_at: expired_at.map(time).transpose()?,
+        })
     };
     let joined = |(into, source, from, end): (String, String, i64, Option<i64>)| {
         Ok(Joined {
@@ -161,17 +199,23 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
             expired_at: end.map(time).transpose()?,
         })
     };
+    let tie = |(other, says, source, ordinal): (String, String, String, u32)| {
+        let (other, source) = (named(other.parse())?, named(source.parse())?);
+        Ok(Tie { other, says: known(Says::from_name(&says))?, source, ordinal })
+    };
     let role = |(owner, role): (String, String)| Ok((named(owner.parse::<EntityId>())?, role));
     Ok(Entity {
         id: named(row.id.parse())?,
         kind: known(EntityKind::from_name(&row.kind))?,
+        made_as: row.made_as.unwrap_or_else(|| row.name.clone()),
         name: row.name,
         names: row.names.into_iter().map(name).collect::<Result<_>>()?,
         chosen: row.chosen.into_iter().map(name).collect::<Result<_>>()?,
         roles: row.roles.into_iter().map(role).collect::<Result<_>>()?,
         joined: row.joined.into_iter().map(joined).collect::<Result<_>>()?,
+        ties: row.ties.into_iter().map(tie).collect::<Result<_>>()?,
         sources: row.sources.iter().map(|id| named(id.parse())).collect::<Result<_>>()?,
-        created_at: time(row.created_at)?,
+        created_at,
         producer: Producer { id: row.producer.0, version: row.producer.1 },
     })
 }

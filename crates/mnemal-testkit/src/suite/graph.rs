@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     Advance, AsOf, Cursor, DeadLetter, EntityFilter, EntityId, EntityKind, ErrorKind, EventId, Fact,
-    FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow, Predicate, Result, Seq, SessionId,
-    Source, Span, Timestamp, Value, Within, WorldTime,
+    FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow, Predicate, Result, Says, Seq,
+    SessionId, Source, Span, Tie, Timestamp, Value, Within, WorldTime,
 };
 
 use super::Storage;
@@ -41,6 +41,15 @@ fn small(event: EventId) -> Result<GraphDelta> {
     home.object = Value::Entity(EntityId(2));
     let mut oslo = entity(2, "Oslo", EntityKind::Location, event, at(5));
     oslo.chosen.clone_from(&oslo.names);
+    for chosen in &mut oslo.chosen {
+        chosen.expired_at = Some(at(7));
+    }
+    "a town".clone_into(&mut oslo.made_as);
+    oslo.ties = [Says::Read, Says::Merged, Says::Split]
+        .into_iter()
+        .zip(1..)
+        .map(|(says, ordinal)| Tie { other: EntityId(1), says, source: event, ordinal })
+        .collect();
     Ok(GraphDelta {
         entities: vec![entity(1, "Ada", EntityKind::Person, event, at(5)), oslo],
         facts: vec![home],
