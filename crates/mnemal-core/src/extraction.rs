@@ -35,6 +35,8 @@ pub struct Mention {
     pub kind: EntityKind,
     /// Where it stands.
     pub span: Span,
+    /// Whether the text says that it is another one of this name: "another Anna".
+    pub is_another: bool,
 }
 
 /// What a name names.

@@ -2,6 +2,7 @@
 //!
 //! Precision comes first: what could be a name but has nothing that speaks for a kind is left alone.
 
+mod another;
 mod beside;
 mod clean;
 mod code;
@@ -88,7 +89,8 @@ fn mention(text: &str, range: &Range<usize>, kind: EntityKind) -> Option<Mention
         name.push_str("'s");
     }
     let span = Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? };
-    Some(Mention { name, kind, span })
+    let is_another = another::is_another(text, range.start, kind);
+    Some(Mention { name, kind, span, is_another })
 }
 
 fn reading<'t>(

@@ -125,6 +125,26 @@ pub(crate) fn named(
     Some(id)
 }
 
+/// Returns an entity that is made because the text says that it is another one of this name; the same as [`named`] where nobody
+/// bears it yet.
+pub(crate) fn another(
+    names: &mut Names,
+    (text, kind): (&str, EntityKind),
+    company: &Company,
+    scene: &Scene,
+    said: Said<'_>,
+) -> Option<EntityId> {
+    let key = name_key(text, kind);
+    let bearers = names.named(Called { text, key: &key, kind });
+    if key.is_empty() || bearers.is_empty() {
+        return named(names, (text, kind), company, scene, said);
+    }
+    let own = format!("{key} {}", bearers.len() + 1);
+    let id = names.make(&own, kind, text, said);
+    names.call(id, text, kind, said);
+    Some(id)
+}
+
 /// Whether a name that was said is a name of the one who is meant. A part of a name is none, or the next bearer would never get
 /// it; a slip and a name in a case are none either.
 fn is_name_of(id: EntityId, found: &Meant) -> bool {

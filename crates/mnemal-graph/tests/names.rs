@@ -23,7 +23,8 @@ use mnemal_store::MemoryStore;
 use mnemal_testkit::Records;
 use serde_json::Value;
 
-/// Reads a line as a mention: the name, the kind, and what the text says it is also called, with tabs between.
+/// Reads a line as a mention: the name, the kind, what the text says it is also called, and whether it says that it is another
+/// one of that name, with tabs between.
 #[derive(Debug)]
 struct Lines;
 
@@ -37,12 +38,13 @@ impl Extractor for Lines {
         let mut start = 0;
         let mut whole = Extraction::default();
         for line in kept.content.split_inclusive('\n') {
-            let [name, kind, alias] = line.trim_end_matches('\n').split('\t').collect::<Vec<_>>()[..] else {
+            let [name, kind, alias, new] = line.trim_end_matches('\n').split('\t').collect::<Vec<_>>()[..]
+            else {
                 panic!("{line}")
             };
             let span = Span { start, end: start + u32::try_from(name.len()).unwrap() };
             let kind = EntityKind::from_name(kind).unwrap_or(EntityKind::Concept);
-            whole.mentions.push(Mention { name: name.to_owned(), kind, span });
+            whole.mentions.push(Mention { name: name.to_owned(), kind, span, is_another: new == "true" });
             whole.facts.extend((!alias.is_empty()).then(|| also_called(name, alias, kind, span)));
             start += u32::try_from(line.len()).unwrap();
         }
@@ -87,7 +89,8 @@ fn resolved(file: &Path) -> Vec<(String, Option<EntityId>, String)> {
         for row in event {
             spans.push(u32::try_from(content.len()).unwrap());
             let (name, kind, alias) = (text(row, "name"), text(row, "kind"), text(row, "says_alias"));
-            writeln!(content, "{name}\t{kind}\t{alias}").unwrap();
+            let new = row["says_new"].as_bool().unwrap_or_default();
+            writeln!(content, "{name}\t{kind}\t{alias}\t{new}").unwrap();
         }
         let entry = records.turn(&text(&event[0], "session"), &content).unwrap();
         places.extend(
@@ -131,6 +134,7 @@ fn measured(name: &str) -> (f64, f64, String) {
     }
     let (precision, recall) = (f64::from(both) / f64::from(found), f64::from(both) / f64::from(meant));
     let said = format!("precision {precision:.3}, recall {recall:.3}; wrong and missed pairs: {missed:?}");
+    println!("{name}: {said}");
     (precision, recall, said)
 }
 

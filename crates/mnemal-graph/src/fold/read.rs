@@ -22,6 +22,8 @@ struct SoFar {
     scene: Scene,
     /// Whom a name means in this event.
     by_name: BTreeMap<String, EntityId>,
+    /// The names of which the event says that they mean another one.
+    others: BTreeSet<String>,
     pending: Pending,
 }
 
@@ -30,6 +32,8 @@ impl Fold {
     pub(crate) fn resolve(&mut self, reading: Reading<'_>) -> Pending {
         let said = reading.said();
         let mut so_far = SoFar::default();
+        let others = reading.extraction.mentions.iter().filter(|mention| mention.is_another);
+        so_far.others = others.map(|mention| mention.name.to_lowercase()).collect();
         // Given back when the mentions are noted.
         so_far.scene.named = self.sessions.remove(&reading.kept.session).unwrap_or_default();
         let facts: Vec<&ExtractedFact> = reading
@@ -148,7 +152,9 @@ impl Fold {
         if let Some(id) = so_far.by_name.get(&name.to_lowercase()) {
             return Some(*id);
         }
-        let id = resolve::named(&mut self.names, (name, kind), &self.company, &so_far.scene, said)?;
+        let resolve =
+            if so_far.others.contains(&name.to_lowercase()) { resolve::another } else { resolve::named };
+        let id = resolve(&mut self.names, (name, kind), &self.company, &so_far.scene, said)?;
         so_far.by_name.insert(name.to_lowercase(), id);
         so_far.scene.with.insert(id);
         Some(id)
@@ -197,9 +203,12 @@ impl Fold {
                 continue;
             }
             let name = (mention.name.as_str(), mention.kind);
-            let id = so_far.by_name.get(&mention.name.to_lowercase()).copied().or_else(|| {
-                resolve::named(&mut self.names, name, &self.company, &so_far.scene, reading.said())
-            });
+            let resolve = if mention.is_another { resolve::another } else { resolve::named };
+            let id = so_far
+                .by_name
+                .get(&mention.name.to_lowercase())
+                .copied()
+                .or_else(|| resolve(&mut self.names, name, &self.company, &so_far.scene, reading.said()));
             if let Some(id) = id {
                 so_far.pending.mentioned.entry(id).or_insert(mention.span);
             }

@@ -80,6 +80,35 @@ fn of_several_bearers_the_company_tells_who_is_meant() {
     assert_eq!(meant, BTreeSet::from([one(&life, "David Lindqvist"), one(&life, "Malmö")]));
 }
 
+// proves: AD-21
+#[test]
+fn another_one_of_a_name_is_somebody_else() {
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "one", "Anna\nOslo:location");
+    life.say_in("2020-05-02", "two", "another Anna\nAnna likes tea\nBergen:location");
+    // In her own conversation and company each is meant.
+    life.say_in("2020-05-03", "two", "Anna likes jazz");
+    life.say_in("2020-05-04", "three", "Anna likes rain\nOslo:location");
+    // Nobody can tell.
+    life.say_in("2020-05-05", "four", "Anna likes snow");
+    let annas: BTreeSet<EntityId> =
+        life.dump().entities.iter().filter(|entity| entity.name == "Anna").map(|entity| entity.id).collect();
+    assert_eq!(annas.len(), 2);
+    let mut liked: Vec<(EntityId, String)> =
+        life.dump().facts.iter().map(|fact| (fact.subject, fact.object.key())).collect();
+    liked.sort_by(|one, other| one.1.cmp(&other.1));
+    let whose: Vec<(&str, bool)> =
+        liked.iter().map(|(id, what)| (what.as_str(), *id == liked[0].0)).collect();
+    assert_eq!(whose.len(), 3, "{whose:?}");
+    assert!(whose[0].1 && !whose[1].1 && whose[2].1, "{whose:?}");
+    // The first one of a name is nobody else.
+    life.say_in("2020-05-06", "five", "another Ben");
+    life.say_in("2020-05-07", "six", "Ben");
+    assert_eq!(life.dump().entities.iter().filter(|entity| entity.name == "Ben").count(), 1);
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows);
+}
+
 // proves: AD-24
 #[test]
 fn what_may_be_one_is_suggested_until_it_is_decided() {

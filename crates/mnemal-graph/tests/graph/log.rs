@@ -42,7 +42,8 @@ fn seconds(text: &str) -> i64 {
 
 /// Reads claims that are written out, one a line:
 /// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
-/// `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention.
+/// `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention, and so is one with two of which
+/// the first is `another`.
 #[derive(Debug)]
 pub(crate) struct Script;
 
@@ -75,7 +76,14 @@ fn read(line: &str, span: Span, found: &mut Extraction) {
     let words: Vec<&str> = line.split_whitespace().collect();
     if let [name] = words.as_slice() {
         let (name, kind) = kind_of(name);
-        found.mentions.push(Mention { name, kind: kind.unwrap_or(EntityKind::Person), span });
+        let kind = kind.unwrap_or(EntityKind::Person);
+        found.mentions.push(Mention { name, kind, span, is_another: false });
+        return;
+    }
+    if let ["another", name] = words.as_slice() {
+        let (name, kind) = kind_of(name);
+        let kind = kind.unwrap_or(EntityKind::Person);
+        found.mentions.push(Mention { name, kind, span, is_another: true });
         return;
     }
     let [subject, predicate, object, rest @ ..] = words.as_slice() else { return };
