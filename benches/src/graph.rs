@@ -169,6 +169,7 @@ fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> 
         figure("of it writing rows", share(write), "share"),
         figure("facts", tally.facts as f64, "rows"),
         figure("transactions", tally.writes.len() as f64, "transactions"),
+        figure("write transaction, most rows", tally.most_rows as f64, "rows"),
         figure("write transaction, CPU p50", longest(0.5), "ms"),
         figure("write transaction, CPU p99", longest(0.99), "ms"),
         figure("write transaction, CPU longest", longest(1.0), "ms")

@@ -29,6 +29,8 @@ pub(super) struct Tally {
     pub(super) loading: Duration,
     /// Of each write transaction.
     pub(super) writes: Vec<Duration>,
+    /// Most rows of a write transaction, those of sources included.
+    pub(super) most_rows: usize,
     /// Rows of facts that were written.
     pub(super) facts: usize,
 }
@@ -68,6 +70,14 @@ fn started() -> Result<Watch> {
     Watch::start().map_err(no_clock)
 }
 
+/// Returns how many rows a delta writes, those of sources and of names included.
+fn rows(delta: &GraphDelta) -> usize {
+    let facts: usize = delta.facts.iter().map(|fact| 1 + fact.supports.len()).sum();
+    let entities: usize =
+        delta.entities.iter().map(|entity| 1 + entity.names.len() + entity.sources.len()).sum();
+    facts + entities + delta.mentions.len()
+}
+
 fn no_clock(error: anyhow::Error) -> Error {
     Error::internal("no clock of processor time").because(std::io::Error::other(error))
 }
@@ -103,6 +113,7 @@ impl Projection<GraphDelta> for Observed {
         self.note(|tally| {
             tally.writes.push(cpu);
             tally.facts += delta.facts.len();
+            tally.most_rows = tally.most_rows.max(rows(delta));
         });
         done
     }

@@ -28,7 +28,7 @@ const VERSION: u32 = 4;
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Rows, those of sources included, from which on a transaction is closed, so that it stays short. Source: ADR 71.
+/// Rows, those of sources included, that a transaction shall not exceed, so that it stays short. Source: ADR 71, 92.
 const ROWS: usize = 28;
 /// Events that the first transaction is taken to need. Source: own measurement, chat of 150 bytes a turn.
 const FIRST_PACE: usize = 50;
@@ -159,6 +159,7 @@ impl GraphProjector {
     ) -> Result<Folded, (EventId, Trouble)> {
         let producer = self.producer();
         let (mut next, mut dead, mut forgets) = (Cursor::START, Vec::new(), false);
+        let mut rows = 0;
         for event in page {
             let letter = |why: &str| DeadLetter { event: event.id, why: why.to_owned() };
             match self.reader.take_in(&mut known, event, &producer, broken).await {
@@ -174,7 +175,9 @@ impl GraphProjector {
             next = Cursor(Some(event.seq));
             // Nobody waits for this, and an append that waits for this processor would wait for its whole slice.
             std::thread::yield_now();
-            if known.fold.pending_rows() >= ROWS {
+            // What an event brings is known when it is folded, and the next one is taken to bring as much.
+            let before = std::mem::replace(&mut rows, known.fold.pending_rows());
+            if rows + rows.saturating_sub(before) > ROWS {
                 break;
             }
         }

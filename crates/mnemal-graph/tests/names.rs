@@ -145,9 +145,9 @@ fn names_that_mean_the_same_are_found_and_others_stay_apart() {
 }
 
 /// The half that nobody read while the resolver was written: only its figures count, .970 and .948 when they were first asked
-/// for.
+/// for, .974 and .948 since a text may say that it means another one.
 #[test]
 fn names_of_the_half_that_is_held_back_are_nearly_as_well_told_apart() {
     let (precision, recall, said) = measured("names.held.jsonl");
-    assert!(precision >= 0.96 && recall >= 0.90, "{said}");
+    assert!(precision >= 0.97 && recall >= 0.90, "{said}");
 }
