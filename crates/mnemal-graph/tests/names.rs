@@ -134,7 +134,6 @@ fn measured(name: &str) -> (f64, f64, String) {
     }
     let (precision, recall) = (f64::from(both) / f64::from(found), f64::from(both) / f64::from(meant));
     let said = format!("precision {precision:.3}, recall {recall:.3}; wrong and missed pairs: {missed:?}");
-    println!("{name}: {said}");
     (precision, recall, said)
 }
 
