@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod audit;
 mod dream;
 mod events;
 mod forget;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mnemal::Spaces;
 
+pub(crate) use self::audit::{Audit, AuditVerb};
 pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
 pub(crate) use self::forget::{Forget, VerifyReceipt};
@@ -188,6 +190,8 @@ pub(crate) enum Command {
     /// Make, list and revoke the keys of programs.
     #[command(subcommand)]
     Key(Key),
+    /// Say what a person should look at because of whom it comes from, or check the log of acts.
+    Audit(Audit),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
     /// Answer an event of a client: one JSON document in, one out.

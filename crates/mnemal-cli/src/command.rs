@@ -1,5 +1,6 @@
 //! One file a command; each reads its arguments, calls the facade once, and prints.
 
+mod audit;
 mod backup;
 mod check;
 mod context;
@@ -52,7 +53,7 @@ use mnemal::{
 };
 use serde::Serialize;
 
-use crate::args::{Args, Command, Filter, Global, Meant, MemoryCall};
+use crate::args::{Args, Audit, AuditVerb, Command, Filter, Global, Meant, MemoryCall};
 use crate::ask::Going;
 use crate::output::Output;
 use crate::owner::{Errand, Told};
@@ -192,6 +193,11 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Status => status::run(&global, output).await,
         Command::Serve(call) => serve::run(&global, &call, output).await,
         Command::Key(call) => key::run(&global, call, output),
+        Command::Audit(Audit { verb: Some(AuditVerb::Verify) }) => audit::verify(&global, output),
+        Command::Audit(Audit { verb: None }) => {
+            let memory = open_one(&global, output).await?;
+            settled(&global, &memory, audit::run(&memory, &global, output).await).await
+        }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Setup(call) => setup::run(&global, &call, output),
         // Answered in `main`, which waits for no hook longer than its deadline.

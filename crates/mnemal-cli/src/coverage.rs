@@ -28,7 +28,7 @@ fn commands() -> BTreeSet<String> {
             .map(|one| format!("{name} {}", one.get_name()))
             .collect();
         // A command that does something by itself stands beside those below it.
-        if below.is_empty() || name == "dream" {
+        if below.is_empty() || ["audit", "dream"].contains(&name) {
             names.insert(name.to_owned());
         }
         names.extend(below);

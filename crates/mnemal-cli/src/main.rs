@@ -13,6 +13,7 @@ mod owner;
 mod pipe;
 mod place;
 mod project;
+mod sealed;
 mod time;
 mod wire;
 

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mnemal_core::{
-    Cursor, Error, ErrorKind, EventFilter, EventId, InstallationKey, Result, SpaceId, Timestamp, Tombstone,
-    Upkeep as _,
+    Cursor, Error, ErrorKind, EventFilter, EventId, InstallationKey, Origin, Result, SpaceId, Timestamp,
+    Tombstone, Upkeep as _,
 };
 use mnemal_events::Exporter;
 pub use mnemal_store::Manifest;
 use mnemal_store::{Digest, Options, Salvage, SqliteStore};
 
+use crate::audit::{Audited, AuditedAct};
 use crate::builder::Builder;
 use crate::engine::{Engine, MANY};
 use crate::memory::Memory;
@@ -59,6 +60,8 @@ impl Memory {
         manifest.write(to)?;
         let written = Manifest::read(to)?;
         if written.as_ref() == Some(&manifest) {
+            let act = Audited::new(AuditedAct::Backup, Origin::UserDirect).space(&self.scope.space);
+            engine.audit(&act.count("events", manifest.events))?;
             return Ok(manifest);
         }
         Err(Error::new(
@@ -154,6 +157,11 @@ impl Builder {
                 return Err(error);
             }
         };
+        if let Some(log) = self.audit_log(file)? {
+            let act = Audited::new(AuditedAct::Restore, Origin::UserDirect).space(space);
+            let act = act.count("events", events).count("forgotten_again", forgotten_again);
+            log.done(&act, self.clock().now())?;
+        }
         Ok(Restored { events, forgotten_again, tombstones, manifest, aside })
     }
 

@@ -26,6 +26,7 @@ use mnemal_summaries::{SummaryProjector, SummarySource};
 use mnemal_text::Language;
 use mnemal_working::SteadyClock;
 
+use crate::audit::AuditLog;
 use crate::clock::{RandomIds, SystemClock, random_key};
 use crate::counter::EstimateCounter;
 use crate::embedding::{Local, Tried};
@@ -66,6 +67,7 @@ pub struct Builder {
     #[cfg(feature = "sqlite")]
     key_file: Option<PathBuf>,
     settings: Settings,
+    audit: Option<AuditLog>,
     weights: Weights,
     without: Vec<Layer>,
     switch: Switch,
@@ -106,6 +108,7 @@ impl Default for Builder {
             #[cfg(feature = "sqlite")]
             key_file: None,
             settings: Settings::default(),
+            audit: None,
             weights: Weights::default(),
             without: Vec::new(),
             switch: Switch::On,
@@ -116,6 +119,12 @@ impl Default for Builder {
 }
 
 impl Builder {
+    /// Sets where acts of administration are logged, whatever the settings say.
+    pub fn with_audit_log(mut self, log: AuditLog) -> Self {
+        self.audit = Some(log);
+        self
+    }
+
     /// Sets the storage; a slot that is empty is a gap of its layer.
     pub fn with_stores(mut self, stores: impl Into<Stores>) -> Self {
         self.stores = Some(stores.into());
@@ -224,6 +233,10 @@ impl Builder {
         let store = SqliteStore::open_with(path, Options { durability, ..Options::default() }).await?;
         self.file = Some(store.clone());
         self.key = Some(self.installation_key(path)?);
+        self.audit = self.audit_log(path)?;
+        if let Some(log) = &self.audit {
+            log.note_trust(&self.settings, self.clock.now())?;
+        }
         #[cfg(feature = "inbox")]
         self.fill_inbox(path);
         let engine = self.with_stores(store).build()?;
@@ -287,6 +300,7 @@ impl Builder {
             #[cfg(feature = "sqlite")]
             file: self.file,
             settings: self.settings,
+            audit: self.audit,
             assembles: !self.without.contains(&Layer::Context),
             clock: self.clock,
             key,
@@ -328,6 +342,16 @@ impl Builder {
     #[cfg(feature = "sqlite")]
     pub(crate) fn key_path(&self, path: &Path) -> PathBuf {
         self.key_file.clone().unwrap_or_else(|| path.with_file_name(crate::key_file::NAME))
+    }
+
+    /// Returns the log of acts, if the settings ask for one: that which was given, else the one beside the installation's key.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn audit_log(&self, path: &Path) -> Result<Option<AuditLog>> {
+        if self.audit.is_some() || !self.settings.privacy.audit_log {
+            return Ok(self.audit.clone());
+        }
+        let file = self.key_path(path).with_file_name(crate::audit::NAME);
+        Ok(Some(AuditLog::new(file, self.installation_key(path)?)))
     }
 
     /// Sets the least minutes between two cycles that nobody asked for.

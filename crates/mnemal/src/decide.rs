@@ -71,6 +71,22 @@ impl Memory {
         }
     }
 
+    /// Logs that the agent put a note away or took it out again. It touches nothing that the user said or confirmed, which stays
+    /// as it is.
+    ///
+    /// # Errors
+    /// `Invalid` for any other decision, which is the user's alone; as [`log`](Self::log).
+    pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
+        match decision {
+            Decision::Archive { .. } | Decision::Restore { .. } => {
+                self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")).await
+            }
+            _ => Err(Error::invalid(
+                "an agent puts notes away and takes them out again; the rest is the user's",
+            )),
+        }
+    }
+
     /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a note or a learning back, or an
     /// operation.
     ///

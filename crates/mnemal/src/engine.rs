@@ -19,6 +19,7 @@ use mnemal_store::Stores;
 use mnemal_summaries::SummaryProjector;
 use mnemal_working::SteadyClock;
 
+use crate::audit::AuditLog;
 use crate::builder::{Builder, Switch};
 use crate::embedding::Tried;
 use crate::guard::Guarded;
@@ -46,6 +47,7 @@ pub(crate) struct Wired {
     #[cfg(feature = "sqlite")]
     pub(crate) file: Option<mnemal_store::SqliteStore>,
     pub(crate) settings: Settings,
+    pub(crate) audit: Option<AuditLog>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: InstallationKey,
     pub(crate) stores: Stores,

@@ -17,6 +17,7 @@ use mnemal_events::Erasing;
 
 pub use self::receipt::{ErasureReceipt, VerifiedReceipt};
 pub use self::select::{Description, Similar};
+use crate::audit::{Audited, AuditedAct};
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
@@ -170,6 +171,8 @@ impl ForgetCall {
         }
         let mut done = Erasure { event: Some(ack.id), learnings, ..done };
         done.receipt = Some(ErasureReceipt::of(&done, &self.memory));
+        let act = Audited::new(AuditedAct::Forget, self.origin).space(&self.memory.scope.space).id(ack.id);
+        engine.audit(&act.count("events", done.events).count("notes", learnings))?;
         Ok(done)
     }
 }

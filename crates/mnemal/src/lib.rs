@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-mod age;
 mod answer;
 mod attend;
+mod audit;
 #[cfg(feature = "sqlite")]
 mod backup;
 mod builder;
@@ -44,6 +44,7 @@ mod spaces;
 mod status;
 mod summaries;
 mod transfer;
+mod trust_audit;
 mod upkeep;
 mod why;
 mod working;
@@ -77,9 +78,9 @@ pub use mnemal_summaries::compress::Due;
 pub use mnemal_summaries::{Standing, Summaries, render as render_summary};
 pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
-pub use crate::age::{AgeRecipient, AgeWriter};
 pub use crate::answer::{ContextCall, RecallCall};
 pub use crate::attend::Attended;
+pub use crate::audit::{AuditCheck, AuditLog, Audited, AuditedAct};
 #[cfg(feature = "sqlite")]
 pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
@@ -118,6 +119,7 @@ pub use crate::settings::{
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
 pub use crate::status::{Heard, Stats};
 pub use crate::transfer::ImportReport;
+pub use crate::trust_audit::{Burst, HeldBack, TrustAudit, TrustViolation};
 pub use crate::upkeep::Tended;
 pub use crate::why::{Gate, Outcome, ReceiptCheck, Why, WhyNot};
 

@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     AsOf, Cursor, EntityFilter, EntityId, ErrorKind, EventFilter, Learning, LearningFilter, LearningKind,
-    NodePath, Result, Speaker, Within,
+    NodePath, Origin, Result, Speaker, Within,
 };
 
+use crate::audit::{Audited, AuditedAct};
 use crate::memory::Memory;
 
 /// Events that are read at once. Source: the page of the lossless export.
@@ -52,6 +53,8 @@ impl Memory {
         self.entities_as_markdown(put, &mut export).await?;
         self.summary_as_markdown(put).await?;
         self.days_as_markdown(put, &mut export).await?;
+        let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
+        self.engine.audit(&act.count("events", export.events))?;
         Ok(export)
     }
 

@@ -10,7 +10,8 @@ use mnemal_core::{
     Result, Selector, Within,
 };
 
-use crate::engine::Engine;
+use crate::audit::{Audited, AuditedAct};
+use crate::engine::{Engine, FOLD_WAIT};
 use crate::memory::Memory;
 use crate::message::{Defaults, Message};
 
@@ -28,13 +29,24 @@ impl Memory {
     /// older than their kind is kept, oldest first, then those beyond the number that is kept.
     ///
     /// Decisions are never among them, and so is nothing on which a note rests that is pinned. That on which a fact or a learning
-    /// rests that holds is not taken for its age, and last for its number. Age counts from when an event was recorded.
+    /// rests that holds is not taken for its age, and last for its number. What the graph and the notes have not read yet is
+    /// never among them, because nobody knows what it carries. Age counts from when an event was recorded.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn outdated(&self) -> Result<Vec<EventId>> {
-        self.engine.outdated().await
+        // What they cannot read in this time waits.
+        let _behind = (self.engine.fold().await, self.engine.fold_graph_within(FOLD_WAIT).await);
+        Ok(self.engine.outdated().await?.ids)
     }
+}
+
+/// What retention would forget next.
+#[derive(Debug)]
+struct Outdated {
+    ids: Vec<EventId>,
+    /// Whether more is old, and waits until it is read.
+    waits: bool,
 }
 
 /// What is known of the living events.
@@ -45,10 +57,14 @@ struct Living {
     free: Vec<EventId>,
     bearing: Vec<EventId>,
     count: u64,
+    /// Whether something is old that is not read yet.
+    waits: bool,
 }
 
 impl Engine {
-    async fn outdated(&self) -> Result<Vec<EventId>> {
+    async fn outdated(&self) -> Result<Outdated> {
+        // Where they stand is asked first: what they read meanwhile is looked at the next time.
+        let read = self.read_by_all().await?;
         let (bearing, pinned) = self.bearing().await?;
         let (settings, now) = (&self.settings().retention, self.now());
         let mut living = Living::default();
@@ -60,9 +76,13 @@ impl Engine {
             after = Cursor(Some(last.seq));
             for event in &page {
                 let Some(kept) = event.kept().and_then(|kept| settings.kept(&kept.kind)) else { continue };
-                living.count += 1;
                 let micros = i64::try_from(kept.as_micros()).unwrap_or(i64::MAX);
                 let is_old = event.recorded_at < now.plus_micros(-micros);
+                if read.is_some_and(|read| Cursor(Some(event.seq)) > read) {
+                    living.waits |= is_old;
+                    continue;
+                }
+                living.count += 1;
                 match (pinned.contains(&event.id), bearing.contains(&event.id)) {
                     (true, _) => {}
                     (false, true) => living.bearing.push(event.id),
@@ -74,7 +94,21 @@ impl Engine {
         let left = living.count.saturating_sub(living.old.len() as u64);
         let over = usize::try_from(left.saturating_sub(settings.max_events)).unwrap_or(usize::MAX);
         let more = living.free.into_iter().chain(living.bearing).take(over);
-        Ok(living.old.into_iter().chain(more).take(BATCH).collect())
+        let ids = living.old.into_iter().chain(more).take(BATCH).collect();
+        Ok(Outdated { ids, waits: living.waits })
+    }
+
+    /// Returns how far everything that says what an event carries has read the log; `None` when there is nothing that would.
+    async fn read_by_all(&self) -> Result<Option<Cursor>> {
+        let mut read: Option<Cursor> = None;
+        if let Ok(graph) = self.guarded().graph.part() {
+            read = Some(graph.cursor().await?);
+        }
+        if let Ok(notes) = self.guarded().learnings.part() {
+            let notes = notes.cursor().await?;
+            read = Some(read.map_or(notes, |read| read.min(notes)));
+        }
+        Ok(read)
     }
 
     /// Returns the events on which something rests that holds, and those on which something rests that is pinned.
@@ -102,7 +136,11 @@ impl Engine {
         if !self.settings().retention.enabled || !self.is_time_to_retain() {
             return Ok(0);
         }
-        let ids = self.outdated().await?;
+        let Outdated { ids, waits } = self.outdated().await?;
+        if waits || ids.len() == BATCH {
+            // There is more: the next step looks again.
+            *self.parts().retained.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         if ids.is_empty() {
             return Ok(0);
         }
@@ -117,10 +155,8 @@ impl Engine {
             self.upkeep()?.forgets_finished(&[ack.id]).await?;
         }
         tracing::info!(events = done.events, verified = done.verified, decision = %ack.id, "retention forgot");
-        if ids.len() == BATCH {
-            // There is more.
-            *self.parts().retained.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
+        let act = Audited::new(AuditedAct::Forget, Origin::Engine).id(ack.id);
+        self.audit(&act.count("events", done.events))?;
         Ok(done.events)
     }
 
@@ -132,5 +168,30 @@ impl Engine {
             *retained = Some(now);
         }
         is_time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mnemal_core::{Scope, SpaceId};
+    use mnemal_testkit::ManualClock;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_the_graph_has_not_read_yet_is_not_let_go() {
+        let clock = Arc::new(ManualClock::default());
+        let engine = Engine::builder().with_clock(Arc::<ManualClock>::clone(&clock)).in_memory().unwrap();
+        let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
+        memory.log(Message::user("I live in Oslo.")).await.unwrap();
+        let idle = memory.log(Message::user("The heron of the pond was grey today.")).await.unwrap().value.id;
+        clock.advance(400 * EVERY);
+        let behind = engine.outdated().await.unwrap();
+        assert_eq!((behind.ids.as_slice(), behind.waits), (&[][..], true), "nobody knows what they carry");
+        assert!(engine.fold_graph_within(FOLD_WAIT).await.is_empty() && engine.fold().await.is_empty());
+        let read = engine.outdated().await.unwrap();
+        assert_eq!((read.ids.as_slice(), read.waits), (&[idle][..], false), "what carries a fact stays");
     }
 }

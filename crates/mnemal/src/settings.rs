@@ -150,6 +150,8 @@ pub struct PrivacySettings {
     pub secrets: SecretMode,
     /// More patterns of secrets: name and regular expression.
     pub extra_patterns: Vec<(String, String)>,
+    /// Whether acts of administration are logged in `audit.jsonl` beside the installation's key.
+    pub audit_log: bool,
 }
 
 /// What happens to a recognised secret.

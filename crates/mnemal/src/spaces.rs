@@ -7,11 +7,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mnemal_core::{Error, ErrorKind, EventFilter, Gap, Layer, Result, Scope, SpaceId, Timestamp};
+use mnemal_core::{Error, ErrorKind, EventFilter, Gap, Layer, Origin, Result, Scope, SpaceId, Timestamp};
 use mnemal_store::SqliteStore;
 
 use self::folder::{Folder, Marker};
 use self::pool::{Entry, Pool};
+use crate::audit::{Audited, AuditedAct};
 use crate::builder::Builder;
 use crate::engine::Engine;
 use crate::memory::Memory;
@@ -224,7 +225,15 @@ impl Spaces {
             engine.close().await?;
         }
         self.is_ours_alone(space).await?;
-        folder.remove(space)
+        let log = self.0.template.audit_log(&folder.file(space))?;
+        folder.remove(space)?;
+        match log {
+            Some(log) => {
+                let act = Audited::new(AuditedAct::SpaceRemoved, Origin::UserDirect).space(space);
+                log.done(&act, self.0.template.clock().now())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the memory, which from now on is read together with the spaces that are named, with `global` if there is one

@@ -2,12 +2,13 @@
 
 use std::io::{BufRead, Seek, Write};
 
-use mnemal_core::{Degraded, Gaps, Result};
+use mnemal_core::{Degraded, Gaps, Origin, Result};
 use mnemal_events::{
     Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, Position, Rehearsal, Skipped,
     Taken, Why,
 };
 
+use crate::audit::{Audited, AuditedAct};
 use crate::memory::Memory;
 
 /// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
@@ -77,6 +78,9 @@ impl Memory {
         for gap in self.engine.fold().await {
             gaps.add(gap);
         }
+        let act = Audited::new(AuditedAct::Import, Origin::Import).space(&self.scope.space);
+        self.engine
+            .audit(&act.count("events", report.taken.stored).count("skipped", report.skipped_total))?;
         Ok(gaps.attach(report))
     }
 
@@ -153,6 +157,9 @@ impl Memory {
         let settings = crate::builder::log_settings(&parts.settings);
         let exporter =
             Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
-        exporter.write(form, out).await
+        let exported = exporter.write(form, out).await?;
+        let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
+        self.engine.audit(&act.count("events", exported.events))?;
+        Ok(exported)
     }
 }

@@ -122,6 +122,7 @@ impl Engine {
             Part::Check,
             Part::Seal,
             Part::Graph,
+            Part::Retention,
             Part::Summaries,
             Part::Vectors,
             Part::Dream,
@@ -172,9 +173,12 @@ impl Engine {
             Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
             Part::Sweep => {
                 tended.swept = gaps.keep(Layer::Receipts, self.sweep().await);
+                tended.expired = gaps.keep(Layer::Working, self.sweep_working().await);
+            }
+            // Behind the graph, which says what an event carries.
+            Part::Retention => {
                 let outdated = self.retain().await.map_err(GapCause::from);
                 tended.outdated = gaps.keep(Layer::Events, outdated);
-                tended.expired = gaps.keep(Layer::Working, self.sweep_working().await);
             }
             Part::Seal => {
                 let sealed = self.sealed(tended).await.map_err(GapCause::from);
@@ -307,6 +311,7 @@ enum Part {
     Inbox,
     Fold,
     Graph,
+    Retention,
     Summaries,
     Forgets,
     Sweep,

@@ -110,6 +110,9 @@ pub(crate) struct Import {
     /// Go on after an interruption; every import does, as nothing is stored twice.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// The file with your age key, for an encrypted export.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) identity: Option<PathBuf>,
     /// Only this conversation of a file in the neutral layout.
     #[arg(long)]
     pub(crate) conv: Option<String>,
@@ -134,7 +137,7 @@ pub(crate) struct Export {
     /// Its form; without it JSON lines, and one JSON document for `memory export`.
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
-    /// Encrypt it for the holder of this age key (age1…); more than once for several. `age -d` reads it.
+    /// Encrypt it for the holder of this age key (age1…); more than once for several. `import --identity` and `age -d` read it.
     #[arg(long, value_name = "RECIPIENT")]
     pub(crate) encrypt_to: Vec<String>,
 }

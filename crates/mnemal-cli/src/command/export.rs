@@ -5,15 +5,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use age::x25519::Recipient;
 use anyhow::{Context as _, Result};
-use mnemal::{AgeRecipient, AgeWriter, Error, ErrorKind, ExportForm, Exported, Memory};
+use mnemal::{Error, ErrorKind, ExportForm, Exported, Memory};
 
 use crate::args::{Export, ExportFormat};
 use crate::output::Output;
+use crate::sealed;
 
 /// Writes to a new file, or to stdout; Markdown into a new folder.
 pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Result<u8> {
-    let recipients = call.encrypt_to.iter().map(|one| one.parse()).collect::<mnemal::Result<Vec<_>>>()?;
+    let recipients = sealed::recipients(&call.encrypt_to)?;
     let form = match call.format.unwrap_or(ExportFormat::Jsonl) {
         ExportFormat::Jsonl => ExportForm::Lines,
         ExportFormat::Json => ExportForm::Document,
@@ -58,15 +60,15 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
 async fn written(
     memory: &Memory,
     form: ExportForm,
-    recipients: &[AgeRecipient],
+    recipients: &[Recipient],
     out: &mut (dyn Write + Send),
 ) -> Result<Exported> {
     if recipients.is_empty() {
         return Ok(memory.export_as(form, out).await?);
     }
-    let mut sealed = AgeWriter::new(out, recipients)?;
+    let mut sealed = sealed::writer(out, recipients)?;
     let exported = memory.export_as(form, &mut sealed).await?;
-    sealed.finish()?;
+    sealed.finish().context("cannot write the export")?.flush()?;
     Ok(exported)
 }
 

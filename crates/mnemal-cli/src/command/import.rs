@@ -18,7 +18,7 @@ use super::ingest::walk;
 use crate::args::{self, Global, Import, LogAdd};
 use crate::output::Output;
 use crate::place::Place;
-use crate::{config, wire};
+use crate::{config, sealed, wire};
 
 /// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
 const READING: Duration = Duration::from_mins(10);
@@ -112,13 +112,14 @@ async fn one(
         conv: call.conv.clone().map_or(Within::All, Within::Only),
         ..ImportOptions::new(source.name, memory.engine().now())
     };
+    let reader = sealed::opened(source.reader, &options.source, call.identity.as_deref())?;
     let bar = progress(source.bytes, output);
     let mut watch = |report: &ImportReport| bar.set_position(report.bytes);
     let format = format(call.format);
     let read = if call.dry_run {
-        memory.rehearse(source.reader, format, options, (rehearsal, &mut watch)).await
+        memory.rehearse(reader, format, options, (rehearsal, &mut watch)).await
     } else {
-        memory.import(source.reader, format, options, &mut watch).await
+        memory.import(reader, format, options, &mut watch).await
     };
     bar.finish_and_clear();
     Ok(read?)

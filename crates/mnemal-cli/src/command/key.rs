@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use mnemal::{Clock as _, Error, SpaceId, SystemClock, Within};
+use mnemal::{AuditLog, Clock as _, Error, SpaceId, SystemClock, Within};
 use mnemal_server::auth::{Class, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
 use mnemal_server::wire::{IssuedForm, KeyForm, KeysForm};
 
 use crate::args::{Global, Key};
 use crate::output::Output;
-use crate::{place, time};
+use crate::{config, place, time};
 
 /// The key that a person's own programs share.
 const LOCAL: &str = "local.key";
@@ -53,9 +53,12 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
 
 /// Returns the keys of the data directory.
 pub(super) fn keyring(global: &Global) -> Result<Keyring> {
-    let data = place::Place::find_several(global)?.data;
-    let data = data.ok_or_else(|| Error::invalid("keys belong to the data directory; leave --db out"))?;
-    Ok(Keyring::new(data))
+    let place = place::Place::find_several(global)?;
+    let data =
+        place.data.ok_or_else(|| Error::invalid("keys belong to the data directory; leave --db out"))?;
+    let is_logged = config::read(global)?.privacy.audit_log;
+    let audit = if is_logged { Some(AuditLog::beside(&place.key)?) } else { None };
+    Ok(Keyring::audited(data, audit))
 }
 
 /// Returns the file of the local key.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use mnemal_core::{Error, ErrorKind, Result, SpaceId, Timestamp, Within};
+use mnemal::{AuditLog, Audited, AuditedAct};
+use mnemal_core::{Error, ErrorKind, Origin, Result, SpaceId, Timestamp, Within};
 use serde::{Deserialize, Serialize};
 
 use crate::auth::{Class, KeyId, Principal, Right, Rights, Secret};
@@ -27,6 +28,7 @@ pub struct Keyring(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     folder: PathBuf,
+    audit: Option<AuditLog>,
     known: Mutex<Known>,
 }
 
@@ -111,7 +113,12 @@ struct Row {
 impl Keyring {
     /// Takes the data directory; neither it nor the file need exist.
     pub fn new(data: impl Into<PathBuf>) -> Self {
-        Self(Arc::new(Inner { folder: data.into(), known: Mutex::default() }))
+        Self::audited(data, None)
+    }
+
+    /// Takes the data directory, and where it is logged that a key was made or revoked.
+    pub fn audited(data: impl Into<PathBuf>, audit: Option<AuditLog>) -> Self {
+        Self(Arc::new(Inner { folder: data.into(), audit, known: Mutex::default() }))
     }
 
     /// Makes a key.
@@ -137,6 +144,7 @@ impl Keyring {
             rows.push(row);
             Ok(())
         })?;
+        self.audit(AuditedAct::KeyCreated, &entry.id, now)?;
         Ok(Issued { entry, secret })
     }
 
@@ -153,12 +161,21 @@ impl Keyring {
     /// # Errors
     /// `NotFound` when there is none of this id; as [`create`](Self::create).
     pub fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<KeyEntry> {
-        self.change(|rows| {
+        let entry = self.change(|rows| {
             let row = rows.iter_mut().find(|row| row.id == id.as_str());
             let row = row.ok_or_else(|| Error::not_found(format!("no key {id}")))?;
             row.revoked_at.get_or_insert(now.as_micros());
             row.entry()
-        })
+        })?;
+        self.audit(AuditedAct::KeyRevoked, id, now)?;
+        Ok(entry)
+    }
+
+    fn audit(&self, act: AuditedAct, id: &KeyId, now: Timestamp) -> Result<()> {
+        match &self.0.audit {
+            Some(log) => log.done(&Audited::new(act, Origin::UserDirect).id(id), now),
+            None => Ok(()),
+        }
     }
 
     /// Returns who sends a key; `None` for an unknown, expired or revoked one.

@@ -166,7 +166,7 @@ async fn decide(memory: &Memory, note: &Learning, key: &NoteKey, status: &str) -
         }
         _ => return Err(Mistake::new("status must be archived or active.")),
     };
-    let _acked = memory.decide(decision).await?;
+    let _acked = memory.decide_by_agent(decision).await?;
     Ok(format!("{} was {done}.", note.id))
 }
 

@@ -1,6 +1,8 @@
 //! The tools of the official memory server: the same calls have the same results.
 
-use mnemal::Message;
+use std::num::NonZeroUsize;
+
+use mnemal::{Cursor, Decision, Event, EventFilter, EventKind, Message, Origin};
 use mnemal_server::mcp::Profile;
 use serde_json::{Value, json};
 
@@ -91,6 +93,13 @@ async fn the_graph_is_memory_like_any_other() {
     let recalled = core.call("memory_recall", json!({"query": "tea"})).await;
     assert!(recalled.text.contains("Anna: likes tea"), "{}", recalled.text);
     ask(&mut client, "delete_entities", json!({"entityNames": ["Anna"]})).await;
+    let all =
+        memory.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::new(1_000).unwrap()).await.unwrap();
+    let away = |event: &&Event| {
+        event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Decision(Decision::Archive { .. })))
+    };
+    let away: Vec<Origin> = all.iter().filter(away).filter_map(Event::kept).map(|kept| kept.origin).collect();
+    assert!(away.len() >= 2 && away.iter().all(|origin| *origin == Origin::Assistant), "{away:?}");
     let recalled = core.call("memory_recall", json!({"query": "tea", "kinds": ["memory"]})).await;
     assert!(!recalled.text.contains("likes tea"), "{}", recalled.text);
 }

@@ -6,13 +6,13 @@ use hyper::{Method, StatusCode};
 use mnemal::{Memory, RememberCall};
 use mnemal_core::{
     AsOf, Category, ChannelId, Decision, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
-    NoteKey, Scored, Selector, SessionId, Tag, UserId,
+    Level, NoteKey, Scored, Selector, SessionId, Tag, UserId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::auth::{Right, hex};
+use crate::auth::{Class, Right, hex};
 use crate::http::area::{events, forget, of};
 use crate::http::call::{CHANNEL, Call};
 use crate::http::cursor::PageForm;
@@ -568,7 +568,14 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
 async fn decide(call: Call, make: impl FnOnce(NoteKey) -> Decision) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let row = named(&memory, call.name(1)).await?;
-    let ack = memory.decide(make(mnemal::key_of(&row)?)).await?;
+    let decision = make(mnemal::key_of(&row)?);
+    if row.level == Level::User || matches!(decision, Decision::Reject { .. }) {
+        call.vouches()?;
+    }
+    let ack = match call.principal.class {
+        Class::App => memory.decide(decision).await?,
+        Class::Agent => memory.decide_by_agent(decision).await?,
+    };
     Reply::ok(&DecidedForm { id: row.id.to_string(), event_id: ack.id.to_string() })
 }
 

@@ -1,0 +1,162 @@
+//! `mnemal audit` and `mnemal audit verify`.
+
+use anyhow::Result;
+use mnemal::{AuditCheck, AuditLog, Memory, TrustAudit};
+use serde::Serialize;
+
+use crate::args::Global;
+use crate::failure::GAPS;
+use crate::output::Output;
+use crate::place::Place;
+
+#[derive(Serialize)]
+struct Form {
+    read: u64,
+    held_back: Vec<Held>,
+    bursts: Vec<Many>,
+    trust_violations: Vec<Violation>,
+    findings: Vec<Finding>,
+}
+
+#[derive(Serialize)]
+struct Held {
+    rule: String,
+    count: u64,
+    events: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Many {
+    level: &'static str,
+    from: String,
+    count: u64,
+    usual: f64,
+}
+
+#[derive(Serialize)]
+struct Violation {
+    record: String,
+    trust: &'static str,
+    level: &'static str,
+    sources_trust: &'static str,
+    sources_level: &'static str,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    name: &'static str,
+    severity: &'static str,
+    rows: u64,
+    meaning: &'static str,
+    next: &'static str,
+}
+
+/// Says what of the space a person should look at; with `--strict` a burst, a violation or a finding is exit code 6.
+pub(super) async fn run(memory: &Memory, global: &Global, output: &Output) -> Result<u8> {
+    let audit = memory.audit().await?;
+    let is_clean = audit.bursts.is_empty() && audit.violations.is_empty() && audit.findings.is_empty();
+    let form = Form::from(audit);
+    output.answer(&form, || form.text())?;
+    Ok(if is_clean || !global.strict { 0 } else { GAPS })
+}
+
+#[derive(Serialize)]
+struct Chain<'c> {
+    file: String,
+    lines: u64,
+    head: &'c Option<String>,
+    torn: u64,
+    findings: &'c [String],
+}
+
+/// Checks the log of acts; what does not hold makes the exit code 1.
+pub(super) fn verify(global: &Global, output: &Output) -> Result<u8> {
+    let log = AuditLog::beside(&Place::find_several(global)?.key)?;
+    let check = log.verify()?;
+    let file = log.path().display().to_string();
+    let form =
+        Chain { file, lines: check.lines, head: &check.head, torn: check.torn, findings: &check.findings };
+    output.answer(&form, || told(&form.file, &check))?;
+    Ok(u8::from(!check.findings.is_empty()))
+}
+
+fn told(file: &str, check: &AuditCheck) -> String {
+    let AuditCheck { lines, head, torn, findings } = check;
+    let Some(head) = head else {
+        return [&[format!("{file} has no lines")], findings.as_slice()].concat().join("\n");
+    };
+    let holds = if findings.is_empty() { "hold" } else { "do not all hold" };
+    let mut text = vec![format!("{lines} lines of {file} {holds}; the last one is {head}")];
+    text.extend((*torn > 0).then(|| {
+        format!("{torn} bytes of a line that was not finished stand at its end; the next act removes them")
+    }));
+    text.extend(findings.iter().cloned());
+    text.join("\n")
+}
+
+impl From<TrustAudit> for Form {
+    fn from(audit: TrustAudit) -> Self {
+        let held = audit.held_back.into_iter().map(|held| Held {
+            rule: held.rule,
+            count: held.count,
+            events: held.events.iter().map(ToString::to_string).collect(),
+        });
+        let bursts = audit.bursts.into_iter().map(|burst| Many {
+            level: burst.level.as_str(),
+            from: burst.from.to_string(),
+            count: burst.count,
+            usual: burst.usual,
+        });
+        let violations = audit.violations.into_iter().map(|one| Violation {
+            record: one.record.to_string(),
+            trust: one.has.0.as_str(),
+            level: one.has.1.as_str(),
+            sources_trust: one.may.0.as_str(),
+            sources_level: one.may.1.as_str(),
+        });
+        let findings = audit.findings.into_iter().map(|one| Finding {
+            name: one.name,
+            severity: one.severity.as_str(),
+            rows: one.rows,
+            meaning: one.meaning,
+            next: one.next,
+        });
+        Self {
+            read: audit.read,
+            held_back: held.collect(),
+            bursts: bursts.collect(),
+            trust_violations: violations.collect(),
+            findings: findings.collect(),
+        }
+    }
+}
+
+impl Form {
+    fn text(&self) -> String {
+        let mut lines = Vec::new();
+        for held in &self.held_back {
+            lines.push(format!("held back by {}: {}", held.rule, held.count));
+            lines.extend(held.events.iter().map(|event| format!("  {event}")));
+        }
+        for burst in &self.bursts {
+            let Many { level, from, count, usual } = burst;
+            lines.push(format!(
+                "burst: {count} of level {level} in the hour from {from}, usual are {usual:.0}"
+            ));
+        }
+        for one in &self.trust_violations {
+            lines.push(format!(
+                "trust: {} has {} and level {}, its sources give {} and level {}",
+                one.record, one.trust, one.level, one.sources_trust, one.sources_level
+            ));
+        }
+        for one in &self.findings {
+            lines.push(format!(
+                "{} {}: {}\n  {}\n  {}",
+                one.severity, one.name, one.rows, one.meaning, one.next
+            ));
+        }
+        lines.push(format!("{} events were looked at", self.read));
+        lines.join("\n")
+    }
+}
