@@ -23,7 +23,7 @@ use mnemal::Spaces;
 pub(crate) use self::audit::{Audit, AuditVerb};
 pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
-pub(crate) use self::forget::{Forget, VerifyReceipt};
+pub(crate) use self::forget::{Forget, Sources, VerifyReceipt};
 pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
 pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};

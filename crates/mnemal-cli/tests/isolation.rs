@@ -115,7 +115,6 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("recover", None), // writes a file of the damaged space that is named
     ("reindex", Some("--embeddings")),
     ("rebuild", Some("")),
-    ("audit", Some("")),
     ("audit verify", None), // reads the log of acts, which has ids and no words
     ("check", Some("--quality")),
     ("status", Some("")),

@@ -218,3 +218,29 @@ fn an_audit_lists_what_was_held_back_and_the_log_of_acts_shows_what_was_done_to_
     let check = read(&home, &["audit", "verify", "--json"]);
     assert_eq!((&check["lines"], &check["torn"], &check["findings"]), (&json!(9), &json!(0), &json!([])));
 }
+
+// proves: NX-03.1
+#[test]
+fn a_fact_is_forgotten_with_its_words_or_called_wrong_without_them() {
+    let home = tempfile::tempdir().unwrap();
+    for said in ["I live in Oslo.", "I work at Fjordbank."] {
+        assert_eq!(run(&home, &["log", "add", said]).0, 0);
+    }
+    let facts = || read(&home, &["fact", "list", "--json"]);
+    let id = |object: &str| {
+        let all = facts();
+        let mut facts = all["facts"].as_array().unwrap().iter();
+        let found = facts.find(|one| one["object"].to_string().contains(object));
+        found.map(|one| one["id"].as_str().unwrap().to_owned())
+    };
+    let (oslo, bank) = (id("Oslo").unwrap(), id("Fjordbank").unwrap());
+    assert_eq!(run(&home, &["forget", "--fact", &oslo]).0, 2, "it must be said what becomes of the words");
+    assert_eq!(run(&home, &["forget", "--fact", &oslo, "--sources", "erase", "--yes"]).0, 0);
+    assert!(id("Oslo").is_none() && !run(&home, &["log", "list"]).1.contains("Oslo"));
+    assert_eq!(run(&home, &["forget", "--fact", &bank, "--sources", "keep", "--dry-run"]).0, 0);
+    assert!(id("Fjordbank").is_some());
+    assert_eq!(run(&home, &["forget", "--fact", &bank, "--sources", "keep"]).0, 0);
+    assert!(id("Fjordbank").is_none() && run(&home, &["log", "list"]).1.contains("Fjordbank"));
+    assert_eq!(run(&home, &["log", "add", "I work at Fjordbank."]).0, 0);
+    assert_eq!(run(&home, &["forget", "--fact", &oslo, "--sources", "erase", "--yes"]).0, 3);
+}

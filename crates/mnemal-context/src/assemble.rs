@@ -240,6 +240,7 @@ impl Assembler {
             omitted: account.omitted(),
             omitted_counts: account.omitted_counts(),
             gaps: Vec::new(),
+            seal: None,
         };
         let sections = account.sections();
         let text = fitted.blocks.iter().map(|block| block.text.as_str()).collect();

@@ -108,6 +108,23 @@ pub enum Decision {
     },
 }
 
+impl Decision {
+    /// Whether an undo that names its event takes it back. A new decision has to say so here.
+    pub fn can_be_undone(&self) -> bool {
+        match self {
+            Self::Remember(_)
+            | Self::Archive { .. }
+            | Self::Restore { .. }
+            | Self::Reject { .. }
+            | Self::Fact(_)
+            | Self::Merge { .. }
+            | Self::Split { .. } => true,
+            // What was forgotten stays so, and what an undo took back can be decided again.
+            Self::Forget(_) | Self::Undo { .. } => false,
+        }
+    }
+}
+
 /// What a person decides about a fact. The fact is named by what it says; the ids of entities are made of their names.
 /// Words as the object of a relation name an entity, which is made if nobody is known by them.
 #[derive(Clone, Debug, PartialEq)]

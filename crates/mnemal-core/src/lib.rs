@@ -80,8 +80,8 @@ pub use crate::port::{
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{
-    Because, BlockKind, BlockReceipt, Omitted, OmittedReason, Receipt, ReceiptLine, RecordRef, ScorePart,
-    Seen, SeenItem,
+    Because, BlockKind, BlockReceipt, Omitted, OmittedReason, Receipt, ReceiptLine, ReceiptSeal, RecordRef,
+    ScorePart, Seen, SeenItem,
 };
 pub use crate::scope::{Scope, Within};
 pub use crate::summary::{HollowNode, NodePath, SummaryDelta, SummaryLine, SummaryNode};

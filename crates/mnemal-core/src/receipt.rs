@@ -2,8 +2,8 @@
 
 use crate::Cursor;
 use crate::{
-    Error, EventId, FactId, Gap, LearningId, Level, ModelId, Producer, ReceiptId, Result, Section, SessionId,
-    Source, Timestamp, TokenCount, Trust,
+    Error, EventId, FactId, Gap, InstallationKey, LearningId, Level, ModelId, Producer, ReceiptId, Result,
+    Section, SessionId, Source, Timestamp, TokenCount, Trust,
 };
 
 /// Names any record that can be recalled.
@@ -256,6 +256,124 @@ pub struct Receipt {
     pub omitted_counts: Vec<(OmittedReason, u32)>,
     /// What the answer lacked.
     pub gaps: Vec<Gap>,
+    /// What it was when it was stored; `None` for one of before, or that was not stored.
+    pub seal: Option<ReceiptSeal>,
+}
+
+/// What a receipt was when it was stored, under the installation's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiptSeal {
+    /// Keyed hash of all of it: see [`Receipt::sealed`].
+    pub hash: [u8; 32],
+    /// Its lines; a forget takes some out.
+    pub lines: u32,
+    /// Its omissions; a forget takes some out.
+    pub omitted: u32,
+}
+
+impl Receipt {
+    /// Returns the seal of the receipt as it stands. The hash covers every field but the seal and the causes of the gaps: who,
+    /// when, what for, each block, line, source, score and omission, in their order.
+    pub fn sealed(&self, key: &InstallationKey) -> ReceiptSeal {
+        let mut all = Canon(Vec::with_capacity(16 * 1_024));
+        all.bytes(&self.id.0.to_be_bytes());
+        all.text(self.session.as_str());
+        all.bytes(&self.at.as_micros().to_be_bytes());
+        all.text(&self.version);
+        all.bytes(&self.settings_hash);
+        all.number(self.head.0.map_or(0, |seq| seq.0));
+        all.text(self.model.as_ref().map_or("", ModelId::as_str));
+        all.text(&self.tokenizer);
+        all.number(u64::from(self.budget.0));
+        all.number(u64::from(self.tokens.0));
+        all.number(self.blocks.len() as u64);
+        for block in &self.blocks {
+            all.text(block.kind.as_str());
+            all.number(u64::from(block.tokens.0));
+            all.bytes(&block.hash);
+        }
+        all.number(self.lines.len() as u64);
+        for line in &self.lines {
+            all.line(line);
+        }
+        all.number(self.omitted.len() as u64);
+        for omitted in &self.omitted {
+            all.text(omitted.section.as_str());
+            all.text(omitted.reason.as_str());
+            all.record(omitted.record);
+            all.share(omitted.score);
+        }
+        all.number(self.omitted_counts.len() as u64);
+        for (reason, count) in &self.omitted_counts {
+            all.text(reason.as_str());
+            all.number(u64::from(*count));
+        }
+        for gap in &self.gaps {
+            all.text(gap.layer.as_str());
+        }
+        let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (lines, omitted) = (small(self.lines.len()), small(self.omitted.len()));
+        ReceiptSeal { hash: key.hash("receipt", &[&all.0]), lines, omitted }
+    }
+}
+
+/// A receipt as bytes: each part behind its length, so that two receipts never have the same.
+struct Canon(Vec<u8>);
+
+impl Canon {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_be_bytes());
+    }
+
+    fn share(&mut self, share: f32) {
+        self.0.extend_from_slice(&share.to_bits().to_be_bytes());
+    }
+
+    fn record(&mut self, record: RecordRef) {
+        let (kind, id) = match record {
+            RecordRef::Event(id) => (1, id.0),
+            RecordRef::Learning(id) => (2, id.0),
+            RecordRef::Fact(id) => (3, id.0),
+        };
+        self.0.push(kind);
+        self.0.extend_from_slice(&id.to_be_bytes());
+    }
+
+    fn line(&mut self, line: &ReceiptLine) {
+        self.text(line.block.as_str());
+        self.text(line.section.as_str());
+        self.record(line.record);
+        self.text(line.producer.as_ref().map_or("", |producer| &producer.id));
+        self.number(line.producer.as_ref().map_or(0, |producer| u64::from(producer.version)));
+        self.number(line.sources.len() as u64);
+        for source in &line.sources {
+            self.bytes(&source.event.0.to_be_bytes());
+            self.number(u64::from(source.span.start));
+            self.number(u64::from(source.span.end));
+        }
+        self.text(line.trust.as_str());
+        self.text(line.level.as_str());
+        self.number(line.parts.len() as u64);
+        for part in &line.parts {
+            self.text(part.name);
+            for share in [part.raw, part.normalised, part.weight, part.value] {
+                self.share(share);
+            }
+        }
+        self.share(line.score);
+        self.text(line.because.as_str());
+        self.number(u64::from(line.tokens.0));
+        self.bytes(&line.content_hash);
+    }
 }
 
 /// One thing that a session was shown.

@@ -4,9 +4,9 @@ use mnemal_core::{
     Act, Basis, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,
     EntityKind, EntityName, EventId, EventKind, Fact, FactId, FactStatus, Importance, InstallationKey,
     Learning, LearningId, LearningKind, LearningStatus, Leave, Level, LogEntry, Metadata, ModelId, NewEvent,
-    NodePath, NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result,
-    RuleId, Section, Seq, SessionId, Source, Span, Speaker, SummaryLine, SummaryNode, Support, Timestamp,
-    TokenCount, Tombstone, TombstoneHash, Trust, Value, Zone,
+    NodePath, NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef,
+    Result, RuleId, Section, Seq, SessionId, Source, Span, Speaker, SummaryLine, SummaryNode, Support,
+    Timestamp, TokenCount, Tombstone, TombstoneHash, Trust, Value, Zone,
 };
 
 use crate::fake::{TermIndexer, mix, with_vector};
@@ -269,5 +269,6 @@ pub fn receipt(id: u128, session: &str, shown: EventId, at: Timestamp) -> Result
         omitted: Vec::new(),
         omitted_counts: Vec::new(),
         gaps: Vec::new(),
+        seal: Some(ReceiptSeal { hash: [9; 32], lines: 1, omitted: 0 }),
     })
 }

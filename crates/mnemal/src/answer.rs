@@ -417,7 +417,8 @@ impl ContextCall {
             gaps.add(*gap);
         }
         parts.settings.item_tokens = self.line_tokens.unwrap_or(parts.settings.item_tokens);
-        let context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
+        let mut context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
+        context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
         let stale =
             engine.stale_notes_at(notes, head).await.into_iter().chain(engine.stale_graph(head).await);
         for gap in stale.chain(engine.damage()) {

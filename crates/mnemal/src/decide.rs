@@ -96,15 +96,7 @@ impl Memory {
     pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
         let event = self.get(decision).await?;
         match event.kept().map(|kept| &kept.kind) {
-            Some(EventKind::Decision(
-                Decision::Fact(_)
-                | Decision::Merge { .. }
-                | Decision::Split { .. }
-                | Decision::Remember(_)
-                | Decision::Archive { .. }
-                | Decision::Restore { .. }
-                | Decision::Reject { .. },
-            )) => Ok(Decision::Undo { decision }),
+            Some(EventKind::Decision(taken)) if taken.can_be_undone() => Ok(Decision::Undo { decision }),
             Some(EventKind::Operation(operation)) => {
                 let built = crate::dream::built_on(self, &event, operation).await?;
                 if built.is_empty() {

@@ -18,6 +18,7 @@ mod extract;
 mod forget;
 mod gate;
 mod graph;
+mod ground;
 mod guard;
 mod ingest;
 #[cfg(feature = "sqlite")]

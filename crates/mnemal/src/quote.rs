@@ -152,7 +152,8 @@ pub(crate) async fn block(
         Err(cause) => Err(cause),
     };
     let head: Cursor = gaps.keep(Layer::Events, head);
-    let context = gaps.merge(Assembler::new(parts).assemble(request, head).await?);
+    let mut context = gaps.merge(Assembler::new(parts).assemble(request, head).await?);
+    context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
     let stored = match engine.guarded().receipts.part() {
         Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
         Err(cause) => Err(cause),

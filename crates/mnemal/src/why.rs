@@ -8,7 +8,9 @@ use mnemal_core::{
     LearningStatus, Omitted, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Source, Span,
     Timestamp,
 };
+use mnemal_text::Language;
 
+use crate::ground::grounded;
 use crate::memory::Memory;
 use crate::portrait::{Sentence, sentence_of};
 
@@ -111,6 +113,14 @@ pub struct ReceiptCheck {
     pub not_compared: usize,
     /// Blocks of the text that was handed in that are the receipt's, byte by byte.
     pub blocks: usize,
+    /// Whether it is what was stored, to the last omission, under the installation's key; `None` for one that was stored without
+    /// a seal, and one of which something was forgotten since.
+    pub whole: Option<bool>,
+    /// Lines and omissions that a forget took out of it.
+    pub forgotten: usize,
+    /// Lines of the text that was handed in that stand on the words of their sources: verbatim, as the value of a fact, or with
+    /// nine tenths of their content stems.
+    pub grounded: usize,
     /// What does not hold, one sentence each; empty for a good receipt.
     pub findings: Vec<String>,
 }
@@ -152,9 +162,10 @@ impl Memory {
         Ok(Degraded { value: why, gaps })
     }
 
-    /// Checks a stored receipt against the log: the sums of tokens, that every line resolves to words that are there, that each
-    /// record still has the text that was shown, that no candidate appears twice; and with the context's text that its blocks
-    /// are those of the receipt.
+    /// Checks a stored receipt against its seal, which covers its omissions too, and against the log: the sums of tokens, that
+    /// every line resolves to words that are there, that each record still has the text that was shown, that no candidate
+    /// appears twice; and with the context's text that its blocks are those of the receipt, and that each line stands on the
+    /// words of its sources.
     ///
     /// # Errors
     /// `NotFound` when there is no such receipt; `Unavailable` when the store does not answer.
@@ -169,6 +180,8 @@ impl Memory {
                 receipt.tokens.0, receipt.budget.0
             ));
         }
+        self.check_seal(&receipt, &mut check).await?;
+        let mut finding = |what: String| check.findings.push(what);
         for twice in twice(&receipt) {
             finding(format!("{twice} is listed as a line and as left out"));
         }
@@ -201,8 +214,39 @@ impl Memory {
                     expect.len()
                 ));
             }
+            let values = self.values_of(&receipt).await?;
+            let code = &self.engine.settings().recall.language;
+            let language = Language::from_code(code).unwrap_or(Language::English);
+            let (sure, findings) = grounded((text, &receipt), &events, (&values, language));
+            check.grounded = sure;
+            check.findings.extend(findings);
         }
         Ok(check)
+    }
+
+    /// Compares a receipt with its seal. A forget takes lines and omissions out, and then it is no more the whole that was
+    /// sealed; where nothing was forgotten since, what is missing was taken out by somebody else.
+    async fn check_seal(&self, receipt: &Receipt, check: &mut ReceiptCheck) -> Result<()> {
+        let Some(seal) = receipt.seal else { return Ok(()) };
+        let present = receipt.sealed(&self.engine.parts().key);
+        let gone = |then: u32, now: u32| then.saturating_sub(now) as usize;
+        check.forgotten = gone(seal.lines, present.lines) + gone(seal.omitted, present.omitted);
+        if check.forgotten == 0 {
+            check.whole = Some(seal == present);
+            if seal != present {
+                check
+                    .findings
+                    .push("it is not what was stored: a line, an omission or a score is another".to_owned());
+            }
+            return Ok(());
+        }
+        let stones = self.engine.events()?.tombstones().await?;
+        if !stones.iter().any(|stone| stone.at >= receipt.at) {
+            let what =
+                format!("{} of its lines and omissions are gone, and nothing was forgotten", check.forgotten);
+            check.findings.push(what);
+        }
+        Ok(())
     }
 
     /// Returns what a record says, and where it comes from.

@@ -146,6 +146,8 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             all += &said(ours.decide(Decision::Undo { decision: *event }).await);
             all + &said(ours.decide(Decision::Merge { one: *entity, into: EntityId(1) }).await)
         }
+        "decide_by_agent" => said(ours.decide_by_agent(Decision::Archive { key: key.clone() }).await),
+        "audit" => said(ours.audit().await),
         "undoing" => said(ours.undoing(*event).await),
         "naming" => said(ours.naming(*entity).await),
         "diff" => said(ours.diff(Timestamp::EPOCH, ours.engine().now()).await),
@@ -158,6 +160,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         }
         "outdated" => said(ours.outdated().await),
         "selected_by_text" => said(ours.selected_by_text(QUERY, 5).await),
+        "selected_by_fact" => said(ours.selected_by_fact(*fact).await),
         "selected_by_person" => said(ours.selected_by_person("Ronja").await),
         "clear_shown" => said(ours.clear_shown(session).await),
         "graph" | "stored_graph" => {

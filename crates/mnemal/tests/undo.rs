@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use mnemal::{
     AsOf, Decision, Engine, EntityFilter, ErrorKind, EventId, FactChoice, FactDecision, FactFilter,
-    InstallationKey, Learning, LearningFilter, Memory, Message, NoteKey, Predicate, Scope, SessionId,
-    SpaceId, Speaker, Timestamp, Value, WorldTime, renaming, value_key,
+    InstallationKey, Learning, LearningFilter, Memory, Message, NoteKey, Predicate, Scope, Selector,
+    SessionId, SpaceId, Speaker, Timestamp, Value, WorldTime, renaming, value_key,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -238,4 +238,54 @@ async fn a_split_is_taken_back_and_what_it_ended_holds_again() {
     let nothing = space.memory.decide(Decision::Split { one: stranger, from: into }).await.unwrap().value.id;
     space.undo(nothing).await.unwrap();
     assert_eq!(space.state().await.entities, merged.entities, "nor where it ended nothing");
+}
+
+#[tokio::test]
+async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
+    let space = Space::new(7).await;
+    let graph = space.graph().await;
+    let anna = graph.whom(PEOPLE[0], AsOf::present(Timestamp::MAX)).await.unwrap().id;
+    let key = |place: usize| NoteKey::new(KEYS[place]).unwrap();
+    let lives = |city: &str, choice: FactChoice| {
+        Decision::Fact(FactDecision {
+            subject: anna,
+            predicate: Predicate::new("lives_in").unwrap(),
+            topic: None,
+            object: Value::Literal { text: city.to_owned(), key: value_key(city) },
+            choice,
+        })
+    };
+    let add = FactChoice::Add { valid_at: None, invalid_at: None };
+    let end = FactChoice::End { at: WorldTime::from_seconds(1_700_000_000) };
+    let _away = space.memory.decide(Decision::Archive { key: key(2) }).await.unwrap();
+    let _told = space.memory.decide(lives("Bergen", add)).await.unwrap();
+    let rows = [
+        Decision::Archive { key: key(0) },
+        Decision::Reject { key: key(1) },
+        Decision::Restore { key: key(2) },
+        lives("Lisbon", add),
+        lives("Bergen", end),
+        lives("Bergen", FactChoice::Reject),
+        renaming(anna, "Anna Lind").unwrap(),
+    ];
+    for decision in rows {
+        space.clock.advance(Duration::from_mins(1));
+        let before = space.state().await;
+        let event = space.memory.decide(decision.clone()).await.unwrap().value.id;
+        assert_ne!(space.state().await, before, "{decision:?}");
+        assert!(decision.can_be_undone());
+        space.undo(event).await.unwrap();
+        assert_eq!(space.state().await, before, "{decision:?}");
+    }
+    let before = space.state().await;
+    let noted = space.memory.remember("The gate is green.").key(key(0)).by_user().await.unwrap().value.event;
+    assert_ne!(space.state().await, before);
+    space.undo(noted).await.unwrap();
+    assert_eq!(space.state().await, before);
+    // A merge and its split are taken back in the test above; these two never are.
+    let undo = space.memory.decide(space.memory.undoing(noted).await.unwrap()).await.unwrap().value.id;
+    let forgotten = space.memory.forget(Selector::Events(vec![noted])).await.unwrap().event.unwrap();
+    for (event, kind) in [(undo, "undo"), (forgotten, "forget")] {
+        assert_eq!(space.memory.undoing(event).await.unwrap_err().kind(), ErrorKind::Invalid, "{kind}");
+    }
 }

@@ -28,6 +28,7 @@ const ALLOWED_IN_TESTS: &[&str] = &["testkit", "store"];
 
 /// External crate → the only members that may name it as a normal dependency.
 const FENCES: &[(&str, &[&str])] = &[
+    ("age", &["mnemal-cli"]),
     ("aho-corasick", &["mnemal-extract"]),
     ("anstream", &["mnemal-cli"]),
     ("anyhow", &["mnemal-cli", "xtask", "mnemal-benches"]),

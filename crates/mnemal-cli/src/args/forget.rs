@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 
 /// `forget`. Without ids, a key, a text or a person, the options of conversation, speaker, user, role and time say together
 /// what is meant.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Forget {
     /// Events (`evt_…`) or notes (`mem_…`).
-    #[arg(required_unless_present_any = ["key", "session", "query", "person", "speaker", "user", "roles", "since", "until", "origin", "file", "outdated"])]
+    #[arg(required_unless_present_any = ["key", "session", "query", "person", "speaker", "user", "roles", "since", "until", "origin", "file", "outdated", "fact"])]
     pub(crate) ids: Vec<String>,
     /// Every version of the note of this key.
     #[arg(long, conflicts_with_all = ["ids", "session"])]
@@ -23,6 +23,12 @@ pub(crate) struct Forget {
     /// What this person said, what is theirs, and what names them.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["ids", "key", "query"])]
     pub(crate) person: Option<String>,
+    /// A fact (`fct_…`): `--sources` says what becomes of the words that it was read in.
+    #[arg(long, value_name = "ID", requires = "sources", conflicts_with_all = ["ids", "key", "query", "person"])]
+    pub(crate) fact: Option<String>,
+    /// Of a fact: erase the events that it rests on, or keep them and only call the fact wrong, for good.
+    #[arg(long, value_enum, requires = "fact")]
+    pub(crate) sources: Option<Sources>,
     /// What retention would take next, whether it is enabled or not: at most 1,000 events.
     #[arg(long, conflicts_with_all = ["ids", "key", "query", "person"])]
     pub(crate) outdated: bool,
@@ -43,6 +49,15 @@ pub(crate) struct Forget {
     /// Write the signed receipt into this new file.
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     pub(crate) receipt: Option<PathBuf>,
+}
+
+/// What becomes of the words that a fact was read in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sources {
+    /// They stay, and the fact is wrong whoever says it again.
+    Keep,
+    /// They are erased, with all that was made of them.
+    Erase,
 }
 
 /// `verify-receipt`.

@@ -103,7 +103,7 @@ async fn object_named(graph: &Graph, object: &str) -> Result<(Value, String)> {
     }
 }
 
-async fn invalidate(
+pub(super) async fn invalidate(
     memory: &Memory,
     what: &[String],
     choice: FactChoice,

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Description, Erasure, ErasureStatus, Error, ErrorKind, EventId, LearningFilter, LearningId, Memory,
-    NoteKey, Origin, Selector, SessionId,
+    Description, Erasure, ErasureStatus, Error, ErrorKind, EventId, FactChoice, LearningFilter, LearningId,
+    Memory, NoteKey, Origin, Selector, SessionId,
 };
 
-use crate::args::{Forget, Global};
+use super::fact::invalidate;
+use crate::args::{Forget, Global, Sources};
 use crate::ask::{Going, agreed};
 use crate::output::Output;
 use crate::wire::ErasureForm;
@@ -23,6 +24,9 @@ const PURPOSE: &[u8] = b"forget";
 
 /// Erases what was selected.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: &Output) -> Result<u8> {
+    if let (Some(fact), Some(Sources::Keep)) = (&call.fact, call.sources) {
+        return keep_words(memory, fact, Going::from(call.dry_run), output).await;
+    }
     let selector = selector(memory, &call).await?;
     let described = call.ids.is_empty() && call.key.is_none();
     if let (true, Selector::Events(events)) = (described, &selector) {
@@ -44,6 +48,15 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
         return Err(Error::new(ErrorKind::Conflict, what).into());
     }
     done_with(memory, selector, (output, call.receipt.as_deref())).await
+}
+
+/// Calls a fact wrong, for good, and names the events that still say it.
+async fn keep_words(memory: &Memory, fact: &str, going: Going, output: &Output) -> Result<u8> {
+    let events = memory.selected_by_fact(fact.parse()?).await?;
+    let names: Vec<String> = events.iter().map(ToString::to_string).collect();
+    let code = invalidate(memory, &[fact.to_owned()], FactChoice::Reject, going, output).await?;
+    output.say(&format!("the words that it was read in stay: {}", names.join(", ")));
+    Ok(code)
 }
 
 /// Shows what would go, asks, erases, prints the result.
@@ -115,6 +128,9 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
             return Err(Error::not_found("nothing is older, or more, than is kept").into());
         }
         return Ok(Selector::Events(events));
+    }
+    if let Some(fact) = &call.fact {
+        return Ok(Selector::Events(memory.selected_by_fact(fact.parse()?).await?));
     }
     let filter = super::filter(&call.filter)?;
     let events = match (&call.query, &call.person) {

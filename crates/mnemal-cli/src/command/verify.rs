@@ -25,6 +25,9 @@ struct ContextForm<'f> {
     same: usize,
     not_compared: usize,
     blocks: usize,
+    whole: Option<bool>,
+    forgotten: usize,
+    grounded: usize,
     findings: &'f [String],
 }
 
@@ -78,11 +81,20 @@ async fn of_context(global: &Global, call: &VerifyReceipt, output: &Output) -> R
         same: check.same,
         not_compared: check.not_compared,
         blocks: check.blocks,
+        whole: check.whole,
+        forgotten: check.forgotten,
+        grounded: check.grounded,
         findings: &check.findings,
     };
     output.answer(&form, || {
         let (lines, resolved, same) = (check.lines, check.resolved, check.same);
         let mut text = format!("{resolved} of {lines} lines resolve, {same} have the text that was shown");
+        text.push_str(match check.whole {
+            Some(true) => "; all of it is what was stored",
+            Some(false) => "; it is not what was stored",
+            None if check.forgotten > 0 => "; parts of it were forgotten since",
+            None => "; it was stored without a seal",
+        });
         for finding in &check.findings {
             text.push('\n');
             text.push_str(finding);

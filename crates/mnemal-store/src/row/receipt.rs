@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use mnemal_core::{
     Because, BlockKind, BlockReceipt, Cursor, Error, ErrorKind, Gap, GapCause, Layer, ModelId, Omitted,
-    OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, ScorePart, Section, Seq,
-    SessionId, Timestamp, TokenCount,
+    OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result, ScorePart,
+    Section, Seq, SessionId, Timestamp, TokenCount,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ struct ReceiptRow {
     omitted: Vec<(String, String, String, f32)>,
     counts: Vec<(String, u32)>,
     gaps: Vec<(String, CauseRow)>,
+    /// Hash, lines, omissions; rows of before have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal: Option<([u8; 32], u32, u32)>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -101,6 +104,7 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
             .map(|(reason, count)| (reason.as_str().to_owned(), *count))
             .collect(),
         gaps: receipt.gaps.iter().map(gap).collect::<Result<_>>()?,
+        seal: receipt.seal.map(|seal| (seal.hash, seal.lines, seal.omitted)),
     })
 }
 
@@ -134,6 +138,7 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
             .map(|(name, count)| Ok((reason(&name)?, count)))
             .collect::<Result<_>>()?,
         gaps: row.gaps.into_iter().map(gap).collect::<Result<_>>()?,
+        seal: row.seal.map(|(hash, lines, omitted)| ReceiptSeal { hash, lines, omitted }),
     })
 }
 

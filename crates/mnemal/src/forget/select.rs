@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind, Origin, Result, Speaker,
-    UserId, Within,
+    Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind, FactFilter, FactId, Origin,
+    Result, Speaker, UserId, Within,
 };
 use mnemal_events::FILE;
 use mnemal_recall::{EVIDENCE_FLOOR, Mode};
@@ -108,6 +108,21 @@ impl Memory {
             return Err(Error::not_found("nothing is found for this text"));
         }
         Ok(ids)
+    }
+
+    /// Returns the events on which a fact rests.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such fact, or nothing is left of its words; `Unavailable` when the graph does not answer.
+    pub async fn selected_by_fact(&self, fact: FactId) -> Result<Vec<EventId>> {
+        let facts = self.graph().await?.value.history(&FactFilter::all()).await?;
+        let found = facts.iter().filter(|known| known.id == fact);
+        let ids: BTreeSet<EventId> =
+            found.flat_map(|known| &known.supports).map(|support| support.source.event).collect();
+        if ids.is_empty() {
+            return Err(Error::not_found(format!("no fact {fact}")));
+        }
+        Ok(ids.into_iter().collect())
     }
 
     /// Returns the events of a person, by name: what was said by a speaker or is the record of a user of this name, case aside,
