@@ -246,26 +246,24 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
     let graph = space.graph().await;
     let anna = graph.whom(PEOPLE[0], AsOf::present(Timestamp::MAX)).await.unwrap().id;
     let key = |place: usize| NoteKey::new(KEYS[place]).unwrap();
-    let lives = |city: &str, choice: FactChoice| {
-        Decision::Fact(FactDecision {
-            subject: anna,
-            predicate: Predicate::new("lives_in").unwrap(),
-            topic: None,
-            object: Value::Literal { text: city.to_owned(), key: value_key(city) },
-            choice,
-        })
+    let lives = |object: &Value, choice: FactChoice| {
+        let (predicate, object) = (Predicate::new("lives_in").unwrap(), object.clone());
+        Decision::Fact(FactDecision { subject: anna, predicate, topic: None, object, choice })
     };
+    let city = |name: &str| Value::Literal { text: name.to_owned(), key: value_key(name) };
     let add = FactChoice::Add { valid_at: None, invalid_at: None };
-    let end = FactChoice::End { at: WorldTime::from_seconds(1_700_000_000) };
+    let end = FactChoice::End { at: WorldTime::from_seconds(1_772_360_000) };
     let _away = space.memory.decide(Decision::Archive { key: key(2) }).await.unwrap();
-    let _told = space.memory.decide(lives("Bergen", add)).await.unwrap();
+    let _told = space.memory.decide(lives(&city("Bergen"), add)).await.unwrap();
+    let told = space.graph().await.whom("Bergen", AsOf::present(Timestamp::MAX)).await.unwrap().id;
+    let bergen = Value::Entity(told);
     let rows = [
         Decision::Archive { key: key(0) },
         Decision::Reject { key: key(1) },
         Decision::Restore { key: key(2) },
-        lives("Lisbon", add),
-        lives("Bergen", end),
-        lives("Bergen", FactChoice::Reject),
+        lives(&city("Lisbon"), add),
+        lives(&bergen, end),
+        lives(&bergen, FactChoice::Reject),
         renaming(anna, "Anna Lind").unwrap(),
     ];
     for decision in rows {
