@@ -29,8 +29,8 @@ const LONGEST_RECORD: usize = 16 * 1024 * 1024;
 /// Events in a batch, with more only where one line gives them. Source: what one append takes; it fills an index block,
 /// which then is never merged, and each page of an index is written half as often as with 500.
 const BATCH: usize = crate::limit::LARGEST_BATCH;
-/// Bytes of text after which a batch ends. Source: measured (ADR 96); what is held of a batch is some ten times its text.
-const BATCH_BYTES: usize = 1024 * 1024;
+/// Bytes of text after which a batch ends. Source: half of what one append takes.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Lines after which a batch ends. Source: own choice; a file without events still reports now and then.
 const BATCH_LINES: u64 = 10_000;
 /// Events that are read ahead to find the earliest time of a conversation. Source: own choice.
