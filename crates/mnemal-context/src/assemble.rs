@@ -242,14 +242,13 @@ impl Assembler {
             gaps: Vec::new(),
             seal: None,
         };
-        let sections = account.sections();
         let text = fitted.blocks.iter().map(|block| block.text.as_str()).collect();
         Context {
             text,
             tokens: fitted.tokens(),
             budget: request.budget,
+            sections: account.sections(),
             blocks: fitted.blocks,
-            sections,
             receipt,
         }
     }

@@ -325,15 +325,11 @@ impl AuditLog {
         let text = String::from_utf8_lossy(whole);
         let last = text.lines().last().unwrap_or_default();
         let number = last.strip_prefix("{\"n\":").and_then(|rest| rest.split(',').next()?.parse().ok());
-        match (number, hash_of(last)) {
-            (Some(number), Some(hash)) => {
-                Ok(End { number, hash: hash.to_owned(), whole: bytes - torn, torn })
-            }
-            _ => {
-                let what = format!("the last line of {} is none of an audit log", self.path.display());
-                Err(Error::new(ErrorKind::Corrupt, what))
-            }
+        if let (Some(number), Some(hash)) = (number, hash_of(last)) {
+            return Ok(End { number, hash: hash.to_owned(), whole: bytes - torn, torn });
         }
+        let what = format!("the last line of {} is none of an audit log", self.path.display());
+        Err(Error::new(ErrorKind::Corrupt, what))
     }
 
     /// Writes beside the log how many lines it has, in a new file that takes the place of the former.

@@ -157,9 +157,9 @@ impl Memory {
         let settings = crate::builder::log_settings(&parts.settings);
         let exporter =
             Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
-        let exported = exporter.write(form, out).await?;
+        let written = exporter.write(form, out).await?;
         let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
-        self.engine.audit(&act.count("events", exported.events))?;
-        Ok(exported)
+        self.engine.audit(&act.count("events", written.events))?;
+        Ok(written)
     }
 }
