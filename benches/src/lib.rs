@@ -30,6 +30,7 @@ pub mod graph;
 pub mod kept;
 pub mod latency;
 pub mod many;
+pub mod model;
 pub mod serving;
 
 pub mod peers;

@@ -14,9 +14,9 @@ use crate::spaces::memory;
 /// One turn, as it is said again.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Said {
-    session: String,
+    pub(crate) session: String,
     speaker: String,
-    text: String,
+    pub(crate) text: String,
 }
 
 /// What was seen while a conversation was replayed.

@@ -17,6 +17,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("graph", "turns to rows of the graph, what a question costs, and what an append notices of it"),
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
+    ("model", "what the passes that ask a language model make of conversations, with any endpoint"),
     ("peers", "mnemal beside SQLite FTS5, LanceDB and Chroma, which it installs below target/peers"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
@@ -38,6 +39,9 @@ const BENCHES: &[(&str, &str)] = &[
 /// The argument that asks for a transformer, which is compiled in only then.
 const TRANSFORMER: &str = "--embedder";
 
+/// The bench that asks an endpoint, which is compiled in only for it.
+const ENDPOINT: &str = "model";
+
 /// Runs `bench NAME [ARGUMENTS]` or `bench --list`; arguments after the name go to the program as they are.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
@@ -58,6 +62,9 @@ pub(crate) fn program(name: &str, rest: &[String]) -> Result<Line> {
     let mut line = Line::new("cargo", &["run", "--release", "--quiet", "-p", "mnemal-benches"]);
     if rest.clone().any(|argument| argument == TRANSFORMER) {
         line = line.arg("--features").arg("onnx");
+    }
+    if *name == ENDPOINT {
+        line = line.arg("--features").arg("http");
     }
     Ok(line.arg("--bin").arg(format!("bench-{name}")).arg("--").args(rest.cloned()))
 }

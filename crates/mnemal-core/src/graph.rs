@@ -299,6 +299,8 @@ pub struct Support {
 
 /// The rule of what a person decided. Source: own choice; packs name theirs `en.lives_in.live`.
 const DECISION: &str = "decision";
+/// The rule of what a language model found. Source: own choice.
+const MODEL: &str = "model";
 /// The rule of what somebody took back: "it's not hazelnuts, it's walnuts". Source: own choice.
 const CORRECTION: &str = "correction";
 
@@ -311,6 +313,16 @@ impl Support {
     /// Returns the name of the rule that stands for what somebody said by mistake or in jest.
     pub fn correction_rule() -> &'static str {
         CORRECTION
+    }
+
+    /// Returns the name of the rule that stands for what a language model found where the rules read nothing for certain.
+    pub fn model_rule() -> &'static str {
+        MODEL
+    }
+
+    /// Whether a language model found it.
+    pub fn is_of_model(&self) -> bool {
+        self.rule.as_str() == MODEL
     }
 
     /// Whether a person decided so, in so many words.

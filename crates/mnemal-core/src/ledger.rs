@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Timestamp;
+use crate::{Cursor, Seq, Timestamp};
 
 /// What a line of the ledger is about.
 #[non_exhaustive]
@@ -74,4 +74,21 @@ pub struct LedgerLine {
     pub counts: BTreeMap<String, u64>,
     /// One sentence without content.
     pub note: String,
+}
+
+/// The number of a line of a pass that says how far it has read the log.
+const THROUGH: &str = "through";
+
+impl LedgerLine {
+    /// Notes how far a pass has read the log.
+    #[must_use]
+    pub fn with_through(mut self, through: Cursor) -> Self {
+        self.counts.insert(THROUGH.to_owned(), through.count());
+        self
+    }
+
+    /// Returns how far a pass has read the log; the start for one that reads none.
+    pub fn through(&self) -> Cursor {
+        Cursor(self.counts.get(THROUGH).copied().filter(|seq| *seq > 0).map(Seq))
+    }
 }

@@ -68,7 +68,7 @@ pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
-pub use crate::operation::{Deed, Filed, Operation, PromptHash};
+pub use crate::operation::{Deed, Filed, MOST_CLAIMS, Operation, Pointed, PromptHash};
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{

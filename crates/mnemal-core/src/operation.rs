@@ -1,6 +1,6 @@
 //! What the engine itself did about memory: an accepted proposal, with its result.
 
-use crate::{Category, EventId, Importance, LearningKind, Producer, Tag};
+use crate::{Category, EventId, Importance, LearningKind, Predicate, Producer, Span, Tag};
 
 /// BLAKE3 of the prompt that a model answered; names the answer for an audit, and never the place where it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +66,40 @@ pub enum Deed {
         /// At least one, oldest first; the conversation is compressed through the last.
         turns: Vec<EventId>,
     },
+    /// A model found claims in a turn that the rules did not find. They point at the words of the turn and say nothing of their
+    /// own, so they go with it.
+    Claim {
+        /// The turn.
+        turn: EventId,
+        /// At least one and at most [`MOST_CLAIMS`].
+        claims: Vec<Pointed>,
+    },
+}
+
+/// Claims of one turn that an operation may carry. Source: own choice; more are a list and no statement.
+pub const MOST_CLAIMS: usize = 8;
+
+/// A claim by the places of its words in a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pointed {
+    /// What is said.
+    pub predicate: Predicate,
+    /// The words that say it.
+    pub quote: Span,
+    /// The value, within the quote.
+    pub value: Span,
+    /// Who it is about, within the quote: a name, or words like "my sister"; `None` for who speaks.
+    pub subject: Option<Span>,
+}
+
+impl Pointed {
+    /// Whether its words lie within a text, and the others within its quote.
+    pub fn fits(&self, text: &str) -> bool {
+        let is_within = |span: &Span| self.quote.start <= span.start && span.end <= self.quote.end;
+        let is_text = |span: &Span| span.of(text).is_some_and(|words| !words.trim().is_empty());
+        let mut parts = [self.value].into_iter().chain(self.subject);
+        is_text(&self.quote) && parts.all(|part| is_within(&part) && is_text(&part))
+    }
 }
 
 /// How a note is filed.
@@ -88,6 +122,7 @@ impl Deed {
             Self::Refine { .. } => "refine",
             Self::Infer { .. } => "infer",
             Self::Compress { .. } => "compress",
+            Self::Claim { .. } => "claim",
         }
     }
 
@@ -99,13 +134,14 @@ impl Deed {
             Self::Refine { note, .. } => vec![*note],
             Self::Infer { from, .. } => from.clone(),
             Self::Compress { turns } => turns.clone(),
+            Self::Claim { turn, .. } => vec![*turn],
         }
     }
 
-    /// Returns the notes whose rows it changes; what an inference or a compression rests on stays as it is.
+    /// Returns the notes whose rows it changes; what an inference, a compression or a claim rests on stays as it is.
     pub fn changes(&self) -> Vec<EventId> {
         match self {
-            Self::Infer { .. } | Self::Compress { .. } => Vec::new(),
+            Self::Infer { .. } | Self::Compress { .. } | Self::Claim { .. } => Vec::new(),
             _ => self.names(),
         }
     }
@@ -119,7 +155,7 @@ impl Deed {
     pub fn filed(&self) -> Option<&Filed> {
         match self {
             Self::Merge { filed, .. } | Self::Refine { filed, .. } | Self::Infer { filed, .. } => Some(filed),
-            Self::Retire { .. } | Self::Compress { .. } => None,
+            Self::Retire { .. } | Self::Compress { .. } | Self::Claim { .. } => None,
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, Book, ChannelId, Clock, Deed, EventId, EventKind, EventStore, Learning, LearningFilter,
-    LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, Metadata, NewEvent, Origin, Pass,
-    Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone, named_id,
+    LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, MOST_CLAIMS, Metadata, NewEvent,
+    Origin, Pass, Pointed, Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone, named_id,
 };
 
 use crate::audit::Severity;
@@ -186,8 +186,13 @@ impl Dreamer {
                     cycle.waiting += looked.waiting;
                     // Another hash than any corpus has: what was not looked at is looked at in the next cycle.
                     let is_whole = looked.waiting == 0 && looked.stopped.is_none();
-                    let hash = if is_whole { corpus } else { 0 };
-                    lines.push(LedgerLine { hash, ..line(Book::Pass, pass.name(), cycle.at) });
+                    // So has a pass that reads the log, because a turn changes no note.
+                    let hash = if is_whole && looked.through.is_none() { corpus } else { 0 };
+                    let known = LedgerLine { hash, ..line(Book::Pass, pass.name(), cycle.at) };
+                    lines.push(match looked.through {
+                        Some(through) => known.with_through(through),
+                        None => known,
+                    });
                     if let Some(kind) = looked.stopped {
                         cycle.failed.push(format!("{}: {}", pass.name(), kind.as_str()));
                     }
@@ -234,7 +239,11 @@ impl Dreamer {
         for (pass, proposal) in proposals {
             let deed = &proposal.operation.deed;
             let is_crossed = touched.is_crossed_by(deed);
-            let refused = match check::check(&proposal, &notes) {
+            let checked = match deed {
+                Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
+                _ => check::check(&proposal, &notes),
+            };
+            let refused = match checked {
                 Err(why) => Some(why),
                 Ok(()) if history.taken_back.contains(&same(deed)) => Some(Refusal::TakenBack),
                 Ok(()) if is_crossed => {
@@ -254,6 +263,30 @@ impl Dreamer {
             cycle.judged.push(Judged { pass, proposal, refused, event: None });
         }
         Ok(())
+    }
+
+    /// Checks claims against the words of their turn. What the words mean is for the gates of the fold.
+    async fn check_claims(
+        &self,
+        proposal: &Proposal,
+        turn: EventId,
+        claims: &[Pointed],
+        history: &History,
+    ) -> Result<Result<(), Refusal>> {
+        if !proposal.operation.shown.contains(&turn) {
+            return Ok(Err(Refusal::Unknown));
+        }
+        let known = |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Claim { turn: of, .. } if *of == turn);
+        if history.operations.iter().any(known) {
+            return Ok(Err(Refusal::Nothing));
+        }
+        let event = self.parts.events.get(&[turn]).await?.pop();
+        let Some(said) = event.as_ref().and_then(mnemal_core::Event::kept) else {
+            return Ok(Err(Refusal::Unknown));
+        };
+        let fits = |claim: &Pointed| claim.fits(&said.content);
+        let is_whole = (1..=MOST_CLAIMS).contains(&claims.len()) && claims.iter().all(fits);
+        Ok(if is_whole { Ok(()) } else { Err(Refusal::Malformed) })
     }
 
     /// Has what was accepted written, and notes what it became.
@@ -372,6 +405,7 @@ fn cost(deed: &Deed) -> usize {
     match deed {
         Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
         Deed::Retire { notes, .. } => notes.len(),
+        Deed::Claim { .. } => 0,
         _ => 1,
     }
 }

@@ -1,6 +1,6 @@
 //! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
 
-use mnemal_core::{Decision, Error, EventKind, Metadata, NewEvent, Operation, Result};
+use mnemal_core::{Decision, Deed, Error, EventKind, MOST_CLAIMS, Metadata, NewEvent, Operation, Result};
 
 /// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
 pub const LONGEST_CONTENT: usize = 256 * 1024;
@@ -83,6 +83,11 @@ fn check_operation(operation: &Operation) -> Result<(), String> {
     }
     if operation.shown.len() > MOST_SHOWN || operation.deed.names().len() > MOST_SHOWN {
         return Err(format!("an operation names at most {MOST_SHOWN} notes"));
+    }
+    if let Deed::Claim { claims, .. } = &operation.deed
+        && !(1..=MOST_CLAIMS).contains(&claims.len())
+    {
+        return Err(format!("an operation carries 1 to {MOST_CLAIMS} claims, it has {}", claims.len()));
     }
     if operation.because.len() > LONGEST_BECAUSE {
         return Err(format!("an operation has at most {LONGEST_BECAUSE} bytes of reason"));

@@ -172,7 +172,7 @@ impl Fold {
         let mut moved = self.displaced(&pending.shift.from);
         if let Some(decision) = pending.undone {
             self.names.unchoose(decision, said);
-            moved.append(&mut self.resting_on(decision));
+            moved.append(&mut self.resting_on(pending));
         }
         let decided =
             (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
@@ -183,7 +183,7 @@ impl Fold {
             slots.extend(before.iter().map(|slot| (slot.clone(), Vec::new())));
         }
         for (fact, _) in &moved {
-            let rest = places(fact, canon).filter(|(_, claim)| !pending.takes_back(claim));
+            let rest = places(fact, canon).filter(|(_, claim)| !pending.takes_back(&claim.support));
             for (slot, claim) in rest {
                 slots.entry(slot).or_default().push(claim);
             }
@@ -216,10 +216,9 @@ impl Fold {
         self.facts.values_mut().flat_map(|facts| facts.take(is_meant)).collect()
     }
 
-    /// Takes out the facts that rest on a decision, each with the slots in which it was.
-    fn resting_on(&mut self, decision: EventId) -> Vec<(Fact, Vec<Slot>)> {
-        let rests =
-            |fact: &Fact| fact.supports.iter().any(|one| one.source.event == decision && one.is_decided());
+    /// Takes out the facts that rest on what is taken back, each with the slots in which it was.
+    fn resting_on(&mut self, pending: &Pending) -> Vec<(Fact, Vec<Slot>)> {
+        let rests = |fact: &Fact| fact.supports.iter().any(|one| pending.takes_back(one));
         self.facts.values_mut().flat_map(|facts| facts.take(rests)).collect()
     }
 
@@ -299,6 +298,8 @@ pub(crate) struct Pending {
     subjects: BTreeSet<EntityId>,
     /// The decision that is taken back.
     pub(crate) undone: Option<EventId>,
+    /// The turn in which a model found the claims that are taken back.
+    found_in: Option<EventId>,
     /// Whom a person gave which name.
     renamed: Option<(EntityId, String)>,
 }
@@ -314,14 +315,22 @@ impl Pending {
         self.shift.from.iter().copied().collect()
     }
 
+    /// Says that the decision that is taken back is what a model found in a turn.
+    pub(crate) fn take_back_found_in(&mut self, turn: EventId) {
+        self.found_in = Some(turn);
+    }
+
+    /// Whether a claim rests on what is taken back.
+    fn takes_back(&self, support: &Support) -> bool {
+        let event = Some(support.source.event);
+        event == self.undone && support.is_decided() || event == self.found_in && support.is_of_model()
+    }
+
     /// Adds subjects whose facts must be loaded.
     pub(crate) fn concern(&mut self, subjects: impl IntoIterator<Item = EntityId>) {
         self.subjects.extend(subjects);
     }
 
-    fn takes_back(&self, claim: &Claim) -> bool {
-        claim.support.is_decided() && Some(claim.support.source.event) == self.undone
-    }
 }
 
 /// Names a version by the event that brings it about: the first half is that of the event's id, which begins with its time, the

@@ -19,6 +19,8 @@ mod names;
 mod resolve;
 
 mod fold;
+mod found;
+mod leftovers;
 mod model;
 mod projector;
 
@@ -36,6 +38,7 @@ mod source;
 pub use crate::chain::{Chain, Fallback};
 pub use crate::company::{Sightings, Together};
 pub use crate::graph::Graph;
+pub use crate::leftovers::Leftovers;
 pub use crate::model::ModelReader;
 pub use crate::projector::{GraphProjector, Renewal};
 pub use crate::say::said;

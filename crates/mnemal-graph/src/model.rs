@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    BackgroundPermit, Consultant, EventId, Extraction, ModelExtractor, Producer, Result, Utterance,
+    BackgroundPermit, Consultant, EventId, Extraction, ModelExtractor, Producer, PromptHash, Result,
+    Utterance,
 };
 use mnemal_extract::admit;
 
@@ -23,6 +24,11 @@ impl ModelReader {
     /// Names what asks and reads.
     pub fn producer(&self) -> Producer {
         self.extractor.producer()
+    }
+
+    /// Names the question about these events.
+    pub fn question(&self, utterances: &[Utterance<'_>]) -> PromptHash {
+        PromptHash::of(self.consultant.model.model(), &self.extractor.prompt(utterances))
     }
 
     /// Reads several events with one question; returns one extraction an event, in their order.

@@ -1,6 +1,6 @@
 //! What the engine itself does about memory: cycles, their book, and which operation builds on what.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Book, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind, GapCause, Gaps, Layer,
-    LeaseName, LedgerLine, NewEvent, Operation, OwnerId, Pass, Result, Role, Slot, Timestamp, Turn, Within,
+    BackgroundPermit, Book, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind,
+    GapCause, Gaps, Layer, LeaseName, LedgerLine, Looked, NewEvent, Operation, OwnerId, Pass, Result, Role,
+    Slot, Timestamp, Turn, Within,
 };
 use mnemal_dream::{
     Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Run,
@@ -19,7 +20,7 @@ use mnemal_dream::{
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
 use crate::settings::DreamSchedule;
-use crate::upkeep::{BACKGROUND, RENEWAL, TTL};
+use crate::upkeep::{BACKGROUND, RENEWAL, SLICE, TTL};
 
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
@@ -38,9 +39,12 @@ impl Engine {
     /// # Errors
     /// `Conflict` when another process does background work now; `Unsupported` without notes or a log.
     pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
-        self.give_way().await;
-        let _gaps = self.fold_within(RENEWAL).await;
-        let dreamer = self.dreamer(self.model_passes())?;
+        let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
+        let by_model = self.model_passes();
+        if !by_model.is_empty() {
+            let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
+        }
+        let dreamer = self.dreamer(by_model)?;
         if run == Run::Dry {
             return dreamer.cycle(run).await;
         }
@@ -113,6 +117,9 @@ impl Engine {
         if self.settings().dream.insights {
             passes.push(Arc::new(Insights::new(rows())));
         }
+        let mut passes: Vec<Arc<dyn Pass>> =
+            passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();
+        // What asks a model waits for it, and nobody else waits for that.
         passes.extend(more);
         self.dreamer_of("cycle", passes, self.settings().dream.limits())
     }
@@ -147,11 +154,12 @@ impl Engine {
     pub async fn retry_left(&self) -> Result<u64> {
         let ledger = self.stores().ledger.part().map_err(|_| missing("a ledger"))?;
         let groups = ledger.sweep(Book::Left, Timestamp::MAX).await?;
-        // What was looked at over the same notes is looked at again.
+        // What was looked at over the same notes is looked at again, and turns from the start of the log.
         for pass in self.model_passes() {
             let lines = ledger.lines(Book::Pass, PAGE).await?;
             let known = lines.into_iter().filter(|line| line.key == pass.name());
-            let again: Vec<LedgerLine> = known.map(|line| LedgerLine { hash: 0, ..line }).collect();
+            let again = |line| LedgerLine { hash: 0, counts: BTreeMap::new(), ..line };
+            let again: Vec<LedgerLine> = known.map(again).collect();
             ledger.put(&again).await?;
         }
         Ok(groups)
@@ -194,7 +202,24 @@ impl Engine {
     }
 }
 
-/// What came of work that needs a turn.
+/// A pass that runs as one piece of background work.
+#[derive(Debug)]
+struct AsPiece(Engine, Arc<dyn Pass>);
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Pass for AsPiece {
+    fn name(&self) -> &'static str {
+        self.1.name()
+    }
+
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+        let _piece = self.0.piece().await;
+        self.1.run(permit).await
+    }
+}
+
+/// What came of work that needs a lease.
 enum Held<T> {
     /// It was done.
     Done(T),

@@ -26,7 +26,7 @@ use crate::guard::Guarded;
 use crate::memory::Memory;
 use crate::model::Model;
 use crate::secondary::Secondary;
-use crate::served::{Served, Serving};
+use crate::served::{Piece, Served, Serving};
 use crate::settings::Settings;
 
 /// Most rows of a count. Source: own default.
@@ -221,9 +221,10 @@ impl Engine {
         self.0.served.serve()
     }
 
-    /// Waits while somebody is served, up to 100 ms; background work does it between its steps.
-    pub(crate) async fn give_way(&self) {
-        self.0.served.give_way().await;
+    /// Waits for the turn of one piece of background work, and while somebody is served, up to 100 ms; the turn lasts as long as
+    /// what it returns lives.
+    pub(crate) async fn piece(&self) -> Option<Piece<'_>> {
+        self.0.served.piece().await
     }
 
     /// Steps the summaries until no node is left that an erase made hollow, however long it takes: the path of such a node names

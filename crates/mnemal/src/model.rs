@@ -11,7 +11,7 @@ use mnemal_core::{
 };
 use mnemal_dream::Merges;
 use mnemal_events::Cleaner;
-use mnemal_graph::ModelReader;
+use mnemal_graph::{Leftovers, ModelReader};
 use mnemal_providers::{CappedModel, ModelCaps, Spent};
 
 use crate::engine::{Engine, missing};
@@ -115,16 +115,28 @@ impl Engine {
 
     /// Returns the passes that ask the model.
     pub(crate) fn model_passes(&self) -> Vec<Arc<dyn Pass>> {
-        let (Some(model), Slot::Filled(learnings)) = (&self.parts().model, &self.stores().learnings) else {
-            return Vec::new();
-        };
-        vec![Arc::new(Merges {
-            learnings: Arc::clone(learnings),
-            ledger: self.stores().ledger.clone(),
-            clock: Arc::clone(&self.parts().clock),
-            consultant: model.consultant.clone(),
-            writer: Arc::clone(&model.merger),
-        })]
+        let (Some(model), stores) = (&self.parts().model, self.stores()) else { return Vec::new() };
+        let mut passes: Vec<Arc<dyn Pass>> = Vec::new();
+        if let Slot::Filled(learnings) = &stores.learnings {
+            passes.push(Arc::new(Merges {
+                learnings: Arc::clone(learnings),
+                ledger: stores.ledger.clone(),
+                clock: Arc::clone(&self.parts().clock),
+                consultant: model.consultant.clone(),
+                writer: Arc::clone(&model.merger),
+            }));
+        }
+        if let (Slot::Filled(events), Slot::Filled(graph), true) =
+            (&stores.events, &stores.graph, self.settings().dream.leftovers)
+        {
+            passes.push(Arc::new(Leftovers {
+                events: Arc::clone(events),
+                graph: Arc::clone(graph),
+                ledger: stores.ledger.clone(),
+                reader: model.reader.clone(),
+            }));
+        }
+        passes
     }
 
     /// Removes the answers that rest on erased events.

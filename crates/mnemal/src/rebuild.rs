@@ -115,12 +115,14 @@ impl Engine {
         }
     }
 
-    /// Steps a projector until it has caught up, and gives way to whoever is served between two steps.
+    /// Steps a projector until it has caught up; each step in its turn.
     async fn step_up(&self, projector: &dyn Projector) -> Result<()> {
-        while projector.step(STEP).await?.behind > 0 {
-            self.give_way().await;
+        loop {
+            let _piece = self.piece().await;
+            if projector.step(STEP).await?.behind == 0 {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     fn graph_projector(&self) -> Result<&Arc<GraphProjector>> {
@@ -133,10 +135,10 @@ impl Engine {
     async fn graph_compared(&self) -> Result<Rebuilt> {
         let projector = self.graph_projector()?;
         loop {
+            let _piece = self.piece().await;
             if let Some(difference) = projector.compare(STEP).await?.difference {
                 return Ok(Rebuilt { rows: difference.rows, difference: Some(difference) });
             }
-            self.give_way().await;
         }
     }
 
@@ -146,8 +148,11 @@ impl Engine {
         if !projector.is_due().await? {
             projector.doubt().await?;
         }
-        while projector.renew(STEP).await?.behind > 0 {
-            self.give_way().await;
+        loop {
+            let _piece = self.piece().await;
+            if projector.renew(STEP).await?.behind == 0 {
+                break;
+            }
         }
         let difference = self.graph_state().await?.edition.difference;
         Ok(Rebuilt { rows: difference.as_ref().map_or(0, |difference| difference.rows), difference })

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 /// How long nobody must have been served before background work goes on.
@@ -12,16 +13,28 @@ use tokio::time::Instant;
 const PAUSE: Duration = Duration::from_millis(10);
 /// Pauses after which it goes on nevertheless, for one step.
 ///
-/// Source: own choice; with 100 ms between steps of 5 ms four workers leave nine tenths of two processors to who is served.
+/// Source: own choice; with 100 ms between steps of 20 ms all workers together leave nine tenths of two processors to who is
+/// served.
 const PAUSES: u32 = 10;
 
-/// The calls that somebody waits for.
-#[derive(Debug, Default)]
+/// The calls that somebody waits for, and whose turn it is among those that nobody waits for.
+#[derive(Debug)]
 pub(crate) struct Served {
     calls: AtomicUsize,
     /// When the last one ended.
     last: Mutex<Option<Instant>>,
+    /// One piece of background work at a time, in the order in which they asked.
+    turn: Semaphore,
 }
+
+impl Default for Served {
+    fn default() -> Self {
+        Self { calls: AtomicUsize::default(), last: Mutex::default(), turn: Semaphore::new(1) }
+    }
+}
+
+/// The turn of one piece of background work, as long as it lives.
+pub(crate) type Piece<'s> = SemaphorePermit<'s>;
 
 /// A call that somebody waits for, as long as it lives.
 #[derive(Debug)]
@@ -34,17 +47,21 @@ impl Served {
         Serving(self)
     }
 
-    /// Waits while somebody is served and for 10 ms after, 100 ms at most: talk without end slows background work down and
-    /// does not stop it. Does not wait where nobody was served lately.
-    pub(crate) async fn give_way(&self) {
+    /// Waits for the turn of this piece of background work, and then while somebody is served and for 10 ms after, 100 ms at
+    /// most: talk without end slows background work down and does not stop it. The turn lasts as long as what it returns lives;
+    /// a piece is short, waits for nothing but the store, and takes no second turn.
+    pub(crate) async fn piece(&self) -> Option<Piece<'_>> {
         // Steps over memory alone never wait, and would keep their thread of the runtime from the store's writer.
         tokio::task::yield_now().await;
+        // Nobody closes it.
+        let turn = self.turn.acquire().await.ok();
         for _ in 0..PAUSES {
             if self.is_quiet() {
-                return;
+                break;
             }
             let _paused = tokio::time::timeout(PAUSE, std::future::pending::<()>()).await;
         }
+        turn
     }
 
     fn is_quiet(&self) -> bool {
@@ -66,7 +83,7 @@ mod tests {
 
     async fn waits(served: &Served) -> Duration {
         let begun = Instant::now();
-        served.give_way().await;
+        drop(served.piece().await);
         begun.elapsed()
     }
 
@@ -83,5 +100,25 @@ mod tests {
         drop(first);
         assert_eq!(waits(&served).await, PAUSE * PAUSES, "one of two has ended");
         drop(second);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_piece_of_background_work_runs_at_a_time_however_many_wait() {
+        let served = Served::default();
+        let _serving = served.serve();
+        let begun = Instant::now();
+        let one = async {
+            let piece = served.piece().await;
+            let at = begun.elapsed();
+            tokio::time::advance(Duration::from_millis(5)).await;
+            drop(piece);
+            at
+        };
+        let other = async {
+            let _piece = served.piece().await;
+            begun.elapsed()
+        };
+        let step = PAUSE * PAUSES;
+        assert_eq!(tokio::join!(one, other), (step, 2 * step + Duration::from_millis(5)));
     }
 }

@@ -27,8 +27,8 @@ const INBOX: Duration = Duration::from_secs(5);
 /// Most time for notes and learnings, and for making the graph's rows anew; the next step goes on. Source: own default, which fits into the lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(5);
 
-/// Most time of folding before whoever is served goes first. Source: own choice, a few steps.
-const SLICE: Duration = Duration::from_millis(20);
+/// Most time of folding in one piece, before other work and whoever is served go first. Source: own choice, a few steps.
+pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
 /// What one step of upkeep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -208,17 +208,17 @@ impl Engine {
         }
     }
 
-    /// Folds a little again and again, until nothing is left, nothing moves or time is over, and gives way to whoever is served
-    /// in between.
-    async fn in_turns<F>(&self, budget: Duration, fold: impl Fn() -> F) -> Vec<Gap>
+    /// Folds a little again and again, each time as a piece of its own, until nothing is left, nothing moves or time is over.
+    pub(crate) async fn in_turns<F>(&self, budget: Duration, fold: impl Fn() -> F) -> Vec<Gap>
     where
         F: Future<Output = Vec<Gap>>,
     {
         let clock = &self.parts().clock;
         let (until, mut before) = (clock.monotonic() + budget, None);
         loop {
-            self.give_way().await;
+            let piece = self.piece().await;
             let gaps = fold().await;
+            drop(piece);
             let left: u64 = gaps.iter().filter_map(unread).sum();
             let moves = before.is_none_or(|before| left < before);
             if left == 0 || !moves || clock.monotonic() >= until {
@@ -228,14 +228,14 @@ impl Engine {
         }
     }
 
-    /// Makes the graph's rows anew, a little at a time, and gives way to whoever is served in between; returns the events that
-    /// are left.
+    /// Makes the graph's rows anew, a piece at a time; returns the events that are left.
     async fn renewed_in_turns(&self) -> Result<u64> {
         let clock = &self.parts().clock;
         let until = clock.monotonic() + RENEWAL;
         loop {
-            self.give_way().await;
+            let piece = self.piece().await;
             let behind = self.renew_graph(SLICE).await?;
+            drop(piece);
             if behind == 0 || clock.monotonic() >= until {
                 return Ok(behind);
             }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 
-use crate::{BackgroundPermit, Book, ErrorKind, EventId, LedgerLine, Operation, Result, Timestamp};
+use crate::{BackgroundPermit, Book, Cursor, ErrorKind, EventId, LedgerLine, Operation, Result, Timestamp};
 
 /// What a pass suggests. It becomes an event of the log if it passes every check, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Looked {
     pub left: Vec<Left>,
     /// Groups that it did not come to; then it looks again in the next cycle, though nothing has changed.
     pub waiting: u64,
+    /// How far it has read the log, for a pass that reads turns and each once; its next run goes on behind that.
+    pub through: Option<Cursor>,
     /// Why it stopped before its end; what it says counts, and it looks again in the next cycle.
     pub stopped: Option<ErrorKind>,
 }

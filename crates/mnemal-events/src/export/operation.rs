@@ -1,8 +1,8 @@
 //! An operation of the engine as a part of a line of our export.
 
 use mnemal_core::{
-    Category, Deed, Error, EventId, Filed, Importance, LearningKind, Operation, Producer, PromptHash, Result,
-    Tag,
+    Category, Deed, Error, EventId, Filed, Importance, LearningKind, Operation, Pointed, Predicate, Producer,
+    PromptHash, Result, Span, Tag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +43,23 @@ enum DeedLine {
     Compress {
         turns: Vec<String>,
     },
+    Claim {
+        turn: String,
+        claims: Vec<PointedLine>,
+    },
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
+}
+
+/// A claim by the places of its words.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PointedLine {
+    predicate: String,
+    quote: (u32, u32),
+    value: (u32, u32),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subject: Option<(u32, u32)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,8 +95,35 @@ impl From<&Deed> for DeedLine {
                 Self::Infer { from: texts(from), kind: kind.as_str().to_owned(), filed: filed.into() }
             }
             Deed::Compress { turns } => Self::Compress { turns: texts(turns) },
+            Deed::Claim { turn, claims } => {
+                Self::Claim { turn: turn.to_string(), claims: claims.iter().map(PointedLine::from).collect() }
+            }
             _ => Self::Unknown,
         }
+    }
+}
+
+impl From<&Pointed> for PointedLine {
+    fn from(claim: &Pointed) -> Self {
+        let ends = |span: Span| (span.start, span.end);
+        Self {
+            predicate: claim.predicate.as_str().to_owned(),
+            quote: ends(claim.quote),
+            value: ends(claim.value),
+            subject: claim.subject.map(ends),
+        }
+    }
+}
+
+impl PointedLine {
+    fn read(self) -> Result<Pointed> {
+        let span = |(start, end)| Span { start, end };
+        Ok(Pointed {
+            predicate: Predicate::new(self.predicate)?,
+            quote: span(self.quote),
+            value: span(self.value),
+            subject: self.subject.map(span),
+        })
     }
 }
 
@@ -123,6 +165,10 @@ impl DeedLine {
                 filed: filed.read()?,
             },
             Self::Compress { turns } => Deed::Compress { turns: ids(&turns)? },
+            Self::Claim { turn, claims } => Deed::Claim {
+                turn: turn.parse()?,
+                claims: claims.into_iter().map(PointedLine::read).collect::<Result<_>>()?,
+            },
             Self::Unknown => return Err(Error::invalid("an operation of an unknown kind")),
         })
     }

@@ -47,8 +47,8 @@ impl Fold {
     pub(super) fn named_objects(&mut self, claims: &[Resolved], reading: Reading<'_>) -> Vec<Resolved> {
         let mut claims = claims.to_vec();
         for claim in &mut claims {
-            let Some(kind) = kind_of_object(&claim.predicate).filter(|_| claim.support.act == Act::Assert)
-            else {
+            let is_asserted = claim.support.is_decided() && claim.support.act == Act::Assert;
+            let Some(kind) = kind_of_object(&claim.predicate).filter(|_| is_asserted) else {
                 continue;
             };
             let Value::Literal { text, .. } = &claim.support.object else { continue };

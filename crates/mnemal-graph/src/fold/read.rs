@@ -30,6 +30,20 @@ struct SoFar {
 impl Fold {
     /// Resolves what an event says; the answer goes to [`weigh`](Self::weigh) when its subjects are loaded.
     pub(crate) fn resolve(&mut self, reading: Reading<'_>) -> Pending {
+        let so_far = self.resolved(reading);
+        self.noted(reading, so_far)
+    }
+
+    /// Resolves what a model found in an event that was read before: claims alone, which name nobody anew and join nobody.
+    pub(crate) fn resolve_found(&mut self, reading: Reading<'_>) -> Pending {
+        let mut so_far = self.resolved(reading);
+        so_far.pending.joins.clear();
+        so_far.pending.mentioned.clear();
+        self.noted(reading, so_far)
+    }
+
+    /// Resolves the claims of an event.
+    fn resolved(&mut self, reading: Reading<'_>) -> SoFar {
         let said = reading.said();
         let mut so_far = SoFar::default();
         let others = reading.extraction.mentions.iter().filter(|mention| mention.is_another);
@@ -61,6 +75,11 @@ impl Fold {
                 so_far.pending.claims.push(claim);
             }
         }
+        so_far
+    }
+
+    /// Notes whom an event mentions, and returns whose facts its claims concern.
+    fn noted(&mut self, reading: Reading<'_>, mut so_far: SoFar) -> Pending {
         self.mention(reading, &mut so_far);
         let mut pending = so_far.pending;
         pending.subjects.extend(pending.claims.iter().map(|claim| self.names.canon(claim.support.subject)));

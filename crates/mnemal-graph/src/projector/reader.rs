@@ -6,12 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mnemal_core::{
-    EntityId, Error, Event, EventFilter, EventId, EventStore, Extraction, Extractor, FactFilter, GraphStore,
-    MentionFilter, NewEvent, Producer, Result, Role, SessionId, Utterance, Within,
+    Deed, EntityId, Error, Event, EventFilter, EventId, EventKind, EventStore, Extraction, Extractor,
+    FactFilter, GraphStore, MentionFilter, NewEvent, Operation, Pointed, Producer, Result, Role, SessionId,
+    Utterance, Within,
 };
 
 use super::knowledge::{BEFORE, Knowledge, readable};
 use crate::fold::{Fold, Pending, Reading};
+use crate::found;
 
 /// Why an event is not in the rows.
 #[derive(Debug)]
@@ -86,13 +88,50 @@ impl Reader {
     /// Folds what a person decided about the graph.
     async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<(), Trouble> {
         let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
+        if let Some(found) = found_by(kept) {
+            return self.find(known, (event, kept), found, producer).await;
+        }
         let mut pending = guarded(|| known.fold.decide(event, kept))?;
         if let Some(undone) = pending.undone {
-            let filter = FactFilter { sources: Within::Only(vec![undone]), ..FactFilter::all() };
+            let operation = self.events.get(&[undone]).await?.pop();
+            let turn = operation.as_ref().and_then(Event::kept).and_then(found_by).map(|(turn, _)| turn);
+            turn.into_iter().for_each(|turn| pending.take_back_found_in(turn));
+            let sources = [undone].into_iter().chain(turn).collect();
+            let filter = FactFilter { sources: Within::Only(sources), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
         }
         let extraction = Extraction::default();
         self.weigh(known, Reading { event, kept, extraction: &extraction, producer }, pending).await
+    }
+
+    /// Folds what a model found in a turn; what its words do not say, or the turn does not hold any more, is left out.
+    async fn find(
+        &self,
+        known: &mut Knowledge,
+        (operation, decided): (&Event, &NewEvent),
+        (turn, claims): (EventId, &[Pointed]),
+        producer: &Producer,
+    ) -> Result<(), Trouble> {
+        let Some(mut turn) = self.events.get(&[turn]).await?.pop() else { return Ok(()) };
+        if turn.seq >= operation.seq {
+            return Ok(());
+        }
+        // It was said then, and is known since now.
+        turn.recorded_at = operation.recorded_at;
+        let Some(kept) = readable(&turn) else { return Ok(()) };
+        let names = known.fold.names.gazetteer();
+        let utterance = Utterance { event: &turn, before: &[], known: names };
+        let extraction = guarded(|| found::read(&utterance, claims))?;
+        if extraction.facts.is_empty() {
+            return Ok(());
+        }
+        let reading = Reading { event: &turn, kept, extraction: &extraction, producer };
+        let (is_new, unknown) = guarded(|| known.fold.unknown_company(reading))?;
+        self.load_company(&mut known.fold, is_new.then_some(&kept.session), &unknown, &turn).await?;
+        let pending = guarded(|| known.fold.resolve_found(reading))?;
+        let nothing = Extraction::default();
+        let by = Reading { event: operation, kept: decided, extraction: &nothing, producer };
+        self.weigh(known, by, pending).await
     }
 
     /// Loads what a reading concerns, and weighs it.
@@ -169,6 +208,14 @@ impl Reader {
             }
             limit = limit.saturating_mul(NonZeroUsize::MIN.saturating_add(3));
         }
+    }
+}
+
+/// Returns what a model found, and in which turn.
+fn found_by(kept: &NewEvent) -> Option<(EventId, &[Pointed])> {
+    match &kept.kind {
+        EventKind::Operation(Operation { deed: Deed::Claim { turn, claims }, .. }) => Some((*turn, claims)),
+        _ => None,
     }
 }
 

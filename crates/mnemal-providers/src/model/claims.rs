@@ -2,7 +2,7 @@
 
 use mnemal_core::{
     Act, Completion, Confidence, ExtractedFact, Extraction, ModelExtractor, Object, Predicate, Producer,
-    Prompt, Result, RuleId, Span, Subject, TokenCount, Utterance, unusable,
+    Prompt, Result, RuleId, Span, Subject, Support, TokenCount, Utterance, unusable,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,8 +21,6 @@ const TOKENS: u32 = 100;
 const CLAIMS_A_MESSAGE: usize = 8;
 /// Characters of the longest name of a subject. Source: EXTRACTION 4, intake of names.
 const LONGEST_NAME: usize = 80;
-/// The id of the rule that every claim of a model names.
-const RULE: &str = "model";
 
 /// Asks for claims and reads them.
 ///
@@ -96,7 +94,7 @@ impl ModelClaims {
             return Err("a claim says something of itself");
         }
         let fact = ExtractedFact {
-            rule: RuleId::new(RULE).map_err(|_| "a rule without a name")?,
+            rule: RuleId::new(Support::model_rule()).map_err(|_| "a rule without a name")?,
             predicate: predicate.clone(),
             subject,
             object: Object {

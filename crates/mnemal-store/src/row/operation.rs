@@ -1,8 +1,8 @@
 //! Operations. They stand in the column of decisions, and are told from them by their first word.
 
 use mnemal_core::{
-    Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Producer, PromptHash, Result,
-    Tag,
+    Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Pointed, Predicate, Producer,
+    PromptHash, Result, Span, Tag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,12 @@ enum DeedRow {
     Refine { note: String, filed: FiledRow },
     Infer { from: Vec<String>, kind: String, filed: FiledRow },
     Compress { turns: Vec<String> },
+    Claim { turn: String, claims: Vec<PointedRow> },
 }
+
+/// Predicate, quote, value, and who it is about.
+#[derive(Deserialize, Serialize)]
+struct PointedRow(String, (u32, u32), (u32, u32), Option<(u32, u32)>);
 
 #[derive(Deserialize, Serialize)]
 struct FiledRow {
@@ -59,6 +64,9 @@ pub(crate) fn write(operation: &Operation) -> Result<String> {
             DeedRow::Infer { from: texts(from), kind: kind.as_str().to_owned(), filed: filed_row(filed) }
         }
         Deed::Compress { turns } => DeedRow::Compress { turns: texts(turns) },
+        Deed::Claim { turn, claims } => {
+            DeedRow::Claim { turn: turn.to_string(), claims: claims.iter().map(pointed_row).collect() }
+        }
         _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of operation")),
     };
     super::write(&OperationRow {
@@ -91,6 +99,10 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
             filed: filed_of(filed)?,
         },
         DeedRow::Compress { turns } => Deed::Compress { turns: ids(&turns)? },
+        DeedRow::Claim { turn, claims } => Deed::Claim {
+            turn: named(turn.parse())?,
+            claims: claims.into_iter().map(pointed_of).collect::<Result<_>>()?,
+        },
     };
     Ok(Operation {
         deed,
@@ -99,6 +111,18 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
         shown: ids(&row.shown)?,
         because: row.because,
     })
+}
+
+fn pointed_row(claim: &Pointed) -> PointedRow {
+    let ends = |span: Span| (span.start, span.end);
+    let predicate = claim.predicate.as_str().to_owned();
+    PointedRow(predicate, ends(claim.quote), ends(claim.value), claim.subject.map(ends))
+}
+
+fn pointed_of(PointedRow(predicate, quote, value, subject): PointedRow) -> Result<Pointed> {
+    let span = |(start, end)| Span { start, end };
+    let (quote, value, subject) = (span(quote), span(value), subject.map(span));
+    Ok(Pointed { predicate: named(Predicate::new(predicate))?, quote, value, subject })
 }
 
 fn filed_row(filed: &Filed) -> FiledRow {

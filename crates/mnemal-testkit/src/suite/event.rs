@@ -6,8 +6,9 @@ use std::num::NonZeroUsize;
 use mnemal_core::{
     AgentId, Body, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind, Event,
     EventFilter, EventId, EventKind, FactChoice, FactDecision, Filed, Forget, Importance, LearningKind,
-    LogEntry, NoteKey, Operation, Origin, Predicate, Producer, PromptHash, Remember, Result, Role, Selector,
-    Seq, SessionId, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
+    LogEntry, NoteKey, Operation, Origin, Pointed, Predicate, Producer, PromptHash, Remember, Result, Role,
+    Selector, Seq, SessionId, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime,
+    Zone,
 };
 
 use super::Storage;
@@ -212,6 +213,7 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
         Deed::Refine { note: EventId(3), filed: filed.clone() },
         Deed::Infer { from: two(), kind: LearningKind::Insight, filed },
         Deed::Compress { turns: two() },
+        Deed::Claim { turn: EventId(3), claims: pointed()? },
     ] {
         let operation = Operation {
             deed,
@@ -228,6 +230,14 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
         assert_eq!(event.role, Role::Decision);
     }
     Ok(())
+}
+
+fn pointed() -> Result<Vec<Pointed>> {
+    let span = |start, end| Span { start, end };
+    let claim = |predicate, subject| {
+        Ok(Pointed { predicate: Predicate::new(predicate)?, quote: span(0, 9), value: span(4, 9), subject })
+    };
+    Ok(vec![claim("lives_in", None)?, claim("works_at", Some(span(1, 3)))?])
 }
 
 fn about(object: Value, choice: FactChoice) -> Result<FactDecision> {

@@ -15,6 +15,8 @@ pub struct DreamSettings {
     pub interval_mins: u32,
     /// Whether notes that share names and numbers are connected by insights.
     pub insights: bool,
+    /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
+    pub leftovers: bool,
 }
 
 /// When cycles run that nobody asked for.
@@ -33,10 +35,17 @@ const INTERVAL_MINS: u32 = 30;
 /// Source: own choice, against NX-04.5 (ADR 51): by rule such a line says about what notes belong together and nothing that they
 /// do not say themselves, and it is found in their place.
 const INSIGHTS: bool = false;
+/// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
+const LEFTOVERS: bool = true;
 
 impl Default for DreamSettings {
     fn default() -> Self {
-        Self { schedule: DreamSchedule::Idle, interval_mins: INTERVAL_MINS, insights: INSIGHTS }
+        Self {
+            schedule: DreamSchedule::Idle,
+            interval_mins: INTERVAL_MINS,
+            insights: INSIGHTS,
+            leftovers: LEFTOVERS,
+        }
     }
 }
 

@@ -1,0 +1,172 @@
+//! A language model at work: what the passes that ask one make of a space, what it costs, and that nothing breaks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use mnemal::{
+    Book, DreamRun, Engine, Fact, FactFilter, Layer, LearningFilter, LearningStatus, Memory, Message,
+    ModelStatus, OwnerId, Rebuild, Scope, SessionId, SpaceId,
+};
+use serde_json::{Value, json};
+
+use crate::replay::Said;
+
+/// Notes of which two each say nearly the same and neither says it all.
+const NEAR: [[&str; 2]; 6] = [
+    [
+        "Anna keeps the spare key of the boat house in the blue tin",
+        "Anna keeps the spare key of the boat house in the tin on Friday",
+    ],
+    [
+        "The deploy of the billing service waits for Omar and for the nightly backup",
+        "The deploy of the billing service waits for the nightly backup in Dublin",
+    ],
+    [
+        "Lena wants the weekly report of the warehouse as a short table",
+        "Lena wants the weekly report of the warehouse as a table without colours",
+    ],
+    [
+        "The train from Turin to Genoa with the bikes leaves from platform 4",
+        "The train from Turin to Genoa leaves from platform 4 with the slow doors",
+    ],
+    [
+        "Kofi repairs the old loom of the museum with brass parts every March",
+        "Kofi repairs the old loom of the museum with brass parts from Leeds",
+    ],
+    [
+        "The choir of Maria sings in the chapel behind the market at noon",
+        "The choir of Maria sings in the chapel behind the market in winter",
+    ],
+];
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct AtWork {
+    /// Cycles that were run.
+    pub cycles: u64,
+    /// Proposals that were carried out, by kind.
+    pub accepted: BTreeMap<&'static str, u64>,
+    /// Proposals that were refused, by kind and reason.
+    pub refused: BTreeMap<String, u64>,
+    /// Groups of notes or turns that are left alone, by pass and reason.
+    pub left: BTreeMap<String, u64>,
+    /// Passes that stopped, with the kind of their error.
+    pub stopped: BTreeMap<String, u64>,
+    /// Questions by purpose and outcome: how many, requests, tokens sent and received.
+    pub calls: BTreeMap<String, [u64; 4]>,
+    /// Claims that a model found and the gates let through: of what, and the value.
+    pub claims: Vec<(String, String)>,
+    /// Notes that were gone at the end and that no operation put away.
+    pub lost: u64,
+    /// Rows of the graph and notes that differed from what the log gives.
+    pub unlike_log: u64,
+    /// Operations after whose undoing notes and facts were not as before all of them.
+    pub not_undone: u64,
+}
+
+impl AtWork {
+    /// Whether nothing broke, whatever the model is worth.
+    pub fn is_sound(&self) -> bool {
+        (self.lost, self.unlike_log, self.not_undone) == (0, 0, 0)
+    }
+
+    /// Returns it as a JSON object.
+    pub fn json(&self) -> Value {
+        let calls: BTreeMap<&String, Value> = self.calls.iter().map(|(name, counts)| {
+            let [questions, requests, sent, received] = counts;
+            (name, json!({"questions": questions, "requests": requests, "sent": sent, "received": received}))
+        }).collect();
+        json!({
+            "cycles": self.cycles, "accepted": self.accepted, "refused": self.refused, "left": self.left,
+            "stopped": self.stopped, "calls": calls, "claims": self.claims, "lost": self.lost,
+            "unlike_log": self.unlike_log, "not_undone": self.not_undone, "sound": self.is_sound(),
+        })
+    }
+}
+
+/// Tells an engine turns and notes, runs so many cycles that ask its model, looks whether anything was lost, and takes every
+/// operation back.
+///
+/// # Errors
+/// Whatever the engine answers; what the model does is no error.
+pub async fn at_work(engine: &Engine, turns: &[Said], cycles: u64) -> Result<AtWork> {
+    let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
+    for said in turns {
+        let session = SessionId::new(&said.session)?;
+        let _ack = memory.log(Message::user(&said.text).session(session)).await?;
+    }
+    for note in NEAR.as_flattened() {
+        let _stored = memory.remember(*note).await?;
+    }
+    let _graph = memory.graph().await?;
+    let before = state(&memory).await?;
+    let mut seen = AtWork { cycles, ..AtWork::default() };
+    let (owner, mut operations) = (OwnerId::new("bench-model")?, Vec::new());
+    for _ in 0..cycles {
+        let cycle = engine.dream(&owner, DreamRun::Asked).await?;
+        for judged in cycle.accepted() {
+            *seen.accepted.entry(judged.proposal.operation.deed.as_str()).or_default() += 1;
+            operations.extend(judged.event);
+        }
+        for judged in cycle.refused() {
+            let why = judged.refused.as_ref().map_or("", mnemal::Refusal::as_str);
+            *seen.refused.entry(format!("{} {why}", judged.proposal.operation.deed.as_str())).or_default() += 1;
+        }
+        for failed in cycle.failed {
+            *seen.stopped.entry(failed).or_default() += 1;
+        }
+        seen.lost += cycle.vanished;
+    }
+    for line in engine.dream_book(Book::Left).await? {
+        let pass = line.key.split(':').next().unwrap_or_default();
+        *seen.left.entry(format!("{pass}: {}", line.note)).or_default() += 1;
+    }
+    seen.calls = calls(&engine.model_status().await?);
+    let found = facts(&memory).await?;
+    let found = found.iter().filter(|fact| fact.supports.iter().any(mnemal::Support::is_of_model));
+    seen.claims = found.map(|fact| (fact.predicate.as_str().to_owned(), fact.object.key())).collect();
+    seen.unlike_log = unlike_log(engine).await?;
+    operations.reverse();
+    for event in operations {
+        let undo = memory.undoing(event).await?;
+        let _undone = memory.decide(undo).await?;
+    }
+    seen.not_undone = u64::from(state(&memory).await? != before);
+    seen.unlike_log += unlike_log(engine).await?;
+    Ok(seen)
+}
+
+/// Returns the notes that hold, and what is believed with the places where it was said; a version that comes back has another id.
+async fn state(memory: &Memory) -> Result<BTreeSet<String>> {
+    let rows = memory.all_learnings(&LearningFilter::all()).await?;
+    let holds = rows.into_iter().filter(|row| row.status == LearningStatus::Active);
+    let notes = holds.map(|row| row.content);
+    let says = |fact: Fact| {
+        let sources: BTreeSet<_> = fact.supports.iter().map(|one| (one.source, one.rule.as_str())).collect();
+        format!("{} {} {} {:?} {sources:?}", fact.subject, fact.predicate, fact.object.key(), fact.status)
+    };
+    Ok(notes.chain(facts(memory).await?.into_iter().map(says)).collect())
+}
+
+async fn facts(memory: &Memory) -> Result<Vec<Fact>> {
+    let graph = memory.graph().await?.value;
+    let now = mnemal::AsOf::present(memory.engine().now());
+    Ok(graph.facts(&FactFilter::all(), now).await?)
+}
+
+async fn unlike_log(engine: &Engine) -> Result<u64> {
+    let mut rows = 0;
+    for layer in [Layer::Graph, Layer::Learnings] {
+        rows += engine.rebuild(layer, Rebuild::Check).await?.rows;
+    }
+    Ok(rows)
+}
+
+fn calls(status: &ModelStatus) -> BTreeMap<String, [u64; 4]> {
+    let of = |calls: &mnemal::ModelCalls| {
+        let name = format!("{} {}", calls.purpose.as_str(), calls.outcome.as_str());
+        let usage = calls.usage;
+        (name, [calls.calls, calls.requests, u64::from(usage.sent.0), u64::from(usage.received.0)])
+    };
+    status.calls.iter().map(of).collect()
+}

@@ -1,0 +1,161 @@
+//! Turns of which the rules read nothing for certain, for a model to read.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    BackgroundPermit, Book, Cursor, Deed, ErrorKind, Event, EventFilter, EventId, EventStore, FactFilter,
+    FactStatus, Gazetteer, GraphStore, LedgerStore, Left, Looked, MOST_CLAIMS, Operation, Pass, Proposal,
+    Result, Role, Slot, Utterance, Within,
+};
+
+use crate::found;
+use crate::model::ModelReader;
+
+/// The name in the ledger.
+const NAME: &str = "leftovers";
+/// Turns that are asked about in one cycle. Source: NB-25, a batch of 20.
+const AT_ONCE: usize = 20;
+/// Turns of one question. Source: own choice; four questions of three answers each leave some of the 20 calls of a cycle.
+const TOGETHER: usize = 5;
+/// Words of the shortest turn that is asked about. Source: own choice; what is shorter thanks, agrees or greets.
+const SHORTEST: usize = 4;
+/// Turns that are looked through at once. Source: own default.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
+/// Pages that one cycle looks through. Source: own default; 5,000 turns.
+const PAGES: usize = 10;
+/// More lines than the book of passes has. Source: own default.
+const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+/// Asks a model about turns of which the rules read nothing, or candidates alone, a few with one question, in the order of the
+/// log and each once.
+///
+/// What it answers is looked up in the words and goes through the gates of the rules; what is left is proposed as places of
+/// words in the turn, and the fold of the graph holds them against the gates once more. A turn counts as read when an answer to
+/// it could be used, or three could not; while the model does not answer, the next cycle asks about the same.
+#[derive(Clone, Debug)]
+pub struct Leftovers {
+    /// The log.
+    pub events: Arc<dyn EventStore>,
+    /// What was read of it.
+    pub graph: Arc<dyn GraphStore>,
+    /// How far it was read; without it a cycle begins at the start of the log.
+    pub ledger: Slot<dyn LedgerStore>,
+    /// What asks and reads.
+    pub reader: ModelReader,
+}
+
+impl Leftovers {
+    /// Returns how far the turns were read.
+    async fn read_through(&self) -> Result<Cursor> {
+        let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
+        let lines = ledger.lines(Book::Pass, LINES).await?;
+        Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, mnemal_core::LedgerLine::through))
+    }
+
+    /// Returns the next turns to ask about, and how far the log is looked through with them.
+    async fn turns(&self, mut after: Cursor, end: Cursor) -> Result<(Vec<Event>, Cursor)> {
+        let filter = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
+        let mut turns = Vec::new();
+        for _ in 0..PAGES {
+            let page = self.events.scan(&filter, after, PAGE).await?;
+            let is_last = page.len() < PAGE.get();
+            let page: Vec<Event> = page.into_iter().filter(|event| Cursor(Some(event.seq)) <= end).collect();
+            let known = self.known(&page).await?;
+            for event in page {
+                after = Cursor(Some(event.seq));
+                if says_something(&event) && !known.contains(&event.id) {
+                    turns.push(event);
+                }
+                if turns.len() == AT_ONCE {
+                    return Ok((turns, after));
+                }
+            }
+            if is_last {
+                return Ok((turns, after.max(end)));
+            }
+        }
+        Ok((turns, after))
+    }
+
+    /// Returns the turns of which more was read than candidates, and those in which a model found something before.
+    async fn known(&self, page: &[Event]) -> Result<BTreeSet<EventId>> {
+        let sources = Within::Only(page.iter().map(|event| event.id).collect());
+        let facts = self.graph.believed(&FactFilter { sources, ..FactFilter::all() }).await?;
+        let supports = facts.iter().flat_map(|fact| {
+            let is_firm = fact.status != FactStatus::Candidate;
+            fact.supports.iter().filter(move |support| is_firm || support.is_of_model())
+        });
+        Ok(supports.map(|support| support.source.event).collect())
+    }
+
+    /// Asks about some turns with one question.
+    async fn ask(&self, permit: &mut BackgroundPermit, turns: &[Event]) -> Result<Vec<Proposal>> {
+        let known = Gazetteer::default();
+        let utterances: Vec<Utterance<'_>> =
+            turns.iter().map(|event| Utterance { event, before: &[], known: &known }).collect();
+        let prompt = self.reader.question(&utterances);
+        let found = self.reader.read(permit, &utterances).await?;
+        let shown: Vec<EventId> = turns.iter().map(|event| event.id).collect();
+        let mut proposals = Vec::new();
+        for (event, extraction) in turns.iter().zip(found) {
+            let text = event.kept().map_or("", |kept| kept.content.as_str());
+            let claims = extraction.facts.iter().filter_map(|fact| found::pointed(text, fact));
+            let claims: Vec<_> = claims.take(MOST_CLAIMS).collect();
+            if claims.is_empty() {
+                continue;
+            }
+            proposals.push(Proposal {
+                operation: Operation {
+                    deed: Deed::Claim { turn: event.id, claims },
+                    producer: self.reader.producer(),
+                    prompt: Some(prompt),
+                    shown: shown.clone(),
+                    because: "a model found what the rules did not read".to_owned(),
+                },
+                text: String::new(),
+            });
+        }
+        Ok(proposals)
+    }
+}
+
+#[async_trait]
+impl Pass for Leftovers {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+        let (after, end) = (self.read_through().await?, self.graph.cursor().await?);
+        let (turns, through) = self.turns(after, end).await?;
+        let mut looked = Looked { through: Some(through), ..Looked::default() };
+        looked.waiting = u64::from(through < end);
+        let mut read = after;
+        for some in turns.chunks(TOGETHER) {
+            match self.ask(permit, some).await {
+                Ok(proposals) => looked.proposals.extend(proposals),
+                Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(Left {
+                    notes: some.iter().map(|event| event.id).collect(),
+                    why: "no answer of the model could be used".to_owned(),
+                }),
+                Err(error) if read == after => return Err(error),
+                // What was answered stands.
+                Err(error) => {
+                    looked.stopped = Some(error.kind());
+                    looked.through = Some(read);
+                    break;
+                }
+            }
+            read = some.last().map_or(read, |event| Cursor(Some(event.seq)));
+        }
+        Ok(looked)
+    }
+}
+
+/// Whether a turn is long enough to say something of somebody.
+fn says_something(event: &Event) -> bool {
+    event.kept().is_some_and(|kept| kept.content.split_whitespace().nth(SHORTEST - 1).is_some())
+}

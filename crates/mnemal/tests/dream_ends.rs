@@ -1,0 +1,103 @@
+//! A cycle that ends between any two of its steps loses nothing, and the next one does what was left.
+#![cfg(feature = "sqlite")]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::collections::BTreeSet;
+use std::future::{Future, poll_fn};
+use std::path::Path;
+use std::pin::pin;
+use std::task::Poll;
+
+use mnemal::{DreamRun, Engine, LearningFilter, LearningStatus, Memory, OwnerId, Scope, SpaceId};
+
+/// Notes of which two are copies and one is said by another.
+const NOTES: [&str; 5] = [
+    "The till in Genoa listens on port 4711.",
+    "The till in Genoa listens on port 4711.",
+    "Deploys of the shop happen on Tuesday morning.",
+    "Deploys of the shop happen on Tuesday morning at 09:30.",
+    "The lift is loud.",
+];
+
+async fn opened(folder: &Path) -> Memory {
+    let engine = Engine::builder().open(folder.join("space.db")).await.unwrap();
+    engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
+
+/// Drives work so many steps and drops it then; a step ends where it waits for the store. Returns whether it came to its end.
+async fn driven<T>(work: impl Future<Output = T>, steps: usize) -> bool {
+    let (mut work, mut left) = (pin!(work), steps);
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(_) => Poll::Ready(true),
+        Poll::Pending if left == 0 => Poll::Ready(false),
+        Poll::Pending => {
+            left -= 1;
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+/// Returns what the notes say that hold, and what all of them say.
+async fn said(memory: &Memory) -> (Vec<String>, BTreeSet<String>) {
+    let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+    let mut live: Vec<String> = rows
+        .iter()
+        .filter(|row| row.status == LearningStatus::Active)
+        .map(|row| row.content.clone())
+        .collect();
+    live.sort_unstable();
+    (live, rows.into_iter().map(|row| row.content).collect())
+}
+
+async fn settled(memory: &Memory, owner: &OwnerId) {
+    for _ in 0..10 {
+        let cycle = memory.engine().dream(owner, DreamRun::Asked).await.unwrap();
+        assert_eq!(cycle.vanished, 0);
+        if cycle.accepted().count() == 0 {
+            return;
+        }
+    }
+    unreachable!("ten cycles find no end");
+}
+
+// proves: AD-59, DF-15
+#[tokio::test]
+async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_goes_on() {
+    let start = tempfile::tempdir().unwrap();
+    let owner = OwnerId::new("test").unwrap();
+    let memory = opened(start.path()).await;
+    for note in NOTES {
+        let _stored = memory.remember(note).await.unwrap();
+    }
+    let (_, all) = said(&memory).await;
+    memory.engine().close().await.unwrap();
+    let (mut steps, mut expected, mut cut) = (0, None, 0);
+    loop {
+        let folder = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir(start.path()).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        }
+        let memory = opened(folder.path()).await;
+        let is_whole = driven(memory.engine().dream(&owner, DreamRun::Asked), steps).await;
+        // What it had asked the store for is done or not; a process that ends there leaves either.
+        memory.engine().close().await.unwrap();
+        let memory = opened(folder.path()).await;
+        let (live, kept) = said(&memory).await;
+        assert_eq!(kept, all, "a note is gone after {steps} steps");
+        let is_said = |note: &String| live.iter().any(|row| row.starts_with(note.trim_end_matches('.')));
+        assert!(all.iter().all(is_said), "nothing stands for a note after {steps} steps: {live:?}");
+        settled(&memory, &owner).await;
+        let (live, _) = said(&memory).await;
+        assert_eq!(&live, expected.get_or_insert(live.clone()), "another end after {steps} steps");
+        memory.engine().close().await.unwrap();
+        if is_whole {
+            break;
+        }
+        cut += 1;
+        steps += 1;
+    }
+    assert_eq!(expected.unwrap().len(), 3);
+    assert!(cut > 10, "a cycle of {cut} steps");
+}
