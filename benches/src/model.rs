@@ -72,10 +72,17 @@ impl AtWork {
 
     /// Returns it as a JSON object.
     pub fn json(&self) -> Value {
-        let calls: BTreeMap<&String, Value> = self.calls.iter().map(|(name, counts)| {
-            let [questions, requests, sent, received] = counts;
-            (name, json!({"questions": questions, "requests": requests, "sent": sent, "received": received}))
-        }).collect();
+        let calls: BTreeMap<&String, Value> = self
+            .calls
+            .iter()
+            .map(|(name, counts)| {
+                let [questions, requests, sent, received] = counts;
+                (
+                    name,
+                    json!({"questions": questions, "requests": requests, "sent": sent, "received": received}),
+                )
+            })
+            .collect();
         json!({
             "cycles": self.cycles, "accepted": self.accepted, "refused": self.refused, "left": self.left,
             "stopped": self.stopped, "calls": calls, "claims": self.claims, "lost": self.lost,
@@ -110,7 +117,8 @@ pub async fn at_work(engine: &Engine, turns: &[Said], cycles: u64) -> Result<AtW
         }
         for judged in cycle.refused() {
             let why = judged.refused.as_ref().map_or("", mnemal::Refusal::as_str);
-            *seen.refused.entry(format!("{} {why}", judged.proposal.operation.deed.as_str())).or_default() += 1;
+            *seen.refused.entry(format!("{} {why}", judged.proposal.operation.deed.as_str())).or_default() +=
+                1;
         }
         for failed in cycle.failed {
             *seen.stopped.entry(failed).or_default() += 1;

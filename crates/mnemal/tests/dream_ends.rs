@@ -6,9 +6,12 @@ use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
 use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use mnemal::{DreamRun, Engine, LearningFilter, LearningStatus, Memory, OwnerId, Scope, SpaceId};
+use mnemal_testkit::ManualClock;
 
 /// Notes of which two are copies and one is said by another.
 const NOTES: [&str; 5] = [
@@ -19,8 +22,11 @@ const NOTES: [&str; 5] = [
     "The lift is loud.",
 ];
 
-async fn opened(folder: &Path) -> Memory {
-    let engine = Engine::builder().open(folder.join("space.db")).await.unwrap();
+async fn opened(folder: &Path, clock: &Arc<ManualClock>) -> Memory {
+    // The turn of whoever came to an end runs out.
+    clock.advance(Duration::from_mins(1));
+    let builder = Engine::builder().with_clock(Arc::<ManualClock>::clone(clock));
+    let engine = builder.open(folder.join("space.db")).await.unwrap();
     engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
 
@@ -65,8 +71,8 @@ async fn settled(memory: &Memory, owner: &OwnerId) {
 #[tokio::test]
 async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_goes_on() {
     let start = tempfile::tempdir().unwrap();
-    let owner = OwnerId::new("test").unwrap();
-    let memory = opened(start.path()).await;
+    let (owner, clock) = (OwnerId::new("test").unwrap(), Arc::new(ManualClock::default()));
+    let memory = opened(start.path(), &clock).await;
     for note in NOTES {
         let _stored = memory.remember(note).await.unwrap();
     }
@@ -79,11 +85,11 @@ async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_
             let entry = entry.unwrap();
             std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
         }
-        let memory = opened(folder.path()).await;
+        let memory = opened(folder.path(), &clock).await;
         let is_whole = driven(memory.engine().dream(&owner, DreamRun::Asked), steps).await;
         // What it had asked the store for is done or not; a process that ends there leaves either.
         memory.engine().close().await.unwrap();
-        let memory = opened(folder.path()).await;
+        let memory = opened(folder.path(), &clock).await;
         let (live, kept) = said(&memory).await;
         assert_eq!(kept, all, "a note is gone after {steps} steps");
         let is_said = |note: &String| live.iter().any(|row| row.starts_with(note.trim_end_matches('.')));
