@@ -178,3 +178,58 @@ fn calls(status: &ModelStatus) -> BTreeMap<String, [u64; 4]> {
     };
     status.calls.iter().map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use mnemal::{BackgroundPermit, Completion, LanguageModel, ModelId, Prompt, Purpose, TokenCount, Usage};
+
+    use super::*;
+
+    /// Reads one claim right, makes one up, and says all that two notes say.
+    #[derive(Debug)]
+    struct Scripted(ModelId);
+
+    #[async_trait]
+    impl LanguageModel for Scripted {
+        fn model(&self) -> &ModelId {
+            &self.0
+        }
+
+        async fn complete(
+            &self,
+            permit: &mut BackgroundPermit,
+            prompt: &Prompt,
+        ) -> mnemal::Result<Completion> {
+            permit.pay(TokenCount(100))?;
+            let quote = "the thing that makes my evening is barley";
+            let claim = |quote: &str, value: &str| json!({"message": 1, "quote": quote, "subject": "user", "relation": "likes", "value": value});
+            let text = match prompt.purpose {
+                Purpose::Extract => {
+                    json!({"claims": [claim(quote, "barley"), claim("I like rye", "rye")]}).to_string()
+                }
+                _ => "Nobody knows.".to_owned(),
+            };
+            Ok(Completion { text, model: self.0.clone(), usage: Usage::default() })
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_model_did_is_counted_and_taken_back() {
+        let engine = mnemal::Engine::builder()
+            .with_language_model(Arc::new(Scripted(ModelId::new("scripted").unwrap())))
+            .in_memory()
+            .unwrap();
+        let said: Said = serde_json::from_value(json!({
+            "session": "one", "speaker": "Ada", "text": "These days the thing that makes my evening is barley.",
+        }))
+        .unwrap();
+        let seen = at_work(&engine, &[said], 2).await.unwrap();
+        assert!(seen.is_sound(), "{seen:?}");
+        assert_eq!((seen.accepted.get("claim"), seen.claims.len()), (Some(&1), 1), "{seen:?}");
+        assert!(seen.left.keys().any(|left| left.starts_with("merges")), "{seen:?}");
+        assert!(seen.calls.values().any(|[questions, ..]| *questions > 0), "{seen:?}");
+    }
+}

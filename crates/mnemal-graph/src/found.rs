@@ -67,15 +67,15 @@ fn said(text: &str, claim: &Pointed) -> Option<ExtractedFact> {
     })
 }
 
-/// Returns the words of a place that cuts none in two.
+/// Returns the words of a place that cuts none in two; scripts without spaces have no such words.
 fn whole(text: &str, span: Span) -> Option<&str> {
     let words = span.of(text)?;
-    let is_cut = |one: Option<char>, next: Option<char>| {
-        one.zip(next).is_some_and(|(one, next)| one.is_alphanumeric() && next.is_alphanumeric())
+    let is_cut = |near: Option<char>, own: Option<char>| {
+        near.is_some_and(char::is_alphanumeric) && own.is_some_and(|own| own.is_ascii_alphanumeric())
     };
     let (before, behind) = (text.get(..span.start as usize)?, text.get(span.end as usize..)?);
     let begins = is_cut(before.chars().next_back(), words.chars().next());
-    let ends = is_cut(words.chars().next_back(), behind.chars().next());
+    let ends = is_cut(behind.chars().next(), words.chars().next_back());
     (!begins && !ends).then_some(words)
 }
 

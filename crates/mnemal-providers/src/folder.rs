@@ -6,6 +6,7 @@
 //! outside is touched whatever a file is called.
 
 mod names;
+mod news;
 mod place;
 
 use std::collections::{HashMap, HashSet};
@@ -200,6 +201,10 @@ impl Inbox for FolderInbox {
             hand.place = None;
         }
         Ok(items)
+    }
+
+    async fn changed(&self) {
+        news::wait(&self.folder).await;
     }
 
     async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()> {

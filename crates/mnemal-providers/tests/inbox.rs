@@ -308,3 +308,38 @@ async fn what_is_forgotten_is_removed_from_what_was_put_away_and_nothing_else() 
     assert_eq!(desk.names("failed"), [""; 0], "the reason goes with its file");
     assert_eq!(desk.names(""), ["d.txt"], "what waits is left");
 }
+
+/// Waits until somebody who waits for files is told of what is done meanwhile.
+#[cfg(target_os = "linux")]
+async fn told_of(inbox: &FolderInbox, done: impl FnOnce()) {
+    let mut told = std::pin::pin!(inbox.changed());
+    assert!(futures_util::FutureExt::now_or_never(told.as_mut()).is_none());
+    done();
+    told.await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_waits_is_told_of_a_file_that_was_written_or_moved_here() {
+    let desk = Desk::new();
+    let inbox = desk.inbox();
+    fs::create_dir_all(desk.folder()).unwrap();
+    told_of(&inbox, || desk.drop("a.txt", b"written")).await;
+    assert_eq!(poll(&inbox).await.len(), 1);
+    let elsewhere = desk.home.path().join("elsewhere.txt");
+    fs::write(&elsewhere, b"moved").unwrap();
+    told_of(&inbox, || fs::rename(&elsewhere, desk.folder().join("b.txt")).unwrap()).await;
+    let mut told = std::pin::pin!(inbox.changed());
+    assert!(futures_util::FutureExt::now_or_never(told.as_mut()).is_none());
+    assert_eq!(poll(&inbox).await.len(), 2);
+    tokio::task::yield_now().await;
+    assert!(futures_util::FutureExt::now_or_never(told.as_mut()).is_none(), "what is claimed is no news");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_tells_nothing_and_is_no_error() {
+    let desk = Desk::new();
+    let inbox = desk.inbox();
+    let mut told = std::pin::pin!(inbox.changed());
+    assert!(futures_util::FutureExt::now_or_never(told.as_mut()).is_none());
+}

@@ -24,6 +24,9 @@ const SPACES: Duration = Duration::from_mins(1);
 /// Most time for files of the inbox before other work has its turn. Source: own default, as in a step of upkeep.
 const INBOX: Duration = Duration::from_secs(5);
 
+/// Time after which what the inbox told of is looked at again. Source: GA-09, how long a file must be quiet.
+const QUIET: Duration = Duration::from_secs(2);
+
 /// What background work did until it was ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attended {
@@ -57,7 +60,7 @@ impl Attended {
 
 impl Engine {
     /// Does the background work of this space until `stop` is ready: a step of [`tend`](Self::tend) about every minute, and one
-    /// after the other while the graph or the summaries have more to read, a look at the inbox every five seconds, and the passes that ask a model every six hours, without the rest waiting for them.
+    /// after the other while the graph or the summaries have more to read, a look at the inbox every five seconds and when it says that something came, and the passes that ask a model every six hours, without the rest waiting for them.
     ///
     /// The host starts it and joins it; it spawns nothing. A step is put off while somebody talks, at most once; where nothing
     /// happens there is one in ten minutes. What fails is done again later, and later still. How often cycles run is known from
@@ -83,12 +86,17 @@ impl Engine {
         let (clock, mut attended) = (&self.parts().clock, Attended::default());
         let mut schedule = Schedule::new(pace.clone(), seed(owner), clock.monotonic());
         let (mut idle, mut unread) = (Idle::default(), None);
+        let mut news = News::Awaited;
         loop {
-            let wait = schedule.wait(clock.monotonic());
-            let wait = if self.has_inbox() { wait.min(pace.look) } else { wait };
-            if is_over(&stop, wait).await {
-                return attended;
+            let mut wait = schedule.wait(clock.monotonic());
+            if self.has_inbox() {
+                wait = wait.min(if news == News::Told { QUIET } else { pace.look });
             }
+            news = match select(pin!(is_over(&stop, wait)), pin!(self.told(news))).await {
+                Either::Left((true, _)) => return attended,
+                Either::Left((false, _)) => News::Awaited,
+                Either::Right(((), _)) => News::Told,
+            };
             let now = clock.monotonic();
             if schedule.wait(now) > Duration::ZERO {
                 let Some(taken) = within(&stop, pace.grace, self.take_inbox(INBOX)).await else {
@@ -137,6 +145,14 @@ impl Engine {
                 (true, false) => Stepped::Done,
             };
             schedule.stepped(clock.monotonic(), outcome);
+        }
+    }
+
+    /// Waits until the inbox says that something came; for ever where it just said so, or says nothing.
+    async fn told(&self, news: News) {
+        match self.parts().inbox.part() {
+            Ok(inbox) if news == News::Awaited => inbox.changed().await,
+            _ => std::future::pending().await,
         }
     }
 
@@ -235,6 +251,14 @@ impl Spaces {
         let attended = memory.engine().attend(owner, pace, is_off).await;
         (space, attended)
     }
+}
+
+/// Whether the inbox just said that something came; then it is looked at, and once more when files have been quiet for long
+/// enough to be read, and what it says in between is not waited for: a thousand files are a few looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    Awaited,
+    Told,
 }
 
 /// What is known of a space in which nothing happens.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{Book, DreamCycle, DreamJudged, DreamRun, Finding, LedgerLine, Memory, OwnerId};
+use mnemal::{Book, Deed, DreamCycle, DreamJudged, DreamRun, Finding, LedgerLine, Memory, OwnerId, Pointed};
 use serde::Serialize;
 
 use crate::args::{Dream, DreamVerb};
@@ -26,7 +26,15 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
             rows.insert(source.event.to_string(), row.content);
         }
     }
-    let form = CycleForm::new(&cycle, run);
+    for judged in &cycle.judged {
+        if let Deed::Claim { turn, .. } = &judged.proposal.operation.deed
+            && let Ok(event) = memory.get(*turn).await
+            && let Some(kept) = event.kept()
+        {
+            rows.insert(turn.to_string(), kept.content.clone());
+        }
+    }
+    let form = CycleForm::new(&cycle, run, &rows);
     output.answer(&form, || form.page(&rows))?;
     Ok(0)
 }
@@ -84,16 +92,25 @@ struct OperationForm {
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    /// What a model found in a turn: the predicate and the words of the value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    claims: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'static str>,
 }
 
 impl OperationForm {
-    fn new(judged: &DreamJudged) -> Self {
+    fn new(judged: &DreamJudged, rows: &BTreeMap<String, String>) -> Self {
         let operation = &judged.proposal.operation;
         let (mut notes, mut into) = (operation.deed.names(), None);
-        if let mnemal::Deed::Retire { into: Some(_), .. } = operation.deed {
+        if let Deed::Retire { into: Some(_), .. } = operation.deed {
             into = notes.pop();
+        }
+        let mut claims = Vec::new();
+        if let Deed::Claim { turn, claims: found } = &operation.deed {
+            let said = rows.get(&turn.to_string()).map_or("", String::as_str);
+            let words = |claim: &Pointed| claim.value.of(said).unwrap_or_default().to_owned();
+            claims.extend(found.iter().map(|claim| format!("{} {}", claim.predicate, words(claim))));
         }
         let tags = operation.deed.filed().map(|filed| filed.tags.iter().map(ToString::to_string).collect());
         Self {
@@ -105,6 +122,7 @@ impl OperationForm {
             into: into.map(|event| event.to_string()),
             text: judged.proposal.text.clone(),
             tags: tags.unwrap_or_default(),
+            claims,
             refused: judged.refused.as_ref().map(mnemal::Refusal::as_str),
         }
     }
@@ -118,13 +136,14 @@ impl OperationForm {
         lines.extend(self.notes.iter().map(|id| format!("  {sign} {}", said(id))));
         lines.extend(self.into.iter().map(|id| format!("  = {}", said(id))));
         lines.extend((!self.text.is_empty()).then(|| format!("  + {}", self.text)));
+        lines.extend(self.claims.iter().map(|claim| format!("  + {claim}")));
         lines.extend((!self.tags.is_empty()).then(|| format!("  # {}", self.tags.join(", "))));
         lines
     }
 }
 
 impl CycleForm {
-    fn new(cycle: &DreamCycle, run: DreamRun) -> Self {
+    fn new(cycle: &DreamCycle, run: DreamRun, rows: &BTreeMap<String, String>) -> Self {
         Self {
             dry_run: run == DreamRun::Dry,
             live: cycle.live,
@@ -135,8 +154,8 @@ impl CycleForm {
             ran: cycle.ran.clone(),
             failed: cycle.failed.clone(),
             findings: cycle.findings.iter().map(FindingForm::from).collect(),
-            operations: cycle.accepted().map(OperationForm::new).collect(),
-            refused: cycle.refused().map(OperationForm::new).collect(),
+            operations: cycle.accepted().map(|one| OperationForm::new(one, rows)).collect(),
+            refused: cycle.refused().map(|one| OperationForm::new(one, rows)).collect(),
         }
     }
 

@@ -31,6 +31,12 @@ pub trait Inbox: Debug + Send + Sync + 'static {
     /// `Unavailable` when the place cannot be read; a file that cannot be read is an item with the reason.
     async fn poll(&self, limit: NonZeroUsize) -> Result<Vec<InboxItem>>;
 
+    /// Waits until a file may have come since the call; never ends where the place cannot say that, so whoever waits looks now
+    /// and then in any case. A dropped future leaves nothing behind.
+    async fn changed(&self) {
+        std::future::pending::<()>().await;
+    }
+
     /// Puts a claimed file away, with the reason where it was refused. A file that somebody else put away is no error.
     ///
     /// # Errors

@@ -1,0 +1,140 @@
+//! A place that says when something came is looked at then, and not more often than it must be.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "the parts that tests share may panic as the tests do; time is paused, so that nobody sleeps"
+)]
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal::{
+    Attended, Clock, Document, Engine, Inbox, InboxFate, InboxItem, InboxStanding, Metadata, OwnerId, Pace,
+    Passage, Result, Timestamp,
+};
+use mnemal_testkit::ManualClock;
+use tokio::sync::Notify;
+
+/// A clock that goes as the paused timers of the runtime do.
+#[derive(Debug)]
+struct Paused(tokio::time::Instant);
+
+impl Clock for Paused {
+    fn now(&self) -> Timestamp {
+        ManualClock::default().now().plus_micros(i64::try_from(self.0.elapsed().as_micros()).unwrap())
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+fn document(text: &str) -> Document {
+    let mut hash = [0; 32];
+    for (to, byte) in hash.iter_mut().zip(text.bytes()) {
+        *to = byte;
+    }
+    let passages = vec![Passage { text: text.to_owned(), ..Passage::default() }];
+    let (name, kind) = ("mail".to_owned(), "txt".to_owned());
+    Document { name, kind, hash, written_at: None, fields: Metadata::new(), passages }
+}
+
+/// Mails of a host that says when one came.
+#[derive(Debug)]
+struct Mails {
+    begun: tokio::time::Instant,
+    waiting: Mutex<Vec<InboxItem>>,
+    came: Notify,
+    looks: Mutex<Vec<Duration>>,
+    settled: Mutex<Vec<Duration>>,
+}
+
+impl Mails {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            begun: tokio::time::Instant::now(),
+            waiting: Mutex::default(),
+            came: Notify::new(),
+            looks: Mutex::default(),
+            settled: Mutex::default(),
+        })
+    }
+
+    fn come(&self, number: usize) {
+        let text = format!("The ferry number {number} to Genoa leaves at noon.");
+        let content = Ok(document(&text));
+        let item = InboxItem { name: format!("{number}.txt"), claim: number.to_string().into(), content };
+        self.waiting.lock().unwrap().push(item);
+        self.came.notify_waiters();
+    }
+}
+
+#[async_trait]
+impl Inbox for Mails {
+    async fn standing(&self) -> Result<InboxStanding> {
+        Ok(InboxStanding::default())
+    }
+
+    async fn poll(&self, limit: NonZeroUsize) -> Result<Vec<InboxItem>> {
+        self.looks.lock().unwrap().push(self.begun.elapsed());
+        Ok(self.waiting.lock().unwrap().iter().take(limit.get()).cloned().collect())
+    }
+
+    async fn changed(&self) {
+        self.came.notified().await;
+    }
+
+    async fn settle(&self, item: &InboxItem, _fate: &InboxFate) -> Result<()> {
+        self.waiting.lock().unwrap().retain(|other| other.claim != item.claim);
+        self.settled.lock().unwrap().push(self.begun.elapsed());
+        Ok(())
+    }
+}
+
+/// Attends for ten minutes, in which nothing else is due.
+async fn attended(mails: &Arc<Mails>, meanwhile: impl Future<Output = ()>) -> Attended {
+    let engine = Engine::builder()
+        .with_clock(Arc::new(Paused(mails.begun)))
+        .with_inbox(Arc::<Mails>::clone(mails))
+        .in_memory()
+        .unwrap();
+    let hour = Duration::from_hours(1);
+    let pace = Pace { first: hour, every: hour, look: hour, idle: hour, ..Pace::default() };
+    let owner = OwnerId::new("test").unwrap();
+    let work = engine.attend(&owner, &pace, tokio::time::sleep(Duration::from_mins(10)));
+    tokio::join!(work, meanwhile).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_came_is_read_when_it_came_and_not_at_the_next_look() {
+    let mails = Mails::new();
+    let minute = Duration::from_mins(1);
+    let done = attended(&mails, async {
+        for number in 0..3 {
+            tokio::time::sleep(minute).await;
+            mails.come(number);
+        }
+    });
+    assert_eq!((done.await.ingested, mails.waiting.lock().unwrap().len()), (3, 0));
+    assert_eq!(*mails.settled.lock().unwrap(), [minute, 2 * minute, 3 * minute]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_that_come_at_once_are_a_few_looks() {
+    let mails = Mails::new();
+    let done = attended(&mails, async {
+        for number in 0..1_000 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            mails.come(number);
+        }
+    });
+    assert_eq!((done.await.ingested, mails.waiting.lock().unwrap().len()), (1_000, 0));
+    let last = *mails.settled.lock().unwrap().last().unwrap();
+    assert!(last < Duration::from_secs(4), "{last:?}");
+    let looks: std::collections::BTreeSet<u64> =
+        mails.looks.lock().unwrap().iter().map(Duration::as_secs).collect();
+    assert!(looks.len() <= 3, "{looks:?}");
+}
