@@ -95,7 +95,9 @@ impl Reader {
         if let Some(undone) = pending.undone {
             let operation = self.events.get(&[undone]).await?.pop();
             let turn = operation.as_ref().and_then(Event::kept).and_then(found_by).map(|(turn, _)| turn);
-            turn.into_iter().for_each(|turn| pending.take_back_found_in(turn));
+            if let Some(turn) = turn {
+                pending.take_back_found_in(turn);
+            }
             let sources = [undone].into_iter().chain(turn).collect();
             let filter = FactFilter { sources: Within::Only(sources), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
