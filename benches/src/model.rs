@@ -218,7 +218,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_model_did_is_counted_and_taken_back() {
-        let engine = mnemal::Engine::builder()
+        let engine = Engine::builder()
             .with_language_model(Arc::new(Scripted(ModelId::new("scripted").unwrap())))
             .in_memory()
             .unwrap();

@@ -124,7 +124,7 @@ impl Space {
             .unwrap()
             .iter()
             .map(|fact| {
-                let source = fact.supports[0].source.event;
+                let source = fact.supports.first().unwrap().source.event;
                 (source, fact.object.key().replace('=', ""), fact.status == FactStatus::Candidate)
             })
             .collect();
