@@ -133,7 +133,7 @@ fn unquoted(quoted: &str) -> Option<String> {
             'f' => '\u{c}',
             'u' => {
                 let digits: String = letters.by_ref().take(4).collect();
-                let unit = u32::from_str_radix(&digits, 16).ok()?;
+                let unit = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4)?;
                 match (unit, high.take()) {
                     (0xd800..=0xdbff, _) => {
                         high = Some(unit);
