@@ -133,11 +133,11 @@ impl GraphStore for Observed {
         self.loaded(self.store.edition()).await
     }
 
-    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
         self.loaded(self.store.entities(filter)).await
     }
 
-    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         self.loaded(self.store.facts(filter, as_of)).await
     }
 

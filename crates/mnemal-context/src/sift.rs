@@ -71,11 +71,14 @@ impl Sieve<'_> {
                 None => sifted.candidates.push(candidate),
             }
         }
-        sifted.candidates.sort_by(|one, other| {
+        let mut order: Vec<(usize, &Candidate)> = sifted.candidates.iter().enumerate().collect();
+        order.sort_by(|(_, one), (_, other)| {
             let (a, b) = (&one.fragment, &other.fragment);
             let by_score = b.score.get().total_cmp(&a.score.get());
             a.section.cmp(&b.section).then(by_score).then(one.is_secondary().cmp(&other.is_secondary()))
         });
+        let order = order.into_iter().map(|(place, _)| place).collect();
+        sifted.candidates = in_order(sifted.candidates, order);
         sifted
     }
 
@@ -135,23 +138,27 @@ fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
     };
     // A sentence about a record is not the record: what another producer made of it is another candidate.
     // What the user wants is offered twice: always, and for the question, where it may be one of very many.
-    let mut places: HashMap<(RecordRef, Option<Producer>, bool), usize> = HashMap::new();
-    let mut kept: Vec<Fragment> = Vec::with_capacity(fragments.len());
-    for fragment in fragments {
-        let place = *places
-            .entry((fragment.record, fragment.producer.clone(), is_stated(&fragment)))
-            .or_insert(kept.len());
+    let mut places: HashMap<(RecordRef, Option<&Producer>, bool), usize> = HashMap::new();
+    let mut kept: Vec<(usize, &Fragment)> = Vec::with_capacity(fragments.len());
+    for (number, fragment) in fragments.iter().enumerate() {
+        let key = (fragment.record, fragment.producer.as_ref(), is_stated(fragment));
+        let place = *places.entry(key).or_insert(kept.len());
         match kept.get_mut(place) {
-            None => kept.push(fragment),
-            Some(known) => {
-                let better = rank(&fragment)
-                    .cmp(&rank(known))
-                    .then(known.score.get().total_cmp(&fragment.score.get()));
-                if better.is_lt() {
-                    *known = fragment;
+            None => kept.push((number, fragment)),
+            Some((known_number, known)) => {
+                let by_score = known.score.get().total_cmp(&fragment.score.get());
+                if rank(fragment).cmp(&rank(known)).then(by_score).is_lt() {
+                    (*known_number, *known) = (number, fragment);
                 }
             }
         }
     }
-    kept
+    let order: Vec<usize> = kept.into_iter().map(|(number, _)| number).collect();
+    in_order(fragments, order)
+}
+
+/// Returns these items in this order: each is moved once, because they are large.
+fn in_order<T>(items: Vec<T>, order: Vec<usize>) -> Vec<T> {
+    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|place| items.get_mut(place)?.take()).collect()
 }

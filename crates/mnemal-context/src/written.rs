@@ -13,8 +13,9 @@ use crate::clean::clean;
 use crate::line::line;
 use crate::{ContextSettings, content_hash};
 
-/// Lines that are kept before the older half goes. Source: own default, about half a megabyte; a context is offered some hundred.
-const MOST: usize = 1_024;
+/// Lines that are kept before the older half goes. Source: own default, about two megabytes; a context is offered some hundred, and a
+/// thousand preferences are offered by turns.
+const MOST: usize = 4_096;
 /// Longest text of a line that is kept, in bytes. Source: own default; what is longer is rare, and cut anyway.
 const LONGEST: usize = 4_096;
 /// Longest line of what the user said of how he wants things, chosen for a question, in tokens of its text.
@@ -28,16 +29,16 @@ const STATED_TOKENS: TokenCount = TokenCount(48);
 /// memory of one process and bounded; [`clear`](Self::clear) empties it when something was forgotten.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// Keyed by chance, so that nobody can offer two texts of one key.
-    keys: [RandomState; 2],
+    /// Keyed by chance, so that nobody can offer two texts of one key; that two of so many meet is as good as impossible.
+    keys: RandomState,
     kept: Mutex<Kept>,
 }
 
 /// What was used lately, and what was used before that.
 #[derive(Debug, Default)]
 struct Kept {
-    young: HashMap<(u64, u64), Arc<Line>>,
-    old: HashMap<(u64, u64), Arc<Line>>,
+    young: HashMap<u64, Arc<Line>>,
+    old: HashMap<u64, Arc<Line>>,
 }
 
 /// One line as it is written whatever the conversation, and what is computed of it.
@@ -88,20 +89,19 @@ impl Written {
         line
     }
 
-    fn key(&self, fragment: &Fragment, settings: [u8; 16], counter: &dyn TokenCounter) -> (u64, u64) {
+    fn key(&self, fragment: &Fragment, settings: [u8; 16], counter: &dyn TokenCounter) -> u64 {
         let Fragment { section, record, text, label, because, .. } = fragment;
         let speaker = label.speaker.as_ref().map(Speaker::as_str);
         let space = label.space.as_ref().map(SpaceId::as_str);
         let names: [Option<&str>; 5] =
             [Some(text.as_str()), speaker, space, Some(counter.name()), Some(label.zone.name.as_str())];
         let rest = (settings, section, record, because, label.level, label.at, label.zone.offset_seconds);
-        let [one, other] = &self.keys;
-        (one.hash_one((names, rest)), other.hash_one((names, rest)))
+        self.keys.hash_one((names, rest))
     }
 }
 
 impl Kept {
-    fn find(&mut self, key: (u64, u64)) -> Option<Arc<Line>> {
+    fn find(&mut self, key: u64) -> Option<Arc<Line>> {
         if let Some(line) = self.young.get(&key) {
             return Some(Arc::clone(line));
         }
@@ -110,7 +110,7 @@ impl Kept {
         Some(line)
     }
 
-    fn keep(&mut self, key: (u64, u64), line: Arc<Line>) {
+    fn keep(&mut self, key: u64, line: Arc<Line>) {
         if self.young.len() >= MOST {
             self.old = mem::take(&mut self.young);
         }

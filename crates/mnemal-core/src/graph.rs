@@ -1,8 +1,10 @@
 //! Entities and facts, folded from what extractors read in the log.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use crate::{
     Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Level, Predicate, Producer, RuleId,
@@ -385,6 +387,8 @@ pub struct Fact {
 
 /// What strength one support gives, and what each more adds. Source: NB-09.
 const STRENGTH: (f32, f32) = (0.5, 0.1);
+/// Events that give the strength 1. Source: follows from `STRENGTH`.
+const MOST_EVENTS: usize = 6;
 /// The rank of a fact of strength 1. Source: six events give that strength.
 const HIGHEST_RANK: u8 = 7;
 /// What a second independent support adds to a confidence. Source: EXTRACTION 8.
@@ -411,10 +415,17 @@ impl Fact {
         u8::try_from(self.n_events()).map_or(HIGHEST_RANK, |n| n.saturating_add(1).min(HIGHEST_RANK))
     }
 
-    /// Returns how many events count.
+    /// Returns how many events count, up to six, from which on nothing is stronger.
     fn n_events(&self) -> usize {
-        let counts = self.supports.iter().filter(|support| support.counts());
-        counts.map(|support| support.source.event).collect::<BTreeSet<EventId>>().len()
+        let mut known: [Option<EventId>; MOST_EVENTS] = [None; MOST_EVENTS];
+        let mut count = 0;
+        for support in self.supports.iter().filter(|support| support.counts()) {
+            let event = Some(support.source.event);
+            let Some(free) = known.get_mut(count) else { break };
+            *free = event;
+            count += usize::from(known.iter().position(|one| *one == event) == Some(count));
+        }
+        count
     }
 
     /// Returns how likely it is faithful to what was said: the most likely of its supports, .15 more where two independent
@@ -664,9 +675,10 @@ impl GraphDelta {
 }
 
 /// Keeps the facts that hold and were believed as of a moment, each with the supports that were known then; by subject,
-/// predicate, topic, begin, value. What a person rejected is left out.
-pub fn facts_as_of(facts: impl IntoIterator<Item = Fact>, as_of: AsOf) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = facts
+/// predicate, topic, begin, value. What a person rejected is left out; what is shared and stays as it is stays shared.
+pub fn facts_as_of(facts: impl IntoIterator<Item = Arc<Fact>>, as_of: AsOf) -> Vec<Arc<Fact>> {
+    let is_known = |support: &Support| support.recorded_at <= as_of.belief;
+    let mut facts: Vec<Arc<Fact>> = facts
         .into_iter()
         .filter(|fact| {
             fact.status != FactStatus::Rejected
@@ -674,7 +686,9 @@ pub fn facts_as_of(facts: impl IntoIterator<Item = Fact>, as_of: AsOf) -> Vec<Fa
                 && fact.holds_at(as_of.world)
         })
         .map(|mut fact| {
-            fact.supports.retain(|support| support.recorded_at <= as_of.belief);
+            if !fact.supports.iter().all(is_known) {
+                Arc::make_mut(&mut fact).supports.retain(is_known);
+            }
             fact
         })
         .collect();
@@ -691,12 +705,9 @@ pub fn strongest_facts(mut facts: Vec<Fact>, most: NonZeroUsize) -> Vec<Fact> {
 }
 
 /// Orders facts by subject, predicate, topic, begin, value, id.
-pub fn sort_facts(facts: &mut [Fact]) {
-    facts.sort_by(|one, other| {
-        let order = |fact: &Fact| (fact.subject, fact.predicate.clone(), fact.topic.clone(), fact.valid_at);
-        order(one)
-            .cmp(&order(other))
-            .then_with(|| one.object.cmp(&other.object))
-            .then_with(|| one.id.cmp(&other.id))
-    });
+pub fn sort_facts<F: Borrow<Fact>>(facts: &mut [F]) {
+    fn order(fact: &Fact) -> impl Ord + '_ {
+        (fact.subject, &fact.predicate, &fact.topic, fact.valid_at, &fact.object, fact.id)
+    }
+    facts.sort_by(|one, other| order(one.borrow()).cmp(&order(other.borrow())));
 }

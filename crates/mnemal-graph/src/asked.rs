@@ -1,9 +1,10 @@
 //! What a question asks of the graph: which names may stand in it, which words, and whether it looks back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use mnemal_core::EntityKind;
-use mnemal_extract::predicate;
+use mnemal_extract::predicate::{self, PredicateInfo};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use crate::key::name_key;
@@ -73,6 +74,8 @@ pub(crate) struct Asked {
     pub(crate) looks_back: bool,
     /// The words with which it asks for a predicate.
     predicates: BTreeMap<&'static str, BTreeSet<String>>,
+    /// The words with which it asks for anything.
+    general: BTreeSet<String>,
     analyzer: Analyzer,
 }
 
@@ -95,15 +98,18 @@ impl Asked {
             words: analyzer.query_terms(text).into_iter().collect(),
             looks_back: BEFORE.into_iter().any(is_said),
             predicates: BTreeMap::new(),
+            general: BTreeSet::new(),
             analyzer,
         };
-        for info in predicate::all() {
-            let words = asked.shared(&say::words(&info.name).join(" "));
-            let words: BTreeSet<String> = words.into_iter().map(str::to_owned).collect();
-            if !words.is_empty() {
-                asked.predicates.insert(&info.name, words);
-            }
-        }
+        let asking = Asking::of(analyzer);
+        let said = |terms: &[String]| -> BTreeSet<String> {
+            terms.iter().filter_map(|term| asked.words.get(term)).cloned().collect()
+        };
+        let predicates: BTreeMap<_, _> =
+            asking.predicates.iter().map(|(name, terms)| (*name, said(terms))).collect();
+        let general = said(&asking.general);
+        (asked.predicates, asked.general) = (predicates, general);
+        asked.predicates.retain(|_, words| !words.is_empty());
         asked
     }
 
@@ -114,8 +120,7 @@ impl Asked {
 
     /// Whether nothing is asked of the bearers of these names in particular: "What do you know about Ann?"
     pub(crate) fn is_open(&self, names: &BTreeSet<&str>) -> bool {
-        let general = self.shared(ANYTHING);
-        self.words.iter().all(|word| names.contains(word.as_str()) || general.contains(word.as_str()))
+        self.words.iter().all(|word| names.contains(word.as_str()) || self.general.contains(word))
     }
 
     /// Returns which of the question's words stand in a text.
@@ -123,6 +128,28 @@ impl Asked {
         let mut shared = BTreeSet::new();
         self.analyzer.for_each_term(text, &mut |term, _| shared.extend(self.words.get(term)));
         shared.into_iter().map(String::as_str).collect()
+    }
+}
+
+/// The words with which questions ask, as one language compares them: made once, because there are hundreds.
+struct Asking {
+    /// For each predicate.
+    predicates: Vec<(&'static str, Vec<String>)>,
+    /// For anything.
+    general: Vec<String>,
+}
+
+impl Asking {
+    fn of(analyzer: Analyzer) -> Arc<Self> {
+        static MADE: LazyLock<Mutex<BTreeMap<Language, Arc<Asking>>>> = LazyLock::new(Mutex::default);
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(made.entry(analyzer.language()).or_insert_with(|| Arc::new(Self::new(analyzer))))
+    }
+
+    fn new(analyzer: Analyzer) -> Self {
+        let terms = |text: &str| analyzer.terms(text).into_iter().map(|term| term.text).collect();
+        let of = |info: &'static PredicateInfo| (info.name.as_str(), terms(&say::words(&info.name).join(" ")));
+        Self { predicates: predicate::all().iter().map(of).collect(), general: terms(ANYTHING) }
     }
 }
 

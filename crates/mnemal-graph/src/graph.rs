@@ -1,6 +1,6 @@
 //! Reads the graph: whom a name means, what is known of it, and from where.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mnemal_core::{
@@ -97,22 +97,29 @@ impl Graph {
         ids: impl IntoIterator<Item = EntityId>,
         as_of: AsOf,
     ) -> Result<Vec<Entity>> {
+        Ok(own(self.known(ids, as_of).await?))
+    }
+
+    /// The same, shared.
+    pub(crate) async fn known(
+        &self,
+        ids: impl IntoIterator<Item = EntityId>,
+        as_of: AsOf,
+    ) -> Result<Vec<Arc<Entity>>> {
         let mut wanted: BTreeSet<EntityId> = ids.into_iter().collect();
-        let mut found: Vec<Entity> = Vec::new();
+        let mut found: BTreeMap<EntityId, Arc<Entity>> = BTreeMap::new();
         while !wanted.is_empty() {
             let ids = Within::Only(std::mem::take(&mut wanted).into_iter().collect());
             for entity in self.store.entities(&EntityFilter { ids, ..EntityFilter::all() }).await? {
                 match entity.joined_at(as_of.belief) {
-                    Some(into) if !found.iter().any(|known| known.id == into) => drop(wanted.insert(into)),
+                    Some(into) if !found.contains_key(&into) => drop(wanted.insert(into)),
                     Some(_) => {}
-                    None if found.iter().any(|known| known.id == entity.id) => {}
-                    None => found.push(entity),
+                    None => drop(found.insert(entity.id, entity)),
                 }
             }
         }
-        found.retain(|entity| entity.created_at <= as_of.belief);
-        found.sort_by_key(|entity| entity.id);
-        Ok(found.into_iter().map(|entity| as_known(entity, as_of.belief)).collect())
+        found.retain(|_, entity| entity.created_at <= as_of.belief);
+        Ok(found.into_values().map(|entity| as_known(entity, as_of.belief)).collect())
     }
 
     /// Returns every entity that stands for itself at the belief time, by name.
@@ -122,7 +129,7 @@ impl Graph {
     pub async fn all(&self, filter: &EntityFilter, as_of: AsOf) -> Result<Vec<Entity>> {
         let mut all = self.store.entities(filter).await?;
         all.retain(|entity| entity.created_at <= as_of.belief && entity.joined_at(as_of.belief).is_none());
-        let mut all: Vec<Entity> = all.into_iter().map(|entity| as_known(entity, as_of.belief)).collect();
+        let mut all = own(all.into_iter().map(|entity| as_known(entity, as_of.belief)).collect());
         all.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
         Ok(all)
     }
@@ -138,7 +145,7 @@ impl Graph {
         let mut known: BTreeSet<_> = facts.iter().map(|fact| fact.id).collect();
         let more = self.store.facts(&leading, as_of).await?;
         facts.extend(more.into_iter().filter(|fact| known.insert(fact.id)));
-        Ok(facts)
+        Ok(own(facts))
     }
 
     /// Returns what was so about an entity and leading to it, and is over at the world time, as it is believed at the belief
@@ -167,7 +174,7 @@ impl Graph {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
-        self.store.facts(filter, as_of).await
+        Ok(own(self.store.facts(filter, as_of).await?))
     }
 
     /// Returns every version of the facts that pass the filter, by belief time.
@@ -189,7 +196,7 @@ impl Graph {
             for entity in self.store.entities(&filter).await? {
                 if entity.joined_at(as_of.belief) == Some(into) && known.insert(entity.id) {
                     open.push(entity.id);
-                    parts.push(as_known(entity, as_of.belief));
+                    parts.push(Arc::unwrap_or_clone(as_known(entity, as_of.belief)));
                 }
             }
         }
@@ -220,8 +227,13 @@ impl Graph {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn suggestions(&self, most: usize) -> Result<Vec<Suggestion>> {
-        let names = Names::from_rows(self.store.entities(&EntityFilter::all()).await?);
+        let names = Names::from_rows(own(self.store.entities(&EntityFilter::all()).await?));
         let mentions = self.store.mentions(&MentionFilter::all()).await?;
         Ok(suggest::suggestions(&names, &mentions, most))
     }
+}
+
+/// Takes rows out of what is shared.
+pub(crate) fn own<T: Clone>(rows: Vec<Arc<T>>) -> Vec<T> {
+    rows.into_iter().map(Arc::unwrap_or_clone).collect()
 }

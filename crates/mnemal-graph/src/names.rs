@@ -5,6 +5,7 @@ mod ties;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use mnemal_core::{
     Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, Producer, Tie, Timestamp, named_id,
@@ -331,15 +332,21 @@ fn shown(entity: &Entity) -> &str {
 }
 
 /// Returns an entity with the names that were known as of a belief time, shown by what it was called then.
-pub(crate) fn as_known(mut entity: Entity, belief: Timestamp) -> Entity {
-    if belief < Timestamp::MAX {
-        entity.names.retain(|name| name.is_known_at(belief));
-        entity.chosen.retain(|name| name.is_known_at(belief));
-        for chosen in &mut entity.chosen {
-            chosen.expired_at = None;
-        }
-        entity.name = shown(&entity).to_owned();
+pub(crate) fn as_known(mut entity: Arc<Entity>, belief: Timestamp) -> Arc<Entity> {
+    let is_as_now = || {
+        entity.names.iter().all(|name| name.is_known_at(belief))
+            && entity.chosen.iter().all(|name| name.is_known_at(belief) && name.expired_at.is_none())
+    };
+    if belief == Timestamp::MAX || is_as_now() {
+        return entity;
     }
+    let then = Arc::make_mut(&mut entity);
+    then.names.retain(|name| name.is_known_at(belief));
+    then.chosen.retain(|name| name.is_known_at(belief));
+    for chosen in &mut then.chosen {
+        chosen.expired_at = None;
+    }
+    then.name = shown(then).to_owned();
     entity
 }
 

@@ -20,6 +20,7 @@ use mnemal_core::{
 use self::knowledge::Knowledge;
 use self::reader::{Reader, Trouble};
 use self::shadow::Shadow;
+use crate::graph::own;
 use crate::names::Names;
 
 /// Counts up with every change of what the fold makes of the same extractions.
@@ -121,7 +122,7 @@ impl GraphProjector {
         if cursor == Cursor::START {
             return Ok(Knowledge::whole());
         }
-        let names = Names::from_rows(self.reader.graph.entities(&EntityFilter::all()).await?);
+        let names = Names::from_rows(own(self.reader.graph.entities(&EntityFilter::all()).await?));
         Ok(Knowledge::from_names(names, self.unread().await?))
     }
 

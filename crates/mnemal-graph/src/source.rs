@@ -48,24 +48,24 @@ impl GraphSource {
 
     /// Returns the entities that a request is about, those of the question first, at most five; "my sister" is the one whom
     /// a fact of the owner calls so.
-    async fn named(&self, asked: &Asked, request: &ContextRequest, own: &[Fact]) -> Result<Named> {
-        let mut found: Vec<Entity> = Vec::new();
+    async fn named(&self, asked: &Asked, request: &ContextRequest, own: &[Arc<Fact>]) -> Result<Named> {
+        let mut found: Vec<Arc<Entity>> = Vec::new();
         if !asked.keys.is_empty() {
             let filter = EntityFilter { keys: Within::Only(asked.keys.clone()), ..EntityFilter::all() };
             found = self.store.entities(&filter).await?;
         }
-        let place = |entity: &Entity| {
+        let place = |entity: &Arc<Entity>| {
             let of_name = |key: &String| asked.keys.iter().position(|asked| asked == key);
             entity.names.iter().filter_map(|name| of_name(&name.key)).min()
         };
         found.sort_by_key(|entity| (place(entity), entity.id));
         let mut named = Named::default();
         self.add(&mut named, found, request.as_of).await?;
-        let is_called = |fact: &&Fact| fact.topic.as_ref().is_some_and(|role| !asked.shared(role).is_empty());
+        let is_called = |fact: &&Arc<Fact>| fact.topic.as_ref().is_some_and(|role| !asked.shared(role).is_empty());
         let called: BTreeSet<EntityId> =
             own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
         if !called.is_empty() {
-            let called = self.graph.entities(called, request.as_of).await?;
+            let called = self.graph.known(called, request.as_of).await?;
             self.add(&mut named, called, request.as_of).await?;
         }
         named.in_question = named.entities.len();
@@ -77,12 +77,12 @@ impl GraphSource {
     }
 
     /// Adds entities, each as what it is taken for, while there is room.
-    async fn add(&self, named: &mut Named, found: Vec<Entity>, as_of: AsOf) -> Result<()> {
+    async fn add(&self, named: &mut Named, found: Vec<Arc<Entity>>, as_of: AsOf) -> Result<()> {
         for entity in found {
             let stands_for = match entity.joined_at(as_of.belief) {
                 None if entity.created_at <= as_of.belief => vec![entity],
                 None => Vec::new(),
-                Some(into) => self.graph.entities([into], as_of).await?,
+                Some(into) => self.graph.known([into], as_of).await?,
             };
             for entity in stands_for {
                 if named.entities.len() < ENTITIES && !named.entities.iter().any(|one| one.id == entity.id) {
@@ -94,7 +94,7 @@ impl GraphSource {
     }
 
     /// Returns whom the last turns of the asking conversation name, the newest first.
-    async fn mentioned(&self, request: &ContextRequest) -> Result<Vec<Entity>> {
+    async fn mentioned(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
         if request.session.is_nobody() {
             return Ok(Vec::new());
         }
@@ -120,7 +120,7 @@ impl GraphSource {
     }
 
     /// Returns the facts about the owner that may answer, and those that are for any question.
-    async fn own(&self, request: &ContextRequest, asked: &Asked, owners: &[EntityId]) -> Result<Vec<Fact>> {
+    async fn own(&self, request: &ContextRequest, asked: &Asked, owners: &[EntityId]) -> Result<Vec<Arc<Fact>>> {
         // He may have thousands of facts, of which few can answer.
         let looked_up = predicate::all().iter().filter(|info| choose::is_looked_up(info, asked));
         let predicates: Vec<Predicate> =
@@ -137,7 +137,7 @@ impl GraphSource {
     }
 
     /// Returns what held of these once, where that is asked.
-    async fn past(&self, request: &ContextRequest, asked: &Asked, filter: &FactFilter) -> Result<Vec<Fact>> {
+    async fn past(&self, request: &ContextRequest, asked: &Asked, filter: &FactFilter) -> Result<Vec<Arc<Fact>>> {
         if !asked.looks_back {
             return Ok(Vec::new());
         }
@@ -147,7 +147,7 @@ impl GraphSource {
                 && fact.is_believed_at(request.as_of.belief)
                 && !fact.holds_at(request.as_of.world)
         });
-        Ok(facts)
+        Ok(facts.into_iter().map(Arc::new).collect())
     }
 
     /// Returns the facts about these entities and leading to them, beside those about the owner, as far as they may be shown.
@@ -156,13 +156,15 @@ impl GraphSource {
         request: &ContextRequest,
         asked: &Asked,
         named: &[EntityId],
-        own: Vec<Fact>,
-    ) -> Result<Vec<Fact>> {
+        own: Vec<Arc<Fact>>,
+    ) -> Result<Vec<Arc<Fact>>> {
         let mut facts = own;
         if !named.is_empty() {
-            facts.extend(self.graph.about(named, request.as_of).await?);
-            let filter = FactFilter { subjects: Within::Only(named.to_vec()), ..FactFilter::all() };
-            facts.extend(self.past(request, asked, &filter).await?);
+            let about = FactFilter { subjects: Within::Only(named.to_vec()), ..FactFilter::all() };
+            let leading = FactFilter { objects: Within::Only(named.to_vec()), ..FactFilter::all() };
+            facts.extend(self.store.facts(&about, request.as_of).await?);
+            facts.extend(self.store.facts(&leading, request.as_of).await?);
+            facts.extend(self.past(request, asked, &about).await?);
         }
         let mut seen = BTreeSet::new();
         facts.retain(|fact| choose::may_enter(fact, asked) && seen.insert(fact.id));
@@ -170,13 +172,13 @@ impl GraphSource {
     }
 
     /// Keeps the facts that rest on words of the user and the agent of the request alone.
-    async fn in_scope(&self, request: &ContextRequest, mut facts: Vec<Fact>) -> Result<Vec<Fact>> {
+    async fn in_scope(&self, request: &ContextRequest, mut facts: Vec<Arc<Fact>>) -> Result<Vec<Arc<Fact>>> {
         if request.user == Within::All && request.agent == Within::All {
             return Ok(facts);
         }
         let scope =
             EventFilter { user: request.user.clone(), agent: request.agent.clone(), ..EventFilter::live() };
-        let sources: BTreeSet<EventId> = facts.iter().flat_map(events_of).collect();
+        let sources: BTreeSet<EventId> = facts.iter().flat_map(|fact| events_of(fact)).collect();
         let sources: Vec<EventId> = sources.into_iter().collect();
         let events = self.events.get(&sources).await?;
         let own: BTreeSet<EventId> =
@@ -189,7 +191,7 @@ impl GraphSource {
 /// Who is asked about.
 #[derive(Debug, Default)]
 struct Named {
-    entities: Vec<Entity>,
+    entities: Vec<Arc<Entity>>,
     /// How many of them the question names; the others were named just before.
     in_question: usize,
 }
@@ -214,13 +216,13 @@ impl ContextSource for GraphSource {
             return Ok(Degraded::whole(Vec::new()));
         }
         let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
-        let owners = self.graph.entities(speaker_ids(request.user.only()), request.as_of).await?;
-        let ids = |entities: &[Entity]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
+        let owners = self.graph.known(speaker_ids(request.user.only()), request.as_of).await?;
+        let ids = |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
         let own = self.own(request, &asked, &ids(&owners)).await?;
         let named = self.named(&asked, request, &own).await?;
         let facts = self.facts(request, &asked, &ids(&named.entities), own).await?;
-        let ends: BTreeSet<EntityId> = facts.iter().flat_map(ends).collect();
-        let others = self.graph.entities(ends, request.as_of).await?;
+        let ends: BTreeSet<EntityId> = facts.iter().flat_map(|fact| ends(fact)).collect();
+        let others = self.graph.known(ends, request.as_of).await?;
         let known = Known::new(facts, &others, ids(&owners));
         let mut choice = Choice::new(&known, &asked, request.budget);
         choice.knowledge();

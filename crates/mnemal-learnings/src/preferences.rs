@@ -15,6 +15,7 @@ use mnemal_core::{
 use mnemal_extract::question;
 use mnemal_text::fold;
 
+use crate::source::best;
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, WORDS, apart, common, near};
 
 /// Preferences that are offered however many there are, where a request asks for advice or work. Source: ADR 56.
@@ -224,19 +225,32 @@ impl PreferenceSource {
         });
         let found = near(&asked, requests.as_deref(), &topics, &self.apart(&topics));
         let voices = Voices::of(&all, query);
-        let mut scored: Vec<(Score, Parts, &Learning)> = all
-            .iter()
-            .zip(found)
-            .map(|(one, near)| {
-                let parts = parts(near, voices.weight(one));
-                (Score::new(parts.iter().flatten().map(|part| part.value).sum()), parts, one.as_ref())
-            })
-            .collect();
-        scored.sort_by(|(a, ..), (b, ..)| b.get().total_cmp(&a.get()));
+        let rated = |(place, (one, near)): (usize, (&Arc<Learning>, Near))| {
+            let voice = voices.weight(one);
+            let sum = parts(near, voice).iter().flatten().map(|part| part.value).sum();
+            Rated { score: Score::new(sum), place, near, voice }
+        };
+        let mut rated: Vec<Rated> = all.iter().zip(found).enumerate().map(rated).collect();
         let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
-        scored.truncate(least + all.len() / one_of);
-        gaps.attach(scored.into_iter().map(|(score, parts, one)| fragment(one, score, parts)).collect())
+        let best_first = |a: &Rated, b: &Rated| {
+            b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place))
+        };
+        best(&mut rated, least + all.len() / one_of, best_first);
+        let offered = |one: Rated| {
+            Some(fragment(all.get(one.place)?, one.score, parts(one.near, one.voice)))
+        };
+        gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
+}
+
+/// A preference that may be offered.
+#[derive(Clone, Copy, Debug)]
+struct Rated {
+    score: Score,
+    /// Its place among all of them, the newest first.
+    place: usize,
+    near: Near,
+    voice: f32,
 }
 
 /// Whose words count in full: the user's own, and those of whom the request names.

@@ -1,6 +1,6 @@
 //! Offers notes for a context: who somebody is, how he wants things, and what always matters.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -67,7 +67,7 @@ impl NotesSource {
         let too_many = self.decay.too_many(notes, request.as_of);
         let identity = IDENTITY.map(Category::new);
         let identity: Vec<&Category> = identity.iter().filter_map(|parent| parent.as_ref().ok()).collect();
-        let mut placed: Vec<(Section, f32, &Learning)> = notes
+        let mut placed: Vec<Placed<'_>> = notes
             .iter()
             .map(AsRef::as_ref)
             .filter(|note| note.level > Level::External && !too_many.contains(&note.id))
@@ -75,15 +75,17 @@ impl NotesSource {
             .filter(|(section, ..)| request.sections.only().is_none_or(|wanted| wanted.contains(section)))
             .filter(|(section, ..)| *section != Section::Knowledge || begins(request))
             .collect();
-        placed.sort_by(|(section_a, rank_a, a), (section_b, rank_b, b)| {
+        placed.sort_by_key(|(section, ..)| *section);
+        let best_first = |(_, rank_a, a): &Placed<'_>, (_, rank_b, b): &Placed<'_>| {
             let by_age = (Reverse(a.created_at), a.id).cmp(&(Reverse(b.created_at), b.id));
-            section_a.cmp(section_b).then(rank_b.total_cmp(rank_a)).then(by_age)
-        });
+            rank_b.total_cmp(rank_a).then(by_age)
+        };
         let mut fragments: Vec<Fragment> = Vec::new();
         for of_section in placed.chunk_by(|(a, ..), (b, ..)| a == b) {
             let is_unasked = of_section.first().is_some_and(|(section, ..)| *section == Section::Knowledge);
-            let most = if is_unasked { UNASKED } else { OFFERED };
-            fragments.extend(of_section.iter().take(most).map(|(section, _, note)| fragment(*section, note)));
+            let mut chosen = of_section.to_vec();
+            best(&mut chosen, if is_unasked { UNASKED } else { OFFERED }, best_first);
+            fragments.extend(chosen.into_iter().map(|(section, _, note)| fragment(section, note)));
         }
         fragments
     }
@@ -110,6 +112,18 @@ impl ContextSource for NotesSource {
         fragments.append(&mut chosen.value);
         Ok(Degraded { value: fragments, gaps: chosen.gaps })
     }
+}
+
+/// A note with its section and what decides its place there.
+type Placed<'n> = (Section, f32, &'n Learning);
+
+/// Keeps the first `most` in an order in which no two are equal; the rest is not sorted.
+pub(crate) fn best<T>(all: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> Ordering) {
+    if most > 0 && most < all.len() {
+        all.select_nth_unstable_by(most - 1, &order);
+    }
+    all.truncate(most);
+    all.sort_unstable_by(order);
 }
 
 /// Whether a conversation begins whose host has room for what nobody asked for.

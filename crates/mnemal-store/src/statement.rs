@@ -268,6 +268,8 @@ pub(crate) static ENTITIES_NAMED: Many = many!(
     "?",
     ")"
 );
+pub(crate) static IDS_NAMED: Many =
+    many!("select entity from entity_name where name_key in (", "?", ")");
 pub(crate) const ENTITIES_JOINED: &str = "select id, body from entity where joined = $1";
 pub(crate) static ENTITIES_BY_ID: Many = many!("select id, body from entity where id in (", "?", ")");
 
@@ -427,6 +429,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         &ERASED_OF,
         &ENTITIES_BY_ID,
         &ENTITIES_NAMED,
+        &IDS_NAMED,
         &FACTS_OF_SLOTS,
         &BELIEVED_OF_SLOTS,
         &FACTS_OF_SUBJECTS,

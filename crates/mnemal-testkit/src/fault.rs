@@ -285,12 +285,12 @@ impl GraphStore for Faulty<dyn GraphStore> {
         self.part.edition().await
     }
 
-    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
         self.misbehave().await?;
         self.part.entities(filter).await
     }
 
-    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         self.misbehave().await?;
         self.part.facts(filter, as_of).await
     }

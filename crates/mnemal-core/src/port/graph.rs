@@ -1,6 +1,7 @@
 //! The port of structured knowledge.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -23,18 +24,20 @@ pub trait GraphStore: Projection<GraphDelta> {
     /// `Unavailable` when the database does not answer.
     async fn edition(&self) -> Result<Edition>;
 
-    /// Returns the entities that pass the filter, by id.
+    /// Returns the entities that pass the filter, by id. They are shared, as facts are: one that is named often rests on
+    /// thousands of events.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>>;
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>>;
 
     /// Returns the facts that pass the filter, hold and are believed as of a moment, each with the supports that were known
     /// then, as [`facts_as_of`](crate::facts_as_of) orders them; disputed ones too, rejected ones not.
+    /// They are shared: a context asks for hundreds of facts and shows few.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>>;
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>>;
 
     /// Returns those of the facts about these entities, or leading to them, that hold and are believed as of a moment, ordered
     /// as by [`facts`](Self::facts). Looked at are the `most` that stand first, as [`strongest_facts`](crate::strongest_facts)

@@ -17,6 +17,8 @@ use mnemal_core::{
 use super::difference::{Rows, compare_entities};
 use super::knowledge::Knowledge;
 use super::reader::{Reader, Trouble};
+use crate::graph::own;
+
 use super::{BROKEN, PAGE, ROWS, UNREAD, forgotten_by};
 
 /// Events whose rows are compared at once, and exchanged in one transaction. Source: own measurement, under [`ROWS`] rows.
@@ -152,7 +154,7 @@ impl Shadow {
     }
 
     async fn compare_entities(&self, reader: &Reader) -> Result<Comparison> {
-        let stored = reader.graph.entities(&EntityFilter::all()).await?;
+        let stored = own(reader.graph.entities(&EntityFilter::all()).await?);
         let mut comparison = Comparison::default();
         comparison.difference.by = Some(self.producer.clone());
         let delta = compare_entities(stored, self.known.fold.names.all(), &mut comparison.difference);

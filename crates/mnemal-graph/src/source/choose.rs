@@ -1,6 +1,8 @@
 //! Which facts are offered, in which section, and in which order.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use mnemal_core::{
     Because, Entity, EntityId, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section,
@@ -41,13 +43,13 @@ const OWNER: &str = "the user";
 /// Facts with the names of those whom they are about.
 #[derive(Debug)]
 pub(super) struct Known {
-    facts: Vec<Fact>,
+    facts: Vec<Arc<Fact>>,
     names: Names,
     owners: Vec<EntityId>,
 }
 
 impl Known {
-    pub(super) fn new(facts: Vec<Fact>, entities: &[Entity], owners: Vec<EntityId>) -> Self {
+    pub(super) fn new(facts: Vec<Arc<Fact>>, entities: &[Arc<Entity>], owners: Vec<EntityId>) -> Self {
         let mut names = Names::default();
         for entity in entities {
             names.insert(entity.id, entity.name.clone());
@@ -58,21 +60,27 @@ impl Known {
         Self { facts, names, owners }
     }
 
+    fn all(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().map(AsRef::as_ref)
+    }
+
     fn is_owner(&self, id: EntityId) -> bool {
         self.owners.contains(&id)
     }
 
     /// Returns the facts with which one stands on a line: the other values of its slot, where they are disputed.
     fn rivals(&self, fact: &Fact) -> Vec<&Fact> {
+        if fact.status != FactStatus::Disputed {
+            return Vec::new();
+        }
         let is_rival = |other: &&Fact| {
             other.id != fact.id
-                && fact.status == FactStatus::Disputed
                 && other.status == FactStatus::Disputed
                 && other.act == fact.act
                 && (other.subject, &other.predicate, &other.topic)
                     == (fact.subject, &fact.predicate, &fact.topic)
         };
-        self.facts.iter().filter(is_rival).collect()
+        self.all().filter(is_rival).collect()
     }
 }
 
@@ -117,11 +125,13 @@ pub(super) struct Choice<'k> {
     budget: TokenCount,
     taken: BTreeSet<FactId>,
     fragments: Vec<Fragment>,
+    /// The question's words in texts that were looked at.
+    shared: RefCell<HashMap<&'k str, BTreeSet<&'k str>>>,
 }
 
 impl<'k> Choice<'k> {
     pub(super) fn new(known: &'k Known, asked: &'k Asked, budget: TokenCount) -> Self {
-        Self { known, asked, budget, taken: BTreeSet::new(), fragments: Vec::new() }
+        Self { known, asked, budget, taken: BTreeSet::new(), fragments: Vec::new(), shared: RefCell::default() }
     }
 
     /// Returns how many facts of a lane this budget has that nobody asked for: none where there is little room.
@@ -142,13 +152,12 @@ impl<'k> Choice<'k> {
     /// Chooses what holds of the user for long, safety first; it does not depend on the question.
     pub(super) fn knowledge(&mut self) {
         let lasting = |fact: &&Fact| {
-            let info = predicate::of(fact.predicate.as_str());
             fact.level == Level::User
                 && fact.status != FactStatus::Superseded
                 && self.known.is_owner(fact.subject)
-                && info.is_some_and(is_known_always)
+                && predicate::of(fact.predicate.as_str()).is_some_and(is_known_always)
         };
-        let mut facts: Vec<&Fact> = self.known.facts.iter().filter(lasting).collect();
+        let mut facts: Vec<&Fact> = self.known.all().filter(lasting).collect();
         let rank = |fact: &Fact| predicate::of(fact.predicate.as_str()).is_some_and(|info| info.is_safety);
         facts.sort_by(|one, other| {
             let by_strength = other.strength().total_cmp(&one.strength());
@@ -165,8 +174,9 @@ impl<'k> Choice<'k> {
             _ => Section::Entity,
         };
         let concerns = |fact: &Fact| fact.subject == entity.id || fact.object.entity() == Some(entity.id);
-        let is_open = self.asked.is_open(&self.named_by(&names_of(entity)));
-        let names = names_of(entity);
+        let names = entity.names.iter().map(|name| name.text.as_str());
+        let names: BTreeSet<&str> = names.flat_map(|name| self.asked.shared(name)).collect();
+        let is_open = self.asked.is_open(&names);
         let ranked = self.ranked(|choice, fact| concerns(fact).then(|| choice.parts_of(fact, &names)));
         let asked_for = ranked.iter().filter(|one| is_open || one.answers);
         let mut chosen: Vec<FactId> = asked_for.take(self.most(LANE)).map(|one| one.fact).collect();
@@ -179,24 +189,25 @@ impl<'k> Choice<'k> {
 
     /// Chooses what the question asks of the user himself.
     pub(super) fn of_owner(&mut self) {
+        let none = BTreeSet::new();
         let ranked = self
-            .ranked(|choice, fact| choice.known.is_owner(fact.subject).then(|| choice.parts_of(fact, &[])));
+            .ranked(|choice, fact| choice.known.is_owner(fact.subject).then(|| choice.parts_of(fact, &none)));
         let asked_for = ranked.iter().filter(|one| one.answers);
         let chosen: Vec<FactId> = asked_for.take(self.most(LANE)).map(|one| one.fact).collect();
         self.take(&chosen, |choice, fact| {
-            let of_topic = fact.topic.as_ref().is_some_and(|topic| !choice.asked.shared(topic).is_empty());
+            let of_topic = fact.topic.as_ref().is_some_and(|topic| !choice.shared(topic).is_empty());
             let section = if of_topic { Section::Topics } else { Section::Entity };
-            (section, choice.parts_of(fact, &[]).to_vec(), Because::Query)
+            (section, choice.parts_of(fact, &none).to_vec(), Because::Query)
         });
     }
 
     /// Returns the facts that may be chosen and have parts, best first.
-    fn ranked(&self, parts: impl Fn(&Self, &Fact) -> Option<[ScorePart; 3]>) -> Vec<Ranked> {
+    fn ranked(&self, parts: impl Fn(&Self, &'k Fact) -> Option<[ScorePart; 3]>) -> Vec<Ranked> {
         let ranked = |fact: &'k Fact| {
             let parts = parts(self, fact)?;
             Some(Ranked { fact: fact.id, score: sum(&parts), answers: answers(&parts) })
         };
-        let free = self.known.facts.iter().filter(|fact| !self.taken.contains(&fact.id));
+        let free = self.known.all().filter(|fact| !self.taken.contains(&fact.id));
         let mut all: Vec<Ranked> = free.filter_map(ranked).collect();
         all.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact)));
         all
@@ -205,11 +216,11 @@ impl<'k> Choice<'k> {
     fn take(
         &mut self,
         chosen: &[FactId],
-        place: impl Fn(&Self, &Fact) -> (Section, Vec<ScorePart>, Because),
+        place: impl Fn(&Self, &'k Fact) -> (Section, Vec<ScorePart>, Because),
     ) {
         for id in chosen {
             let known = self.known;
-            let Some(fact) = known.facts.iter().find(|fact| fact.id == *id) else { continue };
+            let Some(fact) = known.all().find(|fact| fact.id == *id) else { continue };
             if self.taken.contains(id) {
                 continue;
             }
@@ -222,20 +233,20 @@ impl<'k> Choice<'k> {
         }
     }
 
-    /// Returns the words of the question that are names.
-    fn named_by(&self, names: &[&str]) -> BTreeSet<&str> {
-        names.iter().flat_map(|name| self.asked.shared(name)).collect()
+    /// Returns which of the question's words stand in a value or a topic; hundreds of facts have the same.
+    fn shared(&self, text: &'k str) -> BTreeSet<&'k str> {
+        self.shared.borrow_mut().entry(text).or_insert_with(|| self.asked.shared(text)).clone()
     }
 
-    /// Returns what a fact is worth for the question; the names of the one who is asked about say nothing of its facts.
-    fn parts_of(&self, fact: &Fact, names: &[&str]) -> [ScorePart; 3] {
+    /// Returns what a fact is worth for the question; `names` are the words of the question that name the one who is asked about,
+    /// and say nothing of his facts.
+    fn parts_of(&self, fact: &'k Fact, names: &BTreeSet<&str>) -> [ScorePart; 3] {
         let known = self.known;
-        let topic = fact.topic.as_deref().unwrap_or_default();
-        let mut said = self.asked.shared(&[topic, known.names.value(&fact.object)].join(" "));
+        let mut said = self.shared(known.names.value(&fact.object));
+        said.extend(fact.topic.as_deref().map(|topic| self.shared(topic)).into_iter().flatten());
         said.extend(self.asked.for_predicate(fact.predicate.as_str()));
-        let of_names = self.named_by(names);
-        let shared = said.difference(&of_names).count();
-        let all = self.asked.words.len().saturating_sub(of_names.len()).max(1);
+        let shared = said.difference(names).count();
+        let all = self.asked.words.len().saturating_sub(names.len()).max(1);
         let leads = fact.object.entity().is_some_and(|id| known.is_owner(id))
             || known.is_owner(fact.subject) && fact.object.entity().is_some();
         let [words, relation, strength] = WEIGHTS;
@@ -245,10 +256,6 @@ impl<'k> Choice<'k> {
             part("strength", fact.strength(), strength),
         ]
     }
-}
-
-fn names_of(entity: &Entity) -> Vec<&str> {
-    entity.names.iter().map(|name| name.text.as_str()).collect()
 }
 
 /// Whether a fact shares a word with the question.

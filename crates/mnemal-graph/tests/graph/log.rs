@@ -281,7 +281,7 @@ impl Life {
     /// Every row.
     pub(crate) fn dump(&self) -> GraphDelta {
         GraphDelta {
-            entities: now(self.store.entities(&EntityFilter::all())).unwrap(),
+            entities: own(now(self.store.entities(&EntityFilter::all())).unwrap()),
             facts: now(self.store.history(&FactFilter::all())).unwrap(),
             mentions: now(self.store.mentions(&MentionFilter::all())).unwrap(),
             ..GraphDelta::default()
@@ -296,7 +296,7 @@ impl Life {
     }
 
     pub(crate) fn facts(&self, as_of: AsOf) -> Vec<Fact> {
-        now(self.store.facts(&FactFilter::all(), as_of)).unwrap()
+        own(now(self.store.facts(&FactFilter::all(), as_of)).unwrap())
     }
 
     /// Returns what is believed now and holds on a day, a line each: `user lives_in Oslo`, with a mark for what is not active.
@@ -344,4 +344,8 @@ impl Life {
         let topic = fact.topic.as_deref().map(|topic| format!(" #{topic}")).unwrap_or_default();
         format!("{} {act}{} {object}{topic}{status}", name(fact.subject), fact.predicate)
     }
+}
+
+fn own<T: Clone>(rows: Vec<Arc<T>>) -> Vec<T> {
+    rows.into_iter().map(Arc::unwrap_or_clone).collect()
 }

@@ -50,7 +50,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 struct Life {
     store: Arc<MemoryStore>,
     expected: Toml,
-    entities: BTreeMap<EntityId, Entity>,
+    entities: BTreeMap<EntityId, Arc<Entity>>,
 }
 
 impl Life {
@@ -112,7 +112,7 @@ impl Life {
     /// Returns the active values of each slot: subject, predicate, topic where it counts.
     fn slots(&self, as_of: AsOf) -> BTreeMap<(String, String, String), BTreeSet<String>> {
         let mut slots: BTreeMap<(String, String, String), BTreeSet<String>> = BTreeMap::new();
-        let facts: Vec<Fact> = now(self.store.facts(&FactFilter::all(), as_of)).unwrap();
+        let facts: Vec<Arc<Fact>> = now(self.store.facts(&FactFilter::all(), as_of)).unwrap();
         for fact in facts.iter().filter(|fact| fact.status != FactStatus::Disputed) {
             let info = predicate::of(fact.predicate.as_str()).unwrap();
             if info.cardinality == predicate::Cardinality::Event || fact.act == mnemal_core::Act::Plan {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
@@ -72,14 +73,14 @@ impl GraphStore for MemoryStore {
         Ok(self.state().graph.edition.clone())
     }
 
-    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
         let state = self.state();
         let fitting = state.graph.entities.values().filter(|entity| filter.accepts(entity));
-        Ok(fitting.cloned().collect())
+        Ok(fitting.cloned().map(Arc::new).collect())
     }
 
-    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
-        Ok(facts_as_of(self.state().facts(filter), as_of))
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
+        Ok(facts_as_of(self.state().facts(filter).into_iter().map(Arc::new), as_of))
     }
 
     async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
@@ -89,7 +90,8 @@ impl GraphStore for MemoryStore {
         let mut facts = state.facts(&about);
         facts.extend(state.facts(&leading));
         facts.retain(|fact| fact.is_believed_at(as_of.belief));
-        Ok(facts_as_of(strongest_facts(facts, most), as_of))
+        let strongest = strongest_facts(facts, most).into_iter().map(Arc::new);
+        Ok(facts_as_of(strongest, as_of).into_iter().map(Arc::unwrap_or_clone).collect())
     }
 
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {

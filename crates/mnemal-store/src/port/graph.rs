@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
@@ -218,7 +219,14 @@ fn ids(ids: &[EntityId]) -> Vec<Value> {
     ids.iter().map(|id| bytes(id.0)).collect()
 }
 
-pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec<Entity>> {
+/// Returns the ids of the entities of which a name has one of these keys.
+pub(crate) async fn named(sql: &dyn Sql, keys: &[String]) -> Result<Vec<EntityId>> {
+    let keys = keys.iter().map(|key| key.as_str().into()).collect();
+    let rows = lookup(sql, &statement::IDS_NAMED, keys).await?;
+    rows.into_iter().map(|mut row| Ok(EntityId(row.id()?))).collect()
+}
+
+pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
     let rows = match (&filter.ids, &filter.keys, &filter.joined) {
         (Within::Only(wanted), _, _) => lookup(sql, &statement::ENTITIES_BY_ID, ids(wanted)).await?,
         (_, Within::Only(keys), _) => {
@@ -237,14 +245,14 @@ pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec
         }
         found.insert(entity.id, entity);
     }
-    Ok(found.into_values().filter(|entity| filter.accepts(entity)).collect())
+    Ok(found.into_values().filter(|entity| filter.accepts(entity)).map(Arc::new).collect())
 }
 
-pub(crate) async fn facts(sql: &dyn Sql, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+pub(crate) async fn facts(sql: &dyn Sql, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
     // Nothing that was believed before is believed as of the end of time.
     let rows =
         if as_of.is_present() { BELIEVED.read(sql, filter).await? } else { EVERY.read(sql, filter).await? };
-    Ok(facts_as_of(rows, as_of))
+    Ok(facts_as_of(rows.into_iter().map(Arc::new), as_of))
 }
 
 pub(crate) async fn strongest(
@@ -268,7 +276,8 @@ pub(crate) async fn strongest(
         found.extend(EVERY.read(sql, &leading).await?);
         found.retain(|fact| fact.is_believed_at(as_of.belief));
     }
-    Ok(facts_as_of(strongest_facts(found, most), as_of))
+    let strongest = strongest_facts(found, most).into_iter().map(Arc::new);
+    Ok(facts_as_of(strongest, as_of).into_iter().map(Arc::unwrap_or_clone).collect())
 }
 
 pub(crate) async fn history(sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<Fact>> {

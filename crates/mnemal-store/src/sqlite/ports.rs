@@ -29,7 +29,7 @@ impl SqliteStore {
     }
 
     /// Returns the facts of these places that hold, as they were read last; reads those that are not kept.
-    async fn told(&self, places: &[Place], as_of: AsOf) -> Result<Vec<Fact>> {
+    async fn told(&self, places: &[Place], as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::new();
         let missing = self.inner.told.find(&version, places, &mut found);
@@ -44,7 +44,27 @@ impl SqliteStore {
         }
         found.sort_unstable_by_key(|fact| fact.id);
         found.dedup_by_key(|fact| fact.id);
-        Ok(facts_as_of(found.iter().map(|fact| Fact::clone(fact)), as_of))
+        Ok(facts_as_of(found, as_of))
+    }
+
+    /// Returns entities as they were read last, by id; reads those that are not kept.
+    async fn known_entities(&self, mut ids: Vec<EntityId>) -> Result<Vec<Arc<Entity>>> {
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let version = graph::version(self.sql()).await?;
+        let mut found = Vec::with_capacity(ids.len());
+        let missing = self.inner.told.find_entities(&version, &ids, &mut found);
+        if !missing.is_empty() {
+            let filter = EntityFilter { ids: Within::Only(missing), ..EntityFilter::all() };
+            let read = graph::entities(self.sql(), &filter).await?;
+            self.inner.told.keep_entities(version, &read);
+            found.extend(read);
+            found.sort_unstable_by_key(|entity| entity.id);
+        }
+        Ok(found)
     }
 
     /// Returns learnings as they were read last, or reads them.
@@ -207,11 +227,24 @@ impl GraphStore for SqliteStore {
         graph::edition(self.sql()).await
     }
 
-    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
-        graph::entities(self.sql(), filter).await
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
+        let by_id = EntityFilter { keys: Within::All, ids: Within::All, ..filter.clone() };
+        if by_id != EntityFilter::all() {
+            return graph::entities(self.sql(), filter).await;
+        }
+        match (&filter.ids, &filter.keys) {
+            (Within::Only(ids), Within::All) => self.known_entities(ids.clone()).await,
+            (Within::All, Within::Only(keys)) => {
+                let named = graph::named(self.sql(), keys).await?;
+                let mut found = self.known_entities(named).await?;
+                found.retain(|entity| filter.accepts(entity));
+                Ok(found)
+            }
+            _ => graph::entities(self.sql(), filter).await,
+        }
     }
 
-    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         match Place::of(filter).filter(|_| as_of.is_present()) {
             Some(places) => self.told(&places, as_of).await,
             None => graph::facts(self.sql(), filter, as_of).await,

@@ -1,14 +1,18 @@
-//! Facts that are believed, kept in memory by whom they are about, until the database says that they may have changed.
+//! Entities, and facts that are believed by whom they are about, kept in memory until the database says that they may have changed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemal_core::{Advance, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within};
+use mnemal_core::{
+    Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within,
+};
 
 use crate::port::graph::Version;
 
 /// Most facts that are kept before all are let go. Source: own default, some five megabytes.
 const MOST: usize = 8_192;
+/// Most entities that are kept before all are let go. Source: own default; a context asks for the names of some hundred.
+const MOST_ENTITIES: usize = 4_096;
 
 /// Where facts are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +79,8 @@ fn push<T>(within: &mut Within<Vec<T>>, value: T) {
 /// What was read, with the version of the graph at which it was.
 ///
 /// A context asks with each question for what holds of the user and of those who are named, and of somebody who is named often
-/// there are a thousand facts, which take ten milliseconds to read. A fold through this handle changes what is kept. What another
+/// there are a thousand facts, which take ten milliseconds to read, and lead to hundreds of others, whose names are asked for.
+/// A fold through this handle changes what is kept. What another
 /// process folds is seen by the graph's cursor, by the count of forgets or by its edition; what it makes anew in place of old rows
 /// behind the same cursor, after a forget, is seen with the next event.
 #[derive(Debug, Default)]
@@ -85,6 +90,13 @@ pub(super) struct Told(Mutex<Option<Kept>>);
 struct Kept {
     version: Version,
     by_place: HashMap<Place, Vec<Arc<Fact>>>,
+    entities: HashMap<EntityId, Arc<Entity>>,
+}
+
+impl Kept {
+    fn new(version: Version) -> Self {
+        Self { version, by_place: HashMap::new(), entities: HashMap::new() }
+    }
 }
 
 impl Told {
@@ -112,7 +124,7 @@ impl Told {
     pub(super) fn keep(&self, version: Version, places: &[Place], facts: &[Arc<Fact>]) {
         let mut kept = self.kept();
         let known = kept.take().filter(|kept| kept.version == version);
-        let mut known = known.unwrap_or_else(|| Kept { version, by_place: HashMap::new() });
+        let mut known = known.unwrap_or_else(|| Kept::new(version));
         let count: usize = known.by_place.values().map(|facts| facts.len() + 1).sum();
         if count + facts.len() + places.len() > MOST {
             known.by_place.clear();
@@ -132,6 +144,41 @@ impl Told {
         *kept = Some(known);
     }
 
+    /// Adds what is kept of these entities at this version; returns those that are not kept.
+    pub(super) fn find_entities(
+        &self,
+        version: &Version,
+        ids: &[EntityId],
+        found: &mut Vec<Arc<Entity>>,
+    ) -> Vec<EntityId> {
+        let kept = self.kept();
+        let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
+            return ids.to_vec();
+        };
+        let mut missing = Vec::new();
+        for id in ids {
+            match kept.entities.get(id) {
+                Some(entity) => found.push(Arc::clone(entity)),
+                None => missing.push(*id),
+            }
+        }
+        missing
+    }
+
+    /// Keeps entities that were read after the database told this version.
+    pub(super) fn keep_entities(&self, version: Version, entities: &[Arc<Entity>]) {
+        let mut kept = self.kept();
+        let known = kept.take().filter(|kept| kept.version == version);
+        let mut known = known.unwrap_or_else(|| Kept::new(version));
+        if known.entities.len() + entities.len() > MOST_ENTITIES {
+            known.entities.clear();
+        }
+        if entities.len() <= MOST_ENTITIES {
+            known.entities.extend(entities.iter().map(|entity| (entity.id, Arc::clone(entity))));
+        }
+        *kept = Some(known);
+    }
+
     /// Goes on after a fold.
     pub(super) fn applied(&self, delta: &GraphDelta, advance: &Advance) {
         let mut guard = self.kept();
@@ -140,6 +187,14 @@ impl Told {
         }
         let Some(kept) = guard.as_mut() else { return };
         kept.version.moved(advance);
+        for id in &delta.remove_entities {
+            kept.entities.remove(id);
+        }
+        for entity in &delta.entities {
+            if let Some(known) = kept.entities.get_mut(&entity.id) {
+                *known = Arc::new(entity.clone());
+            }
+        }
         if delta.facts.is_empty() && delta.remove_facts.is_empty() {
             return;
         }

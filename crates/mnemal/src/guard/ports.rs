@@ -211,11 +211,11 @@ impl GraphStore for Guarded<dyn GraphStore> {
         self.run("the graph", self.part.edition()).await
     }
 
-    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Entity>> {
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
         self.run("the graph", self.part.entities(filter)).await
     }
 
-    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Fact>> {
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         self.run("the graph", self.part.facts(filter, as_of)).await
     }
 

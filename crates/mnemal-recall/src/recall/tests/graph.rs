@@ -1,5 +1,7 @@
 //! What the graph adds to a ranking, and what is left without it.
 
+use std::sync::Arc;
+
 use mnemal_core::{
     Act, Advance, AsOf, Confidence, DeadLetter, Edition, Entity, EntityFilter, EntityId, EntityKind,
     EntityName, Fact, FactFilter, FactId, FactStatus, GraphDelta, GraphStore, Level, MentionFilter,
@@ -191,11 +193,11 @@ impl GraphStore for Broken {
         broken()
     }
 
-    async fn entities(&self, _: &EntityFilter) -> Result<Vec<Entity>> {
+    async fn entities(&self, _: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
         broken()
     }
 
-    async fn facts(&self, _: &FactFilter, _: AsOf) -> Result<Vec<Fact>> {
+    async fn facts(&self, _: &FactFilter, _: AsOf) -> Result<Vec<Arc<Fact>>> {
         broken()
     }
 
