@@ -56,15 +56,13 @@ pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, 
     Fitted { blocks: Vec::new(), lines: Vec::new(), refused }
 }
 
-/// Returns how many tokens are too many; the whole is counted where it may be too large, because joining texts adds at most one
-/// token a seam.
+/// Returns how many tokens are too many.
 fn excess(blocks: &[Block], budget: TokenCount, fence: &Fence<'_>) -> u32 {
     let sum: TokenCount = blocks.iter().map(|block| block.tokens).sum();
-    let seams = u32::try_from(blocks.len().saturating_sub(1)).unwrap_or(u32::MAX);
-    if seams == 0 || sum.0.saturating_add(seams) <= budget.0 {
-        return sum.minus(budget).0;
-    }
-    let whole = fence.counter.count(&blocks.iter().map(|block| block.text.as_str()).collect::<String>());
+    let whole = match blocks {
+        [] | [_] => sum,
+        _ => fence.counter.count(&blocks.iter().map(|block| block.text.as_str()).collect::<String>()),
+    };
     sum.max(whole).minus(budget).0
 }
 
