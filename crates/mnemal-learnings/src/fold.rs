@@ -44,7 +44,13 @@ impl Fold {
             }
             EventKind::ToolResult { tool, ok } => {
                 let key = tool::key(tool)?;
-                let known = self.rows.of_key(&key).next().cloned();
+                let (event, kept) = match tool::call(kept, tool, before) {
+                    Some(call) => (call, call.kept().unwrap_or(kept)),
+                    None => (event, kept),
+                };
+                let is_apart =
+                    |row: &&Learning| (row.level > Level::External) == (event.level > Level::External);
+                let known = self.rows.of_key(&key).find(is_apart).cloned();
                 self.rows.put(tool::counted(event, kept, known, (tool, *ok))?);
                 Ok(())
             }

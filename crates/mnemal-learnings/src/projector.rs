@@ -84,7 +84,8 @@ impl LearningProjector {
         if !batch.iter().any(is_folded) {
             return Ok(Folded::default());
         }
-        let before = if batch.iter().any(read::is_read) { self.before(expect).await? } else { Vec::new() };
+        let looks_back = |event: &Event| read::is_read(event) || is_result(event);
+        let before = if batch.iter().any(looks_back) { self.before(expect).await? } else { Vec::new() };
         let mut fold = Fold { rows: self.rows(expect).await? };
         self.look_at_named(&mut fold.rows, batch).await?;
         let stretch: Vec<&Event> = before.iter().chain(batch).collect();
@@ -175,6 +176,11 @@ fn is_folded(event: &Event) -> bool {
         )
     };
     event.kept().is_some_and(|kept| is_folded(&kept.kind))
+}
+
+/// Whether an event is what a tool answered.
+fn is_result(event: &Event) -> bool {
+    event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::ToolResult { .. }))
 }
 
 /// Returns the operation of a living event.

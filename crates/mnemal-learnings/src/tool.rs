@@ -1,8 +1,9 @@
-//! How tools fare, counted from their results: one row for each tool.
+//! How tools fare, counted from their results: one row for each tool, and another for what the agent did not call itself.
 
 use mnemal_core::{
-    Basis, Category, Confidence, Event, Importance, Learning, LearningId, LearningKind, LearningStatus,
-    Leave, NewEvent, NoteKey, Producer, Result, Source, Span, Tally, ToolName, Trust, Verdict, derived_id,
+    Basis, Category, Confidence, Event, EventKind, Importance, Learning, LearningId, LearningKind,
+    LearningStatus, Leave, Level, NewEvent, NoteKey, Origin, Producer, Result, Source, Span, Tally, ToolName,
+    Trust, Verdict, derived_id,
 };
 
 use crate::read::LEARNED;
@@ -10,7 +11,7 @@ use crate::read::LEARNED;
 /// Who counts, for the rows and their ids.
 const PRODUCER: &str = "learnings/tools";
 /// Counts up with every change of what is counted in the same results.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Behind which the keys of tools have the tool's name.
 const TOOL: &str = "tool/";
 /// Uses below which a tool is healthy whatever comes of them. Source: BA-10.
@@ -32,7 +33,29 @@ pub(crate) fn is_of_tool(key: &NoteKey) -> bool {
     key.as_str().strip_prefix(LEARNED).is_some_and(|rest| rest.starts_with(TOOL))
 }
 
-/// Returns the row of a tool with one more result. It rests on the newest failure, or else the newest result.
+/// Returns the call that a result answers: the newest one of this tool in this conversation that the agent made and that no
+/// other result answers; `before` are the living events of the log just before the result, oldest first.
+///
+/// That it called a tool, and whether the host says that it failed, the agent has seen itself, so what is counted rests on the call.
+/// The words of the result are evidence of others, and none of them enters what is counted.
+pub(crate) fn call<'e>(kept: &NewEvent, tool: &ToolName, before: &[&'e Event]) -> Option<&'e Event> {
+    let mut answered = 0_usize;
+    for event in before.iter().rev().copied().filter(|event| event.quarantined.is_none()) {
+        let Some(earlier) = event.kept().filter(|earlier| earlier.session == kept.session) else { continue };
+        match &earlier.kind {
+            EventKind::ToolResult { tool: other, .. } if other == tool => answered += 1,
+            EventKind::ToolCall { tool: other } if other == tool && answered > 0 => answered -= 1,
+            EventKind::ToolCall { tool: other } if other == tool => {
+                return (earlier.origin == Origin::Assistant).then_some(event);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the row of a tool with one more result, which `event` is, or the call of. It rests on the newest failure, or else the
+/// newest result.
 pub(crate) fn counted(
     event: &Event,
     kept: &NewEvent,
@@ -41,6 +64,7 @@ pub(crate) fn counted(
 ) -> Result<Learning> {
     let mut tally = known.as_ref().and_then(|row| row.tally).unwrap_or_default();
     let verdict = known.as_ref().and_then(|row| row.verdict);
+    let id = known.as_ref().map(|row| row.id);
     let is_older_failure = ok && tally.errors > 0;
     tally.uses += 1;
     tally.errors += u64::from(!ok);
@@ -48,6 +72,7 @@ pub(crate) fn counted(
         Some(row) => row,
         None => Learning { verdict, ..new_row(event, kept, tool)? },
     };
+    row.id = id.unwrap_or(row.id);
     row.tally = Some(tally);
     row.content = format!("`{}` failed in {} of {} uses.", tool.as_str(), tally.errors, tally.uses);
     settle(&mut row);
@@ -77,7 +102,7 @@ fn new_row(event: &Event, kept: &NewEvent, tool: &ToolName) -> Result<Learning> 
     let producer = Producer { id: PRODUCER.to_owned(), version: VERSION };
     let named = Producer { id: format!("{PRODUCER} {}", tool.as_str()), version: VERSION };
     Ok(Learning {
-        id: LearningId(derived_id("learning", &named, &[], 0)),
+        id: LearningId(derived_id("learning", &named, &[], u32::from(event.level > Level::External))),
         kind: LearningKind::Tool,
         key: Some(key(tool)?),
         version: 1,

@@ -29,8 +29,13 @@ impl LearningProjector {
             fold.learn(read::read(event, &scene(&before, before.len()))?);
         }
         let mut dead = Vec::new();
-        for event in events.iter().filter(|event| !gone.contains(&event.id)) {
-            dead.extend(taken_in(&mut fold, event, &[]));
+        let living: Vec<&Event> = events.iter().filter(|event| !gone.contains(&event.id)).collect();
+        for (place, event) in living.iter().enumerate() {
+            // Of what stands before it only the call that a result answers is looked at, which was read too.
+            let earlier = living.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
+            let is_near = |other: &&&Event| other.seq.0 + BEFORE as u64 >= event.seq.0;
+            let before: Vec<&Event> = earlier.iter().filter(is_near).copied().collect();
+            dead.extend(taken_in(&mut fold, event, &before));
         }
         dead.retain(|letter: &DeadLetter| batch.iter().any(|event| event.id == letter.event));
         fold.rows.keys().iter().filter(|key| is_learned(key)).for_each(|key| fold.settle(key));

@@ -401,7 +401,8 @@ enum Act {
     Forget(u8, bool),
     Judge(u8, u8),
     Undo(u8),
-    Tool(bool),
+    /// What a tool answered, and whether the agent had called it.
+    Tool(bool, bool),
     Step(u8),
 }
 
@@ -411,7 +412,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => any::<(u8, bool)>().prop_map(|(event, late)| Act::Forget(event, late)),
         2 => (any::<u8>(), 0..3_u8).prop_map(|(row, verdict)| Act::Judge(row, verdict)),
         1 => any::<u8>().prop_map(Act::Undo),
-        1 => any::<bool>().prop_map(Act::Tool),
+        2 => any::<(bool, bool)>().prop_map(|(ok, called)| Act::Tool(ok, called)),
         3 => (1..5_u8).prop_map(Act::Step),
     ]
 }
@@ -455,9 +456,12 @@ fn run(acts: &[Act]) -> (Space, Vec<EventId>) {
                     space.decide(Decision::Undo { decision });
                 }
             }
-            Act::Tool(ok) => {
+            Act::Tool(ok, called) => {
                 let tool = mnemal_core::ToolName::new("deploy").unwrap();
-                stored.push(space.append(EventKind::ToolResult { tool, ok: *ok }, "x", Origin::ToolInternal));
+                if *called {
+                    stored.push(space.append(EventKind::ToolCall { tool: tool.clone() }, "{}", AGENT));
+                }
+                stored.push(space.append(EventKind::ToolResult { tool, ok: *ok }, "x", Origin::ToolExternal));
             }
             Act::Step(limit) => drop(space.step(usize::from(*limit))),
         }
