@@ -148,7 +148,8 @@ impl Asking {
 
     fn new(analyzer: Analyzer) -> Self {
         let terms = |text: &str| analyzer.terms(text).into_iter().map(|term| term.text).collect();
-        let of = |info: &'static PredicateInfo| (info.name.as_str(), terms(&say::words(&info.name).join(" ")));
+        let of =
+            |info: &'static PredicateInfo| (info.name.as_str(), terms(&say::words(&info.name).join(" ")));
         Self { predicates: predicate::all().iter().map(of).collect(), general: terms(ANYTHING) }
     }
 }

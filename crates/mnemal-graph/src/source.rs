@@ -61,7 +61,8 @@ impl GraphSource {
         found.sort_by_key(|entity| (place(entity), entity.id));
         let mut named = Named::default();
         self.add(&mut named, found, request.as_of).await?;
-        let is_called = |fact: &&Arc<Fact>| fact.topic.as_ref().is_some_and(|role| !asked.shared(role).is_empty());
+        let is_called =
+            |fact: &&Arc<Fact>| fact.topic.as_ref().is_some_and(|role| !asked.shared(role).is_empty());
         let called: BTreeSet<EntityId> =
             own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
         if !called.is_empty() {
@@ -120,7 +121,12 @@ impl GraphSource {
     }
 
     /// Returns the facts about the owner that may answer, and those that are for any question.
-    async fn own(&self, request: &ContextRequest, asked: &Asked, owners: &[EntityId]) -> Result<Vec<Arc<Fact>>> {
+    async fn own(
+        &self,
+        request: &ContextRequest,
+        asked: &Asked,
+        owners: &[EntityId],
+    ) -> Result<Vec<Arc<Fact>>> {
         // He may have thousands of facts, of which few can answer.
         let looked_up = predicate::all().iter().filter(|info| choose::is_looked_up(info, asked));
         let predicates: Vec<Predicate> =
@@ -137,7 +143,12 @@ impl GraphSource {
     }
 
     /// Returns what held of these once, where that is asked.
-    async fn past(&self, request: &ContextRequest, asked: &Asked, filter: &FactFilter) -> Result<Vec<Arc<Fact>>> {
+    async fn past(
+        &self,
+        request: &ContextRequest,
+        asked: &Asked,
+        filter: &FactFilter,
+    ) -> Result<Vec<Arc<Fact>>> {
         if !asked.looks_back {
             return Ok(Vec::new());
         }
@@ -217,7 +228,8 @@ impl ContextSource for GraphSource {
         }
         let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
         let owners = self.graph.known(speaker_ids(request.user.only()), request.as_of).await?;
-        let ids = |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
+        let ids =
+            |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
         let own = self.own(request, &asked, &ids(&owners)).await?;
         let named = self.named(&asked, request, &own).await?;
         let facts = self.facts(request, &asked, &ids(&named.entities), own).await?;

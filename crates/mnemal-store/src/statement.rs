@@ -268,8 +268,7 @@ pub(crate) static ENTITIES_NAMED: Many = many!(
     "?",
     ")"
 );
-pub(crate) static IDS_NAMED: Many =
-    many!("select entity from entity_name where name_key in (", "?", ")");
+pub(crate) static IDS_NAMED: Many = many!("select entity from entity_name where name_key in (", "?", ")");
 pub(crate) const ENTITIES_JOINED: &str = "select id, body from entity where joined = $1";
 pub(crate) static ENTITIES_BY_ID: Many = many!("select id, body from entity where id in (", "?", ")");
 

@@ -8,14 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Advance, AsOf, Category, Cursor, Decision, EntityId, ErrorKind, Event, EventFilter, EventKind,
-    EventStore, Fact, FactFilter, FactId, FactStatus, Forget, GraphDelta, GraphStore, Importance, IndexEntry,
-    IndexStore, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, LearningStore,
-    LogEntry, ModelId, NoteKey, Predicate, Projection, Remember, Result, Role, Selector, Seq, SessionId,
-    Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Value, Within, WorkingEntry, WorkingKey,
+    Advance, AsOf, Category, Cursor, Decision, Entity, EntityFilter, EntityId, EntityKind, ErrorKind, Event,
+    EventFilter, EventKind, EventStore, Fact, FactFilter, FactId, FactStatus, Forget, GraphDelta, GraphStore,
+    Importance, IndexEntry, IndexStore, Learning, LearningDelta, LearningFilter, LearningKind,
+    LearningStatus, LearningStore, LogEntry, ModelId, NoteKey, Predicate, Projection, Remember, Result, Role,
+    Selector, Seq, SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Value, Within,
+    WorkingEntry, WorkingKey,
 };
 use mnemal_store::{Durability, Options, SqliteStore, Stores};
-use mnemal_testkit::{Records, TermIndexer, fact, learning, tombstone};
+use mnemal_testkit::{Records, TermIndexer, entity, fact, learning, tombstone};
 use tempfile::TempDir;
 
 const ALL: NonZeroUsize = NonZeroUsize::MAX;
@@ -716,6 +717,45 @@ async fn facts_are_asked_again_and_again_and_every_change_is_seen_by_both_handle
     both(&[4], &[4], &[]).await;
     Projection::<GraphDelta>::reset(&other).await.unwrap();
     both(&[], &[], &[]).await;
+}
+
+#[tokio::test]
+async fn entities_are_asked_again_and_again_and_every_change_is_seen_by_both_handles() {
+    let (_folder, one) = fresh().await;
+    let other = SqliteStore::open(one.path()).await.unwrap();
+    let mut records = Records::new(1);
+    let mut events = Vec::new();
+    for number in 0..2 {
+        let entry = records.turn("s", &format!("turn {number}")).unwrap();
+        one.append(std::slice::from_ref(&entry)).await.unwrap();
+        events.push(entry.id);
+    }
+    let at = Timestamp::EPOCH.plus_micros(9);
+    let made = |id, name: &str, event: usize| entity(id, name, EntityKind::Person, events[event], at);
+    let put = |entities: Vec<Entity>| GraphDelta { entities, ..GraphDelta::default() };
+    let key = |name: &str| made(0, name, 0).names[0].key.clone();
+    let keys = ["Ada", "Eva", "Ida"].map(key).to_vec();
+    let by_id = EntityFilter { ids: Within::Only(vec![EntityId(2), EntityId(1)]), ..EntityFilter::all() };
+    let named = EntityFilter { keys: Within::Only(keys), ..EntityFilter::all() };
+    let of_kind = EntityFilter { kind: Within::Only(EntityKind::Animal), ..by_id.clone() };
+    let both = async |expected: &[&str]| {
+        for store in [&one, &other, &one, &other] {
+            for filter in [&by_id, &named] {
+                let found = store.entities(filter).await.unwrap();
+                assert_eq!(found.iter().map(|entity| entity.name.as_str()).collect::<Vec<_>>(), expected);
+            }
+            assert_eq!(store.entities(&of_kind).await.unwrap(), []);
+        }
+    };
+    both(&[]).await;
+    fold_graph(&one, 0, put(vec![made(1, "Ada", 0), made(2, "Eva", 1)])).await;
+    both(&["Ada", "Eva"]).await;
+    fold_graph(&other, 1, put(vec![made(1, "Ida", 0)])).await;
+    both(&["Ida", "Eva"]).await;
+    fold_graph(&one, 2, GraphDelta { remove_entities: vec![EntityId(1)], ..GraphDelta::default() }).await;
+    both(&["Eva"]).await;
+    one.erase(&[tombstone(events[1], at)]).await.unwrap();
+    both(&[]).await;
 }
 
 #[tokio::test]

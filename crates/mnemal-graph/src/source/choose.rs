@@ -131,7 +131,14 @@ pub(super) struct Choice<'k> {
 
 impl<'k> Choice<'k> {
     pub(super) fn new(known: &'k Known, asked: &'k Asked, budget: TokenCount) -> Self {
-        Self { known, asked, budget, taken: BTreeSet::new(), fragments: Vec::new(), shared: RefCell::default() }
+        Self {
+            known,
+            asked,
+            budget,
+            taken: BTreeSet::new(),
+            fragments: Vec::new(),
+            shared: RefCell::default(),
+        }
     }
 
     /// Returns how many facts of a lane this budget has that nobody asked for: none where there is little room.

@@ -228,13 +228,12 @@ impl GraphStore for SqliteStore {
     }
 
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
-        let by_id = EntityFilter { keys: Within::All, ids: Within::All, ..filter.clone() };
-        if by_id != EntityFilter::all() {
-            return graph::entities(self.sql(), filter).await;
-        }
-        match (&filter.ids, &filter.keys) {
-            (Within::Only(ids), Within::All) => self.known_entities(ids.clone()).await,
-            (Within::All, Within::Only(keys)) => {
+        let EntityFilter { ids, keys, joined, kind } = filter;
+        match (ids, keys, joined, kind) {
+            (Within::Only(ids), Within::All, Within::All, Within::All) => {
+                self.known_entities(ids.clone()).await
+            }
+            (Within::All, Within::Only(keys), Within::All, Within::All) => {
                 let named = graph::named(self.sql(), keys).await?;
                 let mut found = self.known_entities(named).await?;
                 found.retain(|entity| filter.accepts(entity));

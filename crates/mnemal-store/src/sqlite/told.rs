@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemal_core::{
-    Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within,
-};
+use mnemal_core::{Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within};
 
 use crate::port::graph::Version;
 
