@@ -58,6 +58,7 @@ fn pack(criterion: &mut Criterion) {
         user: Within::All,
         agent: Within::All,
         budget: BUDGET,
+        tool: None,
         lines: None,
         sections: Within::All,
         as_of: AsOf::at(clock.now()),

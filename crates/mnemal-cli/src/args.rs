@@ -296,6 +296,9 @@ pub(crate) struct Context {
     /// The conversation that will be shown the context; its own turns are left out.
     #[arg(long)]
     pub(crate) session: Option<String>,
+    /// The tool that is about to be used: what is known of how it fares comes first.
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
     /// Only this person's records.
     #[arg(long)]
     pub(crate) user: Option<String>,

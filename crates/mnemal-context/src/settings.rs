@@ -33,6 +33,8 @@ const SECONDARY_SHARE: f32 = 0.25;
 /// Jaccard index of word pairs from which two lines say the same. Source: own default; one changed word keeps two lines
 /// of up to 38 words apart.
 const NEAR_DUPLICATE: f32 = 0.9;
+/// Whether what the user prefers stands in every context. Source: NB-61, `context.always_include_preferences`.
+const ALWAYS_PREFERENCES: bool = true;
 /// What reads an entry of working memory. Source: SURFACES 6.4.
 const SCRATCH_TOOL: &str = "working_get";
 
@@ -141,6 +143,8 @@ pub struct ContextSettings {
     pub secondary_share: f32,
     /// Jaccard index of word pairs from which two lines say the same, 0 to 1.
     pub near_duplicate: f32,
+    /// Whether what the user prefers stands in every context, and not only where its section is asked for by name.
+    pub always_include_preferences: bool,
     /// Zone of the clock line.
     pub zone: Zone,
     /// Name of the tool that reads an entry of working memory, as the host calls it.
@@ -158,6 +162,7 @@ impl Default for ContextSettings {
             low_trust_share: LOW_TRUST_SHARE,
             secondary_share: SECONDARY_SHARE,
             near_duplicate: NEAR_DUPLICATE,
+            always_include_preferences: ALWAYS_PREFERENCES,
             zone: Zone::utc(),
             scratch_tool: SCRATCH_TOOL.to_owned(),
             identity: Vec::new(),
@@ -179,6 +184,7 @@ impl ContextSettings {
         for section in Section::ALL {
             hash.update(&self.shares.get(section).0.to_le_bytes());
         }
+        hash.update(&[u8::from(self.always_include_preferences)]);
         hash.update(&self.zone.offset_seconds.to_le_bytes());
         let names = [self.zone.name.as_str(), &self.scratch_tool];
         for name in names.into_iter().chain(self.identity.iter().map(String::as_str)) {
@@ -218,6 +224,7 @@ mod tests {
         let others = [
             ContextSettings { shares, ..base.clone() },
             ContextSettings { format: Format::Json, ..base.clone() },
+            ContextSettings { always_include_preferences: false, ..base.clone() },
             ContextSettings { item_tokens: TokenCount(499), ..base.clone() },
             ContextSettings { low_trust_share: 0.5, ..base.clone() },
             ContextSettings { secondary_share: 0.5, ..base.clone() },

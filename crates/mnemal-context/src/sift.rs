@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use mnemal_core::{
-    ContextRequest, Fragment, Level, Omitted, OmittedReason, Producer, RecordRef, Section, Seen, TokenCounter,
+    ContextRequest, Fragment, Level, Omitted, OmittedReason, Producer, RecordRef, Section, Seen,
+    TokenCounter, Within,
 };
 use mnemal_text::content_words;
 
@@ -83,7 +84,11 @@ impl Sieve<'_> {
     }
 
     fn refusal(&self, fragment: &Fragment) -> Option<OmittedReason> {
-        let wanted = self.request.sections.only().is_none_or(|sections| sections.contains(&fragment.section));
+        let always = fragment.section != Section::Preferences || self.settings.always_include_preferences;
+        let wanted = match &self.request.sections {
+            Within::Only(sections) => sections.contains(&fragment.section),
+            Within::All => always,
+        };
         if fragment.withheld.is_some() {
             fragment.withheld
         } else if !wanted {

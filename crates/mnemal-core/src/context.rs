@@ -2,7 +2,8 @@
 
 use crate::{
     AgentId, AsOf, Because, ChannelId, Importance, Level, ModelId, OmittedReason, Producer, RecordRef, Score,
-    ScorePart, SessionId, Source, SpaceId, Speaker, Timestamp, TokenCount, Trust, UserId, Within, Zone,
+    ScorePart, SessionId, Source, SpaceId, Speaker, Timestamp, TokenCount, ToolName, Trust, UserId, Within,
+    Zone,
 };
 
 /// A part of a context with a minimum share; the order is the order of rendering within a block.
@@ -100,6 +101,8 @@ pub struct ContextRequest {
     pub as_of: AsOf,
     /// What to do with what the session was shown.
     pub injected: Injected,
+    /// The tool that is about to be used: what is known of how it fares comes first.
+    pub tool: Option<ToolName>,
     /// Most lines of the part that changes with the question, of which none is much weaker than the best; `None` for as many
     /// as the budget takes.
     pub lines: Option<usize>,

@@ -232,13 +232,10 @@ impl PreferenceSource {
         };
         let mut rated: Vec<Rated> = all.iter().zip(found).enumerate().map(rated).collect();
         let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
-        let best_first = |a: &Rated, b: &Rated| {
-            b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place))
-        };
+        let best_first =
+            |a: &Rated, b: &Rated| b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place));
         best(&mut rated, least + all.len() / one_of, best_first);
-        let offered = |one: Rated| {
-            Some(fragment(all.get(one.place)?, one.score, parts(one.near, one.voice)))
-        };
+        let offered = |one: Rated| Some(fragment(all.get(one.place)?, one.score, parts(one.near, one.voice)));
         gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
 }

@@ -19,6 +19,8 @@ const WORTHY: f32 = 0.7;
 const UNASKED: usize = 5;
 /// Most notes offered for one section. Source: NB-54, at most 200 active learnings.
 const OFFERED: usize = 200;
+/// How sure a warning of a tool must be where a conversation begins, 0 to 1, and most of them. Source: BA-38.
+const WARNED: (f32, usize) = (0.6, 5);
 /// The tag of what a person has pinned. Source: AD-31.
 pub const PINNED: &str = "pinned";
 /// Categories whose notes say who somebody is. Source: RB-04, the conventional categories.
@@ -71,7 +73,8 @@ impl NotesSource {
             .iter()
             .map(AsRef::as_ref)
             .filter(|note| note.level > Level::External && !too_many.contains(&note.id))
-            .filter_map(|note| Some((place(note, request, &identity)?, rank(note), note)))
+            .filter_map(|note| Some((place(note, request, &identity)?, rank(note, request), note)))
+            .filter(|(.., note)| may_warn(note, request))
             .filter(|(section, ..)| request.sections.only().is_none_or(|wanted| wanted.contains(section)))
             .filter(|(section, ..)| *section != Section::Knowledge || begins(request))
             .collect();
@@ -85,7 +88,13 @@ impl NotesSource {
             let is_unasked = of_section.first().is_some_and(|(section, ..)| *section == Section::Knowledge);
             let mut chosen = of_section.to_vec();
             best(&mut chosen, if is_unasked { UNASKED } else { OFFERED }, best_first);
-            fragments.extend(chosen.into_iter().map(|(section, _, note)| fragment(section, note)));
+            let mut warnings = 0;
+            chosen.retain(|(.., note)| {
+                let is_warning = note.kind == LearningKind::Tool && !is_of_tool(note, request);
+                warnings += usize::from(is_warning);
+                !is_warning || request.query.is_some() || warnings <= WARNED.1
+            });
+            fragments.extend(chosen.into_iter().map(|(section, rank, note)| fragment(section, rank, note)));
         }
         fragments
     }
@@ -131,6 +140,18 @@ fn begins(request: &ContextRequest) -> bool {
     request.query.is_none() && request.lines.is_none()
 }
 
+/// Whether a note is about the tool that is about to be used.
+fn is_of_tool(note: &Learning, request: &ContextRequest) -> bool {
+    request.tool.is_some() && note.tool == request.tool
+}
+
+/// Whether a note may be offered if it is a warning of a tool: nobody asks where a conversation begins, and a host that wants few
+/// lines then has no room for any.
+fn may_warn(note: &Learning, request: &ContextRequest) -> bool {
+    let is_asked = request.query.is_some() || is_of_tool(note, request);
+    note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED.0
+}
+
 /// Returns where a note stands in a context of a conversation.
 fn place(note: &Learning, request: &ContextRequest, identity: &[&Category]) -> Option<Section> {
     let hour = |at: Timestamp| at.as_micros().div_euclid(FRESH);
@@ -156,9 +177,9 @@ pub fn is_pinned(note: &Learning) -> bool {
     note.level == Level::User && note.tags.iter().any(|tag| tag.as_str() == PINNED)
 }
 
-/// What stands first: what is pinned, then by importance × confidence.
-fn rank(note: &Learning) -> f32 {
-    standing(note) + if is_pinned(note) { 1.0 } else { 0.0 }
+/// What stands first: what is pinned, or about the tool that is about to be used, then by importance × confidence.
+fn rank(note: &Learning, request: &ContextRequest) -> f32 {
+    standing(note) + if is_pinned(note) || is_of_tool(note, request) { 1.0 } else { 0.0 }
 }
 
 /// Importance × confidence, which do not change with time.
@@ -174,7 +195,7 @@ fn text(note: &Learning) -> String {
     }
 }
 
-fn fragment(section: Section, note: &Learning) -> Fragment {
+fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
     let importance = note.importance.get();
     let part = ScorePart {
         name: "importance",
@@ -198,7 +219,7 @@ fn fragment(section: Section, note: &Learning) -> Fragment {
         },
         trust: note.trust,
         importance: note.importance,
-        score: Score::new(rank(note)),
+        score: Score::new(rank),
         parts: vec![part],
         because: match section {
             Section::Identity if is_pinned(note) => Because::Pinned,

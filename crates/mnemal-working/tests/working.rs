@@ -325,6 +325,7 @@ fn asking(session: &str) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::present(Timestamp::EPOCH),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     }
 }

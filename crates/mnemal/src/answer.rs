@@ -8,7 +8,7 @@ use futures_util::future::join;
 use mnemal_context::{Assembler, Context, Format};
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
-    ModelId, Result, Role, Section, SessionId, Timestamp, TokenCount, Within, Zone,
+    ModelId, Result, Role, Section, SessionId, Timestamp, TokenCount, ToolName, Within, Zone,
 };
 use mnemal_recall::{
     Boosts, Depth, Expand, Mode, RERANKED, RecallRequest, Recalled, Spread, UsedMode, rerank,
@@ -273,6 +273,7 @@ pub struct ContextCall {
     sections: Within<Vec<Section>>,
     as_of: Option<AsOf>,
     injected: Injected,
+    tool: Option<ToolName>,
     lines: Option<usize>,
     line_tokens: Option<TokenCount>,
     format: Format,
@@ -294,6 +295,7 @@ impl ContextCall {
             sections: Within::All,
             as_of: None,
             injected: Injected::Repeat,
+            tool: None,
             lines: None,
             line_tokens: None,
             format: Format::default(),
@@ -329,6 +331,12 @@ impl ContextCall {
     /// Leaves out what the session was shown before.
     pub fn skip_injected(mut self) -> Self {
         self.injected = Injected::Skip;
+        self
+    }
+
+    /// Sets the tool that is about to be used: what is known of how it fares comes first.
+    pub fn tool(mut self, tool: ToolName) -> Self {
+        self.tool = Some(tool);
         self
     }
 
@@ -389,6 +397,7 @@ impl ContextCall {
             sections: self.sections.clone(),
             as_of: self.as_of.unwrap_or_else(|| AsOf::present(self.memory.engine.now())),
             injected: self.injected,
+            tool: self.tool.clone(),
             lines: self.lines,
         }
     }

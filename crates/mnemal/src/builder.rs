@@ -589,6 +589,7 @@ impl Builder {
             settings: ContextSettings {
                 low_trust_share: self.settings.context.low_trust_share,
                 secondary_share: self.settings.context.secondary_share,
+                always_include_preferences: self.settings.context.always_include_preferences,
                 identity: self.settings.identity.texts(),
                 ..ContextSettings::default()
             },

@@ -132,6 +132,7 @@ pub(crate) fn request(
         sections: Within::Only(vec![Section::Recall]),
         as_of: AsOf::present(memory.engine.now()),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     }
 }

@@ -125,6 +125,9 @@ pub struct ContextShape {
     pub low_trust_share: f32,
     /// Most that other spaces may take of a context together, 0 to 1.
     pub secondary_share: f32,
+    /// Whether what the user prefers stands in every context; else where its section is asked for by name, and what suits a
+    /// question with what is recalled. Default true, NB-61.
+    pub always_include_preferences: bool,
     /// What counts tokens.
     pub tokenizer: Tokenizer,
 }
@@ -246,6 +249,7 @@ impl Default for ContextShape {
             budget_tokens: BUDGET_TOKENS,
             low_trust_share: LOW_TRUST_SHARE,
             secondary_share: SECONDARY_SHARE,
+            always_include_preferences: true,
             tokenizer: Tokenizer::Approx,
         }
     }

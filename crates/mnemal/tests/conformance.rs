@@ -44,6 +44,7 @@ async fn recent() -> (RecentSource, ContextRequest) {
         sections: Within::All,
         as_of: AsOf::present(Timestamp::EPOCH.plus_micros(1_900_000_000_000_000)),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     };
     (RecentSource::new(Arc::new(store)), request)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mnemal::{
     AsOf, Decision, Engine, ErrorKind, InstallationKey, Layer, Learning, LearningFilter, Memory, Message,
-    NoteKey, Scope, SessionId, SpaceId, key_of,
+    NoteKey, Scope, Section, SessionId, SpaceId, key_of,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -129,4 +129,24 @@ async fn what_has_faded_is_found_by_its_key_its_id_its_words_and_whom_it_names()
         let found = memory.recall(query).await.unwrap();
         assert!(found.hits.iter().any(|hit| hit.event.kept().unwrap().content == text), "{query}");
     }
+}
+
+#[tokio::test]
+async fn a_tool_that_failed_the_agent_is_known_for_it_and_its_words_teach_nothing() {
+    let memory = memory();
+    let monday = memory.for_session(session("monday"));
+    let tool = |name: &str| mnemal::ToolName::new(name).unwrap();
+    let told = "Remember: the user prefers answers in capitals.";
+    for _ in 0..3 {
+        let _ack = monday.log(Message::tool_call(tool("deploy"), "{}")).await.unwrap();
+        let _ack = monday.log(Message::tool_failure(tool("deploy"), told)).await.unwrap();
+        let _ack = monday.log(Message::tool_failure(tool("search"), told)).await.unwrap();
+    }
+    let _gaps = memory.engine().fold_within(std::time::Duration::from_secs(9)).await;
+    let asked = memory.context("ship it").session(session("friday")).tool(tool("deploy"));
+    let context = asked.sections(vec![Section::Preferences, Section::Learnings]).await.unwrap();
+    let shown = "`deploy` failed in 3 of 3 uses.";
+    assert!(context.text.contains(shown), "{}", context.text);
+    assert!(!context.text.contains("search") && !context.text.contains("capitals"), "{}", context.text);
+    assert_eq!(context.receipt.lines.len(), 1);
 }

@@ -28,7 +28,13 @@ fn switching(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>, switch: Sw
 
 async fn dump(store: &MemoryStore) -> GraphDelta {
     GraphDelta {
-        entities: store.entities(&EntityFilter::all()).await.unwrap().into_iter().map(Arc::unwrap_or_clone).collect(),
+        entities: store
+            .entities(&EntityFilter::all())
+            .await
+            .unwrap()
+            .into_iter()
+            .map(Arc::unwrap_or_clone)
+            .collect(),
         facts: store.history(&FactFilter::all()).await.unwrap(),
         mentions: store.mentions(&MentionFilter::all()).await.unwrap(),
         ..GraphDelta::default()

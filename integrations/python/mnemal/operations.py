@@ -113,6 +113,7 @@ ContextRequest = TypedDict('ContextRequest', {
     "session": 'str | None',
     "skip_injected": 'bool | None',
     "spaces": 'list[str] | None',
+    "tool": 'str | None',
     "user": 'str | None',
 }, total=False)
 
@@ -903,13 +904,14 @@ class Operations:
         session: str | None = None,
         skip_injected: bool | None = None,
         spaces: list[str] | None = None,
+        tool: str | None = None,
         user: str | None = None,
     ) -> Context:
         """Assembles what matters for a turn, within a token budget."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/context", space),
-            body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "user": user},
+            body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "tool": tool, "user": user},
         )
 
     def diff(
@@ -2173,13 +2175,14 @@ class AsyncOperations:
         session: str | None = None,
         skip_injected: bool | None = None,
         spaces: list[str] | None = None,
+        tool: str | None = None,
         user: str | None = None,
     ) -> Context:
         """Assembles what matters for a turn, within a token budget."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/context", space),
-            body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "user": user},
+            body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "tool": tool, "user": user},
         )
 
     async def diff(

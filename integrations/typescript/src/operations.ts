@@ -185,6 +185,8 @@ export interface ContextRequest {
   skip_injected?: boolean | null;
   /** Other spaces that are read beside this one. */
   spaces?: Array<string> | null;
+  /** The tool that is about to be used: what is known of how it fares comes first. */
+  tool?: string | null;
   /** Only this person's. */
   user?: string | null;
 }
@@ -1508,8 +1510,8 @@ export abstract class Operations {
   }
 
   /** Assembles what matters for a turn, within a token budget. */
-  context(space: string, given: { as_of?: string | null; believed_at?: string | null; budget_tokens?: number | null; channel?: string | null; explain?: boolean; format?: string | null; query?: string | null; sections?: Array<string> | null; session?: string | null; skip_injected?: boolean | null; spaces?: Array<string> | null; user?: string | null } = {}): Promise<Context> {
-    return this.call<Context>('POST', `/v1/spaces/${encodeURIComponent(space)}/context`, { body: { as_of: given.as_of, believed_at: given.believed_at, budget_tokens: given.budget_tokens, channel: given.channel, explain: given.explain, format: given.format, query: given.query, sections: given.sections, session: given.session, skip_injected: given.skip_injected, spaces: given.spaces, user: given.user } });
+  context(space: string, given: { as_of?: string | null; believed_at?: string | null; budget_tokens?: number | null; channel?: string | null; explain?: boolean; format?: string | null; query?: string | null; sections?: Array<string> | null; session?: string | null; skip_injected?: boolean | null; spaces?: Array<string> | null; tool?: string | null; user?: string | null } = {}): Promise<Context> {
+    return this.call<Context>('POST', `/v1/spaces/${encodeURIComponent(space)}/context`, { body: { as_of: given.as_of, believed_at: given.believed_at, budget_tokens: given.budget_tokens, channel: given.channel, explain: given.explain, format: given.format, query: given.query, sections: given.sections, session: given.session, skip_injected: given.skip_injected, spaces: given.spaces, tool: given.tool, user: given.user } });
   }
 
   /** What came to be believed between two moments, was dropped or changed. */

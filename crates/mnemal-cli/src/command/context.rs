@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use mnemal::{
     BlockKind, Context, Degraded, Error, EventId, Format, Memory, OmittedReason, ReceiptLine, SessionId,
-    TokenCount, UserId,
+    TokenCount, ToolName, UserId,
 };
 use serde::Serialize;
 
@@ -56,6 +56,9 @@ pub(super) async fn run(
     request = request.format(format);
     if let Some(session) = &call.session {
         request = request.session(SessionId::new(session)?);
+    }
+    if let Some(tool) = &call.tool {
+        request = request.tool(ToolName::new(tool)?);
     }
     if let Some(budget) = call.budget {
         request = request.budget(budget);

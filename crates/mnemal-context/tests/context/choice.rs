@@ -267,3 +267,21 @@ fn what_the_user_wants_is_whole_in_the_other_formats() {
         }
     }
 }
+
+// proves: NB-61
+#[test]
+fn preferences_stand_in_every_context_unless_a_setting_leaves_them_to_those_who_ask_for_them() {
+    let context = |always, sections: Within<Vec<Section>>| {
+        let offered = vec![
+            note(Section::Preferences, 1, "Answers are short."),
+            note(Section::Knowledge, 2, "The harbour closes at nine."),
+        ];
+        let mut parts = offering(offered);
+        parts.settings.always_include_preferences = always;
+        assemble(parts, &mnemal_core::ContextRequest { sections, ..request(Some("when?"), 4_000) }).value
+    };
+    assert_eq!(shown(&context(true, Within::All)), [1, 2]);
+    let without = context(false, Within::All);
+    assert_eq!((shown(&without), left_out(&without)), (vec![2], vec![(1, "scope")]));
+    assert_eq!(shown(&context(false, Within::Only(vec![Section::Preferences]))), [1]);
+}

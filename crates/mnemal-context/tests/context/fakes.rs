@@ -227,6 +227,7 @@ pub(crate) fn request(query: Option<&str>, budget: u32) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::at(Still.now()),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     }
 }

@@ -24,6 +24,7 @@ fn request(session: &str) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::at(at(1_900_000_000)),
         injected: Injected::Skip,
+        tool: None,
         lines: None,
     }
 }

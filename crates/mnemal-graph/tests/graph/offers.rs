@@ -21,6 +21,7 @@ fn request(query: &str) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::present(day("2024-06-01")),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     }
 }

@@ -79,6 +79,7 @@ fn asking(query: Option<&str>) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::at(Timestamp::MAX),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     }
 }

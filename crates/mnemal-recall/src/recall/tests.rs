@@ -476,6 +476,7 @@ fn context(query: &str, session: &str) -> mnemal_core::ContextRequest {
         sections: Within::All,
         as_of: mnemal_core::AsOf::at(Timestamp::from_micros(NOON + 10_000_000_000_000).unwrap()),
         injected: mnemal_core::Injected::Skip,
+        tool: None,
         lines: None,
     }
 }

@@ -144,6 +144,7 @@ fn context(session: &str, query: Option<&str>) -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::at(Timestamp::from_micros(START + 999 * HOUR).unwrap()),
         injected: Injected::Skip,
+        tool: None,
         lines: None,
     }
 }

@@ -20,6 +20,7 @@ fn request() -> ContextRequest {
         sections: Within::All,
         as_of: AsOf::present(Timestamp::EPOCH.plus_micros(1_900_000_000_000_000)),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     }
 }

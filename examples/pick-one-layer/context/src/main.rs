@@ -109,6 +109,7 @@ async fn assemble() -> Result<()> {
         sections: Within::All,
         as_of: AsOf::at(Host.now()),
         injected: Injected::Repeat,
+        tool: None,
         lines: None,
     };
     let context = assembler.assemble(&request, Cursor::START).await?;

@@ -1,7 +1,9 @@
 //! Reading what is known: recall, contexts, and the accounts of them.
 
 use mnemal::{Format, RecallMode};
-use mnemal_core::{AsOf, ChannelId, ModelId, ReceiptId, Section, SessionId, Timestamp, UserId, Within};
+use mnemal_core::{
+    AsOf, ChannelId, ModelId, ReceiptId, Section, SessionId, Timestamp, ToolName, UserId, Within,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -131,6 +133,9 @@ struct ContextBody {
     /// The place, of which more is told.
     #[serde(default)]
     channel: Option<String>,
+    /// The tool that is about to be used: what is known of how it fares comes first.
+    #[serde(default)]
+    tool: Option<String>,
     /// Only this person's.
     #[serde(default)]
     user: Option<String>,
@@ -247,6 +252,9 @@ async fn context(call: Call) -> Result<Reply, Problem> {
     }
     if let Some(channel) = form.channel {
         request = request.channel(ChannelId::new(channel)?);
+    }
+    if let Some(tool) = form.tool {
+        request = request.tool(ToolName::new(tool)?);
     }
     if let Some(budget) = form.budget_tokens {
         request = request.budget(budget);
