@@ -31,7 +31,7 @@ const TEND_EVERY: Duration = Duration::from_secs(30);
 /// Time after which a space that nobody asks is no longer tended. Source: DECISIONS 5, idle spaces are closed after 60 s.
 const IDLE: Duration = Duration::from_mins(1);
 
-/// Searches and contexts that are worked out at once, for each processor. Source: ADR 85; they take processor time, so that
+/// Searches and contexts that are worked out at once, for each processor. Source: ADR 83; they take processor time, so that
 /// more of them finish none earlier, and all at once miss the deadlines of their parts.
 const DESKS: usize = 4;
 
