@@ -37,7 +37,7 @@ impl Fold {
     /// Resolves what a model found in an event that was read before: claims alone, which name nobody anew and join nobody.
     pub(crate) fn resolve_found(&mut self, reading: Reading<'_>) -> Pending {
         let mut so_far = self.resolved(reading);
-        so_far.pending.joins.clear();
+        so_far.pending.sayings.clear();
         so_far.pending.mentioned.clear();
         self.noted(reading, so_far)
     }
