@@ -28,7 +28,7 @@ struct MemorySettings {
 }
 
 impl Default for MemorySettings {
-    /// Source: own default; PicoBot asks people to switch memory on, and whoever installs this program has done so.
+    /// Source: own default; `PicoBot` asks people to switch memory on, and whoever installs this program has done so.
     fn default() -> Self {
         Self { enabled: true }
     }

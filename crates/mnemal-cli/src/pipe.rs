@@ -38,14 +38,14 @@ pub(crate) async fn carry(
     let memory = open.await?;
     let (here, there) = tokio::io::duplex(ROOM);
     let (read, write) = tokio::io::split(there);
-    let serving = mcp::serve(memory.clone(), options, read, write);
+    let answering = mcp::serve(memory.clone(), options, read, write);
     let Again { ask, tell } = talk.again();
     for line in tell {
         client.tell(&line).await;
     }
     let (read, write) = tokio::io::split(here);
-    let (served, _ended) = tokio::join!(serving, client.talks(&mut talk, Lines::new(read), write, ask));
-    served?;
+    let (outcome, _ended) = tokio::join!(answering, client.talks(&mut talk, Lines::new(read), write, ask));
+    outcome?;
     Ok(Some(memory))
 }
 
@@ -204,15 +204,14 @@ impl Talk {
             self.unwanted = is_answered.then(|| id.clone());
         }
         again.ask.extend(self.ready.clone());
-        self.waiting.retain(|(_, line)| match outcome_unknown(line) {
-            Some(told) => {
-                again.tell.push(told);
-                false
-            }
-            None => {
+        self.waiting.retain(|(_, line)| {
+            let told = outcome_unknown(line);
+            let is_asked_again = told.is_none();
+            if is_asked_again {
                 again.ask.push(line.clone());
-                true
             }
+            again.tell.extend(told);
+            is_asked_again
         });
         again
     }

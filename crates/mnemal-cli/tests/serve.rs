@@ -1,7 +1,11 @@
 //! `mnemal serve` as a person starts it, and a program that asks it.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

@@ -330,7 +330,6 @@ impl Pending {
     pub(crate) fn concern(&mut self, subjects: impl IntoIterator<Item = EntityId>) {
         self.subjects.extend(subjects);
     }
-
 }
 
 /// Names a version by the event that brings it about: the first half is that of the event's id, which begins with its time, the

@@ -170,12 +170,21 @@ enum Step {
     Say(String),
 }
 
-/// Answers a call that may ask: its name, the answers that it brings, its state, and whether a person can be asked.
+/// Who can be asked through a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// A person and a model.
+    Both,
+    /// A model alone.
+    Model,
+}
+
+/// Answers a call that may ask: its name, the answers that it brings, its state, and who can be asked.
 fn step(
     name: &str,
     answers: &InputResponses,
     state: Option<&str>,
-    can_ask: bool,
+    whom: Asked,
 ) -> Result<Option<Step>, ErrorData> {
     let sealed = |state: &str| Some(format!("{state}{SEAL}"));
     let name_of = |key: &str, field: &str| {
@@ -236,18 +245,19 @@ fn step(
         }
         "test_input_required_result_capabilities" => {
             let mut asked = json!({"greeting": sampled("Generate a greeting", 50)});
-            if let (true, Some(all)) = (can_ask, asked.as_object_mut()) {
+            if let (Asked::Both, Some(all)) = (whom, asked.as_object_mut()) {
                 all.insert("user_name".to_owned(), who());
             }
             Step::Ask(asked, None)
         }
-        "test_input_required_result_prompt" => match name_of("user_context", "context") {
-            Some(context) => Step::Say(format!("Use this context: {context}")),
-            None => {
+        "test_input_required_result_prompt" => {
+            if let Some(context) = name_of("user_context", "context") {
+                Step::Say(format!("Use this context: {context}"))
+            } else {
                 let asked = question("What context should the prompt use?", "context", "string");
                 Step::Ask(json!({"user_context": asked}), None)
             }
-        },
+        }
         _ => return Ok(None),
     }))
 }
@@ -301,21 +311,23 @@ impl ServerHandler for Fixtures {
             }
             return Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into());
         }
-        let can = context.client_capabilities();
-        if request.name == "test_missing_capability" && can.is_none_or(|can| can.sampling.is_none()) {
+        let offered = context.client_capabilities();
+        if request.name == "test_missing_capability"
+            && offered.is_none_or(|offered| offered.sampling.is_none())
+        {
             let needed = json!({"requiredCapabilities": {"sampling": {}}});
             return Err(ErrorData::new(ErrorCode(-32_021), "the client cannot sample", Some(needed)));
         }
-        if let Some(content) = content(&request.name) {
-            let content = typed(content)?;
+        if let Some(blocks) = content(&request.name) {
+            let shown = typed(blocks)?;
             let is_error = request.name == "test_error_handling";
-            let result =
-                if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+            let result = if is_error { CallToolResult::error(shown) } else { CallToolResult::success(shown) };
             return Ok(result.into());
         }
         let can_ask = context.client_capabilities().is_some_and(|can| can.elicitation.is_some());
+        let whom = if can_ask { Asked::Both } else { Asked::Model };
         let answers = request.input_responses.unwrap_or_default();
-        match step(&request.name, &answers, request.request_state.as_deref(), can_ask)? {
+        match step(&request.name, &answers, request.request_state.as_deref(), whom)? {
             Some(Step::Say(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
             Some(Step::Ask(questions, state)) => Ok(asked(questions, state)?.into()),
             None => Err(no("such tool")),
@@ -419,7 +431,7 @@ impl ServerHandler for Fixtures {
             ]),
             name => {
                 let answers = request.input_responses.unwrap_or_default();
-                match step(name, &answers, request.request_state.as_deref(), true)? {
+                match step(name, &answers, request.request_state.as_deref(), Asked::Both)? {
                     Some(Step::Ask(questions, state)) => return Ok(asked(questions, state)?.into()),
                     Some(Step::Say(said)) => json!([text(&said)]),
                     None => return Err(no("such prompt")),

@@ -119,7 +119,7 @@ impl Engine {
                 attended.put_off += 1;
                 continue;
             }
-            let Some(stepped) = within(&stop, pace.grace, self.tend(owner)).await else {
+            let Some(stepped) = Box::pin(within(&stop, pace.grace, self.tend(owner))).await else {
                 attended.cut = true;
                 return attended;
             };

@@ -492,7 +492,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (log, at) = (log(&folder), Timestamp::from_micros(1).unwrap());
         let mut settings = Settings::default();
-        let mut named = |settings: &Settings| {
+        let named = |settings: &Settings| {
             log.note_trust(settings, at).unwrap();
             log.append(&Audited::new(AuditedAct::Export, Origin::UserDirect), at).unwrap();
             lines(&log).iter().filter(|line| line.contains("trust_settings")).count()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use mnemal_core::{
-    AsOf, Decision, EntityFilter, EntityId, ErrorKind, Event, EventId, EventKind, FactDecision, FactFilter,
+    AsOf, Decision, EntityFilter, EntityId, ErrorKind, Event, EventId, EventKind, Fact, FactDecision, FactFilter,
     FactId, Receipt, ReceiptLine, RecordRef, Result, Timestamp, Value,
 };
 use mnemal_text::{Analyzer, Language, is_stop_word};
@@ -36,18 +36,23 @@ impl Memory {
             Err(error) => return Err(error),
         };
         let always = AsOf::present(Timestamp::MAX);
-        let names: BTreeMap<EntityId, Vec<String>> = graph
-            .all(&EntityFilter::all(), always)
-            .await?
-            .into_iter()
-            .map(|entity| (entity.id, entity.names.into_iter().map(|name| name.text).collect()))
-            .collect();
-        let texts = |value: &Value| match value {
+        let mut names: BTreeMap<EntityId, Vec<String>> = BTreeMap::new();
+        for whole in graph.all(&EntityFilter::all(), always).await? {
+            let parts = graph.parts(whole.id, always).await?;
+            for entity in parts.into_iter().chain([whole]) {
+                names.insert(entity.id, entity.names.into_iter().map(|name| name.text).collect());
+            }
+        }
+        let texts = |fact: &Fact| match &fact.object {
             Value::Literal { text, .. } => vec![text.clone()],
-            Value::Entity(id) => names.get(id).cloned().unwrap_or_default(),
+            // What somebody is taken for may have other names than stand in the words.
+            Value::Entity(whole) => {
+                let said = fact.supports.iter().filter_map(|support| support.object.entity());
+                said.chain([*whole]).filter_map(|id| names.get(&id)).flatten().cloned().collect()
+            }
         };
         let facts = graph.history(&FactFilter::all()).await?;
-        Ok(facts.iter().map(|fact| (fact.id, texts(&fact.object))).collect())
+        Ok(facts.iter().map(|fact| (fact.id, texts(fact))).collect())
     }
 }
 

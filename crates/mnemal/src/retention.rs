@@ -185,7 +185,7 @@ mod tests {
         let clock = Arc::new(ManualClock::default());
         let engine = Engine::builder().with_clock(Arc::<ManualClock>::clone(&clock)).in_memory().unwrap();
         let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
-        memory.log(Message::user("I live in Oslo.")).await.unwrap();
+        let _kept = memory.log(Message::user("I live in Oslo.")).await.unwrap();
         let idle = memory.log(Message::user("The heron of the pond was grey today.")).await.unwrap().value.id;
         clock.advance(400 * EVERY);
         let behind = engine.outdated().await.unwrap();

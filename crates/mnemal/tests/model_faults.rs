@@ -5,8 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
 use mnemal::{
-    Book, CallOutcome, DreamCycle, DreamRun, Engine, EventId, Learning, LearningFilter, LlmProvider,
-    LlmSettings, Memory, Message, OwnerId, Scope, Settings, SpaceId,
+    Book, CallOutcome, DreamCycle, DreamRun, DreamSettings, Engine, EventId, Fact, FactFilter, Learning,
+    LearningFilter, LlmProvider, LlmSettings, Memory, Message, OwnerId, Scope, Settings, SpaceId,
 };
 use mnemal_testkit::{Heard, Loopback, Told};
 use serde_json::{Value, json};
@@ -68,14 +68,26 @@ fn faults() -> Vec<(&'static str, Told, CallOutcome)> {
     ]
 }
 
+/// What a cycle asks a model about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    Merges,
+    Leftovers,
+}
+
 async fn memory(told: Told) -> (Memory, Loopback, EventId) {
+    served(told, Pass::Merges).await
+}
+
+async fn served(told: Told, pass: Pass) -> (Memory, Loopback, EventId) {
     let server = Loopback::start(move |_: usize, _: &Heard| told.clone()).await.unwrap();
-    let (memory, id) = asking(server.url()).await;
+    let (memory, id) = asking(server.url(), pass).await;
     (memory, server, id)
 }
 
 /// A space that says one thing, and asks a model at this address.
-async fn asking(base_url: String) -> (Memory, EventId) {
+async fn asking(base_url: String, pass: Pass) -> (Memory, EventId) {
+    let leftovers = pass == Pass::Leftovers;
     let llm = LlmSettings {
         provider: LlmProvider::OpenaiCompatible,
         base_url,
@@ -83,8 +95,10 @@ async fn asking(base_url: String) -> (Memory, EventId) {
         max_requests_per_hour: 12,
         ..LlmSettings::default()
     };
-    let engine =
-        Engine::builder().with_settings(Settings { llm, ..Settings::default() }).in_memory().unwrap();
+    // Turns that the rules left are asked about in a test of their own.
+    let dream = DreamSettings { leftovers, ..DreamSettings::default() };
+    let settings = Settings { llm, dream, ..Settings::default() };
+    let engine = Engine::builder().with_settings(settings).in_memory().unwrap();
     let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
     let id = memory.log(Message::user(SAID)).await.unwrap().value.id;
     (memory, id)
@@ -154,6 +168,10 @@ async fn dream(memory: &Memory) -> DreamCycle {
     memory.engine().dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap()
 }
 
+async fn facts(memory: &Memory) -> Vec<Fact> {
+    memory.graph().await.unwrap().value.history(&FactFilter::all()).await.unwrap()
+}
+
 async fn rows(memory: &Memory) -> Vec<Learning> {
     memory.all_learnings(&LearningFilter::all()).await.unwrap()
 }
@@ -202,11 +220,28 @@ async fn no_fault_of_an_endpoint_reaches_the_notes_or_is_paid_for_again_and_agai
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_fault_of_an_endpoint_makes_up_a_fact_of_a_turn_that_the_rules_left() {
+    for (name, told, _) in faults() {
+        let (memory, server, _) = served(told, Pass::Leftovers).await;
+        let before = facts(&memory).await;
+        for _ in 0..4 {
+            let cycle = dream(&memory).await;
+            assert_eq!((cycle.accepted().count(), cycle.failed.len() <= 1), (0, true), "{name}: {cycle:?}");
+        }
+        assert_eq!(facts(&memory).await, before, "{name}");
+        let requests = server.heard().len();
+        assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
+        assert_eq!(memory.stats().await.unwrap().head.count(), 1, "{name}: nothing is stored");
+        assert_eq!(memory.recall("Lyon").await.unwrap().value.hits.len(), 1, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_endpoint_that_nobody_listens_at_changes_nothing() {
     let gone = Loopback::start(|_: usize, _: &Heard| Told::words("")).await.unwrap();
     let url = gone.url();
     drop(gone);
-    let (memory, id) = asking(url).await;
+    let (memory, id) = asking(url, Pass::Merges).await;
     for text in NEAR {
         assert_eq!(memory.remember(text).await.unwrap().gaps, []);
     }
@@ -226,7 +261,7 @@ async fn an_endpoint_that_recovers_is_used_in_the_next_cycle() {
         _ => Told::words(&format!("<think>Friday and the tin.</think>{BOTH}")),
     });
     let server = server.await.unwrap();
-    let (memory, _) = asking(server.url()).await;
+    let (memory, _) = asking(server.url(), Pass::Merges).await;
     for text in NEAR {
         assert_eq!(memory.remember(text).await.unwrap().gaps, []);
     }

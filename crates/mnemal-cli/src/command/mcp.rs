@@ -11,7 +11,7 @@ use crate::output::Output;
 pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<u8> {
     #[cfg(unix)]
     if let Some(server) = crate::owner::piped(global, profile(call).as_str()) {
-        let memory = crate::pipe::carry(server, options(call), super::open(global, output)).await?;
+        let memory = Box::pin(crate::pipe::carry(server, options(call), super::open(global, output))).await?;
         return match memory {
             Some(memory) => super::settled(global, &memory, Ok(0)).await,
             None => Ok(0),

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mnemal_core::{
-    Deed, EntityId, Error, Event, EventFilter, EventId, EventKind, EventStore, Extraction, Extractor,
+    Deed, EntityId, Error, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore, Extraction, Extractor,
     FactFilter, GraphStore, MentionFilter, NewEvent, Operation, Pointed, Producer, Result, Role, SessionId,
     Utterance, Within,
 };
@@ -93,8 +93,12 @@ impl Reader {
         }
         let mut pending = guarded(|| known.fold.decide(event, kept))?;
         if let Some(undone) = pending.undone {
-            let operation = self.events.get(&[undone]).await?.pop();
-            let turn = operation.as_ref().and_then(Event::kept).and_then(found_by).map(|(turn, _)| turn);
+            let taken_back = match self.events.get(&[undone]).await {
+                Ok(mut found) => found.pop(),
+                Err(error) if error.kind() == ErrorKind::NotFound => None,
+                Err(error) => return Err(error.into()),
+            };
+            let turn = taken_back.as_ref().and_then(Event::kept).and_then(found_by).map(|(turn, _)| turn);
             if let Some(turn) = turn {
                 pending.take_back_found_in(turn);
             }

@@ -28,8 +28,8 @@ const STREAMS: usize = 128;
 /// until the client has moved.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
-    turns: Arc<Semaphore>,
-    n_turns: usize,
+    free: Arc<Semaphore>,
+    most: usize,
     streams: Arc<Semaphore>,
 }
 
@@ -40,8 +40,8 @@ impl Turns {
         Self::new((processors / 2).max(1))
     }
 
-    pub(crate) fn new(n_turns: usize) -> Self {
-        Self { turns: Arc::new(Semaphore::new(n_turns)), n_turns, streams: Arc::new(Semaphore::new(STREAMS)) }
+    pub(crate) fn new(most: usize) -> Self {
+        Self { free: Arc::new(Semaphore::new(most)), most, streams: Arc::new(Semaphore::new(STREAMS)) }
     }
 
     /// Opens a stream; nothing is worked on yet.
@@ -51,14 +51,14 @@ impl Turns {
     pub(crate) fn open(&self) -> Result<Turn, Problem> {
         let busy = |_| Problem::new("unavailable", "too many streams are open");
         let stream = Arc::clone(&self.streams).try_acquire_owned().map_err(busy)?;
-        Ok(Turn { turns: Arc::clone(&self.turns), taken: None, _stream: stream })
+        Ok(Turn { turns: Arc::clone(&self.free), taken: None, _stream: stream })
     }
 
     /// Waits until nobody works on a stream, and lets nobody begin again.
     pub(crate) async fn end(&self) {
-        let all = u32::try_from(self.n_turns).unwrap_or(u32::MAX);
-        let _all = self.turns.acquire_many(all).await;
-        self.turns.close();
+        let all = u32::try_from(self.most).unwrap_or(u32::MAX);
+        let _all = self.free.acquire_many(all).await;
+        self.free.close();
     }
 }
 
@@ -254,13 +254,13 @@ mod tests {
         let turns = Turns::new(1);
         let (mut deaf, unread) = outgoing(turns.open().unwrap());
         let (waits, waiting) = tokio::sync::oneshot::channel();
-        let stuck = tokio::task::spawn_blocking(move || {
+        let blocked = tokio::task::spawn_blocking(move || {
             deaf.begin()?;
             for _ in 0..WAITING {
-                deaf.write_all(&[0; CHUNK])?;
+                deaf.write_all(&vec![0; CHUNK])?;
             }
             waits.send(()).unwrap();
-            deaf.write_all(&[0; CHUNK])
+            deaf.write_all(&vec![0; CHUNK])
         });
         waiting.await.unwrap();
         let (mut heard, body) = outgoing(turns.open().unwrap());
@@ -272,7 +272,7 @@ mod tests {
         tokio::time::timeout(PATIENCE, writing).await.expect("there is a turn").unwrap().unwrap();
         assert_eq!(axum::body::to_bytes(body, 100).await.unwrap(), "heard");
         drop(unread);
-        assert_eq!(stuck.await.unwrap().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(blocked.await.unwrap().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[tokio::test]

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 #[derive(Debug)]
 pub(crate) struct Seats {
     free: Arc<Semaphore>,
-    n_seats: u32,
+    most: u32,
     taken: Mutex<Taken>,
 }
 
@@ -43,10 +43,10 @@ struct Place {
 pub(crate) struct Working(Arc<Seat>);
 
 impl Seats {
-    pub(crate) fn new(n_seats: usize) -> Arc<Self> {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
-            free: Arc::new(Semaphore::new(n_seats)),
-            n_seats: u32::try_from(n_seats).unwrap_or(u32::MAX),
+            free: Arc::new(Semaphore::new(most)),
+            most: u32::try_from(most).unwrap_or(u32::MAX),
             taken: Mutex::default(),
         })
     }
@@ -56,15 +56,14 @@ impl Seats {
     ///
     /// Returns `None` when the seats have been taken away.
     pub(crate) async fn take(self: &Arc<Self>) -> Option<Arc<Seat>> {
-        let free = match Arc::clone(&self.free).try_acquire_owned() {
-            Ok(permit) => Ok(permit),
-            Err(_) => {
-                let longest = self.taken().idle.pop_first();
-                if let Some((_, leave)) = longest {
-                    leave.notify_one();
-                }
-                Arc::clone(&self.free).acquire_owned().await
+        let free = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
+            Ok(permit)
+        } else {
+            let longest = self.taken().idle.pop_first();
+            if let Some((_, leave)) = longest {
+                leave.notify_one();
             }
+            Arc::clone(&self.free).acquire_owned().await
         };
         let seat = Seat {
             seats: Arc::clone(self),
@@ -78,7 +77,7 @@ impl Seats {
 
     /// Waits until every seat is free, and gives none away again.
     pub(crate) async fn all_left(&self) {
-        let _all = self.free.acquire_many(self.n_seats).await;
+        let _all = self.free.acquire_many(self.most).await;
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
