@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use mnemal_core::{
-    AsOf, Decision, EntityFilter, EntityId, ErrorKind, Event, EventId, EventKind, Fact, FactDecision, FactFilter,
-    FactId, Receipt, ReceiptLine, RecordRef, Result, Timestamp, Value,
+    AsOf, Decision, EntityFilter, EntityId, ErrorKind, Event, EventId, EventKind, Fact, FactDecision,
+    FactFilter, FactId, Receipt, ReceiptLine, RecordRef, Result, Timestamp, Value,
 };
 use mnemal_text::{Analyzer, Language, is_stop_word};
 

@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mnemal_core::{
-    Deed, EntityId, Error, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore, Extraction, Extractor,
-    FactFilter, GraphStore, MentionFilter, NewEvent, Operation, Pointed, Producer, Result, Role, SessionId,
-    Utterance, Within,
+    Deed, EntityId, Error, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore, Extraction,
+    Extractor, FactFilter, GraphStore, MentionFilter, NewEvent, Operation, Pointed, Producer, Result, Role,
+    SessionId, Utterance, Within,
 };
 
 use super::knowledge::{BEFORE, Knowledge, readable};
