@@ -253,7 +253,7 @@ mod tests {
     async fn a_client_that_reads_nothing_holds_no_turn() {
         let turns = Turns::new(1);
         let (mut deaf, unread) = outgoing(turns.open().unwrap());
-        let (waits, waiting) = tokio::sync::oneshot::channel();
+        let (waits, told) = tokio::sync::oneshot::channel();
         let blocked = tokio::task::spawn_blocking(move || {
             deaf.begin()?;
             for _ in 0..WAITING {
@@ -262,7 +262,7 @@ mod tests {
             waits.send(()).unwrap();
             deaf.write_all(&vec![0; CHUNK])
         });
-        waiting.await.unwrap();
+        told.await.unwrap();
         let (mut heard, body) = outgoing(turns.open().unwrap());
         let writing = tokio::task::spawn_blocking(move || {
             heard.begin()?;
