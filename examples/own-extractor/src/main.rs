@@ -84,6 +84,7 @@ impl Extractor for Tickets {
             name: fact.object.text.clone(),
             kind: EntityKind::Concept,
             span: fact.object.span,
+            is_another: false,
         };
         Extraction { mentions: facts.iter().map(mention).collect(), facts, remarks: Vec::new() }
     }
