@@ -12,6 +12,7 @@ mod area;
 mod body;
 mod call;
 mod cursor;
+mod desks;
 mod edge;
 mod errand;
 mod flow;

@@ -2,10 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
+use std::sync::Arc;
+
 use mnemal::{
     ChannelId, Engine, ErrorKind, Layer, Memory, Message, NodePath, OwnerId, Rebuild, Scope, Selector,
     SessionId, SpaceId,
 };
+use mnemal_testkit::ManualClock;
+
+/// A space whose clock stands: however busy the machine is, a refresh ends when all is read.
+fn memory() -> Memory {
+    let engine = Engine::builder().with_clock(Arc::new(ManualClock::default())).in_memory().unwrap();
+    engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
 
 async fn said(memory: &Memory, session: &str, text: &str) -> mnemal::EventId {
     let memory = memory.for_session(SessionId::new(session).unwrap());
@@ -48,7 +57,7 @@ async fn upkeep_makes_them_a_rebuild_gives_the_same_and_a_forget_takes_the_words
 
 #[tokio::test]
 async fn a_context_without_a_question_tells_what_was_said_in_other_conversations() {
-    let memory = Memory::in_memory().await.unwrap();
+    let memory = memory();
     said(&memory, "s1", "The ferry to Hydra leaves at nine.").await;
     assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
     let asking = memory.for_session(SessionId::new("s2").unwrap());
@@ -74,7 +83,7 @@ async fn of(memory: &Memory, path: &NodePath) -> mnemal::Standing {
 // proves: NB-11, NB-39, NB-48, DF-43, BA-26, BA-27
 #[tokio::test]
 async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root_to_its_events() {
-    let memory = Memory::in_memory().await.unwrap();
+    let memory = memory();
     let first = said(&memory, "s1", "My sister Anna moved to Lisbon in March.").await;
     said(&memory, "s1", "I prefer tea to coffee.").await;
     assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
@@ -119,7 +128,7 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
 // proves: NB-49, BA-34
 #[tokio::test]
 async fn what_the_user_prefers_is_a_page_of_his_own_sentences_under_headings() {
-    let memory = Memory::in_memory().await.unwrap();
+    let memory = memory();
     assert_eq!(
         memory.summary(&NodePath::Preferences, None).await.unwrap_err().kind(),
         ErrorKind::NotFound,
@@ -147,7 +156,7 @@ async fn what_the_user_prefers_is_a_page_of_his_own_sentences_under_headings() {
 #[tokio::test]
 async fn a_node_of_the_past_is_made_of_what_was_said_and_known_by_then() {
     use mnemal::{AsOf, Timestamp, Zone};
-    let memory = Memory::in_memory().await.unwrap();
+    let memory = memory();
     let at = |day: i64| Timestamp::from_micros((19_722 + day) * 86_400_000_000).unwrap();
     for (day, text) in [(1, "The ferry to Hydra leaves at nine."), (5, "The ferry to Naxos leaves at ten.")] {
         let said = Message::user(text).session(SessionId::new("trip").unwrap());
@@ -189,7 +198,7 @@ async fn settings_say_when_a_summary_is_stale_and_how_much_a_step_makes() {
 
 #[tokio::test]
 async fn nothing_that_reads_waits_for_a_summary_to_be_made() {
-    let memory = Memory::in_memory().await.unwrap();
+    let memory = memory();
     for number in 0..60 {
         said(&memory, &format!("s{number}"), &format!("Parcel {number} was sent to Oslo.")).await;
     }

@@ -13,6 +13,7 @@ use futures_util::stream;
 use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+use crate::http::desks::Desks;
 use crate::http::problem::Problem;
 
 /// Bytes that are sent at once. Source: own default.
@@ -25,23 +26,24 @@ const STREAMS: usize = 128;
 /// Who may work on a stream now.
 ///
 /// A stream can be as long as a space, so only so many are worked on at once; whoever waits for a client gives its turn away
-/// until the client has moved.
+/// until the client has moved. Searches and contexts go before each part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     free: Arc<Semaphore>,
     most: usize,
     streams: Arc<Semaphore>,
+    desks: Desks,
 }
 
 impl Turns {
     /// Lets half of the processors work on streams, and at least one.
-    pub(crate) fn of_this_machine() -> Self {
+    pub(crate) fn of_this_machine(desks: Desks) -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        Self::new((processors / 2).max(1))
+        Self::new((processors / 2).max(1), desks)
     }
 
-    pub(crate) fn new(most: usize) -> Self {
-        Self { free: Arc::new(Semaphore::new(most)), most, streams: Arc::new(Semaphore::new(STREAMS)) }
+    pub(crate) fn new(most: usize, desks: Desks) -> Self {
+        Self { free: Arc::new(Semaphore::new(most)), most, streams: Arc::new(Semaphore::new(STREAMS)), desks }
     }
 
     /// Opens a stream; nothing is worked on yet.
@@ -51,7 +53,8 @@ impl Turns {
     pub(crate) fn open(&self) -> Result<Turn, Problem> {
         let busy = |_| Problem::new("unavailable", "too many streams are open");
         let stream = Arc::clone(&self.streams).try_acquire_owned().map_err(busy)?;
-        Ok(Turn { turns: Arc::clone(&self.free), taken: None, _stream: stream })
+        let (turns, desks) = (Arc::clone(&self.free), self.desks.clone());
+        Ok(Turn { turns, taken: None, desks, _stream: stream })
     }
 
     /// Waits until nobody works on a stream, and lets nobody begin again.
@@ -67,16 +70,18 @@ impl Turns {
 pub(crate) struct Turn {
     turns: Arc<Semaphore>,
     taken: Option<OwnedSemaphorePermit>,
+    desks: Desks,
     _stream: OwnedSemaphorePermit,
 }
 
 impl Turn {
-    /// Waits, on a thread of its own, until it may work.
+    /// Waits, on a thread of its own, until it may work on the next part.
     fn take(&mut self) -> io::Result<()> {
         if self.taken.is_none() {
             let turn = wait(Arc::clone(&self.turns).acquire_owned());
             self.taken = Some(turn.map_err(|_| io::Error::other("the server ends"))?);
         }
+        self.desks.give_way();
         Ok(())
     }
 
@@ -113,6 +118,9 @@ impl Read for Incoming {
 
 impl BufRead for Incoming {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.part.is_empty() {
+            return Ok(&self.part);
+        }
         while self.part.is_empty() {
             let part = match self.parts.try_recv() {
                 Ok(part) => Some(part),
@@ -166,7 +174,7 @@ impl Write for Outgoing {
         }
         let part = Bytes::from(std::mem::take(&mut self.part));
         match self.parts.try_send(part) {
-            Ok(()) => Ok(()),
+            Ok(()) => self.turn.take(),
             Err(TrySendError::Closed(_)) => Err(io::ErrorKind::BrokenPipe.into()),
             Err(TrySendError::Full(part)) => {
                 self.turn.give_back();
@@ -227,7 +235,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_written_on_a_thread_is_what_is_read_on_another() {
-        let turns = Turns::new(1);
+        let turns = Turns::new(1, Desks::new(1));
         let text: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
         let (mut out, body) = outgoing(turns.open().unwrap());
         let written = text.clone();
@@ -251,7 +259,7 @@ mod tests {
     // Two streams and one turn: whoever waits for its client leaves the turn to the other.
     #[tokio::test]
     async fn a_client_that_reads_nothing_holds_no_turn() {
-        let turns = Turns::new(1);
+        let turns = Turns::new(1, Desks::new(1));
         let (mut deaf, unread) = outgoing(turns.open().unwrap());
         let (waits, told) = tokio::sync::oneshot::channel();
         let blocked = tokio::task::spawn_blocking(move || {
@@ -277,7 +285,7 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_begins_after_the_end_and_so_many_streams_are_open_at_once() {
-        let turns = Turns::new(1);
+        let turns = Turns::new(1, Desks::new(1));
         let open: Vec<Turn> = (0..STREAMS).map(|_| turns.open().unwrap()).collect();
         assert_eq!(turns.open().unwrap_err().code(), "unavailable");
         drop(open);

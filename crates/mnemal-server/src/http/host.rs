@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
 use mnemal::{AlwaysOn, Memory, Pace, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{Semaphore, watch};
 
 use crate::auth::{Keyring, Principal, Secret};
+use crate::http::desks::Desks;
 use crate::http::flow::Turns;
 use crate::http::jobs::Jobs;
 use crate::http::problem::Problem;
@@ -30,10 +30,6 @@ const LOOK: Duration = Duration::from_secs(1);
 const TEND_EVERY: Duration = Duration::from_secs(30);
 /// Time after which a space that nobody asks is no longer tended. Source: DECISIONS 5, idle spaces are closed after 60 s.
 const IDLE: Duration = Duration::from_mins(1);
-
-/// Searches and contexts that are worked out at once, for each processor. Source: ADR 83; they take processor time, so that
-/// more of them finish none earlier, and all at once miss the deadlines of their parts.
-const DESKS: usize = 4;
 
 /// Who is let in, and how that is known.
 #[derive(Clone, Debug)]
@@ -60,7 +56,7 @@ pub(crate) struct Host {
     pub(crate) rate: RateLimit,
     pub(crate) slots: Arc<Semaphore>,
     /// Searches and contexts that are worked out at once.
-    desks: Semaphore,
+    pub(crate) desks: Desks,
     /// Who may work on a stream that is as long as a space.
     pub(crate) turns: Turns,
     pub(crate) metrics: Metrics,
@@ -93,11 +89,12 @@ impl Host {
         settings: ServerSettings,
         clock: Arc<dyn Clock>,
     ) -> Self {
+        let desks = Desks::of_this_machine();
         Self {
             rate: RateLimit::new(settings.rate_limit_rps, settings.rate_limit_burst),
             slots: Arc::new(Semaphore::new(settings.max_in_flight)),
-            desks: Semaphore::new(DESKS * thread::available_parallelism().map_or(1, usize::from)),
-            turns: Turns::of_this_machine(),
+            turns: Turns::of_this_machine(desks.clone()),
+            desks,
             metrics: Metrics::default(),
             replays: Replays::default(),
             jobs: Jobs::default(),
@@ -114,11 +111,6 @@ impl Host {
     /// Returns the time.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
-    }
-
-    /// Waits until a search or a context may be worked out, first come, first served.
-    pub(crate) async fn desk(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        self.desks.acquire().await.map_err(|_| Problem::new("unavailable", "the server ends"))
     }
 
     /// Opens a space that is there.

@@ -10,6 +10,7 @@ use mnemal_core::{Clock as _, SpaceId, Timestamp, Within};
 use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
 use mnemal_server::http::{Access, Server};
 use mnemal_server::{AuthMode, ServerSettings};
+use mnemal_testkit::ManualClock;
 use serde_json::Value;
 
 pub(crate) struct Api {
@@ -55,7 +56,8 @@ impl Api {
     }
 
     pub(crate) fn with(settings: ServerSettings, mode: AuthMode) -> Self {
-        Self::of(settings, mode, Engine::builder())
+        // The clock stands: however busy the machine is, a question waits until all that was said is read.
+        Self::of(settings, mode, Engine::builder().with_clock(Arc::new(ManualClock::default())))
     }
 
     fn of(settings: ServerSettings, mode: AuthMode, template: Builder) -> Self {

@@ -1,7 +1,10 @@
 //! A client of few words: lines of JSON out, lines of JSON in, in either era of the protocol.
 
-use mnemal::Memory;
+use std::sync::Arc;
+
+use mnemal::{Engine, Memory, Scope, SpaceId};
 use mnemal_server::mcp::{Options, Profile, serve};
+use mnemal_testkit::ManualClock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -136,7 +139,8 @@ impl Client {
     }
 }
 
-/// A space of its own.
+/// A space of its own, whose clock stands: however busy the machine is, a question waits until all that was said is read.
 pub(crate) async fn memory() -> Memory {
-    Memory::in_memory().await.unwrap()
+    let engine = Engine::builder().with_clock(Arc::new(ManualClock::default())).in_memory().unwrap();
+    engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
 }

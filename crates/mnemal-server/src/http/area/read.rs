@@ -199,7 +199,7 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
         request = request.as_of(as_of);
     }
     let began = call.host.clock.monotonic();
-    let desk = call.host.desk().await?;
+    let desk = call.host.desks.take().await?;
     let mut found = request.await?;
     drop(desk);
     let metrics = &call.host.metrics;
@@ -274,7 +274,7 @@ async fn context(call: Call) -> Result<Reply, Problem> {
         request = request.as_of(as_of);
     }
     let began = call.host.clock.monotonic();
-    let desk = call.host.desk().await?;
+    let desk = call.host.desks.take().await?;
     let context = request.await?;
     drop(desk);
     let took = call.host.clock.monotonic().saturating_sub(began);
