@@ -288,16 +288,84 @@ async fn a_knowledge_base_is_a_space() {
         json!({"content": "Bins go out on Mondays"}),
     );
     let id = stored.await.of(201)["id"].as_str().unwrap().to_owned();
-    let listed = kb("GET", "/notes/memories", Value::Null).await.of(200);
+    let listed = kb("GET", "/notes/memories", Value::Null).await.of(200)["items"].clone();
     assert_eq!((&listed[0]["summary"], &listed[0]["id"]), (&json!("Bins go out on Mondays"), &json!(id)));
-    assert_eq!(kb("GET", "/notes/insights", Value::Null).await.of(200), json!([]));
+    assert_eq!(kb("GET", "/notes/insights", Value::Null).await.of(200)["items"], json!([]));
     assert_eq!(kb("DELETE", &format!("/notes/memory/{id}"), Value::Null).await.of(200)["events"], 1);
     assert_eq!(kb("DELETE", &format!("/notes/memory/{id}"), Value::Null).await.of(404)["code"], "not_found");
     api.as_key(&api.local, "POST", "/v1/spaces/notes/memories", json!({"content": "Water the plants"}))
         .await
         .of(201);
     assert_eq!(kb("POST", "/notes/clear", Value::Null).await.of(200)["events"], 1);
-    assert_eq!(kb("GET", "/notes/memories", Value::Null).await.of(200), json!([]));
+    assert_eq!(kb("GET", "/notes/memories", Value::Null).await.of(200)["items"], json!([]));
     let bound = api.key(mnemal_server::auth::Class::App, &[mnemal_server::auth::Right::Read], &["other"]);
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
+}
+
+// proves: GB-05, GB-08, GB-16, GB-52, GB-53, GA-19
+#[tokio::test]
+async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design() {
+    let mut settings = mnemal::Settings::default();
+    settings.dream.insights = true;
+    let clock = std::sync::Arc::new(mnemal_testkit::ManualClock::default());
+    let shared = std::sync::Arc::clone(&clock) as std::sync::Arc<dyn mnemal_core::Clock>;
+    let api = Api::over(mnemal::Engine::builder().with_settings(settings).with_clock(shared));
+    let ask = async |method: &str, path: &str, body: Value| api.as_key(&api.local, method, path, body).await;
+    let space = json!({"name": "notes", "always_on": true});
+    ask("POST", "/v1/spaces", space).await.of(201);
+    let mut ids = Vec::new();
+    for text in [
+        "Ada Berg repairs the till in Genoa.",
+        "The supplier in Genoa sends letters to Ada Berg.",
+        "The lift is loud.",
+    ] {
+        clock.advance(std::time::Duration::from_secs(60));
+        let stored =
+            ask("POST", "/v1/spaces/notes/memories", json!({"content": text, "importance": 0.75})).await;
+        ids.push(stored.of(201)["id"].as_str().unwrap().to_owned());
+    }
+    let [first, second, third] = ids.as_slice() else { panic!("three were stored") };
+    let kb = "/api/kb/always-on/notes";
+    let listed = ask("GET", &format!("{kb}/memories?limit=2"), Value::Null).await.of(200);
+    assert_eq!(
+        (&listed["items"][0]["id"], &listed["items"][1]["id"]),
+        (&json!(third), &json!(second)),
+        "newest first"
+    );
+    let cursor = listed["next_cursor"].as_str().unwrap().to_owned();
+    let rest = ask("GET", &format!("{kb}/memories?limit=2&cursor={cursor}"), Value::Null).await.of(200);
+    let row = rest["items"][0].as_object().unwrap();
+    let mut names: Vec<&str> = row.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    let of_the_design =
+        ["created_at", "entities", "id", "importance", "is_consolidated", "source", "summary", "topics"];
+    assert_eq!(names, of_the_design);
+    assert_eq!((&row["id"], &row["summary"]), (&json!(first), &json!("Ada Berg repairs the till in Genoa.")));
+    assert_eq!(
+        (&row["importance"], &row["source"], &row["is_consolidated"]),
+        (&json!(0.75), &json!("api"), &json!(false))
+    );
+    assert!(row["entities"].as_array().unwrap().contains(&json!("Ada Berg")), "{row:?}");
+    assert_eq!((&rest["next_cursor"], &rest["gaps"]), (&Value::Null, &json!([])));
+    ask("GET", &format!("{kb}/memories?limit=201"), Value::Null).await.of(400);
+
+    let job = ask("POST", "/api/kb/always-on/consolidate", json!({"kb_name": "notes"})).await.of(202);
+    let path = format!("/v1/spaces/notes/jobs/{}", job["id"].as_str().unwrap());
+    let done = loop {
+        let job = ask("GET", &path, Value::Null).await.of(200);
+        if job["state"] != "running" {
+            break job;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(done["state"], "done", "{done}");
+    let insights = ask("GET", &format!("{kb}/insights?limit=10"), Value::Null).await.of(200);
+    let row = insights["items"][0].as_object().unwrap();
+    assert_eq!(row["insight"], "These belong together, about Ada, Berg, Genoa.");
+    assert_eq!(row["memory_ids"], json!([second, first]));
+    assert!(row["id"].is_string() && row["created_at"].is_string() && row.len() == 4, "{row:?}");
+    let listed = ask("GET", &format!("{kb}/memories"), Value::Null).await.of(200);
+    let joined: Vec<&Value> =
+        listed["items"].as_array().unwrap().iter().map(|row| &row["is_consolidated"]).collect();
+    assert_eq!(joined, [&json!(false), &json!(true), &json!(true)]);
 }

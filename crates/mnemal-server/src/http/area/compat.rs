@@ -1,15 +1,21 @@
 //! The routes of GB always-on KB under their own names: they translate names and call the same handlers. A knowledge base is
 //! a space.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
 use hyper::Method;
-use mnemal::AlwaysOn;
-use mnemal_core::{AsOf, LearningFilter, LearningKind, Scored, Selector, SpaceId};
+use mnemal::{AlwaysOn, Memory};
+use mnemal_core::{
+    AsOf, EntityKind, EventId, Learning, LearningFilter, LearningKind, Scored, Selector, SpaceId, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::Right;
 use crate::http::area::{forget, of, work};
 use crate::http::call::{Call, no_space};
+use crate::http::cursor::PageForm;
 use crate::http::jobs::JobForm;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
@@ -41,15 +47,17 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get(
             "kb_memories",
             "/api/kb/always-on/{kb}/memories",
-            "What a space remembers.",
-            (of::<Vec<KbMemoryForm>>, |call| Box::pin(memories(call))),
-        ),
+            "What a space remembers, newest first.",
+            (of::<PageForm<KbMemoryForm>>, |call| Box::pin(memories(call))),
+        )
+        .query(of::<KbQuery>),
         Route::get(
             "kb_insights",
             "/api/kb/always-on/{kb}/insights",
-            "What several memories say together.",
-            (of::<Vec<KbMemoryForm>>, |call| Box::pin(memories(call))),
-        ),
+            "What several memories say together, newest first.",
+            (of::<PageForm<KbInsightForm>>, |call| Box::pin(insights(call))),
+        )
+        .query(of::<KbQuery>),
         Route::get(
             "kb_memory_forget",
             "/api/kb/always-on/{kb}/memory/{id}",
@@ -110,16 +118,43 @@ struct KbMemoryForm {
     id: String,
     /// The words.
     summary: String,
+    /// Who and what its words name.
+    entities: Vec<String>,
     /// What it is about.
     topics: Vec<String>,
     /// 0 to 1.
     importance: f32,
-    /// The event that it rests on.
-    source: Option<String>,
-    /// Whether the dream has looked at it.
+    /// `chat` for what was learnt from talk, `api` for what was stored as it is.
+    source: &'static str,
+    /// Whether an insight rests on it.
     is_consolidated: bool,
     /// When it was stored.
     created_at: String,
+}
+
+/// What several memories say together, in the words of the design.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KbInsight")]
+struct KbInsightForm {
+    /// Its id.
+    id: String,
+    /// The words.
+    insight: String,
+    /// The memories that it rests on.
+    memory_ids: Vec<String>,
+    /// When it was made.
+    created_at: String,
+}
+
+/// How a list is cut.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "KbPage")]
+struct KbQuery {
+    /// Most items; 50 without it, at most 200.
+    limit: Option<u32>,
+    /// Where the list goes on.
+    cursor: Option<String>,
 }
 
 /// Returns the same call in a space that the caller may know.
@@ -155,25 +190,77 @@ async fn consolidate(call: Call) -> Result<Reply, Problem> {
     work::begin_consolidation(&inside(call, &kb_name)?).await
 }
 
+/// What a knowledge base holds, newest first, and its insights apart.
+struct Held {
+    memories: Vec<Learning>,
+    insights: Vec<Learning>,
+}
+
+impl Held {
+    async fn of(memory: &Memory, now: Timestamp) -> Result<Self, Problem> {
+        let rows = memory.learnings(&LearningFilter::all(), AsOf::present(now)).await?;
+        let mut rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
+        rows.sort_by_key(|row| (Reverse(row.created_at), row.id));
+        let (insights, memories) = rows.into_iter().partition(|row| row.kind == LearningKind::Insight);
+        Ok(Self { memories, insights })
+    }
+}
+
+fn events(row: &Learning) -> impl Iterator<Item = EventId> {
+    row.sources.iter().map(|source| source.event)
+}
+
+/// Returns who and what a text names, each once, in the order of the text.
+fn named(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for mention in mnemal::extract_text(text).map(|read| read.mentions).unwrap_or_default() {
+        let is_something = !matches!(mention.kind, EntityKind::Quantity | EntityKind::Identifier);
+        if is_something && !names.contains(&mention.name) {
+            names.push(mention.name);
+        }
+    }
+    names
+}
+
 async fn memories(call: Call) -> Result<Reply, Problem> {
+    let query: KbQuery = call.query()?;
+    let call = by_path(call)?;
+    let (memory, now) = (call.memory().await?, call.host.now());
+    let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
+    let held = Held::of(&memory, now).await?;
+    let joined: HashSet<EventId> = held.insights.iter().flat_map(events).collect();
+    let (rows, next_cursor) = page.cut(&memory, held.memories);
+    let items = rows.iter().map(|row| KbMemoryForm {
+        id: row.id.to_string(),
+        summary: row.content.clone(),
+        entities: named(&row.content),
+        topics: row.topics.clone(),
+        importance: row.importance.get(),
+        source: if row.signal.is_some() { "chat" } else { "api" },
+        is_consolidated: events(row).any(|event| joined.contains(&event)),
+        created_at: row.created_at.to_string(),
+    });
+    Reply::ok(&PageForm { items: items.collect(), next_cursor, gaps: Vec::new() })
+}
+
+async fn insights(call: Call) -> Result<Reply, Problem> {
+    let query: KbQuery = call.query()?;
     let call = by_path(call)?;
     let memory = call.memory().await?;
-    let rows = memory.learnings(&LearningFilter::all(), AsOf::present(call.host.now())).await?;
-    let is_insight = call.operation == "kb_insights";
-    let rows = rows.iter().map(|Scored { item, .. }| item);
-    let forms: Vec<KbMemoryForm> = rows
-        .filter(|row| (row.kind == LearningKind::Insight) == is_insight)
-        .map(|row| KbMemoryForm {
+    let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
+    let held = Held::of(&memory, call.host.now()).await?;
+    let (rows, next_cursor) = page.cut(&memory, held.insights);
+    let items = rows.iter().map(|row| {
+        let joined: HashSet<EventId> = events(row).collect();
+        let rests_on = |one: &&Learning| events(one).any(|event| joined.contains(&event));
+        KbInsightForm {
             id: row.id.to_string(),
-            summary: row.content.clone(),
-            topics: row.topics.clone(),
-            importance: row.importance.get(),
-            source: row.sources.first().map(|source| source.event.to_string()),
-            is_consolidated: is_insight,
+            insight: row.content.clone(),
+            memory_ids: held.memories.iter().filter(rests_on).map(|one| one.id.to_string()).collect(),
             created_at: row.created_at.to_string(),
-        })
-        .collect();
-    Reply::ok(&forms)
+        }
+    });
+    Reply::ok(&PageForm { items: items.collect(), next_cursor, gaps: Vec::new() })
 }
 
 async fn erase(call: Call) -> Result<Reply, Problem> {
