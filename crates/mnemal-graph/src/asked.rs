@@ -1,14 +1,15 @@
 //! What a question asks of the graph: which names may stand in it, which words, and whether it looks back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use mnemal_core::EntityKind;
-use mnemal_extract::predicate::{self, PredicateInfo};
-use mnemal_text::{Analyzer, Language, fold, is_stop_word};
+use mnemal_extract::predicate;
+use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::key::name_key;
 use crate::say;
+use crate::stems::Stems;
 
 /// Most words of one name. Source: own choice; "Universidad Nacional Autónoma de México" has five.
 const LONGEST: usize = 5;
@@ -68,14 +69,14 @@ const ANYTHING: &str = "know tell remember describe info information everything 
 pub(crate) struct Asked {
     /// Keys of what may be a name, in the order of the text.
     pub(crate) keys: Vec<String>,
-    /// Its words with content, as they are compared.
-    pub(crate) words: BTreeSet<String>,
+    /// Hashes of its words with content, as they are compared, ascending.
+    words: Vec<u64>,
     /// Whether it asks for what was before.
     pub(crate) looks_back: bool,
     /// The words with which it asks for a predicate.
-    predicates: BTreeMap<&'static str, BTreeSet<String>>,
+    predicates: BTreeMap<&'static str, Words>,
     /// The words with which it asks for anything.
-    general: BTreeSet<String>,
+    general: Words,
     analyzer: Analyzer,
 }
 
@@ -93,50 +94,94 @@ impl Asked {
                 !is_latin || ![starts, ends].into_iter().flatten().any(char::is_alphanumeric)
             })
         };
-        let mut asked = Self {
-            keys: keys(text, language),
-            words: analyzer.query_terms(text).into_iter().collect(),
-            looks_back: BEFORE.into_iter().any(is_said),
-            predicates: BTreeMap::new(),
-            general: BTreeSet::new(),
-            analyzer,
-        };
+        let mut words: Vec<u64> = analyzer.query_terms(text).iter().map(|term| term_hash(term)).collect();
+        words.sort_unstable();
+        words.dedup();
         let asking = Asking::of(analyzer);
-        let said = |terms: &[String]| -> BTreeSet<String> {
-            terms.iter().filter_map(|term| asked.words.get(term)).cloned().collect()
-        };
-        let predicates: BTreeMap<_, _> =
-            asking.predicates.iter().map(|(name, terms)| (*name, said(terms))).collect();
-        let general = said(&asking.general);
-        (asked.predicates, asked.general) = (predicates, general);
-        asked.predicates.retain(|_, words| !words.is_empty());
-        asked
+        let (mut predicates, mut general) = (BTreeMap::<&'static str, Words>::new(), Words::default());
+        for (place, word) in words.iter().enumerate() {
+            for name in asking.predicates.get(word).into_iter().flatten() {
+                predicates.entry(*name).or_default().insert(place);
+            }
+            if asking.general.contains(word) {
+                general.insert(place);
+            }
+        }
+        let looks_back = BEFORE.into_iter().any(is_said);
+        Self { keys: keys(text, language), words, looks_back, predicates, general, analyzer }
     }
 
     /// Returns the words with which a predicate is asked for.
-    pub(crate) fn for_predicate(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.predicates.get(name).into_iter().flatten().map(String::as_str)
+    pub(crate) fn for_predicate(&self, name: &str) -> Option<&Words> {
+        self.predicates.get(name)
+    }
+
+    /// Returns how many words with content it has.
+    pub(crate) fn n_words(&self) -> usize {
+        self.words.len()
     }
 
     /// Whether nothing is asked of the bearers of these names in particular: "What do you know about Ann?"
-    pub(crate) fn is_open(&self, names: &BTreeSet<&str>) -> bool {
-        self.words.iter().all(|word| names.contains(word.as_str()) || self.general.contains(word))
+    pub(crate) fn is_open(&self, names: &Words) -> bool {
+        (0..self.words.len()).all(|place| names.has(place) || self.general.has(place))
     }
 
     /// Returns which of the question's words stand in a text.
-    pub(crate) fn shared<'a>(&'a self, text: &str) -> BTreeSet<&'a str> {
-        let mut shared = BTreeSet::new();
-        self.analyzer.for_each_term(text, &mut |term, _| shared.extend(self.words.get(term)));
-        shared.into_iter().map(String::as_str).collect()
+    pub(crate) fn shared(&self, text: &str, stems: &Stems) -> Words {
+        let mut shared = Words::default();
+        if !self.words.is_empty() {
+            for stem in stems.of(text, self.analyzer).iter() {
+                if let Ok(place) = self.words.binary_search(stem) {
+                    shared.insert(place);
+                }
+            }
+        }
+        shared
+    }
+}
+
+/// Some of a question's words, by their places in it: one bit each. Most texts share none, and take no memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words(Vec<u64>);
+
+impl Words {
+    fn insert(&mut self, place: usize) {
+        let (part, bit) = (place / 64, place % 64);
+        self.0.resize(self.0.len().max(part + 1), 0);
+        if let Some(bits) = self.0.get_mut(part) {
+            *bits |= 1 << bit;
+        }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.0.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds others.
+    pub(crate) fn extend(&mut self, others: &Self) {
+        self.0.resize(self.0.len().max(others.0.len()), 0);
+        for (bits, others) in self.0.iter_mut().zip(&others.0) {
+            *bits |= others;
+        }
+    }
+
+    /// Returns how many there are beside others.
+    pub(crate) fn beside(&self, others: &Self) -> usize {
+        let others = others.0.iter().copied().chain(std::iter::repeat(0));
+        self.0.iter().zip(others).map(|(bits, others)| (bits & !others).count_ones() as usize).sum()
     }
 }
 
 /// The words with which questions ask, as one language compares them: made once, because there are hundreds.
 struct Asking {
-    /// For each predicate.
-    predicates: Vec<(&'static str, Vec<String>)>,
-    /// For anything.
-    general: Vec<String>,
+    /// The predicates that a word asks for, by its hash.
+    predicates: HashMap<u64, Vec<&'static str>>,
+    /// Those that ask for anything.
+    general: HashSet<u64>,
 }
 
 impl Asking {
@@ -147,10 +192,14 @@ impl Asking {
     }
 
     fn new(analyzer: Analyzer) -> Self {
-        let terms = |text: &str| analyzer.terms(text).into_iter().map(|term| term.text).collect();
-        let of =
-            |info: &'static PredicateInfo| (info.name.as_str(), terms(&say::words(&info.name).join(" ")));
-        Self { predicates: predicate::all().iter().map(of).collect(), general: terms(ANYTHING) }
+        let terms = |text: &str| analyzer.terms(text).into_iter().map(|term| term_hash(&term.text));
+        let mut predicates: HashMap<u64, Vec<&'static str>> = HashMap::new();
+        for info in predicate::all() {
+            for term in terms(&say::words(&info.name).join(" ")) {
+                predicates.entry(term).or_default().push(info.name.as_str());
+            }
+        }
+        Self { predicates, general: terms(ANYTHING).collect() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads the graph: whom a name means, what is known of it, and from where.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mnemal_core::{
@@ -106,20 +106,23 @@ impl Graph {
         ids: impl IntoIterator<Item = EntityId>,
         as_of: AsOf,
     ) -> Result<Vec<Arc<Entity>>> {
-        let mut wanted: BTreeSet<EntityId> = ids.into_iter().collect();
-        let mut found: BTreeMap<EntityId, Arc<Entity>> = BTreeMap::new();
+        let mut wanted: Vec<EntityId> = ids.into_iter().collect();
+        let mut found: Vec<Arc<Entity>> = Vec::new();
         while !wanted.is_empty() {
-            let ids = Within::Only(std::mem::take(&mut wanted).into_iter().collect());
+            wanted.sort_unstable();
+            wanted.dedup();
+            let ids = Within::Only(std::mem::take(&mut wanted));
             for entity in self.store.entities(&EntityFilter { ids, ..EntityFilter::all() }).await? {
                 match entity.joined_at(as_of.belief) {
-                    Some(into) if !found.contains_key(&into) => drop(wanted.insert(into)),
-                    Some(_) => {}
-                    None => drop(found.insert(entity.id, entity)),
+                    Some(into) => wanted.push(into),
+                    None => found.push(entity),
                 }
             }
+            wanted.retain(|id| !found.iter().any(|entity| entity.id == *id));
         }
-        found.retain(|_, entity| entity.created_at <= as_of.belief);
-        Ok(found.into_values().map(|entity| as_known(entity, as_of.belief)).collect())
+        found.retain(|entity| entity.created_at <= as_of.belief);
+        found.sort_unstable_by_key(|entity| entity.id);
+        Ok(found.into_iter().map(|entity| as_known(entity, as_of.belief)).collect())
     }
 
     /// Returns every entity that stands for itself at the belief time, by name.

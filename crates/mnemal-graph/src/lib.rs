@@ -34,6 +34,7 @@ mod walk;
 mod asked;
 mod say;
 mod source;
+mod stems;
 
 pub use crate::chain::{Chain, Fallback};
 pub use crate::company::{Sightings, Together};

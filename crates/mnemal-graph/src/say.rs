@@ -1,8 +1,9 @@
 //! Says facts in sentences: in plain English around the words as they were written, with absolute dates.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use mnemal_core::{Act, EntityId, Fact, FactStatus, Value, WorldTime, Zone};
+use mnemal_core::{Act, Entity, EntityId, Fact, FactStatus, Value, WorldTime, Zone};
 use mnemal_extract::predicate::{self, Cardinality};
 
 /// How a predicate is said.
@@ -96,17 +97,31 @@ const ANSWERS: [(&str, &str); 13] = [
     ("deadline", "due fällig frist échéance plazo prazo 截止"),
 ];
 
+/// How the user is called, whose name is a fact like others.
+const OWNER: &str = "the user";
+
 /// The names of entities, for saying facts of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names(BTreeMap<EntityId, String>);
+pub(crate) struct Names {
+    entities: HashMap<EntityId, Arc<Entity>>,
+    owners: Vec<EntityId>,
+}
 
 impl Names {
-    pub(crate) fn insert(&mut self, id: EntityId, name: impl Into<String>) {
-        self.0.insert(id, name.into());
+    /// Calls each as it is shown, and the owners "the user".
+    pub(crate) fn new(entities: Vec<Arc<Entity>>, owners: Vec<EntityId>) -> Self {
+        Self { entities: entities.into_iter().map(|entity| (entity.id, entity)).collect(), owners }
+    }
+
+    pub(crate) fn is_owner(&self, id: EntityId) -> bool {
+        self.owners.contains(&id)
     }
 
     pub(crate) fn of(&self, id: EntityId) -> &str {
-        self.0.get(&id).map_or("somebody", String::as_str)
+        if self.is_owner(id) {
+            return OWNER;
+        }
+        self.entities.get(&id).map_or("somebody", |entity| entity.name.as_str())
     }
 
     pub(crate) fn value<'v>(&'v self, object: &'v Value) -> &'v str {

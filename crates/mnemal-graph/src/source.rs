@@ -3,7 +3,7 @@
 mod choose;
 mod line;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ use self::choose::{Choice, Known};
 use crate::Graph;
 use crate::asked::Asked;
 use crate::resolve::speaker_ids;
+use crate::say::Names;
+use crate::stems::Stems;
 
 /// Entities of which facts are offered. Source: AD-16.
 const ENTITIES: usize = 5;
@@ -38,12 +40,13 @@ pub struct GraphSource {
     graph: Graph,
     store: Arc<dyn GraphStore>,
     events: Arc<dyn EventStore>,
+    stems: Arc<Stems>,
 }
 
 impl GraphSource {
     /// Offers what these rows say; the log tells what was said just now, and whose words a fact rests on.
     pub fn new(store: Arc<dyn GraphStore>, events: Arc<dyn EventStore>) -> Self {
-        Self { graph: Graph::new(Arc::clone(&store)), store, events }
+        Self { graph: Graph::new(Arc::clone(&store)), store, events, stems: Arc::default() }
     }
 
     /// Returns the entities that a request is about, those of the question first, at most five; "my sister" is the one whom
@@ -61,8 +64,9 @@ impl GraphSource {
         found.sort_by_key(|entity| (place(entity), entity.id));
         let mut named = Named::default();
         self.add(&mut named, found, request.as_of).await?;
-        let is_called =
-            |fact: &&Arc<Fact>| fact.topic.as_ref().is_some_and(|role| !asked.shared(role).is_empty());
+        let is_called = |fact: &&Arc<Fact>| {
+            fact.topic.as_ref().is_some_and(|role| !asked.shared(role, &self.stems).is_empty())
+        };
         let called: BTreeSet<EntityId> =
             own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
         if !called.is_empty() {
@@ -138,7 +142,6 @@ impl GraphSource {
             facts.extend(self.store.facts(&filter, request.as_of).await?);
             facts.extend(self.past(request, asked, &filter).await?);
         }
-        facts.sort_by_cached_key(|fact| predicates.iter().position(|predicate| *predicate == fact.predicate));
         Ok(facts)
     }
 
@@ -177,7 +180,7 @@ impl GraphSource {
             facts.extend(self.store.facts(&leading, request.as_of).await?);
             facts.extend(self.past(request, asked, &about).await?);
         }
-        let mut seen = BTreeSet::new();
+        let mut seen = HashSet::with_capacity(facts.len());
         facts.retain(|fact| choose::may_enter(fact, asked) && seen.insert(fact.id));
         self.in_scope(request, facts).await
     }
@@ -233,10 +236,10 @@ impl ContextSource for GraphSource {
         let own = self.own(request, &asked, &ids(&owners)).await?;
         let named = self.named(&asked, request, &own).await?;
         let facts = self.facts(request, &asked, &ids(&named.entities), own).await?;
-        let ends: BTreeSet<EntityId> = facts.iter().flat_map(|fact| ends(fact)).collect();
+        let ends: Vec<EntityId> = facts.iter().flat_map(|fact| ends(fact)).collect();
         let others = self.graph.known(ends, request.as_of).await?;
-        let known = Known::new(facts, &others, ids(&owners));
-        let mut choice = Choice::new(&known, &asked, request.budget);
+        let known = Known::new(facts, Names::new(others, ids(&owners)), &asked, &self.stems);
+        let mut choice = Choice::new(&known, (&asked, &self.stems), request.budget);
         choice.knowledge();
         for (place, entity) in named.entities.iter().enumerate() {
             let because = if place < named.in_question { Because::Query } else { Because::Recent };

@@ -1,19 +1,17 @@
 //! Which facts are offered, in which section, and in which order.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use mnemal_core::{
-    Because, Entity, EntityId, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section,
-    TokenCount,
+    Because, Entity, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section, TokenCount,
 };
 use mnemal_extract::predicate::{self, PredicateInfo};
 
 use super::line::Line;
-use crate::asked::Asked;
+use crate::asked::{Asked, Words};
 use crate::kind;
 use crate::say::Names;
+use crate::stems::Stems;
 
 /// Facts offered of one entity, and of the user whatever the question is, at [`BUDGET`]. Source: AD-16.
 const LANE: u32 = 10;
@@ -37,50 +35,48 @@ const ALWAYS: [&str; 7] = ["name", "pronouns", "lives_in", "timezone", "speaks",
 ///
 /// Source: own choice; the order is what matters, and a fact that answers comes first.
 const WEIGHTS: [f32; 3] = [1.0, 0.5, 0.25];
-/// How the user is called, whose name is a fact like others.
-const OWNER: &str = "the user";
-
-/// Facts with the names of those whom they are about.
+/// Facts with the names of those whom they are about, and with what the question shares with each.
 #[derive(Debug)]
 pub(super) struct Known {
-    facts: Vec<Arc<Fact>>,
+    facts: Vec<Read>,
     names: Names,
-    owners: Vec<EntityId>,
+}
+
+/// A fact with what is asked of it more than once.
+#[derive(Debug)]
+struct Read {
+    fact: Arc<Fact>,
+    /// The question's words that stand in its value or its topic, or ask for its predicate.
+    said: Words,
+    strength: f32,
 }
 
 impl Known {
-    pub(super) fn new(facts: Vec<Arc<Fact>>, entities: &[Arc<Entity>], owners: Vec<EntityId>) -> Self {
-        let mut names = Names::default();
-        for entity in entities {
-            names.insert(entity.id, entity.name.clone());
-        }
-        for owner in &owners {
-            names.insert(*owner, OWNER);
-        }
-        Self { facts, names, owners }
+    pub(super) fn new(facts: Vec<Arc<Fact>>, names: Names, asked: &Asked, stems: &Stems) -> Self {
+        let read = |fact: Arc<Fact>| {
+            let mut said = asked.shared(names.value(&fact.object), stems);
+            let topic = fact.topic.as_deref().map(|topic| asked.shared(topic, stems));
+            for words in topic.iter().chain(asked.for_predicate(fact.predicate.as_str())) {
+                said.extend(words);
+            }
+            Read { said, strength: fact.strength(), fact }
+        };
+        Self { facts: facts.into_iter().map(read).collect(), names }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Fact> {
-        self.facts.iter().map(AsRef::as_ref)
-    }
-
-    fn is_owner(&self, id: EntityId) -> bool {
-        self.owners.contains(&id)
-    }
-
-    /// Returns the facts with which one stands on a line: the other values of its slot, where they are disputed.
-    fn rivals(&self, fact: &Fact) -> Vec<&Fact> {
+    /// Returns the places of the facts with which one stands on a line: the other values of its slot, where they are disputed.
+    fn rivals(&self, fact: &Fact) -> Vec<usize> {
         if fact.status != FactStatus::Disputed {
             return Vec::new();
         }
-        let is_rival = |other: &&Fact| {
+        let is_rival = |other: &Fact| {
             other.id != fact.id
                 && other.status == FactStatus::Disputed
                 && other.act == fact.act
                 && (other.subject, &other.predicate, &other.topic)
                     == (fact.subject, &fact.predicate, &fact.topic)
         };
-        self.all().filter(is_rival).collect()
+        (0..).zip(&self.facts).filter(|(_, other)| is_rival(&other.fact)).map(|(place, _)| place).collect()
     }
 }
 
@@ -90,8 +86,8 @@ const BY_TOPIC: [&str; 5] = ["relative", "partner", "pet", "favourite", "prefers
 /// Whether facts of the user of this predicate are looked up: for any question, by their topic, or because they are asked for.
 pub(super) fn is_looked_up(info: &PredicateInfo, asked: &Asked) -> bool {
     let name = info.name.as_str();
-    let of_question = || BY_TOPIC.contains(&name) && !asked.words.is_empty();
-    is_known_always(info) || of_question() || asked.for_predicate(name).next().is_some()
+    let of_question = || BY_TOPIC.contains(&name) && asked.n_words() > 0;
+    is_known_always(info) || of_question() || asked.for_predicate(name).is_some()
 }
 
 fn is_known_always(info: &PredicateInfo) -> bool {
@@ -112,6 +108,8 @@ pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
 /// A fact that may be chosen.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
+    /// Among those that are known.
+    place: usize,
     fact: FactId,
     score: f32,
     /// Whether it shares a word with the question.
@@ -122,23 +120,17 @@ struct Ranked {
 pub(super) struct Choice<'k> {
     known: &'k Known,
     asked: &'k Asked,
+    stems: &'k Stems,
     budget: TokenCount,
-    taken: BTreeSet<FactId>,
+    /// Of each known fact.
+    is_taken: Vec<bool>,
     fragments: Vec<Fragment>,
-    /// The question's words in texts that were looked at.
-    shared: RefCell<HashMap<&'k str, BTreeSet<&'k str>>>,
 }
 
 impl<'k> Choice<'k> {
-    pub(super) fn new(known: &'k Known, asked: &'k Asked, budget: TokenCount) -> Self {
-        Self {
-            known,
-            asked,
-            budget,
-            taken: BTreeSet::new(),
-            fragments: Vec::new(),
-            shared: RefCell::default(),
-        }
+    pub(super) fn new(known: &'k Known, (asked, stems): (&'k Asked, &'k Stems), budget: TokenCount) -> Self {
+        let is_taken = vec![false; known.facts.len()];
+        Self { known, asked, stems, budget, is_taken, fragments: Vec::new() }
     }
 
     /// Returns how many facts of a lane this budget has that nobody asked for: none where there is little room.
@@ -158,20 +150,20 @@ impl<'k> Choice<'k> {
 
     /// Chooses what holds of the user for long, safety first; it does not depend on the question.
     pub(super) fn knowledge(&mut self) {
-        let lasting = |fact: &&Fact| {
-            fact.level == Level::User
+        let ranked = self.ranked(|choice, read| {
+            let fact = &read.fact;
+            let may_last = fact.level == Level::User
                 && fact.status != FactStatus::Superseded
-                && self.known.is_owner(fact.subject)
-                && predicate::of(fact.predicate.as_str()).is_some_and(is_known_always)
-        };
-        let mut facts: Vec<&Fact> = self.known.all().filter(lasting).collect();
-        let rank = |fact: &Fact| predicate::of(fact.predicate.as_str()).is_some_and(|info| info.is_safety);
-        facts.sort_by(|one, other| {
-            let by_strength = other.strength().total_cmp(&one.strength());
-            rank(other).cmp(&rank(one)).then(by_strength).then(one.id.cmp(&other.id))
+                && choice.known.names.is_owner(fact.subject);
+            let info =
+                predicate::of(fact.predicate.as_str()).filter(|info| may_last && is_known_always(info));
+            // No strength is above 1.
+            info.map(|info| (if info.is_safety { 2.0 + read.strength } else { read.strength }, false))
         });
-        let chosen: Vec<FactId> = facts.into_iter().take(self.unasked(LANE)).map(|fact| fact.id).collect();
-        self.take(&chosen, |_, fact| (Section::Knowledge, strength(fact), Because::Section));
+        let chosen = first(ranked, self.unasked(LANE));
+        self.take(&chosen, |_, read| {
+            (Section::Knowledge, vec![part("strength", read.strength, 1.0)], Because::Section)
+        });
     }
 
     /// Chooses facts about an entity and leading to it, those that answer first.
@@ -180,89 +172,106 @@ impl<'k> Choice<'k> {
             "what" if entity.kind != EntityKind::Organization => Section::Topics,
             _ => Section::Entity,
         };
-        let concerns = |fact: &Fact| fact.subject == entity.id || fact.object.entity() == Some(entity.id);
-        let names = entity.names.iter().map(|name| name.text.as_str());
-        let names: BTreeSet<&str> = names.flat_map(|name| self.asked.shared(name)).collect();
-        let is_open = self.asked.is_open(&names);
-        let ranked = self.ranked(|choice, fact| concerns(fact).then(|| choice.parts_of(fact, &names)));
-        let asked_for = ranked.iter().filter(|one| is_open || one.answers);
-        let mut chosen: Vec<FactId> = asked_for.take(self.most(LANE)).map(|one| one.fact).collect();
-        if chosen.is_empty() {
-            let most = self.most(LANE).min(self.unasked(UNASKED));
-            chosen = ranked.iter().take(most).map(|one| one.fact).collect();
+        let mut names = Words::default();
+        for name in &entity.names {
+            names.extend(&self.asked.shared(&name.text, self.stems));
         }
-        self.take(&chosen, |choice, fact| (section, choice.parts_of(fact, &names).to_vec(), because));
+        let is_open = self.asked.is_open(&names);
+        let ranked = self.ranked(|choice, read| {
+            let concerns = read.fact.subject == entity.id || read.fact.object.entity() == Some(entity.id);
+            concerns.then(|| choice.score_of(read, &names))
+        });
+        let asked_for = ranked.iter().filter(|one| is_open || one.answers).copied().collect();
+        let mut chosen = first(asked_for, self.most(LANE));
+        if chosen.is_empty() {
+            chosen = first(ranked, self.most(LANE).min(self.unasked(UNASKED)));
+        }
+        self.take(&chosen, |choice, read| (section, choice.parts_of(read, &names).to_vec(), because));
     }
 
     /// Chooses what the question asks of the user himself.
     pub(super) fn of_owner(&mut self) {
-        let none = BTreeSet::new();
-        let ranked = self
-            .ranked(|choice, fact| choice.known.is_owner(fact.subject).then(|| choice.parts_of(fact, &none)));
-        let asked_for = ranked.iter().filter(|one| one.answers);
-        let chosen: Vec<FactId> = asked_for.take(self.most(LANE)).map(|one| one.fact).collect();
-        self.take(&chosen, |choice, fact| {
-            let of_topic = fact.topic.as_ref().is_some_and(|topic| !choice.shared(topic).is_empty());
+        let none = Words::default();
+        let mut ranked = self.ranked(|choice, read| {
+            choice.known.names.is_owner(read.fact.subject).then(|| choice.score_of(read, &none))
+        });
+        ranked.retain(|one| one.answers);
+        let chosen = first(ranked, self.most(LANE));
+        self.take(&chosen, |choice, read| {
+            let topic = read.fact.topic.as_deref();
+            let of_topic = topic.is_some_and(|topic| !choice.asked.shared(topic, choice.stems).is_empty());
             let section = if of_topic { Section::Topics } else { Section::Entity };
-            (section, choice.parts_of(fact, &none).to_vec(), Because::Query)
+            (section, choice.parts_of(read, &none).to_vec(), Because::Query)
         });
     }
 
-    /// Returns the facts that may be chosen and have parts, best first.
-    fn ranked(&self, parts: impl Fn(&Self, &'k Fact) -> Option<[ScorePart; 3]>) -> Vec<Ranked> {
-        let ranked = |fact: &'k Fact| {
-            let parts = parts(self, fact)?;
-            Some(Ranked { fact: fact.id, score: sum(&parts), answers: answers(&parts) })
+    /// Returns the facts that may be chosen and have a score.
+    fn ranked(&self, score: impl Fn(&Self, &Read) -> Option<(f32, bool)>) -> Vec<Ranked> {
+        let all = (0..).zip(&self.known.facts).zip(&self.is_taken).filter(|(_, is_taken)| !**is_taken);
+        let ranked = |((place, read), _): ((usize, &Read), &bool)| {
+            let (score, answers) = score(self, read)?;
+            Some(Ranked { place, fact: read.fact.id, score, answers })
         };
-        let free = self.known.all().filter(|fact| !self.taken.contains(&fact.id));
-        let mut all: Vec<Ranked> = free.filter_map(ranked).collect();
-        all.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact)));
-        all
+        all.filter_map(ranked).collect()
     }
 
     fn take(
         &mut self,
-        chosen: &[FactId],
-        place: impl Fn(&Self, &'k Fact) -> (Section, Vec<ScorePart>, Because),
+        chosen: &[Ranked],
+        place: impl Fn(&Self, &Read) -> (Section, Vec<ScorePart>, Because),
     ) {
-        for id in chosen {
-            let known = self.known;
-            let Some(fact) = known.all().find(|fact| fact.id == *id) else { continue };
-            if self.taken.contains(id) {
+        let known = self.known;
+        for one in chosen {
+            let Some(read) = known.facts.get(one.place) else { continue };
+            if self.is_taken.get(one.place) != Some(&false) {
                 continue;
             }
-            let rivals = known.rivals(fact);
-            self.taken.insert(*id);
-            self.taken.extend(rivals.iter().map(|rival| rival.id));
-            let (section, parts, because) = place(self, fact);
-            let line = Line { names: &known.names, fact, rivals, section, parts, because };
+            let rivals = known.rivals(&read.fact);
+            for taken in rivals.iter().chain([&one.place]) {
+                if let Some(is_taken) = self.is_taken.get_mut(*taken) {
+                    *is_taken = true;
+                }
+            }
+            let (section, parts, because) = place(self, read);
+            let rivals = rivals.iter().filter_map(|place| known.facts.get(*place));
+            let rivals = rivals.map(|read| read.fact.as_ref()).collect();
+            let line = Line { names: &known.names, fact: &read.fact, rivals, section, parts, because };
             self.fragments.push(line.fragment());
         }
     }
 
-    /// Returns which of the question's words stand in a value or a topic; hundreds of facts have the same.
-    fn shared(&self, text: &'k str) -> BTreeSet<&'k str> {
-        self.shared.borrow_mut().entry(text).or_insert_with(|| self.asked.shared(text)).clone()
+    /// Returns the score of a fact, and whether it answers.
+    fn score_of(&self, read: &Read, names: &Words) -> (f32, bool) {
+        let parts = self.parts_of(read, names);
+        (parts.iter().map(|part| part.value).sum(), answers(&parts))
     }
 
     /// Returns what a fact is worth for the question; `names` are the words of the question that name the one who is asked about,
     /// and say nothing of his facts.
-    fn parts_of(&self, fact: &'k Fact, names: &BTreeSet<&str>) -> [ScorePart; 3] {
-        let known = self.known;
-        let mut said = self.shared(known.names.value(&fact.object));
-        said.extend(fact.topic.as_deref().map(|topic| self.shared(topic)).into_iter().flatten());
-        said.extend(self.asked.for_predicate(fact.predicate.as_str()));
-        let shared = said.difference(names).count();
-        let all = self.asked.words.len().saturating_sub(names.len()).max(1);
-        let leads = fact.object.entity().is_some_and(|id| known.is_owner(id))
-            || known.is_owner(fact.subject) && fact.object.entity().is_some();
+    fn parts_of(&self, read: &Read, names: &Words) -> [ScorePart; 3] {
+        let (fact, of) = (&read.fact, &self.known.names);
+        let shared = read.said.beside(names);
+        let all = self.asked.n_words().saturating_sub(names.beside(&Words::default())).max(1);
+        let leads = fact.object.entity().is_some_and(|id| of.is_owner(id) || of.is_owner(fact.subject));
         let [words, relation, strength] = WEIGHTS;
         [
             part("words", shared as f32 / all as f32, words),
             part("relation", f32::from(u8::from(leads)), relation),
-            part("strength", fact.strength(), strength),
+            part("strength", read.strength, strength),
         ]
     }
+}
+
+/// Returns the best of these, in order.
+fn first(mut all: Vec<Ranked>, most: usize) -> Vec<Ranked> {
+    let best_first =
+        |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact));
+    if most > 0 && most < all.len() {
+        all.select_nth_unstable_by(most - 1, best_first);
+    }
+    all.truncate(most);
+    all.sort_unstable_by(best_first);
+    all
 }
 
 /// Whether a fact shares a word with the question.
@@ -270,14 +279,6 @@ fn answers(parts: &[ScorePart]) -> bool {
     parts.first().is_some_and(|part| part.raw > 0.0)
 }
 
-fn strength(fact: &Fact) -> Vec<ScorePart> {
-    vec![part("strength", fact.strength(), 1.0)]
-}
-
 fn part(name: &'static str, raw: f32, weight: f32) -> ScorePart {
     ScorePart { name, raw, normalised: raw, weight, value: raw * weight }
-}
-
-fn sum(parts: &[ScorePart]) -> f32 {
-    parts.iter().map(|part| part.value).sum()
 }

@@ -42,9 +42,10 @@ impl SqliteStore {
             found.extend(read.iter().cloned());
             self.inner.told.keep(version, &missing, &read);
         }
-        found.sort_unstable_by_key(|fact| fact.id);
+        // Equal ones stand side by side then.
+        let mut found = facts_as_of(found, as_of);
         found.dedup_by_key(|fact| fact.id);
-        Ok(facts_as_of(found, as_of))
+        Ok(found)
     }
 
     /// Returns entities as they were read last, by id; reads those that are not kept.

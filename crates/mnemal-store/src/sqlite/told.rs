@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemal_core::{Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within};
+use mnemal_core::{
+    Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within, sort_facts,
+};
 
 use crate::port::graph::Version;
 
@@ -87,6 +89,7 @@ pub(super) struct Told(Mutex<Option<Kept>>);
 #[derive(Debug)]
 struct Kept {
     version: Version,
+    /// Each in the order in which facts are answered, so that what several places hold is sorted by joining.
     by_place: HashMap<Place, Vec<Arc<Fact>>>,
     entities: HashMap<EntityId, Arc<Entity>>,
 }
@@ -136,6 +139,9 @@ impl Told {
                         facts.push(Arc::clone(fact));
                     }
                 }
+            }
+            for facts in sorted.values_mut() {
+                sort_facts(facts);
             }
             known.by_place.extend(sorted);
         }
@@ -201,7 +207,11 @@ impl Told {
         for (place, facts) in &mut kept.by_place {
             facts.retain(|fact| !changed.contains(&fact.id));
             let new = delta.facts.iter().filter(|fact| fact.expired_at.is_none() && place.holds(fact));
+            let kept = facts.len();
             facts.extend(new.cloned().map(Arc::new));
+            if facts.len() > kept {
+                sort_facts(facts);
+            }
         }
     }
 
