@@ -68,17 +68,25 @@ impl Decay {
 
     /// Returns the lowest inferred learnings beyond the most that may hold.
     pub(crate) fn too_many<L: Borrow<Learning>>(&self, learnings: &[L], as_of: AsOf) -> HashSet<LearningId> {
-        let rows = || learnings.iter().map(Borrow::borrow);
-        let told = rows().filter(|row| counts(row) && !is_inferred(row)).count();
-        let room = self.most.saturating_sub(told);
-        if rows().filter(|row| is_inferred(row)).count() <= room {
+        if self.do_all_hold(learnings) {
             return HashSet::new();
         }
-        let inferred = rows().filter(|row| is_inferred(row));
+        let inferred = learnings.iter().map(Borrow::borrow).filter(|row| is_inferred(row));
         let mut ranked: Vec<(Score, &Learning)> =
             inferred.map(|row| (self.rank(row, as_of.world), row)).collect();
         ranked.sort_by(|one, other| best_first(*one, *other));
-        ranked.into_iter().skip(room).map(|(_, row)| row.id).collect()
+        ranked.into_iter().skip(self.room(learnings)).map(|(_, row)| row.id).collect()
+    }
+
+    /// Whether there are not too many, whenever.
+    pub(crate) fn do_all_hold<L: Borrow<Learning>>(&self, learnings: &[L]) -> bool {
+        learnings.iter().filter(|row| is_inferred((*row).borrow())).count() <= self.room(learnings)
+    }
+
+    /// Returns how many inferred ones have room beside those that were told.
+    fn room<L: Borrow<Learning>>(&self, learnings: &[L]) -> usize {
+        let rows = learnings.iter().map(Borrow::borrow);
+        self.most.saturating_sub(rows.filter(|row| counts(row) && !is_inferred(row)).count())
     }
 }
 

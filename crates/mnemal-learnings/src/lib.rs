@@ -11,6 +11,7 @@ mod rows;
 
 mod decay;
 mod notes;
+mod same;
 mod source;
 
 mod preferences;

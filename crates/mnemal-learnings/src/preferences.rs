@@ -15,8 +15,9 @@ use mnemal_core::{
 use mnemal_extract::question;
 use mnemal_text::fold;
 
+use crate::same::Same;
 use crate::source::best;
-use crate::topic::{NEARNESS, Near, REQUESTS, Topic, WORDS, apart, common, near};
+use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
 
 /// Preferences that are offered however many there are, where a request asks for advice or work. Source: ADR 56.
 const OFFERED: usize = 60;
@@ -52,14 +53,25 @@ pub struct PreferenceSource {
 
 #[derive(Default)]
 struct Known {
-    topics: HashMap<LearningId, Arc<Topic>>,
+    topics: ByLearning,
     requests: Option<Arc<[f32]>>,
-    /// Vectors without what most have in common, of which topics in which order.
-    apart: Option<Apart>,
+    shelf: Option<Arc<Shelf>>,
 }
 
-/// Topics, and their [vectors](apart).
-type Apart = (Vec<Arc<Topic>>, Arc<Vec<Option<Vec<f32>>>>);
+/// The preferences among some rows, with all that no question changes.
+struct Shelf {
+    of: Same,
+    /// The places of the preferences among them, the newest first.
+    places: Vec<usize>,
+    /// What they are about, in the same order.
+    topics: Topics,
+}
+
+impl Shelf {
+    fn new(rows: &[Arc<Learning>], places: Vec<usize>, topics: &[Arc<Topic>]) -> Self {
+        Self { of: Same::new(rows), places, topics: Topics::new(topics) }
+    }
+}
 
 impl PreferenceSource {
     /// Chooses among these rows by words, and by vectors where there is an embedder, which is asked about at most `at_once`
@@ -68,22 +80,49 @@ impl PreferenceSource {
         Self { store, embedder, at_once, known: Arc::default() }
     }
 
-    /// Returns what each preference is about, and the direction that all requests have.
-    async fn topics(&self, all: &[Arc<Learning>]) -> Result<(Vec<Arc<Topic>>, Option<Arc<[f32]>>), GapCause> {
+    /// Returns the preferences among these rows, and the direction that all requests have; and why there are no vectors.
+    async fn shelf(&self, rows: &[Arc<Learning>]) -> (Arc<Shelf>, Option<Arc<[f32]>>, Option<GapCause>) {
+        {
+            let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(shelf) = kept.shelf.as_ref().filter(|shelf| shelf.of.is(rows)) {
+                return (Arc::clone(shelf), kept.requests.clone(), None);
+            }
+        }
+        let mut all: Vec<(usize, &Arc<Learning>)> =
+            rows.iter().enumerate().filter(|(_, one)| is_offered(one)).collect();
+        all.sort_by_key(|(_, one)| Reverse((one.created_at, one.id)));
+        let (places, all): (Vec<usize>, Vec<&Arc<Learning>>) = all.into_iter().unzip();
+        let (known, requests, cause) = match self.topics(&all).await {
+            Ok((known, requests)) => (known, requests, None),
+            Err(cause) => (ByLearning::new(), None, Some(cause)),
+        };
+        let topic = |one: &&Arc<Learning>| {
+            known.get(&one.id).cloned().unwrap_or_else(|| Arc::new(Topic::of(&one.content, None)))
+        };
+        let topics: Vec<Arc<Topic>> = all.iter().map(topic).collect();
+        let shelf = Arc::new(Shelf::new(rows, places, &topics));
+        // Those that wait for a vector get it from one of the next requests.
+        if known.len() == all.len() {
+            let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.shelf = Some(Arc::clone(&shelf));
+        }
+        (shelf, requests, cause)
+    }
+
+    /// Returns what each preference is about as far as it is known, and the direction that all requests have.
+    async fn topics(&self, all: &[&Arc<Learning>]) -> Result<(ByLearning, Option<Arc<[f32]>>), GapCause> {
         let (mut known, requests) = {
             let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(topics) = kept.all(all) {
-                return Ok((topics, kept.requests.clone()));
-            }
-            let find = |one: &Arc<Learning>| Some((one.id, Arc::clone(kept.topics.get(&one.id)?)));
-            (all.iter().filter_map(find).collect::<HashMap<_, _>>(), kept.requests.clone())
+            let find = |one: &&Arc<Learning>| Some((one.id, Arc::clone(kept.topics.get(&one.id)?)));
+            (all.iter().filter_map(find).collect::<ByLearning>(), kept.requests.clone())
         };
-        let new = all.iter().filter(|one| !known.contains_key(&one.id));
+        let new: Vec<&Arc<Learning>> =
+            all.iter().copied().filter(|one| !known.contains_key(&one.id)).collect();
         let mut learnt: Vec<(LearningId, Arc<Topic>)> = Vec::new();
         let (mut answer, mut direction) = (Ok(()), requests);
         match self.embedder.part() {
             Ok(embedder) => {
-                let new: Vec<&Arc<Learning>> = new.take(self.at_once).collect();
+                let new: Vec<&Arc<Learning>> = new.into_iter().take(self.at_once).collect();
                 let texts: Vec<&str> = new.iter().map(|one| one.content.as_str()).collect();
                 match vectors(embedder, &texts, &mut direction).await {
                     Ok(vectors) => learnt.extend(
@@ -94,30 +133,13 @@ impl PreferenceSource {
                     Err(error) => answer = Err(GapCause::from(error)),
                 }
             }
-            Err(_) => learnt.extend(new.map(|one| (one.id, Arc::new(Topic::of(&one.content, None))))),
+            Err(_) => {
+                learnt.extend(new.iter().map(|one| (one.id, Arc::new(Topic::of(&one.content, None)))));
+            }
         }
         known.extend(learnt);
         self.known.lock().unwrap_or_else(PoisonError::into_inner).keep(&known, direction.clone());
-        answer?;
-        let topic = |one: &Arc<Learning>| {
-            known.get(&one.id).cloned().unwrap_or_else(|| Arc::new(Topic::of(&one.content, None)))
-        };
-        Ok((all.iter().map(topic).collect(), direction))
-    }
-
-    /// Returns the vectors of topics without what most of them have in common.
-    fn apart(&self, topics: &[Arc<Topic>]) -> Arc<Vec<Option<Vec<f32>>>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).apart.clone();
-        let is_of = |of: &[Arc<Topic>]| {
-            of.len() == topics.len() && of.iter().zip(topics).all(|(one, other)| Arc::ptr_eq(one, other))
-        };
-        if let Some((_, vectors)) = known.filter(|(of, _)| is_of(of)) {
-            return vectors;
-        }
-        let vectors = Arc::new(apart(topics));
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).apart =
-            Some((topics.to_vec(), Arc::clone(&vectors)));
-        vectors
+        answer.map(|()| (known, direction))
     }
 
     /// Returns what the request is about, with its own vector if it is of the same model.
@@ -132,17 +154,12 @@ impl PreferenceSource {
     }
 }
 
-impl Known {
-    /// Returns the topics of these where they are what is kept, all of them and no others.
-    fn all(&self, of: &[Arc<Learning>]) -> Option<Vec<Arc<Topic>>> {
-        if self.topics.len() != of.len() {
-            return None;
-        }
-        of.iter().map(|one| self.topics.get(&one.id).cloned()).collect()
-    }
+/// What learnings are about.
+type ByLearning = HashMap<LearningId, Arc<Topic>>;
 
+impl Known {
     /// Keeps what still holds; of several users at once the last one stays, which costs time and nothing else.
-    fn keep(&mut self, known: &HashMap<LearningId, Arc<Topic>>, requests: Option<Arc<[f32]>>) {
+    fn keep(&mut self, known: &ByLearning, requests: Option<Arc<[f32]>>) {
         self.topics.clone_from(known);
         self.requests = requests;
     }
@@ -189,7 +206,7 @@ impl ContextSource for PreferenceSource {
             ..LearningFilter::all()
         };
         let all = self.store.active(&filter, request.as_of).await?;
-        Ok(self.chosen(request, all).await)
+        Ok(self.chosen(request, &all).await)
     }
 }
 
@@ -205,12 +222,10 @@ impl PreferenceSource {
     pub(crate) async fn chosen(
         &self,
         request: &ContextRequest,
-        mut all: Vec<Arc<Learning>>,
+        rows: &[Arc<Learning>],
     ) -> Degraded<Vec<Fragment>> {
         let Some(query) = question_of(request) else { return Degraded::whole(Vec::new()) };
-        all.retain(|one| one.kind == LearningKind::Preference && one.level == Level::User);
-        all.sort_by_key(|one| Reverse((one.created_at, one.id)));
-        if all.is_empty() {
+        if !rows.iter().any(|one| is_offered(one)) {
             return Degraded::whole(Vec::new());
         }
         let mut gaps = Gaps::default();
@@ -219,13 +234,13 @@ impl PreferenceSource {
             keep(cause);
             Topic::of(query, None)
         });
-        let (topics, requests) = self.topics(&all).await.unwrap_or_else(|cause| {
-            keep(cause);
-            (all.iter().map(|one| Arc::new(Topic::of(&one.content, None))).collect(), None)
-        });
-        let found = near(&asked, requests.as_deref(), &topics, &self.apart(&topics));
+        let (shelf, requests, cause) = self.shelf(rows).await;
+        cause.into_iter().for_each(keep);
+        let all: Vec<&Learning> =
+            shelf.places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref).collect();
+        let found = shelf.topics.near(&asked, requests.as_deref());
         let voices = Voices::of(&all, query);
-        let rated = |(place, (one, near)): (usize, (&Arc<Learning>, Near))| {
+        let rated = |(place, (one, near)): (usize, (&&Learning, Near))| {
             let voice = voices.weight(one);
             let sum = parts(near, voice).iter().flatten().map(|part| part.value).sum();
             Rated { score: Score::new(sum), place, near, voice }
@@ -238,6 +253,11 @@ impl PreferenceSource {
         let offered = |one: Rated| Some(fragment(all.get(one.place)?, one.score, parts(one.near, one.voice)));
         gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
+}
+
+/// Whether it is a preference in the user's own words.
+fn is_offered(row: &Learning) -> bool {
+    row.kind == LearningKind::Preference && row.level == Level::User
 }
 
 /// A preference that may be offered.
@@ -260,7 +280,7 @@ struct Voices {
 }
 
 impl Voices {
-    fn of(all: &[Arc<Learning>], query: &str) -> Self {
+    fn of(all: &[&Learning], query: &str) -> Self {
         let words = fold(query);
         let named = words.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect();
         Self { has_own: all.iter().any(|one| name(one).is_none()), named }

@@ -1,17 +1,19 @@
 //! Offers notes for a context: who somebody is, how he wants things, and what always matters.
 
 use std::cmp::{Ordering, Reverse};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
     Basis, Because, Category, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Label, Layer,
-    Learning, LearningFilter, LearningKind, LearningStore, Leave, Level, RecordRef, Result, Score, ScorePart,
-    Section, Slot, Timestamp, Zone,
+    Learning, LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, RecordRef, Result,
+    Score, ScorePart, Section, Slot, Timestamp, Zone,
 };
 
 use crate::decay::Decay;
 use crate::preferences::PreferenceSource;
+use crate::same::Same;
 
 /// Importance from which a note stands in knowledge without being asked for. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
@@ -43,18 +45,19 @@ pub struct NotesSource {
     store: Arc<dyn LearningStore>,
     decay: Decay,
     preferences: Option<PreferenceSource>,
+    standings: Arc<Mutex<Option<Arc<Standings>>>>,
 }
 
 impl NotesSource {
     /// Offers these rows.
     pub fn new(store: Arc<dyn LearningStore>) -> Self {
-        Self { store, decay: Decay::default(), preferences: None }
+        Self { store, decay: Decay::default(), preferences: None, standings: Arc::default() }
     }
 
     /// Says how they fade, and how many hold.
     #[must_use]
     pub fn with_decay(self, decay: Decay) -> Self {
-        Self { decay, ..self }
+        Self { decay, standings: Arc::default(), ..self }
     }
 
     /// Offers what a [`PreferenceSource`] of the same rows would, too, so that they are read once for both.
@@ -64,37 +67,55 @@ impl NotesSource {
         Self { preferences: Some(preferences), ..self }
     }
 
+    /// Returns where these rows stand, as it was found out last.
+    fn standings(&self, rows: &[Arc<Learning>]) -> Arc<Standings> {
+        let mut kept = self.standings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(standings) = kept.as_ref().filter(|standings| standings.of.is(rows)) {
+            return Arc::clone(standings);
+        }
+        let standings = Arc::new(Standings::new(rows, self.decay));
+        *kept = Some(Arc::clone(&standings));
+        standings
+    }
+
     /// Offers those of some rows that need no question.
     fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
-        let too_many = self.decay.too_many(notes, request.as_of);
-        let identity = IDENTITY.map(Category::new);
-        let identity: Vec<&Category> = identity.iter().filter_map(|parent| parent.as_ref().ok()).collect();
-        let mut placed: Vec<Placed<'_>> = notes
-            .iter()
-            .map(AsRef::as_ref)
-            .filter(|note| note.level > Level::External && !too_many.contains(&note.id))
-            .filter_map(|note| Some((place(note, request, &identity)?, rank(note, request), note)))
-            .filter(|(.., note)| may_warn(note, request))
-            .filter(|(section, ..)| request.sections.only().is_none_or(|wanted| wanted.contains(section)))
-            .filter(|(section, ..)| *section != Section::Knowledge || begins(request))
-            .collect();
-        placed.sort_by_key(|(section, ..)| *section);
-        let best_first = |(_, rank_a, a): &Placed<'_>, (_, rank_b, b): &Placed<'_>| {
-            let by_age = (Reverse(a.created_at), a.id).cmp(&(Reverse(b.created_at), b.id));
-            rank_b.total_cmp(rank_a).then(by_age)
+        let standings = self.standings(notes);
+        let too_many =
+            if standings.do_all_hold { HashSet::new() } else { self.decay.too_many(notes, request.as_of) };
+        let seen = |standing: &Standing| {
+            let note = notes.get(standing.row)?.as_ref();
+            Some((standing.seen_by(request, note), note))
         };
+        let mut placed: Vec<Placed<'_>> = standings
+            .all
+            .iter()
+            .filter_map(seen)
+            .filter(|(.., note)| too_many.is_empty() || !too_many.contains(&note.id))
+            .filter(|(standing, note)| !standing.is_of_a_tool || may_warn(note, request))
+            .filter(|(Standing { section, .. }, _)| {
+                request.sections.only().is_none_or(|wanted| wanted.contains(section))
+            })
+            .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
+            .collect();
+        placed.sort_by_key(|(standing, _)| standing.section);
+        let best_first = |(a, _): &Placed<'_>, (b, _): &Placed<'_>| a.cmp_in_section(b);
         let mut fragments: Vec<Fragment> = Vec::new();
-        for of_section in placed.chunk_by(|(a, ..), (b, ..)| a == b) {
-            let is_unasked = of_section.first().is_some_and(|(section, ..)| *section == Section::Knowledge);
+        for of_section in placed.chunk_by(|(a, _), (b, _)| a.section == b.section) {
+            let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
             let mut chosen = of_section.to_vec();
             best(&mut chosen, if is_unasked { UNASKED } else { OFFERED }, best_first);
             let mut warnings = 0;
-            chosen.retain(|(.., note)| {
-                let is_warning = note.kind == LearningKind::Tool && !is_of_tool(note, request);
+            chosen.retain(|(standing, note)| {
+                let is_warning = standing.is_of_a_tool && !is_of_tool(note, request);
                 warnings += usize::from(is_warning);
                 !is_warning || request.query.is_some() || warnings <= WARNED.1
             });
-            fragments.extend(chosen.into_iter().map(|(section, rank, note)| fragment(section, rank, note)));
+            fragments.extend(
+                chosen
+                    .into_iter()
+                    .map(|(Standing { section, rank, .. }, note)| fragment(section, rank, note)),
+            );
         }
         fragments
     }
@@ -114,7 +135,7 @@ impl ContextSource for NotesSource {
         };
         let rows = self.store.active(&filter, request.as_of).await?;
         let mut chosen = match &self.preferences {
-            Some(preferences) => preferences.chosen(request, rows.clone()).await,
+            Some(preferences) => preferences.chosen(request, &rows).await,
             None => Degraded::whole(Vec::new()),
         };
         let mut fragments = self.unasked(request, &rows);
@@ -123,8 +144,74 @@ impl ContextSource for NotesSource {
     }
 }
 
-/// A note with its section and what decides its place there.
-type Placed<'n> = (Section, f32, &'n Learning);
+/// A note with where it stands in a context.
+type Placed<'n> = (Standing, &'n Learning);
+
+/// Where the rows stand that need no question, by section, the best first: what is the same for all requests.
+#[derive(Debug)]
+struct Standings {
+    of: Same,
+    all: Vec<Standing>,
+    /// Whether none is too many.
+    do_all_hold: bool,
+}
+
+impl Standings {
+    fn new(rows: &[Arc<Learning>], decay: Decay) -> Self {
+        let identity = IDENTITY.map(Category::new);
+        let identity: Vec<&Category> = identity.iter().filter_map(|parent| parent.as_ref().ok()).collect();
+        let shown = rows.iter().enumerate().filter(|(_, note)| note.level > Level::External);
+        let standing = |(row, note): (usize, &Arc<Learning>)| {
+            Some(Standing {
+                section: section(note, &identity)?,
+                rank: standing(note) + if is_pinned(note) { 1.0 } else { 0.0 },
+                created_at: note.created_at,
+                id: note.id,
+                row,
+                taught_in: note.signal.is_some().then(|| hour(note.occurred_at)),
+                is_of_a_tool: note.kind == LearningKind::Tool,
+            })
+        };
+        let mut all: Vec<Standing> = shown.filter_map(standing).collect();
+        all.sort_unstable_by(|a, b| a.section.cmp(&b.section).then_with(|| a.cmp_in_section(b)));
+        Self { of: Same::new(rows), all, do_all_hold: decay.do_all_hold(rows) }
+    }
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    section: Section,
+    /// See [`seen_by`](Self::seen_by).
+    rank: f32,
+    created_at: Timestamp,
+    id: LearningId,
+    /// Its place among the rows.
+    row: usize,
+    /// The hour in which a conversation taught it, if one did.
+    taught_in: Option<i64>,
+    is_of_a_tool: bool,
+}
+
+impl Standing {
+    /// Returns where it stands for a request: what is pinned, or about the tool that is about to be used, stands first, then by
+    /// importance × confidence; what the conversation itself has just taught stands apart.
+    fn seen_by(self, request: &ContextRequest, note: &Learning) -> Self {
+        let is_fresh = self.taught_in == Some(hour(request.as_of.world)) && note.session == request.session;
+        let is_meant = is_of_tool(note, request) && !is_pinned(note);
+        Self {
+            section: if is_fresh { Section::Learnings } else { self.section },
+            rank: if is_meant { self.rank + 1.0 } else { self.rank },
+            ..self
+        }
+    }
+
+    /// The best first, the newest first among equals; no two are equal.
+    fn cmp_in_section(&self, other: &Self) -> Ordering {
+        let by_age = (Reverse(self.created_at), self.id).cmp(&(Reverse(other.created_at), other.id));
+        other.rank.total_cmp(&self.rank).then(by_age)
+    }
+}
 
 /// Keeps the first `most` in an order in which no two are equal; the rest is not sorted.
 pub(crate) fn best<T>(all: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> Ordering) {
@@ -152,12 +239,8 @@ fn may_warn(note: &Learning, request: &ContextRequest) -> bool {
     note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED.0
 }
 
-/// Returns where a note stands in a context of a conversation.
-fn place(note: &Learning, request: &ContextRequest, identity: &[&Category]) -> Option<Section> {
-    let hour = |at: Timestamp| at.as_micros().div_euclid(FRESH);
-    let is_own = note.signal.is_some() && note.session == request.session;
-    let is_fresh = is_own && hour(note.occurred_at) == hour(request.as_of.world);
-    section(note, identity).map(|section| if is_fresh { Section::Learnings } else { section })
+fn hour(at: Timestamp) -> i64 {
+    at.as_micros().div_euclid(FRESH)
 }
 
 /// Returns where a note stands without being asked for; `identity` are the categories that say who somebody is.
@@ -175,11 +258,6 @@ fn section(note: &Learning, identity: &[&Category]) -> Option<Section> {
 /// Whether a person has said that it must stand in every context.
 pub fn is_pinned(note: &Learning) -> bool {
     note.level == Level::User && note.tags.iter().any(|tag| tag.as_str() == PINNED)
-}
-
-/// What stands first: what is pinned, or about the tool that is about to be used, then by importance × confidence.
-fn rank(note: &Learning, request: &ContextRequest) -> f32 {
-    standing(note) + if is_pinned(note) || is_of_tool(note, request) { 1.0 } else { 0.0 }
 }
 
 /// Importance × confidence, which do not change with time.
