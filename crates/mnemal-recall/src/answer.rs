@@ -38,6 +38,7 @@ pub(crate) async fn answer(
     };
     let mut ranked = ranked.into_iter();
     let pool = spread::pool(request.spread, request.limit.get());
+    let living = living(&request.filter);
     while hits.len() < pool {
         let wanted: Vec<&Fused> = ranked.by_ref().take(pool - hits.len()).collect();
         if wanted.is_empty() {
@@ -45,7 +46,8 @@ pub(crate) async fn answer(
         }
         let ids = ids(search, &wanted, request.expand);
         let mut events = recall.fetch(&ids, gaps).await?;
-        let found = wanted.into_iter().filter_map(|fused| hit(request, query, search, fused, &mut events));
+        let found =
+            wanted.into_iter().filter_map(|fused| hit((request, &living), query, search, fused, &mut events));
         let (holds, ended) = standing::part(recall, found.collect(), request.as_of, gaps).await;
         hits.extend(holds);
         withheld.extend(ended);
@@ -91,15 +93,20 @@ fn beside(search: &Search, row: u32) -> (u32, u32) {
 }
 
 fn hit(
-    request: &RecallRequest,
+    (request, living): (&RecallRequest, &EventFilter),
     query: &Query,
     search: &Search,
     fused: &Fused,
     events: &mut HashMap<EventId, Event>,
 ) -> Option<Hit> {
     let index = &search.snapshot.index;
-    let event =
-        events.get(&index.event(fused.row)?).filter(|event| may_show(&request.filter, event))?.clone();
+    let id = index.event(fused.row)?;
+    // Only where those beside a hit are wanted, it may be wanted again.
+    let event = match request.expand {
+        Expand::Nothing => events.remove(&id),
+        Expand::Neighbours => events.get(&id).cloned(),
+    };
+    let event = event.filter(|event| living.accepts(event))?;
     let has_phrase = event.kept().is_some_and(|kept| holds_phrase(&kept.content, query));
     let grounds = Grounds { has_phrase, ..search.grounds(fused.row, query) };
     let evidence = grounds.evidence(&EvidenceRule::LEARNT);
@@ -108,7 +115,7 @@ fn hit(
     }
     let neighbour = |row: u32| {
         let event = events.get(&index.event(row)?)?;
-        may_show(&for_reading(&request.filter), event).then(|| event.clone())
+        for_reading(living).accepts(event).then(|| event.clone())
     };
     let (before, after) = match request.expand {
         Expand::Nothing => (None, None),
@@ -141,11 +148,9 @@ fn holds_phrase(content: &str, query: &Query) -> bool {
     query.phrases.iter().any(|phrase| content.contains(phrase))
 }
 
-/// Whether the log's own row passes: living, not held back, and within what was asked for.
-fn may_show(filter: &EventFilter, event: &Event) -> bool {
-    let living =
-        EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..filter.clone() };
-    living.accepts(event)
+/// A filter that the log's own row must pass: living, not held back, and within what was asked for.
+fn living(filter: &EventFilter) -> EventFilter {
+    EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..filter.clone() }
 }
 
 /// A filter for the messages beside a hit: whose they are still counts, who says them and when does not.

@@ -89,7 +89,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// Returns the line as a part of a context, made of its hit as a whole; `weight` is that of the hit's space.
-    pub(crate) fn fragment(self, whole: &Fragment, weight: f32) -> Fragment {
+    pub(crate) fn fragment(self, whole: Fragment, weight: f32) -> Fragment {
         let Self { span, text, rank } = self;
         let rank = ScorePart { weight: rank.weight * weight, value: rank.value * weight, ..rank };
         Fragment {
@@ -99,7 +99,7 @@ impl Line {
             score: Score::new(rank.value),
             parts: vec![rank],
             because: Because::Time,
-            ..whole.clone()
+            ..whole
         }
     }
 }

@@ -6,6 +6,9 @@ use crate::lexical::LexicalIndex as _;
 use crate::memory::MemoryIndex;
 use crate::rows::RowSet;
 
+/// Rows that are looked at together for one of a conversation. Source: own choice.
+const STRETCH: usize = 64;
+
 /// Returns the rows that pass; what the filter says of erased and quarantined events is void, because no block holds them.
 pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&SessionId>) -> RowSet {
     let except = except.and_then(|session| Some((session, index.session_number(session.as_str())?)));
@@ -30,10 +33,13 @@ pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&Se
 
 /// All rows but those of one conversation; its decisions pass.
 fn all_but(index: &MemoryIndex, session: u32) -> RowSet {
-    let sessions = &index.columns.sessions;
-    RowSet::of(index.rows(), |row| {
-        sessions.get(row as usize) != Some(&session) || index.role(row) == Some(Role::Decision)
-    })
+    // Few rows are of one conversation, and to find that none of many is costs next to nothing.
+    let stretches = index.columns.sessions.chunks(STRETCH).zip((0_u32..).step_by(STRETCH));
+    let of_session =
+        stretches.filter(|(sessions, _)| sessions.contains(&session)).flat_map(|(sessions, first)| {
+            sessions.iter().zip(first..).filter(|(of, _)| **of == session).map(|(_, row)| row)
+        });
+    RowSet::all_but(index.rows(), of_session.filter(|row| index.role(*row) != Some(Role::Decision)))
 }
 
 fn is_open(filter: &EventFilter) -> bool {

@@ -206,13 +206,13 @@ impl Hit {
     /// however little the second has to say. Times the evidence of its best hit, which is comparable, a space's ranking
     /// keeps its order and finds its place among those of other spaces.
     #[must_use]
-    pub fn weighed(&self, weight: f32) -> Self {
-        let parts = self.parts.iter().map(|part| ScorePart {
-            weight: part.weight * weight,
-            value: part.value * weight,
-            ..*part
-        });
-        Self { score: Score::new(self.score.get() * weight), parts: parts.collect(), ..self.clone() }
+    pub fn weighed(mut self, weight: f32) -> Self {
+        for part in &mut self.parts {
+            part.weight *= weight;
+            part.value *= weight;
+        }
+        self.score = Score::new(self.score.get() * weight);
+        self
     }
 }
 

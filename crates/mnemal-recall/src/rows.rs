@@ -29,6 +29,22 @@ impl RowSet {
         Self { bits: Some(bits), rows, len }
     }
 
+    /// Returns the set of all rows but these, each named once.
+    pub(crate) fn all_but(rows: u32, these: impl Iterator<Item = u32>) -> Self {
+        let mut bits = vec![u64::MAX; rows.div_ceil(64) as usize];
+        if let Some(last) = bits.last_mut().filter(|_| rows % 64 > 0) {
+            *last = (1 << (rows % 64)) - 1;
+        }
+        let mut len = rows;
+        for row in these {
+            if let Some(word) = bits.get_mut((row / 64) as usize) {
+                *word &= !(1 << (row % 64));
+                len = len.saturating_sub(1);
+            }
+        }
+        Self { bits: Some(bits), rows, len }
+    }
+
     /// Whether a row is in the set.
     #[inline]
     pub fn has(&self, row: u32) -> bool {
@@ -66,5 +82,11 @@ mod tests {
         let all = RowSet::all(3);
         assert!(all.has(2) && !all.has(3) && !all.is_empty());
         assert!(RowSet::of(0, |_| true).is_empty());
+        for rows in [0, 63, 64, 65, 130] {
+            let (some, same) =
+                (RowSet::all_but(rows, (3..rows).step_by(7)), RowSet::of(rows, |row| row % 7 != 3));
+            assert_eq!(some.len(), same.len());
+            assert!((0..rows + 70).all(|row| some.has(row) == same.has(row)), "{rows}");
+        }
     }
 }

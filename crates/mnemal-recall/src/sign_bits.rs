@@ -196,7 +196,11 @@ impl SignBits {
         }
         let rows = self.sample.chunks_exact(self.words.max(1)).zip((0_usize..).step_by(self.step));
         let passes = |row: usize| u32::try_from(row).is_ok_and(|row| filter.has(row));
-        Cow::Owned(rows.filter(|(_, row)| passes(*row)).flat_map(|(bits, _)| bits).copied().collect())
+        let mut sample = Vec::with_capacity(self.sample.len());
+        for (bits, _) in rows.filter(|(_, row)| passes(*row)) {
+            sample.extend_from_slice(bits);
+        }
+        Cow::Owned(sample)
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, ContextRequest, ContextSource, Degraded, EventFilter, Fragment, Importance, Label, Layer, Level,
-    NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
+    Because, Body, ContextRequest, ContextSource, Degraded, Event, EventFilter, Fragment, Importance, Label,
+    Layer, Level, NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
 
 use crate::course::{Course, Line};
@@ -83,33 +83,36 @@ impl ContextSource for RecallSource {
             ..RecallRequest::new(query.clone())
         };
         let recalled = self.recall.recall(&asked).await?;
-        Ok(recalled.map(|recalled| self.offered(&recalled, request, course, query)))
+        Ok(recalled.map(|recalled| self.offered(recalled, request, course, query)))
     }
 }
 
 impl RecallSource {
     fn offered(
         &self,
-        recalled: &Recalled,
+        recalled: Recalled,
         request: &ContextRequest,
         course: Option<Course>,
         query: &str,
     ) -> Vec<Fragment> {
-        let floors = Floors::of(recalled, request);
-        let best = recalled.hits.iter().take(self.most.get()).map(|hit| (hit, floors.refuse(hit)));
-        let ended = recalled.withheld.iter().map(|ended| (&ended.hit, Some(ended.reason)));
-        let offered = best.chain(ended).filter(|(hit, _)| is_known(hit, request));
-        let weighed = offered.map(|(hit, withheld)| (hit.weighed(recalled.evidence), withheld));
-        let mut offered: Vec<Fragment> =
-            weighed.filter_map(|(hit, withheld)| Some(Fragment { withheld, ..fragment(&hit)? })).collect();
+        let floors = Floors::of(&recalled, request);
+        let Recalled { hits, withheld, evidence, .. } = recalled;
         // Where the best hit is no evidence, nothing was said of what is asked.
-        if let Some(course) = course.filter(|_| recalled.evidence >= EVIDENCE_FLOOR) {
-            let known = recalled.hits.iter().filter(|hit| is_known(hit, request));
-            let lines = course.lines(known, query, self.recall.analyzer());
-            let step = |(hit, line): (&Hit, Line)| Some(line.fragment(&fragment(hit)?, recalled.evidence));
-            offered.extend(lines.into_iter().filter_map(step));
-        }
-        offered
+        let steps: Vec<Fragment> = match course.filter(|_| evidence >= EVIDENCE_FLOOR) {
+            Some(course) => {
+                let known = hits.iter().filter(|hit| is_known(hit, request));
+                let lines = course.lines(known, query, self.recall.analyzer());
+                let step = |(hit, line): (&Hit, Line)| Some(line.fragment(fragment(hit.clone())?, evidence));
+                lines.into_iter().filter_map(step).collect()
+            }
+            None => Vec::new(),
+        };
+        let best = hits.into_iter().take(self.most.get()).map(|hit| (floors.refuse(&hit), hit));
+        let ended = withheld.into_iter().map(|ended| (Some(ended.reason), ended.hit));
+        let offered = best.chain(ended).filter(|(_, hit)| is_known(hit, request));
+        let offered = offered
+            .filter_map(|(withheld, hit)| Some(Fragment { withheld, ..fragment(hit.weighed(evidence))? }));
+        offered.chain(steps).collect()
     }
 }
 
@@ -153,26 +156,20 @@ fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
     has_words && !is_own && hit.event.recorded_at <= request.as_of.belief
 }
 
-fn fragment(hit: &Hit) -> Option<Fragment> {
-    let event = &hit.event;
-    let kept = event.kept()?;
+fn fragment(hit: Hit) -> Option<Fragment> {
+    let Event { id, level, trust, body: Body::Kept(kept), .. } = hit.event else { return None };
+    let NewEvent { content, occurred_at, zone, speaker, .. } = *kept;
     Some(Fragment {
         section: Section::Recall,
-        record: RecordRef::Event(event.id),
+        record: RecordRef::Event(id),
         producer: None,
-        sources: vec![Source { event: event.id, span: Span::whole(&kept.content).ok()? }],
-        text: kept.content.clone(),
-        label: Label {
-            level: event.level,
-            at: kept.occurred_at,
-            zone: kept.zone.clone(),
-            speaker: kept.speaker.clone(),
-            space: None,
-        },
-        trust: event.trust,
+        sources: vec![Source { event: id, span: Span::whole(&content).ok()? }],
+        text: content,
+        label: Label { level, at: occurred_at, zone, speaker, space: None },
+        trust,
         importance: Importance::DEFAULT,
         score: hit.score,
-        parts: hit.parts.clone(),
+        parts: hit.parts,
         because: Because::Query,
         withheld: None,
     })

@@ -10,7 +10,7 @@ use mnemal_core::{
     Learning, Result, Scope, Section, Slot, SpaceId, Within,
 };
 use mnemal_events::EventLog;
-use mnemal_recall::{Hit, RecallRequest, Recalled};
+use mnemal_recall::{Hit, RecallRequest, Recalled, Withheld};
 
 use crate::memory::Memory;
 
@@ -131,21 +131,16 @@ pub(crate) fn merged(own: Recalled, others: Vec<(SpaceId, Recalled)>, request: &
     }
     let evidence = others.iter().fold(own.evidence, |largest, (_, other)| other.evidence.max(largest));
     let weight = |of: f32| if evidence > 0.0 { of / evidence } else { 1.0 };
-    let (weight_of_own, mut whole) = (weight(own.evidence), Recalled { evidence, ..own });
-    for hit in &mut whole.hits {
-        *hit = hit.weighed(weight_of_own);
-    }
-    for withheld in &mut whole.withheld {
-        withheld.hit = withheld.hit.weighed(weight_of_own);
-    }
+    let of_own = weight(own.evidence);
+    let mut whole = Recalled { evidence, hits: Vec::new(), withheld: Vec::new(), ..own };
+    whole.hits.extend(own.hits.into_iter().map(|hit| hit.weighed(of_own)));
+    let weighed = |ended: Withheld| Withheld { hit: ended.hit.weighed(of_own), ..ended };
+    whole.withheld.extend(own.withheld.into_iter().map(weighed));
     for (space, other) in others {
         let weight = weight(other.evidence);
-        let label = |hit: &Hit| Hit { space: Some(space.clone()), ..hit.weighed(weight) };
-        whole.hits.extend(other.hits.iter().map(label));
-        let label = |withheld: mnemal_recall::Withheld| mnemal_recall::Withheld {
-            hit: label(&withheld.hit),
-            ..withheld
-        };
+        let label = |hit: Hit| Hit { space: Some(space.clone()), ..hit.weighed(weight) };
+        whole.hits.extend(other.hits.into_iter().map(label));
+        let label = |ended: Withheld| Withheld { hit: label(ended.hit), ..ended };
         whole.withheld.extend(other.withheld.into_iter().map(label));
     }
     let least = request.min_score.unwrap_or(f32::NEG_INFINITY);
