@@ -60,7 +60,7 @@ struct Known {
 
 /// The preferences among some rows, with all that no question changes.
 struct Shelf {
-    of: Same,
+    of: Same<Learning>,
     /// The places of the preferences among them, the newest first.
     places: Vec<usize>,
     /// What they are about, in the same order.

@@ -2,21 +2,36 @@
 
 use std::sync::{Arc, Weak};
 
-use mnemal_core::Learning;
-
 /// Which rows something was computed of. They are told from others by where they stand in memory, which is cheap and never wrong:
 /// the place of a row is not used again as long as it is remembered here, though the row itself may go.
 #[derive(Debug)]
-pub(crate) struct Same(Vec<Weak<Learning>>);
+pub(crate) struct Same<T>(Vec<Weak<T>>);
 
-impl Same {
-    pub(crate) fn new(rows: &[Arc<Learning>]) -> Self {
+impl<T> Same<T> {
+    pub(crate) fn new(rows: &[Arc<T>]) -> Self {
         Self(rows.iter().map(Arc::downgrade).collect())
     }
 
     /// Whether these are the rows, in the same order.
-    pub(crate) fn is(&self, rows: &[Arc<Learning>]) -> bool {
-        let is_one = |(of, row): (&Weak<Learning>, &Arc<Learning>)| of.as_ptr() == Arc::as_ptr(row);
+    pub(crate) fn is(&self, rows: &[Arc<T>]) -> bool {
+        let is_one = |(of, row): (&Weak<T>, &Arc<T>)| of.as_ptr() == Arc::as_ptr(row);
         self.0.len() == rows.len() && self.0.iter().zip(rows).all(is_one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_the_same_as_long_as_none_came_went_or_was_read_again() {
+        let rows = [1, 2, 3].map(Arc::new);
+        let same = Same::new(&rows);
+        assert!(same.is(&rows) && same.is(&rows.clone()));
+        assert!(!same.is(&rows[..2]) && !same.is(&[rows[0].clone(), rows[2].clone(), rows[1].clone()]));
+        assert!(!same.is(&[rows[0].clone(), rows[1].clone(), Arc::new(3)]), "read again");
+        drop(rows);
+        let other: Vec<[Arc<i32>; 3]> = (0..100).map(|_| [1, 2, 3].map(Arc::new)).collect();
+        assert!(!other.iter().any(|rows| same.is(rows)), "the places of what is gone are not used again");
     }
 }

@@ -87,7 +87,8 @@ impl NotesSource {
             let note = notes.get(standing.row)?.as_ref();
             Some((standing.seen_by(request, note), note))
         };
-        let mut placed: Vec<Placed<'_>> = standings
+        let mut placed: Vec<Placed<'_>> = Vec::with_capacity(standings.all.len());
+        let wanted = standings
             .all
             .iter()
             .filter_map(seen)
@@ -96,14 +97,14 @@ impl NotesSource {
             .filter(|(Standing { section, .. }, _)| {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
-            .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
-            .collect();
+            .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request));
+        placed.extend(wanted);
         placed.sort_by_key(|(standing, _)| standing.section);
-        let best_first = |(a, _): &Placed<'_>, (b, _): &Placed<'_>| a.cmp_in_section(b);
+        let best_first = |(a, _): &&Placed<'_>, (b, _): &&Placed<'_>| a.cmp_in_section(b);
         let mut fragments: Vec<Fragment> = Vec::new();
         for of_section in placed.chunk_by(|(a, _), (b, _)| a.section == b.section) {
             let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
-            let mut chosen = of_section.to_vec();
+            let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
             best(&mut chosen, if is_unasked { UNASKED } else { OFFERED }, best_first);
             let mut warnings = 0;
             chosen.retain(|(standing, note)| {
@@ -111,11 +112,8 @@ impl NotesSource {
                 warnings += usize::from(is_warning);
                 !is_warning || request.query.is_some() || warnings <= WARNED.1
             });
-            fragments.extend(
-                chosen
-                    .into_iter()
-                    .map(|(Standing { section, rank, .. }, note)| fragment(section, rank, note)),
-            );
+            let line = |(standing, note): &Placed<'_>| fragment(standing.section, standing.rank, note);
+            fragments.extend(chosen.into_iter().map(line));
         }
         fragments
     }
@@ -150,7 +148,7 @@ type Placed<'n> = (Standing, &'n Learning);
 /// Where the rows stand that need no question, by section, the best first: what is the same for all requests.
 #[derive(Debug)]
 struct Standings {
-    of: Same,
+    of: Same<Learning>,
     all: Vec<Standing>,
     /// Whether none is too many.
     do_all_hold: bool,
@@ -161,7 +159,7 @@ impl Standings {
         let identity = IDENTITY.map(Category::new);
         let identity: Vec<&Category> = identity.iter().filter_map(|parent| parent.as_ref().ok()).collect();
         let shown = rows.iter().enumerate().filter(|(_, note)| note.level > Level::External);
-        let standing = |(row, note): (usize, &Arc<Learning>)| {
+        let place = |(row, note): (usize, &Arc<Learning>)| {
             Some(Standing {
                 section: section(note, &identity)?,
                 rank: standing(note) + if is_pinned(note) { 1.0 } else { 0.0 },
@@ -172,7 +170,7 @@ impl Standings {
                 is_of_a_tool: note.kind == LearningKind::Tool,
             })
         };
-        let mut all: Vec<Standing> = shown.filter_map(standing).collect();
+        let mut all: Vec<Standing> = shown.filter_map(place).collect();
         all.sort_unstable_by(|a, b| a.section.cmp(&b.section).then_with(|| a.cmp_in_section(b)));
         Self { of: Same::new(rows), all, do_all_hold: decay.do_all_hold(rows) }
     }

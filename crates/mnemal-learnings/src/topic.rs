@@ -10,8 +10,8 @@ use mnemal_text::{Analyzer, Language, idf, term_hash};
 pub(crate) const NEARNESS: f32 = 0.77;
 /// Weight of words in common. Source: as [`NEARNESS`]; anything from 0.12 to 0.33 gives the same within .01.
 pub(crate) const WORDS: f32 = 0.23;
-/// Vectors that are compared side by side. Source: measured; each sum waits for the one before it, and sixteen do not wait for each
-/// other.
+/// Vectors that are compared side by side. Source: own choice; a sum waits for what it was before each of its values, and sixteen
+/// sums do not wait for each other.
 const LANES: usize = 16;
 /// Fewest preferences from which what they have in common is taken out of their vectors. Source: own choice; the mean of fewer
 /// is one of them.
@@ -217,6 +217,27 @@ mod tests {
         assert!(found[2].words > 2.0 * found[0].words && found[0].words > 0.0, "{found:?}");
         assert_eq!(found[0].cosine, None);
         assert_eq!(near(&Topic::default(), None, &all), [Near::default(); 3]);
+    }
+
+    #[test]
+    fn products_side_by_side_are_those_of_each_vector_alone_to_the_last_bit() {
+        let value = |seed: usize| ((seed * 7_919 % 1_009) as f32 - 504.0) / 1_009.0;
+        let vector = |place: usize| -> Vec<f32> { (0..70).map(|at| value(place * 71 + at)).collect() };
+        for count in [0, 1, 8, LANES, LANES + 1, 3 * LANES + 5] {
+            let topic =
+                |place: usize| Topic { words: Vec::new(), vector: (place % 3 != 1).then(|| vector(place)) };
+            let all: Vec<Arc<Topic>> = (0..count).map(|place| Arc::new(topic(place))).collect();
+            let (request, common) = (Topic { words: Vec::new(), vector: Some(vector(1_000)) }, vector(2_000));
+            let asked = without_direction(&vector(1_000), Some(&common));
+            let middle = middle(&all);
+            let alone = |topic: &Arc<Topic>| {
+                let apart = unit(difference(topic.vector.as_deref()?, middle.as_deref()));
+                Some(dot(&asked, &apart).to_bits())
+            };
+            let expected: Vec<Option<u32>> = all.iter().map(alone).collect();
+            let found = near(&request, Some(&common), &all);
+            assert_eq!(found.iter().map(|one| one.cosine.map(f32::to_bits)).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]
