@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Civil, Event, Predicate, RuleId, Span, Timestamp, Zone};
+use crate::{Civil, Event, Predicate, RuleId, Span, Support, Timestamp, Zone};
 
 /// What a turn is read with.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +128,36 @@ pub struct ExtractedFact {
     pub span: Span,
     /// The sentence around it.
     pub sentence: Span,
+}
+
+/// How likely a claim of a model is faithful. Source: ADR 52; it stays a candidate until somebody else says the same.
+const OF_MODEL: Confidence = Confidence(0.6);
+
+impl ExtractedFact {
+    /// Makes the claim that a language model found in the words of `quote`; the value is the words `value` at their place.
+    ///
+    /// It says that something is so, and nothing of when: what the words mean is for the gates of the rules to judge.
+    pub fn of_model(predicate: Predicate, subject: Subject, value: (&str, Span), quote: Span) -> Self {
+        let (words, span) = value;
+        Self {
+            rule: RuleId::new(Support::model_rule()).expect("the name is made of letters"),
+            predicate,
+            subject,
+            object: Object {
+                text: words.to_owned(),
+                key: words.to_lowercase(),
+                kind: None,
+                topic: None,
+                span,
+            },
+            act: Act::Assert,
+            attributed_to: None,
+            time: None,
+            confidence: OF_MODEL,
+            span: quote,
+            sentence: quote,
+        }
+    }
 }
 
 /// Whom a claim is about.
@@ -256,7 +286,29 @@ impl WorldTime {
     pub fn civil(self, zone: &Zone) -> Civil {
         Civil::at_seconds(self.0 + i64::from(zone.offset_seconds))
     }
+
+    /// Returns the moment as far as it is known: `2022` for a year, `2010s` for ten, `2022-03` for a month, a quarter or a
+    /// season, else the day.
+    ///
+    /// A day or more begins at midnight where it was said, so it is read as that of the place whose midnight this is. Without
+    /// a grain, and for less than a day, the day is that of UTC.
+    pub fn text(self, grain: Option<Grain>) -> String {
+        let Some(grain) = grain.filter(|grain| *grain >= Grain::Day) else {
+            return Civil::at_seconds(self.0).day_text();
+        };
+        let civil = Civil::at_seconds(self.0 + MIDNIGHTS);
+        match grain {
+            Grain::Month | Grain::Quarter | Grain::Season => format!("{:04}-{:02}", civil.year, civil.month),
+            Grain::Year | Grain::Century => format!("{:04}", civil.year),
+            Grain::Decade => format!("{:04}s", civil.year),
+            _ => civil.day_text(),
+        }
+    }
 }
+
+/// Seconds within which a local midnight lies before that of UTC; added to it, the midnights of all offsets from -10:59 to
+/// +13:00 fall on their own day. Source: own choice; beyond these a few islands have theirs.
+const MIDNIGHTS: i64 = 13 * 3_600;
 
 /// The unit in which a time is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -283,6 +335,45 @@ pub enum Grain {
     Decade,
     /// A hundred years.
     Century,
+}
+
+impl Grain {
+    /// All of them, the finest first.
+    pub const ALL: [Self; 11] = [
+        Self::Second,
+        Self::Minute,
+        Self::Hour,
+        Self::Day,
+        Self::Week,
+        Self::Month,
+        Self::Quarter,
+        Self::Season,
+        Self::Year,
+        Self::Decade,
+        Self::Century,
+    ];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Second => "second",
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Quarter => "quarter",
+            Self::Season => "season",
+            Self::Year => "year",
+            Self::Decade => "decade",
+            Self::Century => "century",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grain| grain.as_str() == name)
+    }
 }
 
 /// The names that a space knows, for finding them again in a text.
@@ -378,6 +469,30 @@ mod tests {
         assert!(known.longest_at(&["anabel"]).is_none());
         known.add("Ana", EntityKind::Animal);
         assert_eq!(known.longest_at(&["ana"]).unwrap().kind, EntityKind::Animal);
+    }
+
+    #[test]
+    fn a_moment_is_said_as_far_as_it_is_known() {
+        // Midnights of 1 March 2022 in Auckland, Berlin, London and Honolulu.
+        for hours in [-13, -1, 0, 10] {
+            let at = WorldTime::from_seconds(1_646_092_800 + hours * 3_600);
+            for (grain, said) in [
+                (Grain::Day, "2022-03-01"),
+                (Grain::Week, "2022-03-01"),
+                (Grain::Month, "2022-03"),
+                (Grain::Season, "2022-03"),
+                (Grain::Year, "2022"),
+                (Grain::Decade, "2022s"),
+            ] {
+                assert_eq!(at.text(Some(grain)), said, "{hours}");
+            }
+        }
+        let evening = WorldTime::from_seconds(1_646_092_800 + 20 * 3_600);
+        assert_eq!(
+            (evening.text(None).as_str(), evening.text(Some(Grain::Hour)).as_str()),
+            ("2022-03-01", "2022-03-01")
+        );
+        assert!(Grain::ALL.into_iter().all(|grain| Grain::from_name(grain.as_str()) == Some(grain)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::{
-    Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Level, Predicate, Producer, RuleId,
+    Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Grain, Level, Predicate, Producer, RuleId,
     SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
 };
 
@@ -283,6 +283,8 @@ pub struct Support {
     pub valid_at: Option<WorldTime>,
     /// The first moment at which it no longer holds, if the words say so.
     pub invalid_at: Option<WorldTime>,
+    /// The unit in which the words count these times; `None` where they name none, and for what a person decided.
+    pub grain: Option<Grain>,
     /// When it was said.
     pub occurred_at: Timestamp,
     /// When the engine heard of it.
@@ -367,6 +369,10 @@ pub struct Fact {
     pub valid_at: Option<WorldTime>,
     /// First moment of world time at which it no longer holds; `None`: still.
     pub invalid_at: Option<WorldTime>,
+    /// How exactly `valid_at` is known: "in March 2022" to the month. `None` where no words name it.
+    pub valid_grain: Option<Grain>,
+    /// How exactly `invalid_at` is known.
+    pub invalid_grain: Option<Grain>,
     /// Belief time from which this version was known; `recorded_at` of its event.
     pub created_at: Timestamp,
     /// Belief time from which another version, or none, was known in its place.
@@ -395,6 +401,16 @@ const HIGHEST_RANK: u8 = 7;
 const INDEPENDENT: f32 = 0.15;
 
 impl Fact {
+    /// Returns since when it holds, as far as that is known; see [`WorldTime::text`].
+    pub fn since(&self) -> Option<String> {
+        self.valid_at.map(|at| at.text(self.valid_grain))
+    }
+
+    /// Returns until when it held, as far as that is known.
+    pub fn until(&self) -> Option<String> {
+        self.invalid_at.map(|at| at.text(self.invalid_grain))
+    }
+
     /// Returns the reinforcement, 0 to 1: `min(1, 0.5 + 0.1 × (n − 1))` for n distinct events in which somebody other than
     /// the agent or memory itself says so; 0 without one.
     ///

@@ -159,6 +159,34 @@ impl Span {
     pub fn of(self, text: &str) -> Option<&str> {
         text.get(self.start as usize..self.end as usize)
     }
+
+    /// Returns the part of `text` that the span names, unless it cuts a word in two. Scripts without spaces have no such words,
+    /// so only a word that ends in an ASCII letter or digit can be cut.
+    pub fn words_of(self, text: &str) -> Option<&str> {
+        let words = self.of(text)?;
+        let is_cut = |near: Option<char>, own: Option<char>| {
+            near.is_some_and(char::is_alphanumeric) && own.is_some_and(|own| own.is_ascii_alphanumeric())
+        };
+        let (before, behind) = (text.get(..self.start as usize)?, text.get(self.end as usize..)?);
+        let begins = is_cut(before.chars().next_back(), words.chars().next());
+        let ends = is_cut(behind.chars().next(), words.chars().next_back());
+        (!begins && !ends).then_some(words)
+    }
+
+    /// Returns where words stand first within this part of a text, whole words and without regard to the case of ASCII letters
+    /// and to white space around them; `None` for no words.
+    pub fn find(self, text: &str, words: &str) -> Option<Self> {
+        let wanted = words.trim().to_ascii_lowercase();
+        if wanted.is_empty() {
+            return None;
+        }
+        let here = self.of(text)?.to_ascii_lowercase();
+        let place = |at: usize| u32::try_from(at).ok()?.checked_add(self.start);
+        let mut spans = here.match_indices(&wanted).filter_map(|(start, found)| {
+            Some(Self { start: place(start)?, end: place(start + found.len())? })
+        });
+        spans.find(|span| span.words_of(text).is_some())
+    }
 }
 
 /// Where a statement was read.

@@ -91,7 +91,11 @@ impl Graph {
     }
 
     /// Returns what stands for each of these at the belief time; itself where it stands for itself.
-    async fn wholes(&self, ids: BTreeSet<EntityId>, as_of: AsOf) -> Result<BTreeMap<EntityId, EntityId>> {
+    pub(crate) async fn wholes(
+        &self,
+        ids: BTreeSet<EntityId>,
+        as_of: AsOf,
+    ) -> Result<BTreeMap<EntityId, EntityId>> {
         let mut next: BTreeMap<EntityId, EntityId> = BTreeMap::new();
         let mut open = ids.clone();
         while !open.is_empty() {

@@ -345,6 +345,7 @@ fn says(fact: &Fact, version: &Version) -> bool {
         && fact.object.key() == version.object.key()
         && fact.act == version.act
         && (fact.valid_at, fact.invalid_at) == (version.valid_at, version.invalid_at)
+        && (fact.valid_grain, fact.invalid_grain) == (version.valid_grain, version.invalid_grain)
         && fact.status == version.status
         && fact.superseded == version.superseded
         && (fact.level, fact.trust) == (version.level, version.trust)
@@ -380,6 +381,8 @@ fn fact(id: FactId, subject: EntityId, version: Version, reading: Reading<'_>) -
         act: version.act,
         valid_at: version.valid_at,
         invalid_at: version.invalid_at,
+        valid_grain: version.valid_grain,
+        invalid_grain: version.invalid_grain,
         created_at: reading.event.recorded_at,
         expired_at: None,
         status: version.status,

@@ -36,7 +36,7 @@ pub(crate) fn known(text: &str, key: &str, of: EntityKind) -> Forms {
     if kind::class(of) == "who" {
         who_parts(&words, &mut forms.parts);
         if let [first, _, ..] = words.as_slice() {
-            forms.short.extend_from_slice(packs().full_names(first));
+            forms.short.extend(full_names(first));
         }
         who_variants(&words, &mut forms.variants);
         if let Some((family, given)) = family_first(key) {
@@ -135,9 +135,16 @@ fn who_variants(words: &[&str], variants: &mut Vec<String>) {
     for count in 1..words.len().min(3) {
         let Some((given, rest)) = words.split_at_checked(count) else { continue };
         let rest = squeezed(&rest.concat());
-        let full = packs().full_names(&given.join(" ")).iter();
-        variants.extend(full.map(|name| format!("{SHORT}{name} {rest}")));
+        variants.extend(full_names(&given.join(" ")).map(|name| format!("{SHORT}{name} {rest}")));
     }
+}
+
+/// Returns the full names for which a given name can stand beside a family name. One that is a full name somewhere stands for
+/// itself alone: Anne Pell is not Anna Pell, though an Anna may be called Anne.
+fn full_names(given: &str) -> impl Iterator<Item = String> {
+    let full = packs().full_names(given);
+    let is_own = full.iter().any(|name| name == given);
+    full.iter().filter(move |name| !is_own || *name == given).cloned()
 }
 
 /// The first words of a firm, what stands behind "bank" or "college", and a name without "technology group".

@@ -94,7 +94,9 @@ impl Index {
         let mut add = |id: EntityId, sure: Sure, other: &str| {
             let how = match (sure, slip::are_names(key, other)) {
                 (Sure::Rather, false) => How::Part,
+                // "Anna" and "Anne" are two wherever a language does not decline names.
                 (Sure::Hardly, true) => return,
+                (Sure::Rather, true) if key.is_ascii() => return,
                 _ => How::Doubtful,
             };
             let known = found.entry(id).or_insert(how);

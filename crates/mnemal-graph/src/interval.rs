@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Act, Confidence, FactStatus, Level, Predicate, Reason, Superseded, Support, Timestamp, Trust, Value,
-    WorldTime,
+    Act, Confidence, FactStatus, Grain, Level, Predicate, Reason, Superseded, Support, Timestamp, Trust,
+    Value, WorldTime,
 };
 
 use crate::slot::{Claim, Rule};
@@ -21,6 +21,8 @@ pub(crate) struct Version {
     pub(crate) act: Act,
     pub(crate) valid_at: Option<WorldTime>,
     pub(crate) invalid_at: Option<WorldTime>,
+    pub(crate) valid_grain: Option<Grain>,
+    pub(crate) invalid_grain: Option<Grain>,
     pub(crate) status: FactStatus,
     pub(crate) superseded: Option<Superseded>,
     pub(crate) supports: Vec<Support>,
@@ -32,6 +34,7 @@ pub(crate) struct Version {
 pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     claims.sort_by_cached_key(|claim| order(&claim.support));
     claims.dedup_by(|one, other| one.support == other.support && one.value == other.value);
+    let grains = grains(&claims);
     let mut versions = Vec::new();
     let rejected = rejections(&claims);
     let claims = apart(
@@ -84,9 +87,27 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     }
     for version in &mut versions {
         version.supports.sort_by_cached_key(order);
+        let grain = |at: Option<WorldTime>| grains.get(&at?).copied();
+        (version.valid_grain, version.invalid_grain) = (grain(version.valid_at), grain(version.invalid_at));
     }
     versions.retain(|version| !version.supports.is_empty());
     versions
+}
+
+/// Returns how exactly the words know each moment at which something begins or ends to hold: the finest unit of those that name
+/// it. The end of an interval is the first moment behind it and no part of what the words name, so it has the day alone.
+fn grains(claims: &[Claim]) -> BTreeMap<WorldTime, Grain> {
+    let mut grains: BTreeMap<WorldTime, Grain> = BTreeMap::new();
+    for Claim { support, .. } in claims {
+        let end = support.invalid_at.filter(|_| support.act == Act::End);
+        // What a person decides is meant to the day.
+        let grain = support.grain.or_else(|| support.is_decided().then_some(Grain::Day));
+        if let (Some(at), Some(grain)) = (support.valid_at.or(end), grain) {
+            let known = grains.entry(at).or_insert(grain);
+            *known = grain.min(*known);
+        }
+    }
+    grains
 }
 
 fn order(support: &Support) -> (Timestamp, mnemal_core::Source, mnemal_core::RuleId, String, bool) {
@@ -420,6 +441,8 @@ fn version(claims: Vec<Claim>, status: FactStatus) -> Version {
         act: if act == Act::End { Act::Assert } else { act },
         valid_at: None,
         invalid_at: None,
+        valid_grain: None,
+        invalid_grain: None,
         status,
         superseded: None,
         supports,

@@ -16,6 +16,11 @@ pub(crate) fn agree(one: EntityKind, other: EntityKind) -> bool {
     one == EntityKind::Concept || other == EntityKind::Concept || class(one) == class(other)
 }
 
+/// Whether two kinds that can be those of one thing say otherwise.
+pub(crate) fn differ(one: EntityKind, other: EntityKind) -> bool {
+    one != other && one != EntityKind::Concept && other != EntityKind::Concept
+}
+
 /// Returns the kind that says more; the known one where both say as much.
 pub(crate) fn closer(known: EntityKind, said: EntityKind) -> EntityKind {
     if known == EntityKind::Concept { said } else { known }

@@ -30,6 +30,7 @@ mod graph;
 mod suggest;
 mod topic;
 mod walk;
+mod weighing;
 
 mod asked;
 mod say;
@@ -47,3 +48,4 @@ pub use crate::source::GraphSource;
 pub use crate::suggest::{Likeness, Suggestion};
 pub use crate::topic::Topic;
 pub use crate::walk::{Neighbourhood, Path, Reached};
+pub use crate::weighing::Weighing;

@@ -58,6 +58,20 @@ pub(crate) struct Said<'e> {
     pub(crate) producer: &'e Producer,
 }
 
+impl Said<'_> {
+    /// Makes a name that this event gives.
+    fn name(self, text: &str, key: String) -> EntityName {
+        EntityName {
+            text: text.to_owned(),
+            key,
+            source: self.event.id,
+            occurred_at: self.occurred_at,
+            recorded_at: self.event.recorded_at,
+            expired_at: None,
+        }
+    }
+}
+
 impl Names {
     pub(crate) fn from_rows(rows: Vec<Entity>) -> Self {
         let mut names = Self::default();
@@ -184,7 +198,16 @@ impl Names {
             let said = titled(name.text, name.kind);
             said.is_some_and(|said| gender(entity).is_some_and(|known| known != said))
         };
-        kind::agree(entity.kind, name.kind) && !differs()
+        // An animal has no family name.
+        let is_human = || {
+            name.kind == EntityKind::Animal
+                && entity.kind == EntityKind::Person
+                && entity
+                    .names
+                    .iter()
+                    .any(|own| own.key.contains(' ') || titled(&own.text, entity.kind).is_some())
+        };
+        kind::agree(entity.kind, name.kind) && !differs() && !is_human()
     }
 
     /// Returns everybody who is taken for the same as an entity, itself included.
@@ -263,15 +286,7 @@ impl Names {
         }
         entity.kind = closer;
         if !is_known {
-            let name = EntityName {
-                text: text.to_owned(),
-                key,
-                source: said.event.id,
-                occurred_at: said.occurred_at,
-                recorded_at: said.event.recorded_at,
-                expired_at: None,
-            };
-            entity.names.push(name);
+            entity.names.push(said.name(text, key));
         }
         entity.name = shown(entity).to_owned();
         note(entity, said.event);

@@ -24,7 +24,7 @@ use crate::graph::own;
 use crate::names::Names;
 
 /// Counts up with every change of what the fold makes of the same extractions.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Events a page when decisions are looked through.
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{EntityId, EntityKind, Timestamp};
 
+use crate::forms::family_first;
 use crate::index::{Called, How, Meant};
 use crate::key::name_key;
 use crate::kind;
@@ -20,6 +21,8 @@ pub(crate) struct Scene {
     pub(crate) with: BTreeSet<EntityId>,
     /// What this conversation named before, and when last.
     pub(crate) named: BTreeMap<EntityId, Timestamp>,
+    /// How many names the same event says.
+    pub(crate) n_names: usize,
 }
 
 /// What was named together with what, by entity.
@@ -46,14 +49,15 @@ fn kind_in(role: &str) -> EntityKind {
     if role::is_animal(role) { EntityKind::Animal } else { EntityKind::Person }
 }
 
-/// Returns those of the candidates for whom the name is enough, or else the scene: they were named in this conversation, or with
-/// somebody who stands here.
+/// Returns those of the candidates for whom the name is enough, or else the scene: they were named with somebody who stands here,
+/// or in this conversation, where nobody else stands here who would have to be near them.
 fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Meant {
     let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
     let is_near = |id: EntityId| {
         names.same_as(id).iter().any(|part| {
             let mut near = company.get(part).into_iter().flatten();
-            scene.named.contains_key(part) || near.any(|near| with.contains(&names.canon(*near)))
+            let is_alone = scene.n_names <= 1;
+            is_alone && scene.named.contains_key(part) || near.any(|near| with.contains(&names.canon(*near)))
         })
     };
     found.into_iter().filter(|(id, how)| *how != How::Doubtful || is_near(*id)).collect()
@@ -77,7 +81,9 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
     if let (Some((part, _)), 1) = (wholes.values().next(), wholes.len()) {
         return Some(*part);
     }
-    let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
+    // One of them who stands here by another name is no company that tells: he may be named twice, or stand beside his brother.
+    let with = scene.with.iter().map(|id| names.canon(*id)).filter(|id| !wholes.contains_key(id));
+    let with: BTreeSet<EntityId> = with.collect();
     let rank = |canon: &EntityId| {
         let parts = names.same_as(*canon);
         let near = parts.iter().filter_map(|id| company.get(id)).flatten().map(|id| names.canon(*id));
@@ -106,12 +112,15 @@ pub(crate) fn named(
     let called = Called { text, key: &key, kind };
     let mut meant = names.meant(called);
     for (id, how) in &mut meant {
-        // A dog has the name of a person more often than a person is taken for a dog.
-        if is_who(kind) && names.get(*id).is_some_and(|entity| is_who(entity.kind) && entity.kind != kind) {
+        // A dog has the name of a person, and a team that of a tool, more often than one is taken for the other.
+        if names.get(*id).is_some_and(|entity| kind::differ(entity.kind, kind)) {
             *how = How::Doubtful;
         }
     }
     let found = likely(names, meant, company, scene);
+    if is_introduced(names, called, &found, company, scene) {
+        return Some(one_more(names, called, said));
+    }
     let id = if found.is_empty() {
         let is_taken = !names.named(called).is_empty();
         let own = if is_taken { format!("{key} {}", kind.as_str()) } else { key.clone() };
@@ -135,14 +144,45 @@ pub(crate) fn another(
     said: Said<'_>,
 ) -> Option<EntityId> {
     let key = name_key(text, kind);
-    let bearers = names.named(Called { text, key: &key, kind });
-    if key.is_empty() || bearers.is_empty() {
+    let called = Called { text, key: &key, kind };
+    if key.is_empty() || names.named(called).is_empty() {
         return named(names, (text, kind), company, scene, said);
     }
-    let own = format!("{key} {}", bearers.len() + 1);
-    let id = names.make(&own, kind, text, said);
-    names.call(id, text, kind, said);
-    Some(id)
+    Some(one_more(names, called, said))
+}
+
+/// Makes one more bearer of a name; how many there are is a part of the key.
+fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
+    let own = format!("{} {}", called.key, names.named(called).len() + 1);
+    let id = names.make(&own, called.kind, called.text, said);
+    names.call(id, called.text, called.kind, said);
+    id
+}
+
+/// Names of one event, beside that of somebody, that are company enough to tell him from another one of his name; as many must
+/// be known of the other. Source: own choice (ADR 103).
+const TELLING: usize = 2;
+
+/// Whether a full name introduces somebody who is not the one bearer of it who is known: it is said in full once more, in
+/// another conversation, among names none of which was ever said with him or with those who stand near him.
+///
+/// Who speaks of one and the same person again mostly does not say the whole name, or says it in company that is known.
+fn is_introduced(names: &Names, called: Called<'_>, found: &Meant, company: &Company, scene: &Scene) -> bool {
+    let is_full = called.key.contains(' ') || family_first(called.key).is_some();
+    let (Some((id, How::Whole)), 1) = (found.first_key_value(), found.len()) else { return false };
+    if !is_full || called.kind != EntityKind::Person || scene.n_names <= TELLING {
+        return false;
+    }
+    let parts = names.same_as(*id);
+    let of = |ids: &BTreeSet<EntityId>| -> BTreeSet<EntityId> {
+        let near = ids.iter().filter_map(|id| company.get(id)).flatten();
+        near.map(|id| names.canon(*id)).collect()
+    };
+    let own = of(&parts);
+    let is_near = |id: &EntityId| own.contains(&names.canon(*id)) || parts.contains(id);
+    let is_tied =
+        |id: &EntityId| !parts.contains(id) && (is_near(id) || of(&names.same_as(*id)).iter().any(is_near));
+    own.len() >= TELLING && !scene.named.keys().any(is_near) && !scene.with.iter().any(is_tied)
 }
 
 /// Whether a name that was said is a name of the one who is meant. A part of a name is none, or the next bearer would never get

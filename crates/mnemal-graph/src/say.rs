@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mnemal_core::{Act, Entity, EntityId, Fact, FactStatus, Value, WorldTime, Zone};
+use mnemal_core::{Act, Entity, EntityId, Fact, FactStatus, Grain, Value, Zone};
 use mnemal_extract::predicate::{self, Cardinality};
 
 /// How a predicate is said.
@@ -197,10 +197,10 @@ fn form(name: &str) -> Form {
 }
 
 fn times(fact: &Fact) -> String {
-    let day = |at: WorldTime| at.civil(&Zone::utc()).day_text();
     let is_event =
         predicate::of(fact.predicate.as_str()).is_some_and(|info| info.cardinality == Cardinality::Event);
-    match (fact.valid_at.map(day), fact.invalid_at.map(day)) {
+    match (fact.since(), fact.until()) {
+        (Some(from), None) if is_event && fact.valid_grain > Some(Grain::Week) => format!("in {from}"),
         (Some(from), None) if is_event => format!("on {from}"),
         (Some(from), None) => format!("since {from}"),
         (None, Some(until)) => format!("until {until}"),

@@ -140,13 +140,19 @@ fn measured(name: &str) -> (f64, f64, String) {
 #[test]
 fn names_that_mean_the_same_are_found_and_others_stay_apart() {
     let (precision, recall, said) = measured("names.dev.jsonl");
+    assert!(precision >= 0.99 && recall >= 0.95, "{said}");
+}
+
+/// The half that nobody read while the resolver was written: only its figures count, .994 and .944 when they were last asked for.
+#[test]
+fn names_of_the_half_that_is_held_back_are_told_apart_as_well() {
+    let (precision, recall, said) = measured("names.held.jsonl");
     assert!(precision >= 0.98 && recall >= 0.85, "{said}");
 }
 
-/// The half that nobody read while the resolver was written: only its figures count, .970 and .948 when they were first asked
-/// for, .974 and .948 since a text may say that it means another one.
+/// Nothing but names that are easily confused: its figures say which rule helps, not how well names are told apart.
 #[test]
-fn names_of_the_half_that_is_held_back_are_nearly_as_well_told_apart() {
-    let (precision, recall, said) = measured("names.held.jsonl");
-    assert!(precision >= 0.97 && recall >= 0.90, "{said}");
+fn names_that_are_easily_confused_are_mostly_told_apart() {
+    let (precision, recall, said) = measured("names.hard.jsonl");
+    assert!(precision >= 0.93 && recall >= 0.93, "{said}");
 }

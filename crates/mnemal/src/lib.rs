@@ -61,7 +61,7 @@ pub use mnemal_events::{
     Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Skipped, Taken,
 };
 pub use mnemal_graph::{
-    Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic,
+    Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic, Weighing,
 };
 pub use mnemal_learnings::ProfileHeading;
 #[cfg(feature = "http")]

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use mnemal_context::{block_hashes, content_hash};
 use mnemal_core::{
-    AsOf, Degraded, Error, ErrorKind, Event, EventFilter, EventId, FactFilter, LearningFilter,
+    AsOf, Degraded, Error, ErrorKind, Event, EventFilter, EventId, Fact, FactFilter, LearningFilter,
     LearningStatus, Omitted, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Source, Span,
     Timestamp,
 };
+use mnemal_graph::Weighing;
 use mnemal_text::Language;
 
 use crate::ground::grounded;
@@ -28,6 +29,8 @@ pub struct Why {
     pub producer: Option<Producer>,
     /// The words that it rests on, by event and place.
     pub evidence: Vec<Sentence>,
+    /// Of a fact: what it was weighed against, and what ended it.
+    pub weighing: Option<Weighing>,
     /// What a receipt says of it, where one was named.
     pub shown: Option<Outcome>,
 }
@@ -137,7 +140,11 @@ impl Memory {
             None => None,
         };
         let evidence = self.sentences_of(&known.sources).await?;
-        Ok(Why { record, text: known.text, producer: known.producer, evidence, shown })
+        let weighing = match &known.fact {
+            Some(fact) => Some(self.graph().await?.weighing(fact).await?),
+            None => None,
+        };
+        Ok(Why { record, text: known.text, producer: known.producer, evidence, weighing, shown })
     }
 
     /// Returns why a context for a question does not have a record: the reason and the score at which it was left out, or what
@@ -257,12 +264,13 @@ impl Memory {
                 let event = self.get(id).await?;
                 let kept = event.kept().ok_or_else(none)?;
                 let source = Source { event: id, span: Span::whole(&kept.content)? };
-                Ok(Known { text: kept.content.clone(), sources: vec![source], producer: None })
+                Ok(Known { text: kept.content.clone(), sources: vec![source], producer: None, fact: None })
             }
             RecordRef::Learning(id) => {
                 let rows = self.all_learnings(&LearningFilter::all()).await?;
                 let row = rows.into_iter().find(|row| row.id == id).ok_or_else(none)?;
-                Ok(Known { text: row.content, sources: row.sources, producer: Some(row.producer) })
+                let producer = Some(row.producer);
+                Ok(Known { text: row.content, sources: row.sources, producer, fact: None })
             }
             RecordRef::Fact(id) => {
                 let graph = self.graph().await?;
@@ -270,9 +278,9 @@ impl Memory {
                 let fact = facts.into_iter().find(|fact| fact.id == id).ok_or_else(none)?;
                 let sources = fact.supports.iter().map(|support| support.source).collect();
                 let producer = Some(fact.producer.clone());
-                let told = self.tell(&graph, vec![fact], AsOf::present(Timestamp::MAX)).await?;
+                let told = self.tell(&graph, vec![fact.clone()], AsOf::present(Timestamp::MAX)).await?;
                 let text = told.first().map(crate::portrait::Told::line).unwrap_or_default();
-                Ok(Known { text, sources, producer })
+                Ok(Known { text, sources, producer, fact: Some(fact) })
             }
             _ => Err(none()),
         }
@@ -371,6 +379,8 @@ struct Known {
     text: String,
     sources: Vec<Source>,
     producer: Option<Producer>,
+    /// The fact, where it is one.
+    fact: Option<Fact>,
 }
 
 fn outcome(receipt: &Receipt, record: RecordRef) -> Outcome {

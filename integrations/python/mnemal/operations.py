@@ -219,6 +219,7 @@ Fact = TypedDict('Fact', {
     "expired_at": 'str | None',
     "id": 'str',
     "invalid_at": 'str | None',
+    "invalid_grain": 'str | None',
     "level": 'str',
     "line": 'str',
     "object": 'FactObject',
@@ -230,6 +231,13 @@ Fact = TypedDict('Fact', {
     "topic": 'str | None',
     "trust": 'str',
     "valid_at": 'str | None',
+    "valid_grain": 'str | None',
+}, total=False)
+
+FactEnd = TypedDict('FactEnd', {
+    "by": 'str',
+    "reason": 'str',
+    "rule": 'str',
 }, total=False)
 
 FactObject = TypedDict('FactObject', {
@@ -746,6 +754,7 @@ ToldFact = TypedDict('ToldFact', {
     "expired_at": 'str | None',
     "id": 'str',
     "invalid_at": 'str | None',
+    "invalid_grain": 'str | None',
     "level": 'str',
     "line": 'str',
     "object": 'FactObject',
@@ -758,6 +767,7 @@ ToldFact = TypedDict('ToldFact', {
     "topic": 'str | None',
     "trust": 'str',
     "valid_at": 'str | None',
+    "valid_grain": 'str | None',
 }, total=False)
 
 Topic = TypedDict('Topic', {
@@ -788,6 +798,14 @@ Version = TypedDict('Version', {
     "version": 'str',
 }, total=False)
 
+Weighing = TypedDict('Weighing', {
+    "claims": 'int',
+    "ended": 'FactEnd | None',
+    "own": 'int',
+    "values": 'int',
+    "voices": 'int',
+}, total=False)
+
 Why = TypedDict('Why', {
     "counted": 'int | None',
     "evidence": 'list[Words]',
@@ -796,6 +814,7 @@ Why = TypedDict('Why', {
     "omitted": 'Omitted | None',
     "producer": 'str | None',
     "text": 'str',
+    "weighing": 'Weighing | None',
 }, total=False)
 
 WhyNot = TypedDict('WhyNot', {

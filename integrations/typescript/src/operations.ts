@@ -371,6 +371,8 @@ export interface Fact {
   id: string;
   /** Until when it held. */
   invalid_at?: string | null;
+  /** How exactly the end is known. */
+  invalid_grain?: string | null;
   /** What it may become. */
   level: string;
   /** As a sentence. */
@@ -393,6 +395,18 @@ export interface Fact {
   trust: string;
   /** Since when it holds in the world. */
   valid_at?: string | null;
+  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
+  valid_grain?: string | null;
+}
+
+/** Why a fact holds no more. */
+export interface FactEnd {
+  /** The event that says so. */
+  by: string;
+  /** `newer_value`, `user_correction`, `backfill`, `ended` or `rejected`. */
+  reason: string;
+  /** The rule that read it there. */
+  rule: string;
 }
 
 /** What a fact says of its subject. */
@@ -1299,6 +1313,8 @@ export interface ToldFact {
   id: string;
   /** Until when it held. */
   invalid_at?: string | null;
+  /** How exactly the end is known. */
+  invalid_grain?: string | null;
   /** What it may become. */
   level: string;
   /** As a sentence. */
@@ -1323,6 +1339,8 @@ export interface ToldFact {
   trust: string;
   /** Since when it holds in the world. */
   valid_at?: string | null;
+  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
+  valid_grain?: string | null;
 }
 
 /** A theme. */
@@ -1373,6 +1391,20 @@ export interface Version {
   version: string;
 }
 
+/** What a fact was weighed against. */
+export interface Weighing {
+  /** Claims that were weighed together. */
+  claims: number;
+  /** What put an end to it. */
+  ended?: FactEnd | null;
+  /** Those of them that it rests on. */
+  own: number;
+  /** Different values among all of them. */
+  values: number;
+  /** Conversations and speakers from which its own come. */
+  voices: number;
+}
+
 /** On what a record rests. */
 export interface Why {
   /** Omissions that are only counted, where it is neither: it may be one of them. */
@@ -1389,6 +1421,8 @@ export interface Why {
   producer?: string | null;
   /** What it says. */
   text: string;
+  /** Of a fact: what it was weighed against. */
+  weighing?: Weighing | null;
 }
 
 /** Why a context does not have a record. */

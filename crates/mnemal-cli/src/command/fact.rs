@@ -3,7 +3,7 @@
 use anyhow::Result;
 use mnemal::{
     Act, AsOf, Decision, Entity, Error, ErrorKind, EventId, FactChoice, FactDecision, FactFilter, FactId,
-    Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime, Zone,
+    Grain, Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime, Zone,
 };
 use serde::Serialize;
 
@@ -233,6 +233,10 @@ pub(super) struct FactForm {
     valid_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     invalid_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_grain: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invalid_grain: Option<&'static str>,
     created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expired_at: Option<String>,
@@ -269,6 +273,8 @@ impl From<&Told> for FactForm {
             status: fact.status.as_str(),
             valid_at: fact.valid_at.map(day),
             invalid_at: fact.invalid_at.map(day),
+            valid_grain: fact.valid_grain.map(Grain::as_str),
+            invalid_grain: fact.invalid_grain.map(Grain::as_str),
             created_at: fact.created_at.to_string(),
             expired_at: fact.expired_at.map(|at| at.to_string()),
             superseded: fact.superseded.as_ref().map(|by| by.reason.as_str()),

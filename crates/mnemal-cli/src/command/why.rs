@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventId, FactId, LearningId, Memory, Outcome, RecordRef, Sentence};
+use mnemal::{Error, EventId, FactId, LearningId, Memory, Outcome, RecordRef, Sentence, Weighing};
 use serde::Serialize;
 
 use crate::args::{Global, Why, WhyNot};
@@ -18,11 +18,43 @@ struct WhyForm {
     producer: Option<String>,
     evidence: Vec<WordsForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    weighing: Option<WeighingForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<LineForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<OmittedForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<u32>,
+}
+
+/// What a fact was weighed against, and what ended it.
+#[derive(Serialize)]
+struct WeighingForm {
+    claims: usize,
+    own: usize,
+    voices: usize,
+    values: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<EndForm>,
+}
+
+/// Why a fact holds no more.
+#[derive(Serialize)]
+struct EndForm {
+    reason: &'static str,
+    by: String,
+    rule: String,
+}
+
+impl From<&Weighing> for WeighingForm {
+    fn from(of: &Weighing) -> Self {
+        let ended = of.ended.as_ref().map(|end| EndForm {
+            reason: end.reason.as_str(),
+            by: end.by.to_string(),
+            rule: end.rule.to_string(),
+        });
+        Self { claims: of.claims, own: of.own, voices: of.voices, values: of.values, ended }
+    }
 }
 
 /// Words in the log.
@@ -71,6 +103,7 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
         text: why.text.clone(),
         producer: why.producer.as_ref().map(|producer| format!("{} {}", producer.id, producer.version)),
         evidence: why.evidence.iter().map(WordsForm::from).collect(),
+        weighing: why.weighing.as_ref().map(WeighingForm::from),
         line,
         omitted,
         counted,
@@ -82,6 +115,9 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
         }
         for sentence in &why.evidence {
             let _written = write!(text, "\n  {}", evidence(sentence));
+        }
+        if let Some(weighing) = &why.weighing {
+            let _written = write!(text, "\n{weighing}");
         }
         let _written = write!(text, "{}", shown(&form));
         text

@@ -104,7 +104,7 @@ impl Customs {
         }
         if let Some(grains) = section.section("offsets")? {
             for name in grains.keys() {
-                let grain = grains.text(name)?.and_then(Grain::from_name);
+                let grain = grains.text(name)?.and_then(Grain::of_name);
                 let (unit, grain) = Unit::from_name(name).zip(grain).ok_or_else(|| wrong(name))?;
                 self.offsets.retain(|(known, _)| *known != unit);
                 self.offsets.push((unit, grain));

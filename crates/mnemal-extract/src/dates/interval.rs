@@ -40,12 +40,12 @@ impl Interval {
 
 /// The name of a grain in a pack, and the grain of a unit.
 pub(super) trait GrainExt: Sized {
-    fn from_name(name: &str) -> Option<Self>;
+    fn of_name(name: &str) -> Option<Self>;
     fn of(unit: Unit) -> Self;
 }
 
 impl GrainExt for Grain {
-    fn from_name(name: &str) -> Option<Self> {
+    fn of_name(name: &str) -> Option<Self> {
         Unit::from_name(name).map(Self::of)
     }
 

@@ -82,6 +82,7 @@ fn decided(fact: &FactDecision, event: &Event, kept: &NewEvent) -> Resolved {
         act,
         valid_at,
         invalid_at,
+        grain: None,
         occurred_at: kept.occurred_at,
         recorded_at: event.recorded_at,
         session: kept.session.clone(),

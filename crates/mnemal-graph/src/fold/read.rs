@@ -56,6 +56,8 @@ impl Fold {
             .iter()
             .filter(|fact| fact.confidence >= Confidence::CANDIDATE && !reading.is_echo(fact.span))
             .collect();
+        let names = said_names(reading.extraction).filter(|(_, kind)| kind::is_entity(*kind));
+        so_far.scene.n_names = names.map(|(name, _)| name.to_lowercase()).collect::<BTreeSet<_>>().len();
         // Names with one bearer first: they are the company of the others.
         for (name, kind) in said_names(reading.extraction) {
             let found = resolve::candidates(&self.names, name, kind);
@@ -121,6 +123,7 @@ impl Fold {
             act: fact.act,
             valid_at,
             invalid_at,
+            grain: fact.time.map(|time| time.grain).filter(|_| valid_at.or(invalid_at).is_some()),
             occurred_at: reading.kept.occurred_at,
             recorded_at: reading.event.recorded_at,
             session: reading.kept.session.clone(),

@@ -14,14 +14,7 @@ impl Names {
         if key.is_empty() {
             return;
         }
-        let name = EntityName {
-            text: text.to_owned(),
-            key,
-            source: said.event.id,
-            occurred_at: said.occurred_at,
-            recorded_at: said.event.recorded_at,
-            expired_at: None,
-        };
+        let name = said.name(text, key);
         if !entity.names.iter().any(|known| known.key == name.key) {
             entity.names.push(name.clone());
         }

@@ -165,3 +165,21 @@ fn whoever_has_no_source_left_goes_and_nobody_else_does() {
     life.forget("2040-06-01", &[only]);
     assert_eq!((named(&life, "Anna"), life.on("2040-07-01")), (vec![], vec!["Ben likes tea".to_owned()]));
 }
+
+// proves: AD-21 (homonyms)
+#[test]
+fn a_dog_is_not_the_man_of_its_name_and_a_product_not_the_firm() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Robert_Finch\nHarbour_Club:organization");
+    life.say("2020-05-01", "Robert_Finch name Bert");
+    life.say("2020-05-02", "Bert:animal\nBello:animal");
+    life.say("2020-05-03", "Bert\nHarbour_Club:organization");
+    assert_eq!(named(&life, "Bert").len(), 2);
+    let man = named(&life, "Robert Finch").remove(0);
+    let seen = now(life.graph().mentions(man.id, AsOf::present(Timestamp::MAX))).unwrap();
+    assert_eq!(seen.len(), 3);
+    // Of what was never said to be a man by a full name, nobody can tell that it is no dog.
+    life.say("2020-05-04", "Rex");
+    life.say("2020-05-05", "Rex:animal");
+    assert_eq!(named(&life, "Rex").len(), 1);
+}

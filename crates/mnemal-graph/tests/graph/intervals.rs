@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mnemal_core::{AsOf, FactFilter, GraphStore as _, Origin, Reason};
 use mnemal_extract::RuleExtractor;
+use mnemal_graph::said as said_of;
 
 use crate::log::{Life, day, now};
 
@@ -30,6 +31,76 @@ fn a_dated_newer_value_closes_the_older_one_and_both_keep_their_time() {
         [("2020-05-01", "me works_at Acme:organization"), ("2022-05-01", "me works_at Bolt:organization")];
     check(&job, "2023-01-01", &["user works_at Bolt"]);
     check(&job, "2021-01-01", &["user works_at Acme (superseded)"]);
+}
+
+/// What is believed of where the user lives, with how exactly the times are known.
+fn homes(said: &[(&str, &str)]) -> Vec<String> {
+    let mut life = Life::new();
+    for (n, (day, text)) in said.iter().enumerate() {
+        life.say_in(day, &format!("s{n}"), text);
+    }
+    let facts = now(life.store.believed(&FactFilter::all())).unwrap();
+    let mut lines: Vec<String> = facts
+        .iter()
+        .map(|fact| {
+            let name = now(life.graph().entities(fact.object.entity(), AsOf::present(day("2030-01-01"))));
+            said_of(fact, "Ada", &name.unwrap()[0].name)
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+// proves: AD-27
+#[test]
+fn a_time_is_said_as_exactly_as_the_words_say_it_and_no_more() {
+    let rome = ("2022-05-01", "me lives_in Rome:location @2022-03");
+    let since = ["Ada lives in Oslo (from 2019 until 2022-03)", "Ada lives in Rome (since 2022-03)"];
+    let oslo = ("2020-05-01", "me lives_in Oslo:location @2019");
+    assert_eq!(homes(&[oslo, rome]), since);
+    assert_eq!(homes(&[rome, oslo]), since);
+    // Who says it more exactly is believed; what a person decides, and the end of an interval, is meant to the day.
+    let exact = ("2022-06-01", "me lives_in Rome:location @2022-03-01");
+    for said in [[rome, exact], [exact, rome]] {
+        assert_eq!(homes(&said), ["Ada lives in Rome (since 2022-03-01)"]);
+    }
+    let whole = ("2022-06-01", "me lives_in Rome:location @2010..2016-01-01");
+    assert_eq!(homes(&[whole]), ["Ada lives in Rome (from 2010 until 2016-01-01)"]);
+    let over = ("2022-06-01", "me lives_in Rome:location @2021-11 end");
+    assert_eq!(homes(&[over]), ["Ada lives in Rome (until 2021-11)"]);
+    assert_eq!(
+        homes(&[("2022-05-01", "me visited Rome:location @2022-03")]),
+        ["Ada visited Rome (in 2022-03)"]
+    );
+    assert_eq!(
+        homes(&[("2022-05-01", "me visited Rome:location @2022-03-04")]),
+        ["Ada visited Rome (on 2022-03-04)"]
+    );
+}
+
+// proves: NX-09.6
+#[test]
+fn a_fact_says_what_it_was_weighed_against_and_what_ended_it() {
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "one", "me works_at Acme:organization");
+    life.say_in("2020-06-01", "two", "me works_at Acme:organization\nme likes tea");
+    let newer = life.say_in("2022-05-01", "one", "me works_at Bolt:organization");
+    let facts = now(life.store.believed(&FactFilter::all())).unwrap();
+    let weighing = |superseded: bool, predicate: &str| {
+        let is_meant = |fact: &&mnemal_core::Fact| {
+            fact.superseded.is_some() == superseded && fact.predicate.as_str() == predicate
+        };
+        now(life.graph().weighing(facts.iter().find(is_meant).unwrap())).unwrap()
+    };
+    let over = weighing(true, "works_at");
+    assert_eq!((over.claims, over.own, over.voices, over.values), (3, 2, 2, 2));
+    assert_eq!(
+        over.to_string(),
+        format!("rests on 2 of 3 claims, from 2 voices; 2 values; ended: newer_value, {newer}, script.line")
+    );
+    let holds = weighing(false, "works_at");
+    assert_eq!((holds.claims, holds.own, holds.values, holds.ended.as_ref()), (3, 1, 2, None));
+    assert_eq!(weighing(false, "likes").to_string(), "rests on 1 of 1 claim, from 1 voice; 1 value");
 }
 
 // proves: DF-34, AD-25, BA-21

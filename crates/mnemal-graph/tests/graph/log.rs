@@ -42,7 +42,7 @@ fn seconds(text: &str) -> i64 {
 
 /// Reads claims that are written out, one a line:
 /// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
-/// `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention, and so is one with two of which
+/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention, and so is one with two of which
 /// the first is `another`.
 #[derive(Debug)]
 pub(crate) struct Script;
@@ -125,11 +125,16 @@ fn read(line: &str, span: Span, found: &mut Extraction) {
 
 fn when(text: &str, span: Span) -> When {
     let at = |text: &str| (!text.is_empty()).then(|| WorldTime::from_seconds(seconds(text)));
+    let (grain, days) = match text.split("..").next().unwrap_or_default().len() {
+        4 => (Grain::Year, 365),
+        7 => (Grain::Month, 31),
+        _ => (Grain::Day, 1),
+    };
     let (start, end) = match text.split_once("..") {
         Some((start, end)) => (at(start), at(end)),
-        None => (at(text), at(text).map(|at| WorldTime::from_seconds(at.as_seconds() + 86_400))),
+        None => (at(text), at(text).map(|at| WorldTime::from_seconds(at.as_seconds() + days * 86_400))),
     };
-    When { start, end, grain: Grain::Day, is_approximate: false, span }
+    When { start, end, grain, is_approximate: false, span }
 }
 
 /// A log, its graph, and the clock of both.

@@ -11,6 +11,7 @@ mod log;
 
 mod chain;
 mod company;
+mod crowd;
 mod dead;
 mod decide;
 mod entities;

@@ -1,8 +1,8 @@
 //! Claims that a model read, each held against the words that it was shown.
 
 use mnemal_core::{
-    Act, Completion, Confidence, ExtractedFact, Extraction, ModelExtractor, Object, Predicate, Producer,
-    Prompt, Result, RuleId, Span, Subject, Support, TokenCount, Utterance, unusable,
+    Completion, ExtractedFact, Extraction, ModelExtractor, Predicate, Producer, Prompt, Result, Span,
+    Subject, TokenCount, Utterance, unusable,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,8 +11,6 @@ use super::find::find;
 use super::instructions::Instructions;
 use super::numbered;
 
-/// How likely a claim of a model is faithful. Source: own choice; it stays a candidate until somebody else says the same.
-const CONFIDENCE: f32 = 0.6;
 /// Tokens of an answer, for each message that is shown. Source: own choice; some four claims.
 const TOKENS_A_MESSAGE: u32 = 200;
 /// Tokens of an answer beside that. Source: own choice.
@@ -81,36 +79,19 @@ impl ModelClaims {
         let place = said.message.checked_sub(1).ok_or("a claim names a message that was not shown")?;
         let shown = utterances.get(place).ok_or("a claim names a message that was not shown")?;
         let text = shown.event.kept().map_or("", |kept| kept.content.as_str());
-        let span =
-            place_of(text, 0, &said.quote).ok_or("a claim quotes words that the message does not say")?;
-        let quote = span.of(text).unwrap_or_default();
-        let object =
-            place_of(quote, span.start, &said.object).ok_or("the value of a claim is not in its quote")?;
+        let whole = Span::whole(text).map_err(|_| "a message is too long")?;
+        let quote =
+            whole.find(text, &said.quote).ok_or("a claim quotes words that the message does not say")?;
+        let value = quote.find(text, &said.object).ok_or("the value of a claim is not in its quote")?;
         let predicate = self.predicates.iter().find(|known| known.as_str() == said.predicate.trim());
         let predicate = predicate.ok_or("a claim has a predicate that is not one of the list")?;
-        let subject = subject(&said.subject, quote).ok_or("whom a claim is about is not in its quote")?;
-        let words = object.of(text).unwrap_or_default();
+        let subject =
+            subject(&said.subject, text, quote).ok_or("whom a claim is about is not in its quote")?;
+        let words = value.of(text).unwrap_or_default();
         if matches!(&subject, Subject::Named(name) if name == words) {
             return Err("a claim says something of itself");
         }
-        let fact = ExtractedFact {
-            rule: RuleId::new(Support::model_rule()).map_err(|_| "a rule without a name")?,
-            predicate: predicate.clone(),
-            subject,
-            object: Object {
-                text: words.to_owned(),
-                key: words.to_lowercase(),
-                kind: None,
-                topic: None,
-                span: object,
-            },
-            act: Act::Assert,
-            attributed_to: None,
-            time: None,
-            confidence: Confidence::new(CONFIDENCE),
-            span,
-            sentence: span,
-        };
+        let fact = ExtractedFact::of_model(predicate.clone(), subject, (words, value), quote);
         Ok((place, fact))
     }
 }
@@ -182,7 +163,7 @@ struct Claim {
 }
 
 /// Returns whom a claim is about: the user, somebody of the user's, or a name in the quote.
-fn subject(said: &str, quote: &str) -> Option<Subject> {
+fn subject(said: &str, text: &str, quote: Span) -> Option<Subject> {
     let said = said.trim();
     let lower = said.to_lowercase();
     if ["user", "the user", "i", "me", "speaker"].contains(&lower.as_str()) {
@@ -191,37 +172,14 @@ fn subject(said: &str, quote: &str) -> Option<Subject> {
     if said.chars().count() > LONGEST_NAME {
         return None;
     }
-    let span = place_of(quote, 0, said)?;
+    let span = quote.find(text, said)?;
     match lower.strip_prefix("my ") {
         Some(role) if role.chars().all(char::is_alphabetic) => {
             Some(Subject::Relation { role: role.to_owned(), name: None })
         }
         Some(_) => None,
-        None => Some(Subject::Named(span.of(quote)?.to_owned())),
+        None => Some(Subject::Named(span.of(text)?.to_owned())),
     }
-}
-
-/// Returns where words stand in a text, whole words and without regard to the case of ASCII letters; `base` is where the text
-/// begins.
-fn place_of(text: &str, base: u32, words: &str) -> Option<Span> {
-    let words = words.trim();
-    if words.is_empty() {
-        return None;
-    }
-    let folded = text.to_ascii_lowercase();
-    let wanted = words.to_ascii_lowercase();
-    let is_part = |near: Option<char>, own: Option<char>| {
-        near.is_some_and(char::is_alphanumeric)
-            && own.is_some_and(|own| own.is_alphanumeric() && own.is_ascii())
-    };
-    let start = folded.match_indices(&wanted).map(|(start, _)| start).find(|start| {
-        let (before, from) = folded.split_at_checked(*start).unwrap_or_default();
-        let behind = from.get(wanted.len()..).unwrap_or_default();
-        !is_part(before.chars().next_back(), wanted.chars().next())
-            && !is_part(behind.chars().next(), wanted.chars().next_back())
-    })?;
-    let place = |at: usize| u32::try_from(at).ok()?.checked_add(base);
-    Some(Span { start: place(start)?, end: place(start + wanted.len())? })
 }
 
 #[cfg(test)]

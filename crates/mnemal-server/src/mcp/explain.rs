@@ -78,6 +78,9 @@ async fn one(
         Some(Outcome::Omitted(omitted)) => format!("It was left out: {}.", omitted.reason.as_str()),
         _ => "It is not listed in that answer.".to_owned(),
     });
+    if let Some(weighing) = &why.weighing {
+        tail.say(format!("It {weighing}."));
+    }
     let words = |sentence: &mnemal::Sentence| {
         let date = sentence.at.civil(&Zone::utc()).day_text();
         Row {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mnemal::{Memory, Recited, Told};
-use mnemal_core::{AsOf, Entity, EntityFilter, ErrorKind, RecordRef, Timestamp, WorldTime, Zone};
+use mnemal_core::{AsOf, Entity, EntityFilter, ErrorKind, RecordRef, Timestamp};
 use serde_json::{Value, json};
 
 use crate::mcp::answer::Mistake;
@@ -51,7 +51,6 @@ pub(super) fn texts(recited: &Recited, skip: usize) -> HashMap<RecordRef, &str> 
 /// Returns a fact for programs, with the text that the block shows.
 pub(super) fn fact(told: &Told, text: &str) -> Value {
     let fact = &told.fact;
-    let day = |at: WorldTime| at.civil(&Zone::utc()).day_text();
     let mut form = json!({
         "id": fact.id.to_string(),
         "text": text,
@@ -61,9 +60,9 @@ pub(super) fn fact(told: &Told, text: &str) -> Value {
         "strength": rounded(fact.strength()),
         "source_event_ids": told.events().iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
-    for (name, at) in [("valid_at", fact.valid_at), ("invalid_at", fact.invalid_at)] {
+    for (name, at) in [("valid_at", fact.since()), ("invalid_at", fact.until())] {
         if let (Some(fields), Some(at)) = (form.as_object_mut(), at) {
-            fields.insert(name.to_owned(), day(at).into());
+            fields.insert(name.to_owned(), at.into());
         }
     }
     form

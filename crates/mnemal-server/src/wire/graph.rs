@@ -1,7 +1,7 @@
 //! Entities and facts.
 
 use mnemal::{Portrait, Sentence, Sightings, Told};
-use mnemal_core::{Act, Entity, EventId, Value, WorldTime, Zone};
+use mnemal_core::{Act, Entity, EventId, Grain, Value, WorldTime, Zone};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -101,6 +101,12 @@ pub(crate) struct FactForm {
     /// Until when it held.
     #[serde(skip_serializing_if = "Option::is_none")]
     invalid_at: Option<String>,
+    /// How exactly the begin is known, where words name it: `day`, `month`, `year` …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_grain: Option<&'static str>,
+    /// How exactly the end is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invalid_grain: Option<&'static str>,
     /// Since when it is believed.
     created_at: String,
     /// Until when it was believed.
@@ -133,6 +139,8 @@ impl From<&Told> for FactForm {
             status: fact.status.as_str(),
             valid_at: fact.valid_at.map(day),
             invalid_at: fact.invalid_at.map(day),
+            valid_grain: fact.valid_grain.map(Grain::as_str),
+            invalid_grain: fact.invalid_grain.map(Grain::as_str),
             created_at: fact.created_at.to_string(),
             expired_at: fact.expired_at.map(|at| at.to_string()),
             source_event_ids: told.events().iter().map(EventId::to_string).collect(),

@@ -2,8 +2,8 @@
 
 use mnemal_core::{
     Act, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName, EventId, Example,
-    Fact, FactId, FactStatus, Joined, Predicate, Producer, Reason, Result, RuleId, Says, SessionId, Speaker,
-    Superseded, Support, Tie, Timestamp, Value, WorldTime,
+    Fact, FactId, FactStatus, Grain, Joined, Predicate, Producer, Reason, Result, RuleId, Says, SessionId,
+    Speaker, Superseded, Support, Tie, Timestamp, Value, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,10 @@ struct FactRow {
     act: String,
     valid_at: Option<i64>,
     invalid_at: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    valid_grain: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalid_grain: Option<String>,
     created_at: i64,
     expired_at: Option<i64>,
     status: String,
@@ -78,6 +82,8 @@ struct SupportRow {
     act: String,
     valid_at: Option<i64>,
     invalid_at: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grain: Option<String>,
     occurred_at: i64,
     recorded_at: i64,
     session: String,
@@ -233,6 +239,8 @@ pub(crate) fn write_fact(fact: &Fact) -> Result<String> {
         act: fact.act.as_str().to_owned(),
         valid_at: fact.valid_at.map(WorldTime::as_seconds),
         invalid_at: fact.invalid_at.map(WorldTime::as_seconds),
+        valid_grain: fact.valid_grain.map(grain_row),
+        invalid_grain: fact.invalid_grain.map(grain_row),
         created_at: fact.created_at.as_micros(),
         expired_at: fact.expired_at.map(Timestamp::as_micros),
         status: fact.status.as_str().to_owned(),
@@ -266,6 +274,8 @@ pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
         act: known(Act::from_name(&row.act))?,
         valid_at: row.valid_at.map(WorldTime::from_seconds),
         invalid_at: row.invalid_at.map(WorldTime::from_seconds),
+        valid_grain: grain(row.valid_grain)?,
+        invalid_grain: grain(row.invalid_grain)?,
         created_at: time(row.created_at)?,
         expired_at: row.expired_at.map(time).transpose()?,
         status: known(FactStatus::from_name(&row.status))?,
@@ -275,6 +285,14 @@ pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
         level: codec::level(row.level)?,
         producer: Producer { id: row.producer.0, version: row.producer.1 },
     })
+}
+
+fn grain_row(grain: Grain) -> String {
+    grain.as_str().to_owned()
+}
+
+fn grain(row: Option<String>) -> Result<Option<Grain>> {
+    row.map(|name| known(Grain::from_name(&name))).transpose()
 }
 
 fn time(micros: i64) -> Result<Timestamp> {
@@ -304,6 +322,7 @@ fn support_row(support: &Support) -> SupportRow {
         act: support.act.as_str().to_owned(),
         valid_at: support.valid_at.map(WorldTime::as_seconds),
         invalid_at: support.invalid_at.map(WorldTime::as_seconds),
+        grain: support.grain.map(grain_row),
         occurred_at: support.occurred_at.as_micros(),
         recorded_at: support.recorded_at.as_micros(),
         session: support.session.as_str().to_owned(),
@@ -324,6 +343,7 @@ fn support(row: SupportRow) -> Result<Support> {
         act: known(Act::from_name(&row.act))?,
         valid_at: row.valid_at.map(WorldTime::from_seconds),
         invalid_at: row.invalid_at.map(WorldTime::from_seconds),
+        grain: grain(row.grain)?,
         occurred_at: time(row.occurred_at)?,
         recorded_at: time(row.recorded_at)?,
         session: named(SessionId::new(row.session))?,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use mnemal::{Entity, Fact, Value, WorldTime, Zone};
+use mnemal::{Entity, Fact, Value};
 use serde::Serialize;
 
 use crate::args::GraphFormat;
@@ -149,9 +149,8 @@ impl<'o> Writer<'o> {
             GraphFormat::Json => write!(self.out, "{comma}\n{}", serde_json::to_string(&edge)?)?,
             GraphFormat::Dot => {
                 let topic = edge.topic.map(|topic| format!(" ({topic})")).unwrap_or_default();
-                let on = |at: WorldTime| at.civil(&Zone::utc()).day_text();
-                let since = fact.valid_at.map(|at| format!(", since {}", on(at))).unwrap_or_default();
-                let until = fact.invalid_at.map(|at| format!(", until {}", on(at))).unwrap_or_default();
+                let since = fact.since().map(|at| format!(", since {at}")).unwrap_or_default();
+                let until = fact.until().map(|at| format!(", until {at}")).unwrap_or_default();
                 let label = dot(&format!("{}{topic}{since}{until}", edge.predicate));
                 writeln!(self.out, "  \"{}\" -> \"{}\" [label=\"{label}\"];", edge.source, edge.target)?;
             }
