@@ -37,10 +37,10 @@ async fn what_is_known_of_somebody_comes_with_times_and_sentences_in_a_marked_bl
     let edges = texts(&anna.structured["edges"]);
     let home = edges.iter().find(|text| text.contains("lives in Bergen")).unwrap();
     assert!(
-        home.contains("since 2022-03-01") && home.contains("“My sister Anna moved to Bergen in March 2022")
+        home.contains("since 2022-03)") && home.contains("“My sister Anna moved to Bergen in March 2022")
     );
     let before = edges.iter().find(|text| text.contains("lives in Oslo")).unwrap();
-    assert!(before.contains("until 2022-03-01"), "{before}");
+    assert!(before.contains("until 2022-03)"), "{before}");
     let edge = &anna.structured["edges"][0];
     assert!(edge["confidence"].as_f64().unwrap() > 0.0 && edge["strength"].as_f64().unwrap() >= 0.5);
     assert_eq!(anna.structured["entity"]["event_count"], 3);
