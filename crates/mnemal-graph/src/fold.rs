@@ -103,8 +103,9 @@ impl Fold {
             .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind).into_keys());
         let related = said_roles(reading.extraction)
             .flat_map(|(role, name)| resolve::relatives(&self.names, &role, name));
-        let unknown: BTreeSet<EntityId> =
-            named.chain(related).filter(|id| !self.company.contains_key(id)).collect();
+        // Who is taken for one of them is named as one of them.
+        let parts = named.chain(related).flat_map(|id| self.names.same_as(id));
+        let unknown: BTreeSet<EntityId> = parts.filter(|id| !self.company.contains_key(id)).collect();
         (is_new, unknown.into_iter().collect())
     }
 
