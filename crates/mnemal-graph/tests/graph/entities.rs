@@ -1,6 +1,6 @@
 //! AD-21: who is who.
 
-use mnemal_core::{AsOf, Entity, Timestamp, Zone};
+use mnemal_core::{AsOf, Decision, Entity, Timestamp, Zone};
 
 use crate::log::{Life, now};
 
@@ -182,4 +182,21 @@ fn a_dog_is_not_the_man_of_its_name_and_a_product_not_the_firm() {
     life.say("2020-05-04", "Rex");
     life.say("2020-05-05", "Rex:animal");
     assert_eq!(named(&life, "Rex").len(), 1);
+}
+
+#[test]
+fn the_company_of_who_was_merged_tells_who_is_meant_after_a_restart_too() {
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "one", "Nan_Voss\nOslo:location");
+    life.say_in("2020-05-02", "two", "Anna_Berg\nRome:location");
+    life.say_in("2020-05-03", "three", "Anna_Holm\nBern:location");
+    let id = |name: &str| named(&life, name)[0].id;
+    let (one, into) = (id("Nan Voss"), id("Anna Berg"));
+    life.decide("2020-05-04", Decision::Merge { one, into });
+    life.restart();
+    life.say_in("2020-05-05", "four", "Anna\nOslo:location");
+    let seen = now(life.graph().mentions(into, AsOf::present(Timestamp::MAX))).unwrap();
+    assert_eq!(seen.len(), 3);
+    let rows = life.dump();
+    assert_eq!(rows, life.rebuilt());
 }
