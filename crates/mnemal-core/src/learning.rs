@@ -212,8 +212,30 @@ pub struct Learning {
     pub created_at: Timestamp,
     /// Belief time from which it was superseded or archived.
     pub expired_at: Option<Timestamp>,
+    /// Belief times from which and until which it did not hold, because a person had put it away and took it out again; the
+    /// latest last.
+    pub away: Vec<(Timestamp, Timestamp)>,
     /// What made it.
     pub producer: Producer,
+}
+
+impl Learning {
+    /// Whether it was known and held at a moment of belief time.
+    pub fn is_believed_at(&self, at: Timestamp) -> bool {
+        self.created_at <= at && self.ended_at(at).is_none()
+    }
+
+    /// Returns since when it holds no more, as it was believed at a moment; `None` where it held then, or was not known yet.
+    pub fn ended_at(&self, at: Timestamp) -> Option<Timestamp> {
+        let away = self.away.iter().find(|(from, until)| *from <= at && at < *until);
+        away.map(|(from, _)| *from).or_else(|| self.expired_at.filter(|end| *end <= at))
+    }
+
+    /// Returns since when it held, as it was believed at a moment: since it was known, or was taken out again last.
+    pub fn held_since(&self, at: Timestamp) -> Timestamp {
+        let back = self.away.iter().map(|(_, until)| *until).filter(|until| *until <= at).max();
+        back.unwrap_or(self.created_at)
+    }
 }
 
 /// Which learnings are meant. Every field is said aloud: start from [`LearningFilter::all`].
@@ -223,6 +245,8 @@ pub struct LearningFilter {
     pub kind: Within<LearningKind>,
     /// One key.
     pub key: Within<NoteKey>,
+    /// Those with a key, or those without.
+    pub keyed: Within<bool>,
     /// A category and what lies below it.
     pub category: Within<Category>,
     /// One person's.
@@ -241,6 +265,7 @@ impl LearningFilter {
         Self {
             kind: Within::All,
             key: Within::All,
+            keyed: Within::All,
             category: Within::All,
             user: Within::All,
             agent: Within::All,
@@ -255,6 +280,7 @@ impl LearningFilter {
             |events: &Vec<EventId>| learning.sources.iter().any(|source| events.contains(&source.event));
         self.kind.contains(&learning.kind)
             && self.key.contains_opt(learning.key.as_ref())
+            && self.keyed.contains(&learning.key.is_some())
             && self.category.only().is_none_or(|parent| learning.category.is_within(parent))
             && self.user.contains_opt(learning.user.as_ref())
             && self.agent.contains_opt(learning.agent.as_ref())

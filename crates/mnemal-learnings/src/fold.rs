@@ -1,5 +1,7 @@
 //! The fold: what an event does to the rows. Pure; the same events give the same rows.
 
+use std::collections::BTreeMap;
+
 use mnemal_core::{
     Basis, Confidence, Decision, Error, Event, EventId, EventKind, Learning, LearningId, LearningKind,
     LearningStatus, Leave, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span, Timestamp,
@@ -87,11 +89,7 @@ impl Fold {
     /// Weighs the versions of a learned key anew.
     pub(crate) fn settle(&mut self, key: &NoteKey) {
         let mut group: Vec<Learning> = self.rows.of_key(key).cloned().collect();
-        if tool::is_of_tool(key) {
-            group.iter_mut().for_each(tool::settle);
-        } else {
-            settle(&mut group);
-        }
+        weigh(key, &mut group);
         for row in group {
             self.rows.put(row);
         }
@@ -99,10 +97,19 @@ impl Fold {
 
     /// Sets what a person decided about everything that is known of a learned key.
     fn judge(&mut self, event: &Event, key: &NoteKey, verdict: Option<Verdict>) {
-        let is_concerned = |row: &&Learning| row.created_at < event.recorded_at && row.level <= event.level;
-        let rows: Vec<Learning> = self.rows.of_key(key).filter(is_concerned).cloned().collect();
-        for row in rows {
-            self.rows.put(Learning { verdict, ..row });
+        // What was learnt later has no part in it, though a fold that begins anew knows it already.
+        let known: Vec<Learning> =
+            self.rows.of_key(key).filter(|row| row.created_at < event.recorded_at).cloned().collect();
+        let judged = |row: &Learning| {
+            let verdict = if row.level <= event.level { verdict } else { row.verdict };
+            Learning { verdict, ..row.clone() }
+        };
+        let mut judged: Vec<Learning> = known.iter().map(judged).collect();
+        if verdict.is_none() {
+            note_absences(key, known, &mut judged, event.recorded_at);
+        }
+        for row in judged {
+            self.rows.put(row);
         }
         self.settle(key);
     }
@@ -177,9 +184,12 @@ impl Fold {
         let row =
             self.rows.of_key(key).filter(is_away).max_by_key(|row| (row.expired_at, row.version)).cloned();
         if let Some(row) = row.filter(|row| row.created_at < event.recorded_at) {
+            let mut away = row.away.clone();
+            away.extend(row.expired_at.map(|from| (from, event.recorded_at)));
             self.rows.put(Learning {
                 status: LearningStatus::Active,
                 expired_at: None,
+                away,
                 verdict: None,
                 ..row
             });
@@ -201,6 +211,30 @@ impl Fold {
 
     fn is_rejected(&self, key: Option<&NoteKey>) -> bool {
         key.is_some_and(|key| self.rows.of_key(key).any(|row| row.status == LearningStatus::Rejected))
+    }
+}
+
+/// Weighs the versions of a learned key.
+fn weigh(key: &NoteKey, group: &mut [Learning]) {
+    if tool::is_of_tool(key) {
+        group.iter_mut().for_each(tool::settle);
+    } else {
+        settle(group);
+    }
+}
+
+/// Notes in rows that a person took out again, and in those that hold because of it, that they did not hold until now.
+fn note_absences(key: &NoteKey, mut before: Vec<Learning>, after: &mut [Learning], now: Timestamp) {
+    weigh(key, &mut before);
+    let ends: BTreeMap<LearningId, Option<Timestamp>> =
+        before.iter().map(|row| (row.id, row.expired_at)).collect();
+    weigh(key, after);
+    for row in after {
+        let Some(from) = ends.get(&row.id).copied().flatten() else { continue };
+        let until = row.expired_at.map_or(now, |end| end.min(now));
+        if from < until {
+            row.away.push((from, until));
+        }
     }
 }
 
@@ -264,6 +298,7 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
         expires_at: remember.expires_at,
         created_at: event.recorded_at,
         expired_at: None,
+        away: Vec::new(),
         producer: producer(),
     })
 }

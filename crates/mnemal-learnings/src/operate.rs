@@ -186,6 +186,7 @@ impl Fold {
             expires_at: None,
             created_at: event.recorded_at,
             expired_at: None,
+            away: Vec::new(),
             producer: producer(),
             ..filed_as(first.clone(), filed)
         };

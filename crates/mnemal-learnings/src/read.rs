@@ -193,6 +193,7 @@ fn row(event: &Event, kept: &NewEvent, span: Span, about: &About) -> Result<Opti
         expires_at: None,
         created_at: event.recorded_at,
         expired_at: Some(event.recorded_at),
+        away: Vec::new(),
         producer: producer(),
     }))
 }

@@ -64,13 +64,14 @@ pub(crate) fn counted(
 ) -> Result<Learning> {
     let mut tally = known.as_ref().and_then(|row| row.tally).unwrap_or_default();
     let verdict = known.as_ref().and_then(|row| row.verdict);
+    let away = known.as_ref().map(|row| row.away.clone()).unwrap_or_default();
     let id = known.as_ref().map(|row| row.id);
     let is_older_failure = ok && tally.errors > 0;
     tally.uses += 1;
     tally.errors += u64::from(!ok);
     let mut row = match known.filter(|_| is_older_failure) {
         Some(row) => row,
-        None => Learning { verdict, ..new_row(event, kept, tool)? },
+        None => Learning { verdict, away, ..new_row(event, kept, tool)? },
     };
     row.id = id.unwrap_or(row.id);
     row.tally = Some(tally);
@@ -131,6 +132,7 @@ fn new_row(event: &Event, kept: &NewEvent, tool: &ToolName) -> Result<Learning> 
         expires_at: None,
         created_at: event.recorded_at,
         expired_at: None,
+        away: Vec::new(),
         producer,
     })
 }

@@ -65,11 +65,12 @@ fn reason(known: &[Learning], event: &Event, as_of: Option<AsOf>) -> Option<Omit
 fn standing(note: &Learning, as_of: Option<AsOf>) -> Option<OmittedReason> {
     let ended = as_of.is_some_and(|as_of| note.expires_at.is_some_and(|at| at <= as_of.world));
     let replaced = match as_of {
-        Some(as_of) => note.expired_at.is_some_and(|at| at <= as_of.belief),
+        Some(as_of) => note.ended_at(as_of.belief).is_some(),
         None => note.status != LearningStatus::Active,
     };
     match note.status {
-        LearningStatus::Archived if replaced => Some(OmittedReason::Archived),
+        // One that holds today was put away for a while.
+        LearningStatus::Archived | LearningStatus::Active if replaced => Some(OmittedReason::Archived),
         _ if replaced => Some(OmittedReason::Superseded),
         _ => ended.then_some(OmittedReason::Expired),
     }

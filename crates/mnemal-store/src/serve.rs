@@ -5,9 +5,7 @@ use mnemal_core::{AsOf, Error, EventId, Learning, NoteKey, Omitted, Receipt, Rec
 /// Keeps the learnings that hold and are known, by category, then key, then id.
 pub(crate) fn active(mut learnings: Vec<Learning>, as_of: AsOf) -> Vec<Learning> {
     learnings.retain(|learning| {
-        learning.expires_at.is_none_or(|end| as_of.world < end)
-            && learning.created_at <= as_of.belief
-            && learning.expired_at.is_none_or(|end| as_of.belief < end)
+        learning.expires_at.is_none_or(|end| as_of.world < end) && learning.is_believed_at(as_of.belief)
     });
     learnings.sort_by(|one, other| {
         (&one.category, &one.key, one.id).cmp(&(&other.category, &other.key, other.id))

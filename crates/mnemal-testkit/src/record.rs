@@ -126,6 +126,7 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
         expires_at: None,
         created_at,
         expired_at: None,
+        away: Vec::new(),
         producer: Producer { id: "test".to_owned(), version: 1 },
     })
 }

@@ -150,10 +150,8 @@ impl Memory {
         (from, to): (Timestamp, Timestamp),
         causes: &BTreeMap<Timestamp, EventId>,
     ) -> Result<Vec<Change>> {
-        let holds = |row: &Learning, at: Timestamp| {
-            let is_believed = row.created_at <= at && row.expired_at.is_none_or(|end| at < end);
-            is_believed && row.status != LearningStatus::Candidate
-        };
+        let holds =
+            |row: &Learning, at: Timestamp| row.is_believed_at(at) && row.status != LearningStatus::Candidate;
         let mut all = self.all_learnings(&LearningFilter::all()).await?;
         all.retain(|row| holds(row, from) != holds(row, to));
         let (before, after): (Vec<Learning>, Vec<Learning>) =
@@ -165,8 +163,8 @@ impl Memory {
         let mut changes = Vec::new();
         for (before, after) in paired(&before, &after, about) {
             let at = match (before, after) {
-                (_, Some(after)) => after.created_at,
-                (Some(before), None) => before.expired_at.unwrap_or(to),
+                (_, Some(after)) => after.held_since(to),
+                (Some(before), None) => before.ended_at(to).unwrap_or(to),
                 (None, None) => continue,
             };
             let Some(shown) = after.or(before) else { continue };

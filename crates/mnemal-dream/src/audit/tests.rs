@@ -37,6 +37,7 @@ fn row(maker: u128, content: &str) -> Learning {
         expires_at: None,
         created_at: at(0),
         expired_at: None,
+        away: Vec::new(),
         producer: Producer { id: "test".to_owned(), version: 1 },
     }
 }

@@ -120,5 +120,9 @@ fn spared(
         let of = |event| gone.contains(&event) || again.contains(&event);
         row.producer == read::producer() && !row.sources.iter().any(|source| of(source.event))
     };
-    stored.all().filter(is_spared).map(|row| Learning { verdict: None, ..row.clone() }).collect()
+    stored
+        .all()
+        .filter(is_spared)
+        .map(|row| Learning { verdict: None, away: Vec::new(), ..row.clone() })
+        .collect()
 }

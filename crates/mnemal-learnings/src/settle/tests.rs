@@ -53,6 +53,7 @@ fn row(number: u32, (weight, session, stance): Said) -> Learning {
         expires_at: None,
         created_at: at,
         expired_at: None,
+        away: Vec::new(),
         producer: Producer { id: "t".to_owned(), version: 1 },
     }
 }

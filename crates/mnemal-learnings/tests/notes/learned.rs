@@ -254,6 +254,26 @@ fn what_is_rejected_or_archived_ends_and_comes_back_only_by_the_users_word() {
 }
 
 #[test]
+fn what_is_learnt_and_taken_out_again_did_not_hold_while_it_was_away() {
+    let first = "From now on, always reply in French.";
+    let mut space = life(&[("a", USER, first)]);
+    let of = space.holds()[0].key.clone().unwrap();
+    space.decide(Decision::Archive { key: of.clone() });
+    let second = "Actually, always reply in Italian from now on.";
+    space.say(("b", USER, "Thank you, that is enough for today."));
+    space.decide(Decision::Restore { key: of });
+    space.say(("c", USER, second));
+    space.catch_up(1);
+    let rows = space.learnt();
+    let row = rows.iter().find(|row| row.content == first).unwrap();
+    let believed: Vec<bool> = (0..5).map(|second| row.is_believed_at(at(second))).collect();
+    assert_eq!(believed, [false, true, false, false, true], "{row:?}");
+    now(space.projector.reset()).unwrap();
+    space.catch_up(9);
+    assert_eq!(space.learnt(), rows);
+}
+
+#[test]
 fn the_user_confirms_an_inference_in_its_words_and_then_it_is_told() {
     let mut space =
         life(&[("a", AGENT, "Here is the report, in nine pages."), ("a", USER, "That's too long.")]);

@@ -22,6 +22,35 @@ fn a_second_note_of_a_key_supersedes_the_first_and_both_stay_in_the_history() {
     assert_eq!((rows[0].created_at, rows[0].expired_at), (at(2), None));
 }
 
+#[test]
+fn a_note_that_holds_again_did_not_hold_while_it_was_put_away() {
+    let mut space = Space::new();
+    space.remember("day", "Tuesday", Origin::UserDirect);
+    for _ in 0..2 {
+        space.archive("day", Origin::UserDirect);
+        space.append(EventKind::Decision(Decision::Restore { key: key("day") }), "", Origin::UserDirect);
+    }
+    space.catch_up(2);
+    let holds = |space: &Space| -> Vec<bool> {
+        let then = |second| AsOf { belief: at(second), ..AsOf::at(at(9)) };
+        (0..7).map(|second| now(space.notes.get(&key("day"), then(second))).is_ok()).collect()
+    };
+    let held = [false, true, false, true, false, true, true];
+    assert_eq!(holds(&space), held);
+    let row = space.rows().pop().unwrap();
+    assert_eq!((row.held_since(at(3)), row.held_since(at(9))), (at(3), at(5)));
+    assert_eq!((row.ended_at(at(4)), row.ended_at(at(9))), (Some(at(4)), None));
+    // A fold that begins anew says the same.
+    space.append(
+        EventKind::Decision(Decision::Undo { decision: mnemal_core::EventId(99) }),
+        "",
+        Origin::UserDirect,
+    );
+    space.catch_up(10);
+    assert_eq!(space.rows(), [row]);
+    assert_eq!(holds(&space), held);
+}
+
 // proves: PB-03
 #[test]
 fn a_new_version_takes_everything_but_the_key_from_the_new_call() {

@@ -50,6 +50,8 @@ struct LearntRow {
     signal: Option<SignalRow>,
     tally: Option<(u64, u64)>,
     occurred_at: i64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    away: Vec<(i64, i64)>,
 }
 
 #[derive(Clone, Copy, Deserialize, Serialize)]
@@ -115,6 +117,7 @@ fn learnt_row(learning: &Learning) -> LearntRow {
         }),
         tally: learning.tally.map(|tally| (tally.uses, tally.errors)),
         occurred_at: learning.occurred_at.as_micros(),
+        away: learning.away.iter().map(|(from, until)| (from.as_micros(), until.as_micros())).collect(),
     }
 }
 
@@ -156,6 +159,7 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
         expires_at: time(row.expires_at)?,
         created_at: known(time(Some(row.created_at))?)?,
         expired_at: time(row.expired_at)?,
+        away: named(learnt.away.iter().map(away_of).collect())?,
         producer: Producer { id: row.producer.0, version: row.producer.1 },
     })
 }
@@ -174,7 +178,12 @@ fn plain(created_at: i64) -> LearntRow {
         signal: None,
         tally: None,
         occurred_at: created_at,
+        away: Vec::new(),
     }
+}
+
+fn away_of((from, until): &(i64, i64)) -> Result<(Timestamp, Timestamp)> {
+    Ok((Timestamp::from_micros(*from)?, Timestamp::from_micros(*until)?))
 }
 
 fn verdict_of(row: VerdictRow) -> Result<Verdict> {

@@ -58,6 +58,7 @@ fn learnt(source: EventId) -> Result<Learning> {
         tally: Some(Tally { uses: 3, errors: 2 }),
         occurred_at: at(4),
         expired_at: Some(at(9)),
+        away: vec![(at(6), at(7)), (at(7), at(8))],
         ..learning(2, "k2", source, at(5))?
     })
 }
