@@ -48,9 +48,8 @@ impl LearningProjector {
             Some((_, rows)) => Ok(rows),
             None if cursor == Cursor::START => Ok(Rows::default()),
             None => {
-                let mut rows = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
-                rows.let_go();
-                Ok(rows)
+                let keyed = LearningFilter { keyed: Within::Only(true), ..LearningFilter::all() };
+                Ok(Rows::from_stored(self.store.all(&keyed).await?))
             }
         }
     }

@@ -183,6 +183,10 @@ pub(crate) const LEARNINGS_VERSION: &str = "select coalesce((select seq from pro
 /// in its body, which has a checksum, so no other column is asked.
 pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1";
+/// The same counts alone, and the next learnings behind an id: for whoever keeps few of them.
+pub(crate) const LEARNING_COUNTS: &str =
+    "select (select count(*) from learning), (select count(distinct learning) from learning_source)";
+pub(crate) const LEARNINGS_AFTER: &str = "select id, body from learning where id > $1 order by id limit $2";
 /// The same without learnings that rest on an erased event.
 pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
@@ -483,6 +487,8 @@ pub(crate) fn all() -> Vec<&'static str> {
         LEARNINGS_VERSION,
         GRAPH_VERSION,
         LEARNINGS,
+        LEARNING_COUNTS,
+        LEARNINGS_AFTER,
         LIVING_LEARNINGS,
         KNOWN_LEARNINGS,
         ENTITIES,

@@ -29,14 +29,15 @@ const LONGEST_RECORD: usize = 16 * 1024 * 1024;
 /// Events in a batch, with more only where one line gives them. Source: what one append takes; it fills an index block,
 /// which then is never merged, and each page of an index is written half as often as with 500.
 const BATCH: usize = crate::limit::LARGEST_BATCH;
-/// Bytes of text after which a batch ends. Source: half of what one append takes.
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of text after which a batch ends. Source: measured; on its way into the file a batch takes eleven times its text, most
+/// of it as terms.
+const BATCH_BYTES: usize = 1024 * 1024;
 /// Lines after which a batch ends. Source: own choice; a file without events still reports now and then.
 const BATCH_LINES: u64 = 10_000;
 /// Events that are read ahead to find the earliest time of a conversation. Source: own choice.
 const AHEAD: usize = 2_000;
-/// Bytes that are read ahead. Source: a fraction of the 100 MB that an import may take.
-const AHEAD_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes that are read ahead. Source: two batches, a fraction of the 100 MB that an import may take.
+const AHEAD_BYTES: usize = 2 * 1024 * 1024;
 
 /// Bytes before a position that are read again to learn which entries the next ones answer. Source: the longest line and
 /// some short ones, so that the entry just before is always known.

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, Layer, Learning, LearningDelta, LearningFilter, LearningId, NoteKey,
-    Result,
+    Advance, AsOf, Cursor, DeadLetter, Error, Layer, Learning, LearningDelta, LearningFilter, LearningId,
+    NoteKey, Result, Within,
 };
 
 use super::projection;
@@ -14,6 +14,8 @@ use crate::sql::{Batch, Row, Sql, Step, Value};
 use crate::{codec, entry, removal, serve, statement};
 
 const LAYER: Layer = Layer::Learnings;
+/// Learnings that are read at once where few are kept. Source: own default, some megabytes of long notes.
+const PAGE: usize = 500;
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
     projection::cursor(sql, LAYER).await
@@ -97,9 +99,33 @@ pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) 
 }
 
 pub(crate) async fn all(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
+    if filter.keyed != Within::All {
+        return some(sql, filter).await;
+    }
     let mut learnings = read(sql, statement::LEARNINGS, Vec::new()).await?;
     learnings.retain(|learning| filter.accepts(learning));
     Ok(learnings)
+}
+
+/// Reads all of them page by page, and keeps those that pass: no more is in memory, however many there are.
+async fn some(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
+    let mut counts = sql.rows(statement::LEARNING_COUNTS, Vec::new()).await?;
+    let counts = counts.first_mut().ok_or_else(|| corrupt("learnings are not counted"))?;
+    if counts.count()? < counts.count()? {
+        return Err(fewer());
+    }
+    let (mut found, mut after) = (Vec::new(), Vec::new());
+    loop {
+        let rows = sql.rows(statement::LEARNINGS_AFTER, vec![Value::Blob(after), PAGE.into()]).await?;
+        let page = rows.into_iter().map(one).collect::<Result<Vec<_>>>()?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = last.id.0.to_be_bytes().to_vec();
+        found.extend(page.into_iter().filter(|learning| filter.accepts(learning)));
+    }
+}
+
+fn fewer() -> Error {
+    corrupt("there are fewer learnings than their sources say")
 }
 
 pub(crate) async fn history(sql: &dyn Sql, key: &NoteKey) -> Result<Vec<Learning>> {
@@ -115,7 +141,7 @@ async fn read(sql: &dyn Sql, text: &'static str, arguments: Vec<Value>) -> Resul
     counts.opt_blob()?;
     counts.opt_text()?;
     if counts.count()? < counts.count()? {
-        return Err(corrupt("there are fewer learnings than their sources say"));
+        return Err(fewer());
     }
     rows.map(one).collect()
 }
