@@ -26,6 +26,9 @@ const READING: Duration = Duration::from_mins(10);
 /// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
 const LISTED: usize = 100;
 
+/// Speakers that a dry run names. Source: own choice, a screen.
+const SPEAKERS: usize = 20;
+
 /// Reads a file, or the files of a folder, into the space; with `--dry-run` says what that would do.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
     let memory =
@@ -237,6 +240,18 @@ struct Rehearsed {
     last: Option<String>,
     sessions: usize,
     quality: BTreeMap<&'static str, Shares>,
+    /// Records that would be held back, by rule.
+    held_back: BTreeMap<String, u64>,
+    /// Who speaks, the most first.
+    speakers: Vec<Speaks>,
+    /// Records of speakers beyond these.
+    other_speakers: u64,
+}
+
+#[derive(Serialize)]
+struct Speaks {
+    name: String,
+    records: u64,
 }
 
 #[derive(Serialize)]
@@ -253,6 +268,9 @@ struct Shares {
 }
 
 fn rehearsed(rehearsal: &Rehearsal) -> Rehearsed {
+    let speaks = |(name, records): (&String, &u64)| Speaks { name: name.clone(), records: *records };
+    let mut speaking: Vec<Speaks> = rehearsal.speakers.iter().map(speaks).collect();
+    speaking.sort_by(|one, other| (other.records, &one.name).cmp(&(one.records, &other.name)));
     let shares = |quality: &Quality| Shares {
         records: quality.records,
         empty: quality.empty,
@@ -268,6 +286,10 @@ fn rehearsed(rehearsal: &Rehearsal) -> Rehearsed {
         last: rehearsal.last.map(|at| at.to_string()),
         sessions: rehearsal.sessions(),
         quality: rehearsal.quality.iter().map(|(role, quality)| (role.as_str(), shares(quality))).collect(),
+        held_back: rehearsal.rules.clone(),
+        other_speakers: rehearsal.other_speakers
+            + speaking.iter().skip(SPEAKERS).map(|one| one.records).sum::<u64>(),
+        speakers: speaking.into_iter().take(SPEAKERS).collect(),
     }
 }
 
@@ -367,6 +389,17 @@ fn judged(rehearsal: &Rehearsed) -> Vec<String> {
             part.empty,
             part.with_secret,
         ));
+    }
+    for (rule, count) in &rehearsal.held_back {
+        lines.push(format!("  held back by {rule}: {count}"));
+    }
+    if !rehearsal.speakers.is_empty() {
+        let mut names: Vec<String> =
+            rehearsal.speakers.iter().map(|one| format!("{} {}", one.name, one.records)).collect();
+        if rehearsal.other_speakers > 0 {
+            names.push(format!("others {}", rehearsal.other_speakers));
+        }
+        lines.push(format!("  who speaks: {}", names.join(", ")));
     }
     lines
 }

@@ -11,6 +11,9 @@ use super::{EventLog, ExactRecord};
 use crate::grave::tombstone_text;
 use crate::import::ImportBatch;
 
+/// Names that are counted one by one; records of others are counted together. Source: own choice, more than a person reads.
+const NAMES: usize = 1_000;
+
 /// How good the records of one part are. A record counts once, as the first of these that it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quality {
@@ -37,7 +40,7 @@ impl Quality {
     }
 }
 
-/// What an import would do. It remembers 24 bytes of each record, and no text.
+/// What an import would do. It remembers 24 bytes of each record and up to a thousand names, and no text.
 #[derive(Clone, Debug, Default)]
 pub struct Rehearsal {
     /// What would become of the records.
@@ -48,6 +51,12 @@ pub struct Rehearsal {
     pub last: Option<Timestamp>,
     /// How good they are, by the part their author plays.
     pub quality: BTreeMap<Role, Quality>,
+    /// Records that would be held back, by the rule: orders to an agent, hidden text, encoded text.
+    pub rules: BTreeMap<String, u64>,
+    /// Records by who speaks, as far as that is named; of a thousand names at most.
+    pub speakers: BTreeMap<String, u64>,
+    /// Records of speakers beyond these.
+    pub other_speakers: u64,
     ids: HashSet<EventId>,
     sessions: HashSet<u64>,
     texts: HashSet<u64>,
@@ -58,6 +67,17 @@ impl Rehearsal {
     /// Returns the number of conversations.
     pub fn sessions(&self) -> usize {
         self.sessions.len()
+    }
+
+    /// Counts who speaks.
+    fn hear(&mut self, event: &NewEvent) {
+        let Some(name) = event.speaker.as_ref().map(|speaker| speaker.as_str()) else { return };
+        let is_full = self.speakers.len() >= NAMES;
+        match self.speakers.get_mut(name) {
+            Some(count) => *count += 1,
+            None if is_full => self.other_speakers += 1,
+            None => drop(self.speakers.insert(name.to_owned(), 1)),
+        }
     }
 
     /// Judges a record by its words; `fate` is what the pipeline made of it.
@@ -121,10 +141,17 @@ impl EventLog {
             };
             for fate in fates {
                 let is_new = rehearsal.ids.insert(id) && !stored.contains(&id);
-                let (left, redactions, held_back) = match &fate {
-                    Ok(draft) => (None, draft.finding.redactions, draft.finding.quarantined.is_some()),
-                    Err(left) => (Some(*left), 0, false),
+                let (left, redactions, rule) = match &fate {
+                    Ok(draft) => (None, draft.finding.redactions, draft.finding.quarantined.as_ref()),
+                    Err(left) => (Some(*left), 0, None),
                 };
+                if let Some(rule) = rule {
+                    *rehearsal.rules.entry(rule.to_string()).or_default() += 1;
+                }
+                if let Ok(draft) = &fate {
+                    rehearsal.hear(&draft.event);
+                }
+                let held_back = rule.is_some();
                 let taken = &mut rehearsal.taken;
                 match left {
                     Some(LeftOut::Empty) => taken.empty += 1,
