@@ -91,7 +91,7 @@ fn carried(command: &Command) -> Option<Again> {
         | Command::Topic(_)
         | Command::Summary(_)
         | Command::Hook(_)
-        | Command::Log(Log::List(_) | Log::Show { .. })
+        | Command::Log(Log::List(_) | Log::Show { .. } | Log::Release { .. })
         | Command::Working(Working::Get { .. } | Working::List { .. } | Working::Search { .. }) => {
             Some(Again::Harmless)
         }

@@ -32,6 +32,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("log add", Some("hello")),
     ("log list", Some("--session {session} --quarantined")),
     ("log show", Some("{event}")),
+    ("log release", Some("{event}")),
     ("extract", Some("{event}")),
     ("entity list", Some("")),
     ("entity show", Some("{entity}")),

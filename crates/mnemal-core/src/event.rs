@@ -101,6 +101,13 @@ pub enum Decision {
         /// The other.
         from: EntityId,
     },
+    /// What a rule holds back may be used: a copy says it again at its own level, and the event itself stays as it is.
+    Release {
+        /// What is held back.
+        event: EventId,
+        /// What says it again.
+        copy: EventId,
+    },
     /// Take a decision about facts, a merge, a note or a learning back, or an operation; a second time changes nothing.
     Undo {
         /// The decision or operation.
@@ -118,7 +125,8 @@ impl Decision {
             | Self::Reject { .. }
             | Self::Fact(_)
             | Self::Merge { .. }
-            | Self::Split { .. } => true,
+            | Self::Split { .. }
+            | Self::Release { .. } => true,
             // What was forgotten stays so, and what an undo took back can be decided again.
             Self::Forget(_) | Self::Undo { .. } => false,
         }

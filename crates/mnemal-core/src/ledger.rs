@@ -24,11 +24,13 @@ pub enum Book {
     Pause,
     /// A question to a language model, and what it cost.
     Call,
+    /// An export or a backup that left the space.
+    Copy,
 }
 
 impl Book {
     /// Every book, in the order of their declaration.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pass,
         Self::Left,
         Self::Refused,
@@ -37,6 +39,7 @@ impl Book {
         Self::Known,
         Self::Pause,
         Self::Call,
+        Self::Copy,
     ];
 
     /// Returns the stored name.
@@ -50,6 +53,7 @@ impl Book {
             Self::Known => "known",
             Self::Pause => "pause",
             Self::Call => "call",
+            Self::Copy => "copy",
         }
     }
 

@@ -32,6 +32,15 @@ pub fn tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) ->
     events.iter().filter_map(bury).collect()
 }
 
+/// Returns one tombstone for each living event that tells nothing of its words: what is erased and may be said again by anybody.
+pub fn bare_tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) -> Vec<Tombstone> {
+    let living = events.iter().filter(|event| event.kept().is_some());
+    // The hash of nothing meets no text.
+    let bare =
+        |event: &Event| Tombstone { event: event.id, body: key.tombstone(""), sentences: Vec::new(), at };
+    living.map(bare).collect()
+}
+
 fn tombstone(id: EventId, kept: &NewEvent, key: &InstallationKey, at: Timestamp) -> Tombstone {
     let long = long_sentences(&kept.content).map(|(_, folded)| key.tombstone(&folded));
     let caption = kept.metadata.get("caption").map(|caption| key.tombstone(&tombstone_text(caption)));

@@ -20,7 +20,7 @@ pub use crate::document::{
     DOCUMENT, DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE, document_id,
 };
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter, Form};
-pub use crate::grave::{Erasing, tombstone_text, tombstones_for, words};
+pub use crate::grave::{Erasing, bare_tombstones_for, tombstone_text, tombstones_for, words};
 pub use crate::import::{
     DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Position, Skipped, Why,
     detect,
@@ -30,7 +30,7 @@ pub use crate::limit::{
 };
 pub use crate::log::{
     Ack, Durability, EventLog, EventLogParts, Exact, ExactRecord, LeftOut, LogSettings, Quality, Refused,
-    Rehearsal, Taken, Thread,
+    Rehearsal, Released, Taken, Thread,
 };
 pub use crate::recent::{RECENT_TURNS, RecentSource};
 pub use crate::tail::{Consumer, catch_up};

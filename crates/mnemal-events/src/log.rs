@@ -18,12 +18,14 @@ use crate::limit::{self, LONGEST_INDEXED};
 mod arrive;
 mod closure;
 mod rehearse;
+mod release;
 mod restore;
 mod take;
 mod thread;
 
 pub use arrive::LeftOut;
 pub use rehearse::{Quality, Rehearsal};
+pub use release::Released;
 pub use restore::{Exact, ExactRecord};
 pub(crate) use take::imported_id;
 pub use take::{Refused, Taken};

@@ -12,7 +12,7 @@ use mnemal_core::{Gap, GapCause};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::event::{AckForm, EventForm, SessionForm, durability};
+pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
 pub(crate) use self::memory::StoredForm;

@@ -51,6 +51,8 @@ pub enum AuditedAct {
     Backup,
     /// A backup took the place of the space.
     Restore,
+    /// What a rule held back was released.
+    Release,
     /// The space was removed.
     SpaceRemoved,
     /// A key was made.
@@ -70,6 +72,7 @@ impl AuditedAct {
             Self::Export => "export",
             Self::Backup => "backup",
             Self::Restore => "restore",
+            Self::Release => "release",
             Self::SpaceRemoved => "space_removed",
             Self::KeyCreated => "key_created",
             Self::KeyRevoked => "key_revoked",

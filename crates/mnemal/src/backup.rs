@@ -60,6 +60,7 @@ impl Memory {
         manifest.write(to)?;
         let written = Manifest::read(to)?;
         if written.as_ref() == Some(&manifest) {
+            engine.note_copy("backup", "bak", manifest.events).await;
             let act = Audited::new(AuditedAct::Backup, Origin::UserDirect).space(&self.scope.space);
             engine.audit(&act.count("events", manifest.events))?;
             return Ok(manifest);

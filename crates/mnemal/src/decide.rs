@@ -57,6 +57,9 @@ impl Memory {
             | Decision::Restore { .. }
             | Decision::Reject { .. }
             | Decision::Undo { .. } => {
+                if let Decision::Undo { decision: taken } = &decision {
+                    self.hold_back(*taken).await?;
+                }
                 let is_of_notes = matches!(
                     decision,
                     Decision::Archive { .. } | Decision::Restore { .. } | Decision::Reject { .. }
@@ -87,8 +90,8 @@ impl Memory {
         }
     }
 
-    /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a note or a learning back, or an
-    /// operation.
+    /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a note or a learning back, a release, or
+    /// an operation.
     ///
     /// # Errors
     /// `NotFound` when there is no such event, `Invalid` when it is no such decision: an undo, and a forget, because what was

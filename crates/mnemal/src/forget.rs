@@ -103,6 +103,15 @@ impl Erasure {
             receipt: None,
         }
     }
+
+    /// Adds what was not made anew, and says how far it went.
+    fn finished(mut self, unmade: Vec<String>) -> Self {
+        self.residual.extend(unmade);
+        if !self.truncated {
+            self.status = ErasureStatus::ErasedPendingCheckpoint;
+        }
+        self
+    }
 }
 
 /// A forget on its way; awaiting it erases.
@@ -190,8 +199,18 @@ impl Engine {
     /// Erases events whose forgetting stands in the log; safe to repeat after a crash at any point.
     pub(crate) async fn erase(&self, ids: &[EventId]) -> Result<Erasure> {
         let kept = self.events()?.get(ids).await?;
-        let tombstones = mnemal_events::tombstones_for(&kept, &self.parts().key, self.now());
-        let mut done = self.bury(&kept, &tombstones).await?;
+        let (key, now) = (&self.parts().key, self.now());
+        let mut done = if self.log()?.are_copies(&kept).await? {
+            let tombstones = mnemal_events::bare_tombstones_for(&kept, key, now);
+            let (mut done, unmade) = self.unmake(&kept, &tombstones).await?;
+            // Their words are still there, and nobody looks for them.
+            self.scrub(&Erasing::default(), &mut done).await?;
+            done.finished(unmade)
+        } else {
+            let mut done = self.bury(&kept, &mnemal_events::tombstones_for(&kept, key, now)).await?;
+            done.residual.extend(self.copies_of(&kept).await?);
+            done
+        };
         done.ids = ids.to_vec();
         Ok(done)
     }
@@ -199,8 +218,17 @@ impl Engine {
     /// Erases events with everything that was made of them, and proves it: those of a forget, and those of a backup that were
     /// forgotten since.
     pub(crate) async fn bury(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<Erasure> {
-        let ids: Vec<EventId> = kept.iter().map(|event| event.id).collect();
         let erasing = Erasing::of(kept, TELLING);
+        let (mut done, unmade) = self.unmake(kept, tombstones).await?;
+        done.working = self.forget_working(&erasing).await?;
+        done.files = self.forget_files(kept).await?;
+        self.scrub(&erasing, &mut done).await?;
+        Ok(done.finished(unmade))
+    }
+
+    /// Erases events with every row that was made of them; returns what was not made anew, too.
+    async fn unmake(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<(Erasure, Vec<String>)> {
+        let ids: Vec<EventId> = kept.iter().map(|event| event.id).collect();
         let mut done = Erasure::of(ErasureStatus::Erased, ids.clone());
         done.events = self.events()?.erase(tombstones).await?;
         self.parts().context.written.clear();
@@ -210,14 +238,7 @@ impl Engine {
             done.receipts = receipts.erase(&ids).await?;
         }
         done.completions = self.erase_completions(&ids).await?;
-        done.working = self.forget_working(&erasing).await?;
-        done.files = self.forget_files(kept).await?;
-        self.scrub(&erasing, &mut done).await?;
-        done.residual.extend(unmade);
-        if !done.truncated {
-            done.status = ErasureStatus::ErasedPendingCheckpoint;
-        }
-        Ok(done)
+        Ok((done, unmade))
     }
 
     /// Makes anew what rested on erased events and on others too; returns one sentence for each layer of which something is

@@ -4,18 +4,46 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use mnemal_core::{
-    AsOf, Decision, EntityFilter, EntityId, ErrorKind, Event, EventId, EventKind, Fact, FactDecision,
-    FactFilter, FactId, Receipt, ReceiptLine, RecordRef, Result, Timestamp, Value,
+    AsOf, Decision, EntityId, ErrorKind, Event, EventId, EventKind, Fact, FactDecision, FactFilter, FactId,
+    Receipt, ReceiptLine, RecordRef, Result, Timestamp, Value, Within,
 };
 use mnemal_text::{Analyzer, Language, is_stop_word};
 
 use crate::memory::Memory;
 
 /// Share of the content stems of a line that its words must hold, in percent. Source: issue of trust, .9.
-const COVERED: usize = 90;
+const COVERED: u8 = 90;
 
 /// The texts that the value of each fact may have.
 pub(crate) type Values = BTreeMap<FactId, Vec<String>>;
+
+/// On what a line of a context stands; the better the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ground {
+    /// Its words hold this share of its content stems, in percent.
+    Covered(u8),
+    /// It is a fact, and its value stands in its words.
+    Value,
+    /// It tells of an event where it was.
+    Place,
+    /// It is said as it stands there.
+    Verbatim,
+}
+
+impl Ground {
+    /// Returns how much of the line its words hold, in percent.
+    pub fn percent(self) -> u8 {
+        match self {
+            Self::Covered(percent) => percent,
+            Self::Value | Self::Place | Self::Verbatim => 100,
+        }
+    }
+
+    /// Whether that is enough for a line that is remembered and not made up.
+    pub fn is_enough(self) -> bool {
+        self.percent() >= COVERED
+    }
+}
 
 /// A line as a reader sees it.
 struct Shown {
@@ -25,9 +53,12 @@ struct Shown {
 }
 
 impl Memory {
-    /// Returns what the values of the facts of a receipt are called.
+    /// Returns what the values of the facts of a receipt are called; what is read follows the number of its lines.
     pub(crate) async fn values_of(&self, receipt: &Receipt) -> Result<Values> {
-        if !receipt.lines.iter().any(|line| matches!(line.record, RecordRef::Fact(_))) {
+        let lines = || receipt.lines.iter().filter(|line| matches!(line.record, RecordRef::Fact(_)));
+        let sources: BTreeSet<EventId> =
+            lines().flat_map(|line| &line.sources).map(|source| source.event).collect();
+        if sources.is_empty() {
             return Ok(Values::new());
         }
         let graph = match self.graph().await {
@@ -35,9 +66,12 @@ impl Memory {
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(Values::new()),
             Err(error) => return Err(error),
         };
+        let filter = FactFilter { sources: Within::Only(sources.into_iter().collect()), ..FactFilter::all() };
+        let mut facts = graph.history(&filter).await?;
+        facts.retain(|fact| lines().any(|line| line.record == RecordRef::Fact(fact.id)));
         let always = AsOf::present(Timestamp::MAX);
         let mut names: BTreeMap<EntityId, Vec<String>> = BTreeMap::new();
-        for whole in graph.all(&EntityFilter::all(), always).await? {
+        for whole in graph.entities(facts.iter().flat_map(objects), always).await? {
             let parts = graph.parts(whole.id, always).await?;
             for entity in parts.into_iter().chain([whole]) {
                 names.insert(entity.id, entity.names.into_iter().map(|name| name.text).collect());
@@ -45,15 +79,18 @@ impl Memory {
         }
         let texts = |fact: &Fact| match &fact.object {
             Value::Literal { text, .. } => vec![text.clone()],
-            // What somebody is taken for may have other names than stand in the words.
-            Value::Entity(whole) => {
-                let said = fact.supports.iter().filter_map(|support| support.object.entity());
-                said.chain([*whole]).filter_map(|id| names.get(&id)).flatten().cloned().collect()
+            Value::Entity(_) => {
+                objects(fact).iter().filter_map(|id| names.get(id)).flatten().cloned().collect()
             }
         };
-        let facts = graph.history(&FactFilter::all()).await?;
         Ok(facts.iter().map(|fact| (fact.id, texts(fact))).collect())
     }
+}
+
+/// Returns the entities that a fact leads to: what its words said, and what that is taken for, which may have other names.
+fn objects(fact: &Fact) -> Vec<EntityId> {
+    let said = fact.supports.iter().filter_map(|support| support.object.entity());
+    said.chain(fact.object.entity()).collect()
 }
 
 /// Returns the words that a line rests on: the spans of its sources, with who said them and what was decided in them.
@@ -74,117 +111,88 @@ fn words(line: &ReceiptLine, events: &BTreeMap<EventId, Event>) -> String {
     all
 }
 
-/// Returns how many lines of a context's text stand on the words of their account, and a sentence for each that does not: it is
-/// said verbatim, tells where and when an event was, gives the value of a fact that its words have, or has nine tenths of its
-/// content stems from them. A line that names no record is judged where every line is accounted for.
+/// Returns on what each line of a context's text stands that has an account, and a sentence for each line that has none, that
+/// cannot be read, or of which its words hold too little: it is said verbatim, tells where and when an event was, gives the value
+/// of a fact that its words have, or has nine tenths of its content stems from them. A line that names no record is judged where
+/// every line is accounted for.
 pub(crate) fn grounded(
     (text, receipt): (&str, &Receipt),
     events: &BTreeMap<EventId, Event>,
     (values, language): (&Values, Language),
-) -> (usize, Vec<String>) {
+) -> (Vec<Ground>, Vec<String>) {
     let lines = shown(text);
     let is_whole = lines.len() == receipt.lines.len();
-    let (mut sure, mut findings) = (0, Vec::new());
+    let (mut grounds, mut findings) = (Vec::new(), Vec::new());
     for (number, line) in (1..).zip(&lines) {
+        let Some(line) = line else {
+            findings.push(format!("line {number} of the text cannot be read"));
+            continue;
+        };
         if line.record.is_none() && !is_whole {
             continue;
         }
         let may_be = |known: &&ReceiptLine| {
             line.record.as_ref().is_none_or(|record| known.record.to_string() == *record)
         };
-        let covered = receipt
-            .lines
-            .iter()
-            .filter(may_be)
-            .map(|known| line.covered(known, events, (values, language)))
-            .max();
-        match covered {
-            Some(percent) if percent >= COVERED => sure += 1,
-            Some(percent) => {
-                findings.push(format!("line {number} of the text: its words hold {percent} % of it"));
-            }
-            None => findings.push(format!("line {number} of the text has no account")),
+        let known = receipt.lines.iter().filter(may_be);
+        let Some(ground) = known.map(|known| line.ground(known, events, (values, language))).max() else {
+            findings.push(format!("line {number} of the text has no account"));
+            continue;
+        };
+        if !ground.is_enough() {
+            let percent = ground.percent();
+            findings.push(format!("line {number} of the text: its words hold {percent} % of it"));
         }
+        grounds.push(ground);
     }
-    (sure, findings)
+    (grounds, findings)
 }
 
-/// Returns the lines of a text that quote something.
-fn shown(text: &str) -> Vec<Shown> {
+/// Returns the lines of a text as they stand in a list; `None` for one that quotes nothing that can be read.
+fn shown(text: &str) -> Vec<Option<Shown>> {
     let read = |line: &str| {
-        let (label, quoted) = line.split_at_checked(line.find('"')?)?;
+        // The name of a speaker may have quotes too: the text is what stands from one of them to the end.
+        let mut quotes = line.match_indices('"').map(|(place, _)| line.split_at(place));
+        let (label, text) =
+            quotes.find_map(|(label, quoted)| Some((label, serde_json::from_str::<String>(quoted).ok()?)))?;
         let mut names = label.split([',', ']', ' ']).map(str::trim);
         let record = names.find(|name| name.parse::<RecordRef>().is_ok()).map(str::to_owned);
-        let text = unquoted(quoted)?;
         Some(Shown { record, text: text.trim_end_matches('…').trim().to_owned() })
     };
-    text.lines().filter(|line| line.starts_with("- ")).filter_map(read).collect()
-}
-
-/// Reads a JSON string.
-fn unquoted(quoted: &str) -> Option<String> {
-    let inner = quoted.trim_end().strip_prefix('"')?.strip_suffix('"')?;
-    let (mut text, mut letters, mut high) = (String::new(), inner.chars(), None);
-    while let Some(letter) = letters.next() {
-        if letter != '\\' {
-            text.push(letter);
-            continue;
-        }
-        text.push(match letters.next()? {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'u' => {
-                let digits: String = letters.by_ref().take(4).collect();
-                let unit = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4)?;
-                match (unit, high.take()) {
-                    (0xd800..=0xdbff, _) => {
-                        high = Some(unit);
-                        continue;
-                    }
-                    (0xdc00..=0xdfff, Some(first)) => {
-                        char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (unit - 0xdc00))?
-                    }
-                    (unit, _) => char::from_u32(unit)?,
-                }
-            }
-            other => other,
-        });
-    }
-    Some(text)
+    text.lines().filter(|line| line.starts_with("- ")).map(read).collect()
 }
 
 impl Shown {
-    /// Returns how much of the line stands in the words of an account, in percent.
-    fn covered(
+    /// Returns on what the line stands, if this is its account.
+    fn ground(
         &self,
         known: &ReceiptLine,
         events: &BTreeMap<EventId, Event>,
         (values, language): (&Values, Language),
-    ) -> usize {
+    ) -> Ground {
         let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = plain(&self.text);
         for source in &known.sources {
             let Some(kept) = events.get(&source.event).and_then(Event::kept) else { continue };
+            if plain(source.span.of(&kept.content).unwrap_or_default()).contains(&text) {
+                return Ground::Verbatim;
+            }
             let place =
                 format!("last activity before this conversation: {} on {}", kept.session, kept.channel);
-            let part = source.span.of(&kept.content).unwrap_or_default();
-            if plain(part).contains(&text) || place.starts_with(&text) {
-                return 100;
+            if place.starts_with(&text) {
+                return Ground::Place;
             }
         }
         let there = stems(&words(known, events), language);
         if let RecordRef::Fact(fact) = known.record {
             let mut texts = values.get(&fact).into_iter().flatten();
             if texts.any(|value| !value.is_empty() && stems(value, language).is_subset(&there)) {
-                return 100;
+                return Ground::Value;
             }
         }
         let wanted = stems(&text, language);
         let found = wanted.iter().filter(|stem| there.contains(*stem)).count();
-        100 * found / wanted.len().max(1)
+        Ground::Covered(u8::try_from(100 * found / wanted.len().max(1)).unwrap_or_default())
     }
 }
 
@@ -202,16 +210,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quoted_line_is_read_as_json_is() {
+    fn a_line_is_read_from_the_quote_that_ends_it_and_one_without_is_told() {
         let words = "a \"b\" \\ / \n\t é 😀 \u{1f}";
         let quoted = serde_json::to_string(words).unwrap();
-        assert_eq!(unquoted(&quoted).unwrap(), words);
-        assert_eq!(unquoted("\"\\ud83d\\ude00\\u00e9\"").unwrap(), "😀é");
-        for wrong in ["", "\"", "\"\\", "\"\\u12\"", "\"\\udc00\"", "x"] {
-            assert_eq!(unquoted(wrong), None, "{wrong}");
-        }
-        let text = "# Facts\n- [user, 2026-01-01, evt_00000000000000000000000001] \"red lamp…\"\n- no quote\nx \"y\"\n";
-        let lines = shown(text);
-        assert_eq!((lines.len(), lines[0].text.as_str()), (1, "red lamp"));
+        let text = format!(
+            "# Facts\n- [user, 2026-01-01, evt_00000000000000000000000001, Ann \"A\" Lee] {quoted}\n- \"red lamp…\"\n\
+             - no quote\n- half \"a quote\n- \"two\" \"parts\"x\nx \"y\"\n"
+        );
+        let lines = shown(&text);
+        let texts: Vec<Option<&str>> =
+            lines.iter().map(|line| line.as_ref().map(|line| line.text.as_str())).collect();
+        assert_eq!(texts, [Some(words.trim()), Some("red lamp"), None, None, None]);
+        let first = lines[0].as_ref().unwrap();
+        assert_eq!(first.record.as_deref(), Some("evt_00000000000000000000000001"));
+    }
+
+    #[test]
+    fn the_best_ground_counts_and_nine_tenths_are_enough() {
+        assert!(Ground::Verbatim > Ground::Value && Ground::Value > Ground::Covered(100));
+        assert!(
+            Ground::Covered(90).is_enough() && !Ground::Covered(89).is_enough() && Ground::Place.is_enough()
+        );
     }
 }

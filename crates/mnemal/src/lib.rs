@@ -8,6 +8,7 @@ mod backup;
 mod builder;
 mod clock;
 mod compress;
+mod copies;
 mod counter;
 mod decide;
 mod diff;
@@ -34,6 +35,7 @@ mod quote;
 mod rebuild;
 #[cfg(feature = "sqlite")]
 mod recover;
+mod release;
 mod remember;
 mod retention;
 mod seal;
@@ -58,7 +60,7 @@ pub use mnemal_dream::{
 };
 pub use mnemal_events::{
     Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions,
-    Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Skipped, Taken,
+    Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Released, Skipped, Taken,
 };
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic, Weighing,
@@ -97,6 +99,7 @@ pub use crate::forget::{
     Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
 };
 pub use crate::gate::asks_something;
+pub use crate::ground::Ground;
 pub use crate::ingest::InboxTaken;
 pub use crate::learnings::key_of;
 pub use crate::markdown::{MarkdownExport, MarkdownSink};

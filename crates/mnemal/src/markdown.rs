@@ -53,6 +53,7 @@ impl Memory {
         self.entities_as_markdown(put, &mut export).await?;
         self.summary_as_markdown(put).await?;
         self.days_as_markdown(put, &mut export).await?;
+        self.engine.note_copy("export", "exp", export.events).await;
         let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
         self.engine.audit(&act.count("events", export.events))?;
         Ok(export)

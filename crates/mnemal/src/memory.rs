@@ -116,18 +116,23 @@ impl Memory {
         &self,
         messages: impl IntoIterator<Item = Message> + Send,
     ) -> Result<Degraded<Vec<Ack>>> {
-        let defaults = Defaults {
-            session: self.scope.session.only(),
-            user: self.scope.user.only(),
-            agent: self.scope.agent.only(),
-            now: self.engine.now(),
-        };
+        let defaults = self.defaults();
         let events =
             messages.into_iter().map(|message| message.into_event(&defaults)).collect::<Result<Vec<_>>>()?;
         if let Some(dropped) = self.engine.dropped(&events) {
             return Ok(dropped);
         }
         self.engine.append_to(&self.event_log()?, events).await
+    }
+
+    /// Returns what a message takes over from this memory.
+    pub(crate) fn defaults(&self) -> Defaults<'_> {
+        Defaults {
+            session: self.scope.session.only(),
+            user: self.scope.user.only(),
+            agent: self.scope.agent.only(),
+            now: self.engine.now(),
+        }
     }
 
     /// Keeps a note; it is the agent's unless [`by_user`](RememberCall::by_user) says otherwise.

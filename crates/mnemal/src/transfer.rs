@@ -158,6 +158,7 @@ impl Memory {
         let exporter =
             Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
         let written = exporter.write(form, out).await?;
+        self.engine.note_copy("export", "exp", written.events).await;
         let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
         self.engine.audit(&act.count("events", written.events))?;
         Ok(written)

@@ -1,12 +1,12 @@
 //! What of a space a person should look at because of whom it comes from: what the write screen held back, hours in which
 //! much more came than usual, and records that claim more than their sources.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AsOf, ErrorKind, Event, EventFilter, EventId, FactFilter, LearningFilter, Level, RecordRef, Result,
-    Timestamp, Trust, Within,
+    AsOf, Decision, ErrorKind, Event, EventFilter, EventId, EventKind, FactFilter, LearningFilter, Level,
+    NewEvent, RecordRef, Result, Timestamp, Trust, Within,
 };
 use mnemal_dream::{Finding, Run};
 
@@ -63,7 +63,7 @@ pub struct TrustViolation {
 pub struct TrustAudit {
     /// Events that were read, at most the newest 100,000.
     pub read: u64,
-    /// By rule.
+    /// By rule, without what was released.
     pub held_back: Vec<HeldBack>,
     /// Oldest first.
     pub bursts: Vec<Burst>,
@@ -140,9 +140,12 @@ impl Memory {
 }
 
 fn held_back(events: &[Event]) -> Vec<HeldBack> {
+    let released = released(events);
     let mut rules: BTreeMap<String, HeldBack> = BTreeMap::new();
     for event in events {
-        let Some(rule) = &event.quarantined else { continue };
+        let Some(rule) = event.quarantined.as_ref().filter(|_| !released.contains(&event.id)) else {
+            continue;
+        };
         let rule = rule.to_string();
         let held = rules.entry(rule.clone()).or_insert(HeldBack { rule, count: 0, events: Vec::new() });
         held.count += 1;
@@ -151,6 +154,17 @@ fn held_back(events: &[Event]) -> Vec<HeldBack> {
         }
     }
     rules.into_values().collect()
+}
+
+/// Returns what a person released of these events, and did not hold back again.
+fn released(events: &[Event]) -> HashSet<EventId> {
+    let living: HashMap<EventId, &NewEvent> =
+        events.iter().filter_map(|event| Some((event.id, event.kept()?))).collect();
+    let released = |kept: &&NewEvent| match &kept.kind {
+        EventKind::Decision(Decision::Release { event, copy }) => living.contains_key(copy).then_some(*event),
+        _ => None,
+    };
+    living.values().filter_map(released).collect()
 }
 
 fn bursts(events: &[Event]) -> Vec<Burst> {

@@ -11,7 +11,7 @@ use mnemal_core::{
 use mnemal_graph::Weighing;
 use mnemal_text::Language;
 
-use crate::ground::grounded;
+use crate::ground::{Ground, grounded};
 use crate::memory::Memory;
 use crate::portrait::{Sentence, sentence_of};
 
@@ -124,6 +124,8 @@ pub struct ReceiptCheck {
     /// Lines of the text that was handed in that stand on the words of their sources: verbatim, as the value of a fact, or with
     /// nine tenths of their content stems.
     pub grounded: usize,
+    /// On what each line of that text stands that has an account, in their order.
+    pub grounds: Vec<Ground>,
     /// What does not hold, one sentence each; empty for a good receipt.
     pub findings: Vec<String>,
 }
@@ -224,8 +226,9 @@ impl Memory {
             let values = self.values_of(&receipt).await?;
             let code = &self.engine.settings().recall.language;
             let language = Language::from_code(code).unwrap_or(Language::English);
-            let (sure, findings) = grounded((text, &receipt), &events, (&values, language));
-            check.grounded = sure;
+            let (grounds, findings) = grounded((text, &receipt), &events, (&values, language));
+            check.grounded = grounds.iter().filter(|ground| ground.is_enough()).count();
+            check.grounds = grounds;
             check.findings.extend(findings);
         }
         Ok(check)

@@ -96,6 +96,28 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     assert!(!named, "no receipt names the event");
 }
 
+// proves: NX-12.7 (redaction and tombstones of exports have tests of their own)
+#[tokio::test]
+async fn a_forget_names_the_exports_and_backups_that_may_hold_what_is_erased() {
+    let home = tempfile::tempdir().unwrap();
+    let memory = space(home.path()).await;
+    let first = memory.log(Message::user("the red lamp stands on the pier")).await.unwrap().id;
+    let mut exported = Vec::new();
+    let _done = memory.export(&mut exported).await.unwrap();
+    let _copy = memory.backup(&home.path().join("zanzibar.db")).await.unwrap();
+    let second = memory.log(Message::user("the zanzibar protocol starts at dawn")).await.unwrap().id;
+    let of = async |event| {
+        let erasure = memory.forget(Selector::Events(vec![event])).await.unwrap();
+        let named = erasure.residual.into_iter().filter(|what| what.contains("wherever it was written"));
+        named.collect::<Vec<_>>()
+    };
+    assert_eq!(of(second).await, [""; 0], "they are older");
+    let named = of(first).await;
+    assert_eq!(named.len(), 2, "{named:?}");
+    assert!(named[0].starts_with("backup bak_") && named[1].starts_with("export exp_"), "{named:?}");
+    assert!(named.iter().all(|what| what.contains(" events, ") && !what.contains("zanzibar")), "{named:?}");
+}
+
 #[tokio::test]
 async fn forgetting_a_key_erases_every_version() {
     let home = tempfile::tempdir().unwrap();

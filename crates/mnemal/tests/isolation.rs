@@ -148,6 +148,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         }
         "decide_by_agent" => said(ours.decide_by_agent(Decision::Archive { key: key.clone() }).await),
         "audit" => said(ours.audit().await),
+        "release" => said(ours.release(*event).await),
         "undoing" => said(ours.undoing(*event).await),
         "naming" => said(ours.naming(*entity).await),
         "diff" => said(ours.diff(Timestamp::EPOCH, ours.engine().now()).await),

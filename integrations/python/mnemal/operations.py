@@ -623,6 +623,13 @@ Relationships = TypedDict('Relationships', {
     "paths": 'list[Path]',
 }, total=False)
 
+Released = TypedDict('Released', {
+    "copy_id": 'str',
+    "created": 'bool',
+    "event_id": 'str',
+    "id": 'str',
+}, total=False)
+
 ScorePart = TypedDict('ScorePart', {
     "normalised": 'float',
     "raw": 'float',
@@ -1138,6 +1145,20 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/events", space),
             query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+        )
+
+    def event_release(
+        self,
+        space: str,
+        id_: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Released:
+        """Lets what a rule holds back be used, at its own level."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/events/{id}/release", space, id_),
+            idempotency_key=idempotency_key,
         )
 
     def export(
@@ -2409,6 +2430,20 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/events", space),
             query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+        )
+
+    async def event_release(
+        self,
+        space: str,
+        id_: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Released:
+        """Lets what a rule holds back be used, at its own level."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/events/{id}/release", space, id_),
+            idempotency_key=idempotency_key,
         )
 
     async def export(

@@ -1083,6 +1083,18 @@ export interface Relationships {
   paths: Array<Path>;
 }
 
+/** What a rule holds back, and may be used. */
+export interface Released {
+  /** What says it again at its own level, and is found. */
+  copy_id: string;
+  /** Whether it was decided now, and not before. */
+  created: boolean;
+  /** The decision in the log; to take it back holds it back again. */
+  event_id: string;
+  /** What is held back, and stays so. */
+  id: string;
+}
+
 /** One summand of a score. */
 export interface ScorePart {
   /** Between 0 and 1. */
@@ -1611,6 +1623,11 @@ export abstract class Operations {
   /** Events, oldest first. */
   eventList(space: string, given: { all?: boolean; channel?: string; cursor?: string; limit?: number; role?: string; session?: string; since?: string; speaker?: string; until?: string; user?: string } = {}): Promise<PageOfEvent> {
     return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
+  }
+
+  /** Lets what a rule holds back be used, at its own level. */
+  eventRelease(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Released> {
+    return this.call<Released>('POST', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}/release`, { idempotencyKey: given.idempotency_key });
   }
 
   /** Everything, without loss, as JSON lines. */

@@ -18,6 +18,11 @@ pub(crate) enum Log {
         /// `evt_…`
         id: String,
     },
+    /// Let what a rule holds back be used, at its own level; `undo` holds it back again.
+    Release {
+        /// `evt_…`
+        id: String,
+    },
 }
 
 /// `log add`.

@@ -1,4 +1,4 @@
-//! `mnemal log add|list|show`.
+//! `mnemal log add|list|show|release`.
 
 use std::num::NonZeroUsize;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::{Global, Log, LogAdd, LogList};
 use crate::output::Output;
 use crate::time;
-use crate::wire::{AckForm, EventForm, SessionForm};
+use crate::wire::{AckForm, EventForm, ReleasedForm, SessionForm};
 
 /// Records, lists or shows.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Log, output: &Output) -> Result<u8> {
@@ -19,6 +19,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Log, output: &Ou
         Log::List(call) if call.sessions => sessions(memory, call.limit, output).await,
         Log::List(call) => list(memory, &call, output).await,
         Log::Show { id } => show(memory, &id, output).await,
+        Log::Release { id } => release(memory, global, &id, output).await,
     }
 }
 
@@ -100,6 +101,17 @@ async fn show(memory: &Memory, id: &str, output: &Output) -> Result<u8> {
     Ok(0)
 }
 
+/// Lets what a rule holds back be used.
+async fn release(memory: &Memory, global: &Global, id: &str, output: &Output) -> Result<u8> {
+    let released = memory.release(id.parse()?).await?;
+    let form = ReleasedForm::from(&released.value);
+    output.answer(&form, || {
+        let what = if form.created { "released" } else { "was released already" };
+        format!("{what} as {}; `mnemal undo {}` holds it back again", form.copy_id, form.event_id)
+    })?;
+    Ok(super::gaps(&released.gaps, global, output))
+}
+
 fn at_least_one(limit: usize) -> NonZeroUsize {
     NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
 }
@@ -111,6 +123,6 @@ fn line(event: &Event) -> String {
     let who = kept.speaker.as_ref().map_or(event.role.as_str(), Speaker::as_str);
     let text: String =
         kept.content.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(100).collect();
-    let held = if event.quarantined.is_some() { " (held back)" } else { "" };
+    let held = event.quarantined.as_ref().map(|rule| format!(" (held back by {rule})")).unwrap_or_default();
     format!("{}  {}  {day}  {who}: {text}{held}", event.seq.0, event.id)
 }

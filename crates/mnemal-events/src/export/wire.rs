@@ -134,6 +134,10 @@ pub(crate) enum Kind {
     Undo {
         decision: String,
     },
+    Release {
+        event: String,
+        copy: String,
+    },
     Operation(OperationLine),
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
@@ -280,6 +284,9 @@ impl Kind {
             Decision::Merge { one, into } => Self::Merge { one: one.to_string(), into: into.to_string() },
             Decision::Split { one, from } => Self::Split { one: one.to_string(), from: from.to_string() },
             Decision::Undo { decision } => Self::Undo { decision: decision.to_string() },
+            Decision::Release { event, copy } => {
+                Self::Release { event: event.to_string(), copy: copy.to_string() }
+            }
             _ => Self::Unknown,
         }
     }
@@ -313,6 +320,9 @@ impl Kind {
             }
             Self::Undo { decision } => {
                 Ok(EventKind::Decision(Decision::Undo { decision: decision.parse()? }))
+            }
+            Self::Release { event, copy } => {
+                Ok(EventKind::Decision(Decision::Release { event: event.parse()?, copy: copy.parse()? }))
             }
             Self::Operation(line) => Ok(EventKind::Operation(line.read()?)),
             Self::Unknown => Err(Error::invalid("an event of an unknown kind")),

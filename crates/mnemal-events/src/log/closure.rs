@@ -15,7 +15,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 impl EventLog {
     /// Returns the living events that a forget erases, ascending by id.
     ///
-    /// Operations whose text was made of what goes, go with it.
+    /// Operations whose text was made of what goes, go with it, and what says the same by a release.
     /// For a key these are all versions of the note and the choices to put it away; for a conversation everything in it,
     /// quarantined events included. Records of earlier forgets hold no content and stay.
     /// Derived rows that rest on these events are not listed: their layers follow.
@@ -45,13 +45,14 @@ impl EventLog {
         if ids.is_empty() {
             return Err(Error::not_found("nothing to forget: the selection holds no living event"));
         }
+        self.add_released(&mut ids).await?;
         self.add_operations(&mut ids).await?;
         ids.sort_unstable();
         Ok(ids)
     }
 
     /// Adds the operations whose text was made of notes that are to be erased, and those that were made of these.
-    async fn add_operations(&self, ids: &mut Vec<EventId>) -> Result<()> {
+    pub(super) async fn add_operations(&self, ids: &mut Vec<EventId>) -> Result<()> {
         let mut gone: BTreeSet<EventId> = ids.iter().copied().collect();
         // An operation names only what was there before it, so one way along the log finds all.
         let operations = self.decided(&|event| operation(event).is_some()).await?;
@@ -78,7 +79,7 @@ impl EventLog {
     }
 
     /// Returns the living choices about memory that are wanted, oldest first.
-    async fn decided(&self, wanted: &(dyn Fn(&Event) -> bool + Sync)) -> Result<Vec<Event>> {
+    pub(super) async fn decided(&self, wanted: &(dyn Fn(&Event) -> bool + Sync)) -> Result<Vec<Event>> {
         let filter = EventFilter {
             roles: Within::Only(vec![Role::Decision]),
             erased: Within::Only(false),
@@ -94,7 +95,7 @@ impl EventLog {
     }
 }
 
-fn erasable(events: &[Event]) -> Vec<EventId> {
+pub(super) fn erasable(events: &[Event]) -> Vec<EventId> {
     let erasable = |event: &&Event| {
         event.kept().is_some_and(|kept| !matches!(kept.kind, EventKind::Decision(Decision::Forget(_))))
     };

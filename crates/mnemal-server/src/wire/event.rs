@@ -1,6 +1,6 @@
 //! Events, their acknowledgements, and the conversations that they make.
 
-use mnemal::{Ack, Durability};
+use mnemal::{Ack, Durability, Released};
 use mnemal_core::{Body, Decision, Event, EventKind, Metadata, SessionSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -156,6 +156,7 @@ fn verb(of: &Decision) -> &'static str {
         Decision::Merge { .. } => "merge",
         Decision::Split { .. } => "split",
         Decision::Undo { .. } => "undo",
+        Decision::Release { .. } => "release",
         _ => "other",
     }
 }
@@ -188,6 +189,31 @@ impl From<&Ack> for AckForm {
             duplicate: ack.duplicate,
             redactions: ack.redactions,
             quarantined: ack.quarantined.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// What a rule holds back, and may be used.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Released")]
+pub struct ReleasedForm {
+    /// What is held back, and stays so.
+    pub id: String,
+    /// What says it again at its own level, and is found.
+    pub copy_id: String,
+    /// The decision in the log; to take it back holds it back again.
+    pub event_id: String,
+    /// Whether it was decided now, and not before.
+    pub created: bool,
+}
+
+impl From<&Released> for ReleasedForm {
+    fn from(released: &Released) -> Self {
+        Self {
+            id: released.event.to_string(),
+            copy_id: released.copy.to_string(),
+            event_id: released.decision.to_string(),
+            created: released.created,
         }
     }
 }

@@ -51,6 +51,10 @@ enum DecisionRow {
     Undo {
         decision: String,
     },
+    Release {
+        event: String,
+        copy: String,
+    },
 }
 
 #[derive(Deserialize, Serialize)]
@@ -105,6 +109,9 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
         Decision::Merge { one, into } => DecisionRow::Merge { one: one.to_string(), into: into.to_string() },
         Decision::Split { one, from } => DecisionRow::Split { one: one.to_string(), from: from.to_string() },
         Decision::Undo { decision } => DecisionRow::Undo { decision: decision.to_string() },
+        Decision::Release { event, copy } => {
+            DecisionRow::Release { event: event.to_string(), copy: copy.to_string() }
+        }
         _ => return Err(unsupported()),
     };
     super::write(&row)
@@ -153,6 +160,9 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
             Decision::Split { one: named(one.parse())?, from: named(from.parse())? }
         }
         DecisionRow::Undo { decision } => Decision::Undo { decision: named(decision.parse())? },
+        DecisionRow::Release { event, copy } => {
+            Decision::Release { event: named(event.parse())?, copy: named(copy.parse())? }
+        }
     })
 }
 

@@ -186,6 +186,7 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         Decision::Merge { one: EntityId(1), into: EntityId(2) },
         Decision::Split { one: EntityId(1), from: EntityId(2) },
         Decision::Undo { decision: EventId(7) },
+        Decision::Release { event: EventId(7), copy: EventId(8) },
     ] {
         let mut entry = records.turn("s", "text")?;
         entry.event.kind = EventKind::Decision(decision);

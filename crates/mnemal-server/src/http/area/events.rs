@@ -20,7 +20,7 @@ use crate::http::cursor::PageForm;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
-use crate::wire::{AckForm, ErasureForm, EventForm, GapForm, SessionForm, durability, gaps};
+use crate::wire::{AckForm, ErasureForm, EventForm, GapForm, ReleasedForm, SessionForm, durability, gaps};
 
 /// Turns of a conversation that are shown when no number is said. Source: `RockBot`, the last 20 turns.
 const LAST: u32 = 20;
@@ -57,6 +57,14 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .method(Method::DELETE)
         .right(Right::Erase),
+        Route::get(
+            "event_release",
+            "/v1/spaces/{space}/events/{id}/release",
+            "Lets what a rule holds back be used, at its own level.",
+            (of::<ReleasedForm>, |call| Box::pin(release(call))),
+        )
+        .method(Method::POST)
+        .right(Right::Write),
         Route::post(
             "message_add",
             "/v1/spaces/{space}/messages",
@@ -620,6 +628,12 @@ fn event_id(call: &Call, place: usize) -> Result<EventId, Problem> {
 async fn erase(call: Call) -> Result<Reply, Problem> {
     let selector = Selector::Events(vec![event_id(&call, 1)?]);
     forget::erase(&call, selector).await
+}
+
+async fn release(call: Call) -> Result<Reply, Problem> {
+    call.vouches()?;
+    let memory = call.memory().await?;
+    Reply::ok(&ReleasedForm::from(&memory.release(event_id(&call, 1)?).await?.value))
 }
 
 async fn erase_session(call: Call) -> Result<Reply, Problem> {

@@ -1,0 +1,144 @@
+//! Lets what a rule holds back be used, by a decision of the user.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{Decision, Degraded, Error, ErrorKind, Event, EventId, EventKind, Gaps, NewEvent, Result};
+
+use super::take::{imported_id, known};
+use super::{Ack, EventLog, LeftOut};
+
+/// What a decision to release did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// What is held back, and stays so.
+    pub event: EventId,
+    /// What says it again at its own level, and is used.
+    pub copy: EventId,
+    /// The decision; taking it back erases the copy.
+    pub decision: EventId,
+    /// Whether it was decided now, and not before.
+    pub created: bool,
+}
+
+impl EventLog {
+    /// Says again what a rule holds back: with the same words, times, names and origin, so at the same level, and without asking
+    /// the rules of the write screen; everything else is done to it as to what comes in. `decided` makes the event of the
+    /// decision, which is stored with it. What is released already is not released twice.
+    ///
+    /// # Errors
+    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not held back, or of which nothing may be
+    /// stored any more; as [`append`](Self::append).
+    pub async fn release(
+        &self,
+        event: EventId,
+        decided: impl FnOnce(Decision) -> Result<NewEvent> + Send,
+    ) -> Result<Degraded<Released>> {
+        let held = self.get(event).await?;
+        let kept = held.kept().ok_or_else(|| Error::not_found(format!("{event} is erased")))?;
+        if held.quarantined.is_none() {
+            return Err(Error::invalid(format!("{event} is not held back")));
+        }
+        let earlier: Vec<Released> =
+            self.releases().await?.into_iter().filter(|one| one.event == event).collect();
+        if let Some(last) = earlier.last() {
+            match self.get(last.copy).await {
+                Ok(copy) if copy.kept().is_some() => return Ok(Degraded::whole(*last)),
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        // Whoever decides the same at the same time says the same.
+        let name = format!("released/{event}/{}", earlier.len());
+        let copy = imported_id(&self.parts.key, &name);
+        let decision = decided(Decision::Release { event, copy })?;
+        let said = NewEvent { idempotency_key: Some(name.clone()), ..kept.clone() };
+        let decision = NewEvent { idempotency_key: Some(format!("{name}/decided")), ..decision };
+        let mut gaps = Gaps::default();
+        let mut drafts = self.arrive(vec![said, decision], &mut gaps).await?;
+        if let Some(Err(why)) = drafts.first() {
+            return Err(Error::invalid(format!("nothing of {event} may be stored: {}", why.as_str())));
+        }
+        drafts.iter_mut().flatten().for_each(|draft| draft.finding.quarantined = None);
+        let id_of = |event: &NewEvent| (event.idempotency_key.as_ref() == Some(&name)).then_some(copy);
+        let stored = self.store(drafts, &mut gaps, &id_of).await?;
+        let decision = stored.into_iter().nth(1).and_then(Result::<Ack, LeftOut>::ok);
+        let decision = decision.ok_or_else(|| Error::internal("a decision was not stored"))?;
+        Ok(gaps.attach(Released { event, copy, decision: decision.id, created: !decision.duplicate }))
+    }
+
+    /// Returns every release that was decided, oldest first, those included that were taken back.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn releases(&self) -> Result<Vec<Released>> {
+        let decided = self.decided(&|event| released(event).is_some()).await?;
+        Ok(decided.iter().filter_map(released).collect())
+    }
+
+    /// Returns what goes where a release is taken back: the copy, and operations whose text was made of it. What it says again
+    /// stays, held back as it was.
+    ///
+    /// # Errors
+    /// `NotFound` when the copy is erased already.
+    pub async fn closure_of_copy(&self, copy: EventId) -> Result<Vec<EventId>> {
+        let mut ids = super::closure::erasable(&self.parts.store.get(&[copy]).await?);
+        if ids.is_empty() {
+            return Err(Error::new(ErrorKind::NotFound, format!("{copy} is erased")));
+        }
+        self.add_operations(&mut ids).await?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Whether some events are what a release says again, and what was made of that, while what it says again stays: they are
+    /// erased without a tombstone of their words, because nobody wants those gone.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn are_copies(&self, events: &[Event]) -> Result<bool> {
+        let gone: BTreeSet<EventId> = events.iter().map(|event| event.id).collect();
+        let copies: BTreeSet<EventId> = self
+            .releases()
+            .await?
+            .iter()
+            .filter(|one| gone.contains(&one.copy) && !gone.contains(&one.event))
+            .map(|one| one.copy)
+            .collect();
+        let is_made =
+            |event: &Event| event.kept().is_none_or(|kept| matches!(kept.kind, EventKind::Operation(_)));
+        Ok(!copies.is_empty() && events.iter().all(|event| copies.contains(&event.id) || is_made(event)))
+    }
+
+    /// Adds to events that are to be erased what says the same by a release: the copy of what is held back, and the reverse.
+    pub(super) async fn add_released(&self, ids: &mut Vec<EventId>) -> Result<()> {
+        let mut gone: BTreeSet<EventId> = ids.iter().copied().collect();
+        let mut others = Vec::new();
+        let releases = self.releases().await?;
+        // From a copy to what it says again, and from there to its other copies.
+        for one in &releases {
+            if gone.contains(&one.copy) && gone.insert(one.event) {
+                others.push(one.event);
+            }
+        }
+        for one in &releases {
+            if gone.contains(&one.event) && gone.insert(one.copy) {
+                others.push(one.copy);
+            }
+        }
+        let here = known(self.parts.store.as_ref(), others).await?;
+        let here: Vec<EventId> = here.into_iter().collect();
+        if !here.is_empty() {
+            ids.extend(super::closure::erasable(&self.parts.store.get(&here).await?));
+        }
+        Ok(())
+    }
+}
+
+fn released(event: &Event) -> Option<Released> {
+    match &event.kept()?.kind {
+        EventKind::Decision(Decision::Release { event: held, copy }) => {
+            Some(Released { event: *held, copy: *copy, decision: event.id, created: false })
+        }
+        _ => None,
+    }
+}

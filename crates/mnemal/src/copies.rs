@@ -1,0 +1,62 @@
+//! What left the space: exports and backups are noted, so that a forget can name those that may hold what is erased.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Book, Event, EventId, LedgerLine, Result, Timestamp};
+
+use crate::engine::Engine;
+
+/// Copies that a forget looks at, the newest. Source: own choice, an export a day for three years.
+const LOOKED_AT: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+/// Copies that a forget names one by one. Source: own choice, a screen.
+const NAMED: usize = 20;
+/// The number of events in a copy.
+const EVENTS: &str = "events";
+
+impl Engine {
+    /// Notes that a copy was written out: what it is, under which prefix its id stands, and how many events it has; never where
+    /// to, because the name of a file can be telling.
+    ///
+    /// One that cannot be noted, as in a space that cannot be written, is a line of the log and no error: it is there, and whoever
+    /// wrote it knows where.
+    pub(crate) async fn note_copy(&self, what: &str, prefix: &str, events: u64) {
+        let Ok(ledger) = self.stores().ledger.part() else { return };
+        let at = self.now();
+        let id = EventId(self.parts().context.ids.next(at)).to_string();
+        let line = LedgerLine {
+            book: Book::Copy,
+            key: id.replacen(EventId::PREFIX, prefix, 1),
+            at,
+            hash: 0,
+            counts: BTreeMap::from([(EVENTS.to_owned(), events)]),
+            note: what.to_owned(),
+        };
+        if let Err(error) = ledger.put(&[line]).await {
+            tracing::warn!(what, %error, "a copy of the space could not be noted");
+        }
+    }
+
+    /// Returns a sentence for each copy that was written since the oldest of some events came, the newest first: it may hold them.
+    pub(crate) async fn copies_of(&self, events: &[Event]) -> Result<Vec<String>> {
+        let (Ok(ledger), Some(first)) =
+            (self.stores().ledger.part(), events.iter().map(|event| event.recorded_at).min())
+        else {
+            return Ok(Vec::new());
+        };
+        let lines = ledger.lines(Book::Copy, LOOKED_AT).await?;
+        let since: Vec<&LedgerLine> = lines.iter().filter(|line| line.at >= first).collect();
+        let mut told: Vec<String> = since.iter().take(NAMED).map(|line| told(line)).collect();
+        if since.len() > NAMED {
+            told.push(format!("{} more exports and backups", since.len() - NAMED));
+        }
+        Ok(told)
+    }
+}
+
+fn told(line: &LedgerLine) -> String {
+    let LedgerLine { key, at, counts, note, .. } = line;
+    let events = counts.get(EVENTS).copied().unwrap_or_default();
+    let at: &Timestamp = at;
+    format!("{note} {key} of {at} with {events} events, wherever it was written to")
+}
