@@ -22,8 +22,7 @@ const KEYS: [&str; 8] = ["ferry", "gate", "lamp", "oven", "pump", "till", "scale
 pub(super) enum Chance {
     /// Everything.
     Whatever,
-    /// Nothing that says of what was that it never was (forgets, undos), or that leaves no trace of what was before (a note that
-    /// holds again).
+    /// Nothing that says of what was that it never was: no forget and no undo.
     Keeps,
 }
 
@@ -146,7 +145,7 @@ impl Space {
             10..16 => {
                 let decision = match self.dice.below(3) {
                     0 => Decision::Archive { key },
-                    1 if self.chance != Chance::Keeps => Decision::Restore { key },
+                    1 => Decision::Restore { key },
                     _ => Decision::Reject { key },
                 };
                 self.decide(decision).await

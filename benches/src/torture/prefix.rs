@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
-use mnemal::{AsOf, Clock as _, EntityFilter, FactFilter, LearningFilter, LearningKind, Timestamp};
+use mnemal::{
+    AsOf, Clock as _, EntityFilter, ErrorKind, FactFilter, LearningFilter, LearningKind, NodePath, SessionId,
+    Timestamp,
+};
 use mnemal_store::MemoryStore;
 use mnemal_testkit::ManualClock;
 
@@ -21,9 +24,11 @@ const BEFORE: usize = 150;
 const BEHIND: u64 = 60;
 /// Hits that are compared: more than fit a question of so short a life.
 const HITS: usize = 200;
+/// Conversations whose summaries are compared. Source: those of a mixed life.
+const SESSIONS: usize = 40;
 
 /// Runs the programme with `order.runs` lives, in which nothing is forgotten or taken back, because both say that something never
-/// was. No note is restored either: of that only the present is kept, and belief at a moment is that of today.
+/// was.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.
@@ -58,6 +63,7 @@ async fn lives(order: &Order) -> Result<Report> {
             ("facts", &one.facts, &other.facts),
             ("notes", &one.notes, &other.notes),
             ("names", &one.names, &other.names),
+            ("summaries", &one.summaries, &other.summaries),
             ("hits", &one.hits, &other.hits),
         ] {
             report.count(name, expect.len() as u64);
@@ -84,6 +90,7 @@ struct Belief {
     facts: BTreeSet<String>,
     notes: BTreeSet<String>,
     names: BTreeSet<String>,
+    summaries: BTreeSet<String>,
     hits: BTreeSet<String>,
 }
 
@@ -109,9 +116,22 @@ impl Belief {
         // A tally of a tool is one row that grows.
         let notes = notes.filter(|note| note.kind != LearningKind::Tool);
         let notes = notes.map(|note| format!("{} {}", note.id, note.content)).collect();
+        let mut summaries = BTreeSet::new();
+        let sessions = (0..SESSIONS).map(|number| SessionId::new(format!("talk-{number}")));
+        let sessions = sessions.collect::<mnemal::Result<Vec<_>>>()?.into_iter().map(NodePath::Session);
+        for path in sessions.chain([NodePath::Root, NodePath::Preferences]) {
+            match space.memory.summary(&path, Some(as_of)).await {
+                Ok(found) => {
+                    let said = found.value.node.lines.iter().map(|line| line.text.as_str());
+                    summaries.insert(format!("{path} {}", said.collect::<Vec<_>>().join(" ")));
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
         let found = space.memory.recall(query).as_of(as_of).limit(HITS).await?;
         let hits = found.hits.iter().map(|hit| hit.event.id.to_string()).collect();
-        Ok(Self { facts, notes, names, hits })
+        Ok(Self { facts, notes, names, summaries, hits })
     }
 }
 
@@ -122,13 +142,14 @@ mod tests {
 
     use super::*;
 
+    // proves: NX-02.T2
     #[test]
     fn what_was_believed_then_is_what_one_believes_who_was_told_nothing_since() {
         let time = Duration::from_mins(2);
         let report = run(&Order { runs: 6, first: 0, seed: 40, time, program: PathBuf::new() }).unwrap();
         assert!(report.is_clean(), "{report:?}");
         assert!(
-            ["facts", "notes", "names", "hits"].iter().all(|name| report.details[name] > 0),
+            ["facts", "notes", "names", "summaries", "hits"].iter().all(|name| report.details[name] > 0),
             "{report:?}"
         );
     }

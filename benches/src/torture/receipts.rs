@@ -1,19 +1,14 @@
 //! Contexts by chance, each line of which must stand on words in the log, and each hit of which must be accounted for.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    AsOf, Context, Decision, Engine, EntityFilter, EntityId, EventId, EventKind, Fact, FactDecision,
-    FactFilter, FactId, Layer, LearningId, Memory, Receipt, ReceiptLine, RecordRef, Scope, SessionId,
-    Settings, SpaceId, Timestamp, Value,
+    Context, Engine, EventId, Ground, Layer, LearningId, Memory, Receipt, ReceiptLine, RecordRef, Scope,
+    SessionId, Settings, SpaceId,
 };
 use mnemal_learnings::note_id;
-use mnemal_text::{Analyzer, Language, is_stop_word};
 
 use super::mixed::Space;
 use super::verdict::Fault;
@@ -22,8 +17,6 @@ use crate::cpu::Watch;
 
 /// Mixed operations of the space that is asked. Source: own choice, a space whose contexts are full.
 const HISTORY: u32 = 1_500;
-/// Share of a line's content stems that its words must cover where it is not said verbatim. Source: the issue of trust.
-const COVERED: f64 = 0.9;
 /// Hits that a context is offered. Source: ADR 12.
 const OFFERED: usize = 24;
 /// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
@@ -77,7 +70,6 @@ async fn life(order: &Order) -> Result<Accounts> {
     }
     space.settle().await?;
     let bare = builder.without(Layer::Receipts).open(&file).await?;
-    let values = values(&space.memory).await?;
     let mut accounts = Accounts { report: Report::of("receipts", order), ..Accounts::default() };
     accounts.least_covered = 1.0;
     while accounts.report.runs < order.runs && start.elapsed() < order.time {
@@ -86,7 +78,7 @@ async fn life(order: &Order) -> Result<Accounts> {
         // A conversation of ten questions sees each thing once.
         let session = SessionId::new(format!("reader-{}", accounts.report.runs / 10))?;
         let context = space.memory.context(&query).session(session).await?;
-        accounts.judge(&space.memory, (&query, &values), &context).await?;
+        accounts.judge(&space.memory, &query, &context).await?;
         accounts.report.runs += 1;
     }
     accounts.receipts_cost = cost(&mut space, &engine, &bare, order.runs.min(TIMED)).await?;
@@ -112,12 +104,7 @@ async fn cost(space: &mut Space, with: &Engine, without: &Engine, contexts: u64)
 
 impl Accounts {
     /// Looks at one context: its receipt, each line of its text, each hit for its question.
-    async fn judge(
-        &mut self,
-        memory: &Memory,
-        (query, values): (&str, &Values),
-        context: &Context,
-    ) -> Result<()> {
+    async fn judge(&mut self, memory: &Memory, query: &str, context: &Context) -> Result<()> {
         let receipt = &context.receipt;
         if context.text.is_empty() {
             self.report.count("contexts without a line", 1);
@@ -127,33 +114,18 @@ impl Accounts {
         for finding in &check.findings {
             self.report.blame(Fault::SilentWrong, format_args!("{query}: {finding}"));
         }
-        let lines: Vec<Shown> = context.blocks.iter().flat_map(|block| shown(&block.text)).collect();
-        if lines.len() != receipt.lines.len() {
-            let (told, said) = (receipt.lines.len(), lines.len());
+        let (told, said) = (receipt.lines.len(), check.grounds.len());
+        if said != told {
             self.report
                 .blame(Fault::SilentWrong, format_args!("{query}: {said} lines, {told} accounted for"));
         }
-        let mut words = BTreeMap::new();
-        for line in receipt.lines.iter().flat_map(|line| &line.sources) {
-            if let Entry::Vacant(place) = words.entry(line.event) {
-                place.insert(Said::by(memory, line.event).await?);
+        self.report.count("lines", said as u64);
+        for ground in &check.grounds {
+            // One of which its words hold too little is among the findings.
+            if ground.is_enough() {
+                self.report.count(told_of(*ground), 1);
             }
-        }
-        for line in &lines {
-            let named = receipt.lines.iter().filter(|known| line.may_be(known));
-            let ground = named.map(|known| line.ground(known, &words, values)).max();
-            self.report.count("lines", 1);
-            let Some(Ground { kind, percent }) = ground else {
-                self.report.blame(Fault::SilentWrong, format_args!("{:?} has no account", line.text));
-                continue;
-            };
-            let is_covered = kind != Kind::Covered || f64::from(percent) >= 100.0 * COVERED;
-            if is_covered {
-                self.report.count(kind.told(), 1);
-            } else {
-                self.report.blame(Fault::SilentWrong, format_args!("{percent} % of {:?}", line.text));
-            }
-            self.least_covered = self.least_covered.min(f64::from(percent) / 100.0);
+            self.least_covered = self.least_covered.min(f64::from(ground.percent()) / 100.0);
         }
         let hits = memory.recall(query).limit(OFFERED).await?;
         for hit in &hits.hits {
@@ -168,153 +140,14 @@ impl Accounts {
     }
 }
 
-/// On what a line stands; the better the greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Ground {
-    kind: Kind,
-    /// Of the content stems that are asked for, how many its words hold.
-    percent: u8,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    /// Its words hold a share of its content stems.
-    Covered,
-    /// It is a fact, and its value stands in its words.
-    Value,
-    /// It tells of an event where it was.
-    Place,
-    /// It is said as it stands there.
-    Verbatim,
-}
-
-impl Kind {
-    fn told(self) -> &'static str {
-        match self {
-            Self::Covered => "lines covered by their words",
-            Self::Value => "facts whose value stands in their words",
-            Self::Place => "lines that tell where an event was",
-            Self::Verbatim => "lines said verbatim",
-        }
+/// Says what is counted of a line.
+fn told_of(ground: Ground) -> &'static str {
+    match ground {
+        Ground::Covered(_) => "lines covered by their words",
+        Ground::Value => "facts whose value stands in their words",
+        Ground::Place => "lines that tell where an event was",
+        Ground::Verbatim => "lines said verbatim",
     }
-}
-
-/// The texts that the value of each fact may have.
-type Values = BTreeMap<FactId, Vec<String>>;
-
-async fn values(memory: &Memory) -> Result<Values> {
-    let graph = memory.graph().await?.value;
-    let always = AsOf::present(Timestamp::MAX);
-    let mut names: BTreeMap<EntityId, Vec<String>> = BTreeMap::new();
-    for whole in graph.all(&EntityFilter::all(), always).await? {
-        let parts = graph.parts(whole.id, always).await?;
-        for entity in parts.into_iter().chain([whole]) {
-            names.insert(entity.id, entity.names.into_iter().map(|name| name.text).collect());
-        }
-    }
-    let facts = graph.history(&FactFilter::all()).await?;
-    let texts = |fact: &Fact| match &fact.object {
-        Value::Literal { text, .. } => vec![text.clone()],
-        // What somebody is taken for has other names than stand in the words, perhaps.
-        Value::Entity(whole) => {
-            let said = fact.supports.iter().filter_map(|support| support.object.entity());
-            said.chain([*whole]).filter_map(|id| names.get(&id)).flatten().cloned().collect()
-        }
-    };
-    Ok(facts.iter().map(|fact| (fact.id, texts(fact))).collect())
-}
-
-/// A line as a reader sees it.
-struct Shown {
-    /// The record that it names, as text.
-    record: Option<String>,
-    text: String,
-}
-
-/// Returns the lines of a block.
-fn shown(block: &str) -> Vec<Shown> {
-    let lines = block.lines().filter(|line| line.starts_with("- "));
-    let read = |line: &str| {
-        let (label, text) = line.split_at(line.find('"')?);
-        let names = label.split([',', ']', ' ']);
-        let record = names.map(str::trim).find(|name| name.parse::<RecordRef>().is_ok()).map(str::to_owned);
-        let text: String = serde_json::from_str(text).ok()?;
-        Some(Shown { record, text: text.trim_end_matches('…').trim().to_owned() })
-    };
-    lines.filter_map(read).collect()
-}
-
-/// What an event says, and who says it.
-struct Said {
-    content: String,
-    speaker: String,
-    /// What a decision about a fact says beside its text.
-    decided: String,
-    /// Where it was, as a context tells it.
-    place: String,
-}
-
-impl Said {
-    async fn by(memory: &Memory, event: EventId) -> Result<Self> {
-        let event = memory.get(event).await?;
-        let kept = event.kept().context("a line stands on an event that is erased")?;
-        let speaker = kept.speaker.as_ref().map_or(String::new(), |speaker| speaker.as_str().to_owned());
-        let decided = match &kept.kind {
-            EventKind::Decision(Decision::Fact(FactDecision {
-                object: Value::Literal { text, .. }, ..
-            })) => text.clone(),
-            _ => String::new(),
-        };
-        let place = format!("last activity before this conversation: {} on {}", kept.session, kept.channel);
-        Ok(Self { content: kept.content.clone(), speaker, decided, place })
-    }
-}
-
-impl Shown {
-    /// Whether an account may be that of this line: it names the record, or the line names none.
-    fn may_be(&self, known: &ReceiptLine) -> bool {
-        self.record.as_ref().is_none_or(|record| known.record.to_string() == *record)
-    }
-
-    /// Returns on what a line stands, if this is its account: the spans of its sources, with the names of who said them.
-    fn ground(&self, known: &ReceiptLine, words: &BTreeMap<EventId, Said>, values: &Values) -> Ground {
-        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = plain(&self.text);
-        let sure = |kind| Ground { kind, percent: 100 };
-        let mut all = String::new();
-        for source in &known.sources {
-            let Some(said) = words.get(&source.event) else { continue };
-            let Some(part) = source.span.of(&said.content) else { continue };
-            if plain(part).contains(&text) {
-                return sure(Kind::Verbatim);
-            }
-            if said.place.starts_with(&text) {
-                return sure(Kind::Place);
-            }
-            let _ = writeln!(all, "{part} {} {}", said.speaker, said.decided);
-        }
-        let there = stems(&all);
-        if let RecordRef::Fact(fact) = known.record {
-            let texts = values.get(&fact).into_iter().flatten();
-            let holds = |value: &String| !value.is_empty() && stems(value).is_subset(&there);
-            if texts.into_iter().any(holds) {
-                return sure(Kind::Value);
-            }
-        }
-        let wanted = stems(&text);
-        let found = wanted.iter().filter(|stem| there.contains(*stem)).count();
-        let percent = u8::try_from(100 * found / wanted.len().max(1)).unwrap_or_default();
-        Ground { kind: Kind::Covered, percent }
-    }
-}
-
-fn stems(text: &str) -> BTreeSet<String> {
-    let terms = Analyzer::new(Language::English).terms(text);
-    let is_content = |term: &&mnemal_text::Term| {
-        let word = text.get(term.start..term.end).unwrap_or_default().to_lowercase();
-        !is_stop_word(Language::English, &word)
-    };
-    terms.iter().filter(is_content).map(|term| term.text.clone()).collect()
 }
 
 /// Returns what became of a hit, by its event, by the note that it made, or by a record that rests on it.
@@ -348,8 +181,8 @@ mod tests {
         let time = Duration::from_mins(3);
         let done = run(&Order { runs: 40, first: 0, seed: 3, time, program: PathBuf::new() }).unwrap();
         assert!(done.is_clean(), "{done:?}");
-        assert!(done.least_covered >= COVERED, "{done:?}");
-        let counted = [Kind::Verbatim.told(), Kind::Value.told(), "hits left out with a reason"];
+        assert!(done.least_covered >= 0.9, "{done:?}");
+        let counted = [told_of(Ground::Verbatim), told_of(Ground::Value), "hits left out with a reason"];
         assert!(counted.iter().all(|what| done.report.details.contains_key(what)), "{done:?}");
     }
 }
