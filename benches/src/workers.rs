@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use async_trait::async_trait;
 use mnemal::{
-    Builder, DreamRun, Engine, Layer, Memory, Message, OwnerId, Rebuild, Scope, SessionId, SpaceId,
+    Builder, DreamRun, Engine, Layer, Memory, Message, OwnerId, Rebuild, RetentionSettings, Scope, SessionId,
+    Settings, SpaceId,
 };
+use mnemal_core::{BackgroundEmbedder, BackgroundPermit, ModelId};
+use mnemal_store::{SqliteStore, WriteTimes};
 
 use crate::cpu::{Watch, quantile};
 use crate::figure::{Asked, Figure};
@@ -21,6 +25,28 @@ const ASKED_RATIO: f64 = 1.5;
 /// Layers that are made anew again and again.
 const LAYERS: [Layer; 3] = [Layer::Graph, Layer::Learnings, Layer::Summaries];
 
+/// Share of the turns that upkeep forgets, because there are more than are kept: one in so many.
+const FORGOTTEN: usize = 40;
+
+/// A model of vectors that answers at once, so that upkeep has vectors to store.
+#[derive(Debug)]
+struct Remote(ModelId);
+
+#[async_trait]
+impl BackgroundEmbedder for Remote {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    async fn embed(&self, _permit: &mut BackgroundPermit, texts: &[&str]) -> mnemal::Result<Vec<Vec<f32>>> {
+        let vector = |text: &&str| {
+            let hash = blake3::hash(text.as_bytes());
+            hash.as_bytes().iter().map(|byte| f32::from(*byte) - 127.5).cycle().take(256).collect()
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
 /// Times of one state.
 #[derive(Debug, Default)]
 struct Times {
@@ -29,16 +55,28 @@ struct Times {
 }
 
 /// Appends and asks in turns while nothing else is done, and while the same engine makes the graph, the notes and the summaries
-/// anew from the log and runs cycles of the dream, each as fast as it can.
+/// anew from the log, runs cycles of the dream, and steps of upkeep with vectors and retention, each as fast as it can. Says of
+/// every kind of write transaction how long the longest took.
 ///
 /// # Errors
 /// A call that fails, or work that did nothing.
 pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<Vec<Figure>> {
-    let engine = Builder::default().open(file).await?;
+    let store = SqliteStore::open(file).await?;
+    let retention = RetentionSettings {
+        enabled: true,
+        max_events: (turns - turns / FORGOTTEN) as u64,
+        ..RetentionSettings::default()
+    };
+    let engine = Builder::default()
+        .with_settings(Settings { retention, ..Settings::default() })
+        .with_background_embedder(Arc::new(Remote(ModelId::new("bench")?)))
+        .with_stores(store.clone())
+        .build()?;
     let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
     fill(&memory, turns).await?;
     let (mut idle, mut beside, mut works) = (Times::default(), Times::default(), [0; 4]);
     talk(&memory, &mut Times::default()).await?;
+    let _filled = store.write_times();
     for _ in 0..rounds {
         talk(&memory, &mut idle).await?;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -57,7 +95,9 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
         talked?;
     }
     ensure!(works.iter().all(|done| *done > 0), "a worker did nothing: {works:?}");
+    let written = store.write_times();
     engine.close().await?;
+    store.close().await?;
     let mut figures = Vec::new();
     for (name, idle, beside) in
         [("append", &idle.append, &beside.append), ("recall", &idle.recall, &beside.recall)]
@@ -70,6 +110,16 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
             Figure::time(format!("{name} beside all workers, wall longest"), turns, quantile(beside, 1.0)),
             Figure::new(format!("{name} beside all workers, ratio of medians"), turns, ratio, "ratio")
                 .asked_if(Asked::AtMost(ASKED_RATIO), |_| true),
+        ]);
+    }
+    for WriteTimes { kind, count, total, longest, long } in written {
+        let mean = total / u32::try_from(count).unwrap_or(u32::MAX);
+        figures.extend([
+            Figure::time(format!("{kind}, write transaction, mean"), turns, mean),
+            Figure::time(format!("{kind}, write transaction, longest"), turns, longest)
+                .asked_if(Asked::AtMost(WriteTimes::ASKED.as_secs_f64() * 1_000.0), |_| true),
+            Figure::new(format!("{kind}, write transactions above 5 ms"), turns, long as f64, "count"),
+            Figure::new(format!("{kind}, write transactions"), turns, count as f64, "count"),
         ]);
     }
     let done: u64 = works.iter().sum();
@@ -121,7 +171,11 @@ async fn work(engine: Engine, which: usize, is_over: Arc<AtomicBool>) -> Result<
     while !is_over.load(Ordering::Relaxed) || done == 0 {
         match LAYERS.get(which) {
             Some(layer) => drop(engine.rebuild(*layer, Rebuild::Anew).await?),
-            None => drop(engine.dream(&owner, DreamRun::Asked).await?),
+            // One after the other, because both have the same lease.
+            None => {
+                let _cycle = engine.dream(&owner, DreamRun::Asked).await?;
+                let _tended = engine.tend(&owner).await?;
+            }
         }
         done += 1;
     }

@@ -68,14 +68,16 @@ pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
-pub use crate::operation::{Deed, Filed, MOST_CLAIMS, Operation, Pointed, PromptHash};
+pub use crate::operation::{
+    Deed, Filed, LONGEST_LINE, MOST_CLAIMS, MOST_LINES, Operation, Pointed, PromptHash,
+};
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
     BackgroundEmbedder, Clock, CompletionCache, ContextSource, Embedder, EventStore, Extractor, GraphStore,
     IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore, LeaseStore, LedgerStore,
-    Left, Looked, ModelExtractor, Pass, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub,
-    Summarizer, SummaryStore, TokenCounter, Upkeep, WorkingStore,
+    Left, Looked, ModelExtractor, NodeWriter, NoteJudge, Opinion, Pass, Projection, Projector, Proposal,
+    ReceiptStore, Reranker, Scrub, Summarizer, SummaryStore, TokenCounter, Upkeep, WorkingStore, WrittenLine,
 };
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};

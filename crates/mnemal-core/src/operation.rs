@@ -1,6 +1,8 @@
 //! What the engine itself did about memory: an accepted proposal, with its result.
 
-use crate::{Category, EventId, Importance, LearningKind, Predicate, Producer, Span, Tag};
+use std::collections::BTreeSet;
+
+use crate::{Category, EventId, Importance, LearningKind, NodePath, Predicate, Producer, Source, Span, Tag};
 
 /// BLAKE3 of the prompt that a model answered; names the answer for an audit, and never the place where it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,7 +76,29 @@ pub enum Deed {
         /// At least one and at most [`MOST_CLAIMS`].
         claims: Vec<Pointed>,
     },
+    /// The event's text says, one statement a line, what a node of the summaries says in sentences of the log. It is shown in
+    /// their place as long as the node is made of the same sentences.
+    Summarize {
+        /// The node.
+        node: NodePath,
+        /// The sentences, in the order of the node.
+        of: Vec<Source>,
+        /// For each line of the text the places in `of` of the sentences that say it; at least one each.
+        rests: Vec<Vec<u32>>,
+    },
+    /// The event's text is what the user said in a turn, word for word; a model saw in it how he wants things.
+    Prefer {
+        /// The turn.
+        turn: EventId,
+        /// Where the words stand in it.
+        quote: Span,
+    },
 }
+
+/// Lines that the text of a summary may have. Source: BA-24, up to 7 sentences.
+pub const MOST_LINES: usize = 8;
+/// Characters that such a line may have. Source: own choice, one facet a line (AD-60).
+pub const LONGEST_LINE: usize = 300;
 
 /// Claims of one turn that an operation may carry. Source: own choice; more are a list and no statement.
 pub const MOST_CLAIMS: usize = 8;
@@ -123,10 +147,12 @@ impl Deed {
             Self::Infer { .. } => "infer",
             Self::Compress { .. } => "compress",
             Self::Claim { .. } => "claim",
+            Self::Summarize { .. } => "summarize",
+            Self::Prefer { .. } => "prefer",
         }
     }
 
-    /// Returns the notes or turns that it names, in its order.
+    /// Returns the notes or turns that it names, in its order, each once.
     pub fn names(&self) -> Vec<EventId> {
         match self {
             Self::Merge { notes, .. } | Self::Retire { notes, into: None } => notes.clone(),
@@ -134,28 +160,33 @@ impl Deed {
             Self::Refine { note, .. } => vec![*note],
             Self::Infer { from, .. } => from.clone(),
             Self::Compress { turns } => turns.clone(),
-            Self::Claim { turn, .. } => vec![*turn],
+            Self::Claim { turn, .. } | Self::Prefer { turn, .. } => vec![*turn],
+            Self::Summarize { of, .. } => {
+                let mut seen = BTreeSet::new();
+                of.iter().map(|source| source.event).filter(|event| seen.insert(*event)).collect()
+            }
         }
     }
 
-    /// Returns the notes whose rows it changes; what an inference, a compression or a claim rests on stays as it is.
+    /// Returns the notes whose rows it changes; what an inference, a compression, a claim, a summary or a preference rests on
+    /// stays as it is.
     pub fn changes(&self) -> Vec<EventId> {
         match self {
-            Self::Infer { .. } | Self::Compress { .. } | Self::Claim { .. } => Vec::new(),
-            _ => self.names(),
+            Self::Merge { .. } | Self::Retire { .. } | Self::Refine { .. } => self.names(),
+            _ => Vec::new(),
         }
     }
 
     /// Whether it brings a text of its own; without one it does nothing.
     pub fn has_text(&self) -> bool {
-        matches!(self, Self::Merge { .. } | Self::Infer { .. } | Self::Compress { .. })
+        !matches!(self, Self::Retire { .. } | Self::Refine { .. } | Self::Claim { .. })
     }
 
     /// Returns how it files, if it does.
     pub fn filed(&self) -> Option<&Filed> {
         match self {
             Self::Merge { filed, .. } | Self::Refine { filed, .. } | Self::Infer { filed, .. } => Some(filed),
-            Self::Retire { .. } | Self::Compress { .. } | Self::Claim { .. } => None,
+            _ => None,
         }
     }
 }

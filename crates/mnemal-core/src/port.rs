@@ -20,7 +20,10 @@ pub use graph::GraphStore;
 pub use inbox::Inbox;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
-pub use model::{BackgroundEmbedder, CompletionCache, LanguageModel, ModelExtractor, Summarizer};
+pub use model::{
+    BackgroundEmbedder, CompletionCache, LanguageModel, ModelExtractor, NodeWriter, NoteJudge, Opinion,
+    Summarizer, WrittenLine,
+};
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Extractor, Indexer, Reranker, TokenCounter};
 pub use source::{Clock, IdSource};

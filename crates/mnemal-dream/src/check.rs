@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mnemal_core::{Deed, EventId, Learning, LearningKind, Proposal};
+use mnemal_core::{
+    Category, Deed, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind, Level, MOST_LINES,
+    NewEvent, Proposal, Span, Speaker,
+};
 use mnemal_text::{jaccard, shingles, specifics, uncovered};
 
 use crate::note::{is_dear, is_of_one, is_open};
@@ -91,7 +94,16 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusa
         Deed::Merge { .. } => merge(&proposal.text, &rows),
         Deed::Retire { into: Some(_), .. } => retire_into(&rows),
         Deed::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
+        // What a model calls noise names nobody, no number and no date.
+        Deed::Retire { into: None, .. }
+            if operation.prompt.is_some() && rows.iter().any(|row| !specifics(&row.content).is_empty()) =>
+        {
+            Err(Refusal::Dear)
+        }
         Deed::Retire { into: None, .. } => Ok(()),
+        Deed::Refine { filed, .. } if operation.prompt.is_some() && has_rules(&filed.category) => {
+            Err(Refusal::Raised)
+        }
         Deed::Refine { filed, .. } => match rows.as_slice() {
             [row]
                 if row.category == filed.category
@@ -106,6 +118,70 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusa
         Deed::Infer { kind, .. } => infer(&proposal.text, *kind, &rows, notes),
         _ => Err(Refusal::Malformed),
     }
+}
+
+/// Whether notes of a category have rules of their own, which a model does not decide about.
+pub(crate) fn has_rules(category: &Category) -> bool {
+    let first = category.as_str().split('/').next().unwrap_or_default();
+    ["timeline", "insights", "anti-patterns", "user-preferences", "identity"].contains(&first)
+}
+
+/// Checks words that a model quotes: they are the user's own, exactly as he said them.
+pub(crate) fn quoted(
+    proposal: &Proposal,
+    (turn, quote): (EventId, Span),
+    said: &[Event],
+) -> Result<(), Refusal> {
+    let event = said.iter().find(|event| event.id == turn && proposal.operation.shown.contains(&turn));
+    let event = event.ok_or(Refusal::Unknown)?;
+    let kept = event.kept().ok_or(Refusal::Unknown)?;
+    if event.level != Level::User || !matches!(kept.kind, EventKind::UserMessage) {
+        return Err(Refusal::Raised);
+    }
+    let is_quote = quote.of(&kept.content).is_some_and(|words| words == proposal.text);
+    if !is_quote || proposal.text.chars().count() > LONGEST_LINE {
+        return Err(Refusal::Malformed);
+    }
+    says_enough(&proposal.text)
+}
+
+/// Checks the text of a summary against the events that hold its sentences: each line names some of them, is short, and has no
+/// name, number or date that they do not have.
+pub(crate) fn summary(proposal: &Proposal, said: &[Event]) -> Result<(), Refusal> {
+    let Deed::Summarize { of, rests, .. } = &proposal.operation.deed else { return Err(Refusal::Malformed) };
+    let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
+    let sentences: Option<Vec<String>> = of
+        .iter()
+        .map(|source| {
+            let event = said.iter().find(|event| event.id == source.event && shown.contains(&event.id))?;
+            let kept = event.kept()?;
+            Some(sentence(kept, source.span.of(&kept.content)?))
+        })
+        .collect();
+    let sentences = sentences.ok_or(Refusal::Unknown)?;
+    let lines: Vec<&str> = proposal.text.lines().collect();
+    if lines.len() != rests.len() || !(1..=MOST_LINES).contains(&lines.len()) {
+        return Err(Refusal::Malformed);
+    }
+    let mut invented = 0;
+    for (line, places) in lines.iter().zip(rests) {
+        let cited: Option<Vec<&str>> =
+            places.iter().map(|place| sentences.get(*place as usize).map(String::as_str)).collect();
+        let cited = cited.filter(|cited| !cited.is_empty()).ok_or(Refusal::Malformed)?;
+        if line.trim().is_empty() || line.chars().count() > LONGEST_LINE {
+            return Err(Refusal::Malformed);
+        }
+        invented += mnemal_text::invented(line, &cited).len();
+    }
+    if invented == 0 { Ok(()) } else { Err(Refusal::Invented(invented)) }
+}
+
+/// Returns a sentence as a model is shown it: `2026-11-21 Ada: …`.
+pub(crate) fn sentence(said: &NewEvent, words: &str) -> String {
+    let day = said.occurred_at.civil(&said.zone).day_text();
+    let speaker = said.speaker.as_ref().map_or("user", Speaker::as_str);
+    let speaker = if matches!(said.kind, EventKind::AssistantMessage) { "assistant" } else { speaker };
+    format!("{day} {speaker}: {}", words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn merge(text: &str, rows: &[&Learning]) -> Result<(), Refusal> {

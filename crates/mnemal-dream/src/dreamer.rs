@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, Book, ChannelId, Clock, Deed, EventId, EventKind, EventStore, Learning, LearningFilter,
     LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, MOST_CLAIMS, Metadata, NewEvent,
-    Origin, Pass, Pointed, Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone, named_id,
+    Operation, Origin, Pass, Pointed, Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone,
+    named_id,
 };
 
 use crate::audit::Severity;
@@ -241,6 +242,7 @@ impl Dreamer {
             let is_crossed = touched.is_crossed_by(deed);
             let checked = match deed {
                 Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
+                Deed::Summarize { .. } | Deed::Prefer { .. } => self.check_said(&proposal, &history).await?,
                 _ => check::check(&proposal, &notes),
             };
             let refused = match checked {
@@ -253,11 +255,12 @@ impl Dreamer {
                 Ok(()) => None,
             };
             if refused.is_none() {
-                if cost(deed) > room {
+                let cost = cost(&proposal.operation);
+                if cost > room {
                     cycle.waiting += 1;
                     continue;
                 }
-                room -= cost(deed);
+                room -= cost;
                 touched.add(deed);
             }
             cycle.judged.push(Judged { pass, proposal, refused, event: None });
@@ -289,13 +292,39 @@ impl Dreamer {
         Ok(if is_whole { Ok(()) } else { Err(Refusal::Malformed) })
     }
 
+    /// Checks the text of a summary, or words that are quoted, against the turns that they name.
+    async fn check_said(&self, proposal: &Proposal, history: &History) -> Result<Result<(), Refusal>> {
+        let deed = &proposal.operation.deed;
+        if history.operations.iter().any(|(_, known)| known == deed) {
+            return Ok(Err(Refusal::Nothing));
+        }
+        let said = self.parts.events.get(&deed.names()).await?;
+        Ok(match deed {
+            Deed::Prefer { turn, quote } => check::quoted(proposal, (*turn, *quote), &said),
+            _ => check::summary(proposal, &said),
+        })
+    }
+
     /// Has what was accepted written, and notes what it became.
     async fn carry_out(&self, rows: &[Learning], cycle: &mut Cycle) -> Result<()> {
         let by_maker: BTreeMap<EventId, &Learning> =
             rows.iter().filter_map(|row| Some((maker(row)?, row))).collect();
         let accepted = cycle.judged.iter().filter(|judged| judged.refused.is_none());
-        let events: Vec<NewEvent> =
-            accepted.map(|judged| event(&judged.proposal, &by_maker, cycle.at)).collect::<Result<_>>()?;
+        let mut events: Vec<NewEvent> = Vec::new();
+        for judged in accepted {
+            let mut event = event(&judged.proposal, &by_maker, cycle.at)?;
+            let deed = &judged.proposal.operation.deed;
+            if matches!(deed, Deed::Summarize { .. } | Deed::Prefer { .. }) {
+                let said = self.parts.events.get(&deed.names()).await?;
+                if said.iter().any(|event| event.level == Level::External) {
+                    event.origin = Origin::Echo;
+                }
+                if let (Deed::Prefer { .. }, Some(turn)) = (deed, said.iter().find_map(|turn| turn.kept())) {
+                    (event.user, event.agent) = (turn.user.clone(), turn.agent.clone());
+                }
+            }
+            events.push(event);
+        }
         if events.is_empty() {
             return Ok(());
         }
@@ -400,12 +429,14 @@ pub(crate) fn line(book: Book, key: &str, at: Timestamp) -> LedgerLine {
     LedgerLine { book, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() }
 }
 
-/// Returns how many notes a deed changes, for the change budget of a cycle.
-fn cost(deed: &Deed) -> usize {
-    match deed {
+/// Returns how many notes an operation changes, for the change budget of a cycle. What a model files anew says the same as before,
+/// and is bounded by its question.
+fn cost(operation: &Operation) -> usize {
+    match &operation.deed {
         Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
         Deed::Retire { notes, .. } => notes.len(),
-        Deed::Claim { .. } => 0,
+        Deed::Refine { .. } if operation.prompt.is_some() => 0,
+        Deed::Claim { .. } | Deed::Summarize { .. } | Deed::Prefer { .. } => 0,
         _ => 1,
     }
 }

@@ -3,18 +3,22 @@
 mod copies;
 mod ended;
 mod insights;
+mod judging;
 mod merges;
 mod near;
 mod spellings;
+mod texts;
 
 use mnemal_core::{Deed, EventId, Learning, Operation, Producer, Proposal};
 
 pub use self::copies::Copies;
 pub use self::ended::Ended;
 pub use self::insights::Insights;
+pub use self::judging::Judging;
 pub use self::merges::Merges;
 pub use self::near::NearCopies;
 pub use self::spellings::Spellings;
+pub use self::texts::Texts;
 
 /// Makes a proposal without a model.
 fn proposal(pass: &str, deed: Deed, because: &str, text: String) -> Proposal {

@@ -1,6 +1,8 @@
 //! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
 
-use mnemal_core::{Decision, Deed, Error, EventKind, MOST_CLAIMS, Metadata, NewEvent, Operation, Result};
+use mnemal_core::{
+    Decision, Deed, Error, EventKind, MOST_CLAIMS, MOST_LINES, Metadata, NewEvent, Operation, Result,
+};
 
 /// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
 pub const LONGEST_CONTENT: usize = 256 * 1024;
@@ -88,6 +90,11 @@ fn check_operation(operation: &Operation) -> Result<(), String> {
         && !(1..=MOST_CLAIMS).contains(&claims.len())
     {
         return Err(format!("an operation carries 1 to {MOST_CLAIMS} claims, it has {}", claims.len()));
+    }
+    if let Deed::Summarize { rests, .. } = &operation.deed
+        && !(1..=MOST_LINES).contains(&rests.len())
+    {
+        return Err(format!("a summary has 1 to {MOST_LINES} lines, it has {}", rests.len()));
     }
     if operation.because.len() > LONGEST_BECAUSE {
         return Err(format!("an operation has at most {LONGEST_BECAUSE} bytes of reason"));

@@ -11,6 +11,10 @@ use crate::fold::{Fold, new_row, note_id, producer};
 /// The probability that what was concluded by rule is meant so. Source: own choice; RB-63 begins at the same.
 const CONCLUDED: f32 = 0.5;
 
+/// Where words are filed in which a model saw how the user wants things. Source: RB-04, RB-63.
+const PREFERENCES: &str = "user-preferences/inferred";
+/// What such words are tagged with. Source: RB-63.
+const INFERRED: &str = "inferred";
 /// Where what became of turns of a conversation is filed. Source: PB-11.
 const TIMELINE: &str = "timeline";
 /// How much it matters. Source: PB-22.
@@ -27,6 +31,9 @@ impl Fold {
         }
         if let Deed::Compress { turns } = &operation.deed {
             return self.keep_timeline(event, kept, turns);
+        }
+        if let Deed::Prefer { turn, quote } = &operation.deed {
+            return self.keep_quote(event, kept, Source { event: *turn, span: *quote });
         }
         let Some(notes) = self.holding(&operation.deed.names()) else { return Ok(()) };
         match &operation.deed {
@@ -60,6 +67,34 @@ impl Fold {
             expires_at: None,
         };
         self.rows.put(new_row(event, kept, &filed)?);
+        Ok(())
+    }
+
+    /// Keeps the user's own words in which a model saw how he wants things as a note of no more standing than what is concluded:
+    /// a preference is what is read in his words by rule, or what he confirms.
+    fn keep_quote(&mut self, event: &Event, kept: &NewEvent, quote: Source) -> Result<()> {
+        if kept.content.trim().is_empty() {
+            return Ok(());
+        }
+        let filed = Remember {
+            key: None,
+            kind: LearningKind::Note,
+            category: Category::new(PREFERENCES)?,
+            tags: vec![Tag::new(INFERRED)?],
+            importance: Importance::DEFAULT,
+            expires_at: None,
+        };
+        let row = new_row(event, kept, &filed)?;
+        let mut sources = row.sources.clone();
+        sources.push(quote);
+        self.rows.put(Learning {
+            basis: Basis::Inferred,
+            confidence: Confidence::new(CONCLUDED),
+            trust: row.trust.min(Trust::Inferred),
+            level: row.level.min(Level::Agent),
+            sources,
+            ..row
+        });
         Ok(())
     }
 

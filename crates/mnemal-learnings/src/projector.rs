@@ -5,6 +5,7 @@ mod refold;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -17,6 +18,10 @@ use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
 
+/// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 111.
+const ROWS: usize = 24;
+/// Events that the first transaction takes. Source: own choice; of chat one turn in four says how somebody wants things.
+const FIRST_PACE: usize = 32;
 /// Why there are dead letters; what a panic says may be content, so it is not kept.
 const BROKEN: &str = "the fold panicked";
 
@@ -31,16 +36,27 @@ pub struct LearningProjector {
     store: Arc<dyn LearningStore>,
     /// The rows of the last step, as long as nobody else has moved the cursor.
     known: Mutex<Option<(Cursor, Rows)>>,
+    /// Events that the next transaction takes.
+    pace: AtomicUsize,
 }
 
 impl LearningProjector {
     /// Folds this log into these rows.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn LearningStore>) -> Self {
-        Self { events, store, known: Mutex::new(None) }
+        Self { events, store, known: Mutex::new(None), pace: AtomicUsize::new(FIRST_PACE) }
     }
 
     fn keep(&self, known: Option<(Cursor, Rows)>) -> Option<(Cursor, Rows)> {
         std::mem::replace(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner), known)
+    }
+
+    /// Sets how many events the next transaction takes by what this one wrote, at most twice as many.
+    fn walk_on(&self, events: u64, delta: &LearningDelta) {
+        let sources: usize = delta.put.iter().map(|row| row.sources.len()).sum();
+        let rows = delta.put.len() + delta.remove.len() + sources;
+        let events = usize::try_from(events).unwrap_or(usize::MAX / ROWS).min(usize::MAX / ROWS);
+        let pace = (events * ROWS / rows.max(1)).min(2 * events);
+        self.pace.store(pace, Ordering::Relaxed);
     }
 
     async fn rows(&self, cursor: Cursor) -> Result<Rows> {
@@ -122,11 +138,13 @@ impl Projector for LearningProjector {
         if expect >= head {
             return Ok(Progress { consumed: 0, cursor: expect, behind: 0 });
         }
-        let batch = self.events.scan(&EventFilter::all(), expect, limit).await?;
+        let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
+        let batch = self.events.scan(&EventFilter::all(), expect, wanted).await?;
         let next = Cursor(batch.last().map(|event| event.seq)).max(expect);
         let Folded { rows, delta, dead } = self.delta(&batch, expect, next).await?;
         match self.store.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {
+                self.walk_on(expect.behind(next), &delta);
                 let rows =
                     rows.or_else(|| self.keep(None).filter(|(at, _)| *at == expect).map(|(_, rows)| rows));
                 self.keep(rows.map(|rows| (next, rows)));

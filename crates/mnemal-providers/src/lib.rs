@@ -32,7 +32,9 @@ pub use crate::endpoint::{ApiKey, ChatSettings, EndpointEmbedder, EndpointModel,
 #[cfg(all(feature = "inbox", unix))]
 pub use crate::folder::{FolderInbox, FolderOptions, QUIET};
 #[cfg(feature = "models")]
-pub use crate::model::{CappedModel, Instructions, ModelCaps, ModelClaims, ModelSummarizer, Spent};
+pub use crate::model::{
+    CappedModel, Instructions, ModelCaps, ModelClaims, ModelJudge, ModelSummarizer, ModelWriter, Spent,
+};
 pub use crate::static_embedder::{STATIC_FLOOR, STATIC_MODEL, StaticEmbedder};
 #[cfg(feature = "onnx")]
 pub use crate::transformer::{Recipe, TransformerEmbedder};

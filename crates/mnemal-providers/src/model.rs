@@ -4,6 +4,8 @@ mod capped;
 mod claims;
 mod find;
 mod instructions;
+mod judge;
+mod node;
 mod screen;
 mod summary;
 
@@ -12,6 +14,8 @@ use mnemal_core::TokenCount;
 pub use self::capped::{CappedModel, ModelCaps, Spent};
 pub use self::claims::ModelClaims;
 pub use self::instructions::Instructions;
+pub use self::judge::ModelJudge;
+pub use self::node::ModelWriter;
 pub use self::summary::ModelSummarizer;
 
 /// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.

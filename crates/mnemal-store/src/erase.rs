@@ -45,6 +45,10 @@ pub(crate) struct Erase(pub(crate) Vec<Tombstone>);
 
 #[async_trait]
 impl Work for Erase {
+    fn kind(&self) -> &'static str {
+        "erase"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let spots = spots(self.0.iter().map(|stone| stone.event), transaction).await?;
         let mut fresh: BTreeMap<EventId, (&Tombstone, Spot)> = BTreeMap::new();
@@ -96,6 +100,10 @@ pub(crate) struct Adopt(pub(crate) Vec<Tombstone>);
 
 #[async_trait]
 impl Work for Adopt {
+    fn kind(&self) -> &'static str {
+        "erase"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let mut adopted = 0;
         for step in statement::ADOPT_TOMBSTONES.steps(self.0.iter().map(tombstone_row).collect()) {

@@ -20,6 +20,10 @@ pub(crate) struct Reindex {
 
 #[async_trait]
 impl Work for Reindex {
+    fn kind(&self) -> &'static str {
+        "reindex"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let (first, last) = self.stretch;
         let mut before =

@@ -206,19 +206,36 @@ pub(crate) trait Transaction: Send {
 /// What happens within one write transaction; it runs once.
 #[async_trait]
 pub(crate) trait Work: Debug + Send {
+    /// Returns what it is told apart by where write transactions are measured.
+    fn kind(&self) -> &'static str;
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64>;
 }
 
 /// A transaction that is data: all steps or none.
-#[derive(Debug, Default)]
-pub(crate) struct Batch(pub(crate) Vec<Step>);
+#[derive(Debug)]
+pub(crate) struct Batch {
+    kind: &'static str,
+    steps: Vec<Step>,
+}
+
+impl Batch {
+    /// Runs these steps.
+    pub(crate) fn new(kind: &'static str, steps: Vec<Step>) -> Self {
+        Self { kind, steps }
+    }
+}
 
 #[async_trait]
 impl Work for Batch {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Answers how many rows those steps touched whose number is expected.
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let mut touched = 0;
-        for step in std::mem::take(&mut self.0) {
+        for step in std::mem::take(&mut self.steps) {
             match step.expect {
                 Expect::Rows(_) => touched += transaction.run(step).await?,
                 Expect::Any => transaction.later(step.sql, step.args),

@@ -20,6 +20,7 @@ mod search;
 mod tests;
 mod tie;
 mod told;
+mod took;
 mod trip;
 mod upkeep;
 mod writer;
@@ -33,6 +34,7 @@ use tokio::task::JoinHandle;
 pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
 pub use self::recover::{Salvage, Stretch};
+pub use self::took::WriteTimes;
 use crate::Stores;
 use crate::port::newest::Newest;
 
@@ -126,6 +128,11 @@ impl SqliteStore {
     /// can still be read.
     pub fn damage(&self) -> Option<&str> {
         self.inner.driver.damage.found()
+    }
+
+    /// Returns what its write transactions took since this was asked last, by kind.
+    pub fn write_times(&self) -> Vec<WriteTimes> {
+        self.inner.driver.took.take()
     }
 
     /// Returns the file.

@@ -22,6 +22,10 @@ pub(crate) struct PutVectors {
 
 #[async_trait]
 impl Work for PutVectors {
+    fn kind(&self) -> &'static str {
+        "vectors"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let mut dimensions = Dimensions::new();
         if let Some(known) = stored_models(transaction).await?.remove(&self.model) {

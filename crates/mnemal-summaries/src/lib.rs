@@ -12,6 +12,7 @@ mod tree;
 mod render;
 mod source;
 mod summaries;
+mod writing;
 
 pub use crate::condense::{
     FEATURES, Features, Kept, Limits, Utterance, Weights, condense, condense_with, features,
@@ -21,3 +22,4 @@ pub use crate::render::render;
 pub use crate::source::SummarySource;
 pub use crate::summaries::{Standing, Summaries};
 pub use crate::tree::{STALE, gathered, producer};
+pub use crate::writing::{Writing, WritingLine, Writings};

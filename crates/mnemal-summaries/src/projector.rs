@@ -19,11 +19,19 @@ use crate::tree::{
 /// Leaves that a step makes at most unless it is told otherwise, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
 pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
+/// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short. Source: ADR 111.
+const ROWS: usize = 128;
+/// Rows of the branches above a leaf, of those that it does not share with its neighbours. Source: own estimate.
+const ABOVE: usize = 8;
+/// Hollow nodes that a step looks at: as many full leaves as fit into the rows of a transaction.
+const HOLLOW: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
+
 /// Folds what was said into the tree of summaries.
 ///
 /// Every node is a function of the log up to the cursor: a leaf of the events of its block, a branch of the nodes below it.
-/// So it does not matter in which steps the log was folded, and a rebuild gives the same nodes. A step makes at most 20 leaves unless it is told otherwise,
-/// then the branches above them from below to above; nodes under which nothing has changed are not read. What an erase made
+/// So it does not matter in which steps the log was folded, and a rebuild gives the same nodes. A step makes at most 20 leaves unless it is told otherwise, and as many
+/// as fit into a short transaction, then the branches above them from below to above; nodes under which nothing has changed are not
+/// read. What an erase made
 /// hollow is made anew by the next steps, whether something was said meanwhile or not.
 #[derive(Clone, Debug)]
 pub struct SummaryProjector {
@@ -151,7 +159,7 @@ impl SummaryProjector {
     /// Returns what the next events change, and where the cursor then stands.
     async fn fold(&self, expect: Cursor, head: Cursor, limit: NonZeroUsize) -> Result<(Changed, Cursor)> {
         let mut changed = Changed::default();
-        let hollow = self.summaries.hollow(self.at_once).await?;
+        let hollow = self.summaries.hollow(self.at_once.min(HOLLOW)).await?;
         let mut next = expect;
         if hollow.is_empty() && expect < head {
             // From the start of the block on, because its leaves have events in front of the cursor.
@@ -178,15 +186,19 @@ impl SummaryProjector {
 }
 
 /// Groups events, ascending, by their leaves; ends in front of the event behind `after` that would be the first of one leaf
-/// too many, and returns where that is.
+/// too many, or of one whose rows have no room any more, and returns where that is.
 fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>, Option<Cursor>) {
-    let (mut leaves, mut fresh) = (Leaves::new(), BTreeSet::new());
+    let (mut leaves, mut fresh, mut held) = (Leaves::new(), BTreeSet::new(), 0);
     for event in events {
         let Some(said) = event.kept() else { continue };
         let leaf = leaf(event.seq, said);
-        if Cursor(Some(event.seq)) > after && fresh.insert(leaf.clone()) && fresh.len() > at_once.get() {
-            return (leaves, Some(Cursor(Some(Seq(event.seq.0 - 1)))));
+        if Cursor(Some(event.seq)) > after && fresh.insert(leaf.clone()) {
+            let rows = held + OF_A_BLOCK.get() + ABOVE * fresh.len();
+            if fresh.len() > at_once.get() || (fresh.len() > 1 && rows > ROWS) {
+                return (leaves, Some(Cursor(Some(Seq(event.seq.0 - 1)))));
+            }
         }
+        held += 1;
         leaves.entry(leaf).or_default().push(event);
     }
     (leaves, None)

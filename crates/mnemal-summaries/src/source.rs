@@ -8,6 +8,8 @@ use mnemal_core::{
     RecordRef, Result, Score, ScorePart, Section, SummaryLine, SummaryNode, SummaryStore, Within,
 };
 
+use crate::writing::{Writing, WritingLine, Writings};
+
 /// Offers the sentences of the channel that is named, and of the root where there is no question: at the start of a
 /// conversation.
 ///
@@ -16,12 +18,19 @@ use mnemal_core::{
 #[derive(Clone, Debug)]
 pub struct SummarySource {
     store: Arc<dyn SummaryStore>,
+    writings: Option<Arc<Writings>>,
 }
 
 impl SummarySource {
     /// Offers the nodes of this tree.
     pub fn new(store: Arc<dyn SummaryStore>) -> Self {
-        Self { store }
+        Self { store, writings: None }
+    }
+
+    /// Offers the texts that models wrote in place of the sentences, line by line, as words of their operation.
+    #[must_use]
+    pub fn with_writings(self, writings: Arc<Writings>) -> Self {
+        Self { writings: Some(writings), ..self }
     }
 }
 
@@ -47,6 +56,21 @@ impl ContextSource for SummarySource {
         let mut fragments: Vec<Fragment> = Vec::new();
         for (section, path) in wanted {
             for node in self.store.nodes(&[path]).await? {
+                if let Some(writing) = self.writing(&node).await? {
+                    let is_new = |line: &&WritingLine| {
+                        line.of.iter().all(|one| one.session != request.session)
+                            && line.level() > Level::External
+                            && fragments.iter().all(|other| other.text != line.text)
+                    };
+                    let new: Vec<Fragment> = writing
+                        .lines
+                        .iter()
+                        .filter(is_new)
+                        .filter_map(|line| written(section, &writing, line))
+                        .collect();
+                    fragments.extend(new);
+                    continue;
+                }
                 let is_new = |line: &&SummaryLine| {
                     let record = RecordRef::Event(line.source.event);
                     line.session != request.session
@@ -60,6 +84,39 @@ impl ContextSource for SummarySource {
         }
         Ok(Degraded::whole(fragments))
     }
+}
+
+impl SummarySource {
+    async fn writing(&self, node: &SummaryNode) -> Result<Option<Writing>> {
+        let Some(writings) = &self.writings else { return Ok(None) };
+        Ok(writings.of(std::slice::from_ref(node)).await?.pop().flatten())
+    }
+}
+
+/// Returns a line of a model, at the time of the last of its sentences.
+fn written(section: Section, writing: &Writing, line: &WritingLine) -> Option<Fragment> {
+    let last = line.of.iter().max_by_key(|one| one.occurred_at)?;
+    let value = Importance::DEFAULT.get();
+    Some(Fragment {
+        section,
+        record: RecordRef::Event(writing.event),
+        producer: Some(writing.producer.clone()),
+        sources: line.of.iter().map(|one| one.source).collect(),
+        text: line.text.clone(),
+        label: Label {
+            level: line.level(),
+            at: last.occurred_at,
+            zone: last.zone.clone(),
+            speaker: None,
+            space: None,
+        },
+        trust: line.trust(),
+        importance: Importance::DEFAULT,
+        score: Score::new(value),
+        parts: vec![ScorePart { name: "importance", raw: value, normalised: value, weight: 1.0, value }],
+        because: Because::Section,
+        withheld: None,
+    })
 }
 
 fn fragment(section: Section, node: &SummaryNode, line: &SummaryLine) -> Fragment {

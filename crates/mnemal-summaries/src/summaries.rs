@@ -10,7 +10,9 @@ use mnemal_core::{
 use mnemal_text::Language;
 
 use crate::calendar;
+use crate::render::render;
 use crate::tree::{BLOCK, CHILDREN, STALE, block_of, gathered, leaf, sources};
+use crate::writing::{Writing, Writings};
 
 /// Most events that are looked at for what is not in a text yet. Source: own choice; who is further behind is told so.
 const TAIL: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
@@ -27,6 +29,7 @@ pub struct Summaries {
     store: Arc<dyn SummaryStore>,
     language: Language,
     stale_from: u64,
+    writings: Option<Arc<Writings>>,
 }
 
 /// A node as it stands.
@@ -40,12 +43,29 @@ pub struct Standing {
     pub behind: u64,
     /// From how many such events on it is stale.
     pub stale_from: u64,
+    /// Its text in the words of a model, where one wrote one of these sentences and it is asked for.
+    pub written: Option<Writing>,
 }
 
 impl Standing {
     /// Returns a node that was made just now.
     pub fn fresh(depth: usize, node: SummaryNode) -> Self {
-        Self { depth, node, behind: 0, stale_from: STALE }
+        Self { depth, node, behind: 0, stale_from: STALE, written: None }
+    }
+
+    /// Returns the text: that of a model where there is one, a statement a line, else the sentences.
+    pub fn text(&self) -> String {
+        match &self.written {
+            Some(written) => {
+                written.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+            }
+            None => render(&self.node.lines),
+        }
+    }
+
+    /// Returns how the text was made: `extractive`, every sentence is one that was said, or `model`.
+    pub fn method(&self) -> &'static str {
+        if self.written.is_some() { "model" } else { "extractive" }
     }
 
     /// Whether so much was said since that the text should not be relied on.
@@ -57,7 +77,7 @@ impl Standing {
 impl Summaries {
     /// Reads the tree of this log.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn SummaryStore>) -> Self {
-        Self { events, store, language: Language::English, stale_from: STALE }
+        Self { events, store, language: Language::English, stale_from: STALE, writings: None }
     }
 
     /// Sets the language in which most is said, which matters for nodes of the past; without it English.
@@ -70,6 +90,12 @@ impl Summaries {
     #[must_use]
     pub fn with_stale_from(self, events: u64) -> Self {
         Self { stale_from: events.max(1), ..self }
+    }
+
+    /// Shows the texts that models wrote in place of the sentences; without it they are not looked for.
+    #[must_use]
+    pub fn with_writings(self, writings: Arc<Writings>) -> Self {
+        Self { writings: Some(writings), ..self }
     }
 
     /// Returns a node.
@@ -134,11 +160,19 @@ impl Summaries {
         let behind = |path: &NodePath| {
             waiting.iter().filter_map(Event::kept).filter(|said| is_below(said, path)).count() as u64
         };
-        let standing = |(depth, node): (usize, SummaryNode)| {
-            let behind = behind(&node.path);
-            Standing { depth, node, behind, stale_from: self.stale_from }
+        let written = match &self.writings {
+            Some(writings) => {
+                let nodes: Vec<SummaryNode> = nodes.iter().map(|(_, node)| node.clone()).collect();
+                writings.of(&nodes).await?
+            }
+            None => Vec::new(),
         };
-        Ok(nodes.into_iter().map(standing).collect())
+        let written = written.into_iter().chain(std::iter::repeat(None));
+        let standing = |((depth, node), written): ((usize, SummaryNode), Option<Writing>)| {
+            let behind = behind(&node.path);
+            Standing { depth, node, behind, stale_from: self.stale_from, written }
+        };
+        Ok(nodes.into_iter().zip(written).map(standing).collect())
     }
 
     /// Returns the events that no text holds yet, from the log: those behind the cursor, and those that stand behind the last

@@ -22,7 +22,7 @@ use mnemal_graph::{GraphProjector, GraphSource};
 use mnemal_learnings::{LearningProjector, NotesSource};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
-use mnemal_summaries::{SummaryProjector, SummarySource};
+use mnemal_summaries::{SummaryProjector, SummarySource, Writings};
 use mnemal_text::Language;
 use mnemal_working::SteadyClock;
 
@@ -33,7 +33,7 @@ use crate::embedding::{Local, Tried};
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
 use crate::served::Served;
-use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, Tokenizer};
+use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, SummaryBy, Tokenizer};
 use crate::working::{self, Cleaned};
 
 /// Most time for a second look at the best hits. Source: own choice; a small cross-encoder reads twenty turns in 350 ms.
@@ -289,7 +289,8 @@ impl Builder {
         let log = self.log(&stores, &indexer, &key);
         let recall = self.recall(&guarded, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
-        let context = self.context(&guarded, recall.as_ref(), &steady, key.clone());
+        let writings = self.writings(&guarded);
+        let context = self.context(&guarded, recall.as_ref(), &steady, key.clone(), writings.as_ref());
         let extractor = self.extractor.clone().unwrap_or_else(|| Arc::new(RuleExtractor::new()));
         let projectors = projectors(&stores);
         let background = self.background()?;
@@ -316,6 +317,7 @@ impl Builder {
             compressions_failed: crate::compress::Failures::default(),
             graph_projector,
             summary_projector,
+            writings,
             recall,
             context,
             extractor,
@@ -544,12 +546,20 @@ impl Builder {
         Some(Arc::new(Recall::new(parts, settings)))
     }
 
+    /// What reads the texts that a model wrote of summaries, where they are asked for.
+    fn writings(&self, guarded: &Parts) -> Option<Arc<Writings>> {
+        let Slot::Filled(events) = &guarded.events else { return None };
+        (self.settings.summaries.summarizer == SummaryBy::Llm)
+            .then(|| Arc::new(Writings::new(Arc::clone(events))))
+    }
+
     fn context(
         &self,
         guarded: &Parts,
         recall: Option<&Arc<Recall>>,
         steady: &Arc<SteadyClock>,
         key: InstallationKey,
+        writings: Option<&Arc<Writings>>,
     ) -> AssemblerParts {
         let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
         if let Slot::Filled(notes) = &guarded.learnings {
@@ -567,7 +577,11 @@ impl Builder {
             sources.push(Arc::new(GraphSource::new(Arc::clone(graph), Arc::clone(events))));
         }
         if let Slot::Filled(summaries) = &guarded.summaries {
-            sources.push(Arc::new(SummarySource::new(Arc::clone(summaries))));
+            let source = SummarySource::new(Arc::clone(summaries));
+            sources.push(Arc::new(match writings {
+                Some(writings) => source.with_writings(Arc::clone(writings)),
+                None => source,
+            }));
         }
         if let Some(recall) = recall {
             sources.push(Arc::new(RecallSource::new(Arc::clone(recall))));

@@ -43,6 +43,7 @@ impl Engine {
         let by_model = self.model_passes();
         if !by_model.is_empty() {
             let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
+            let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
         }
         let dreamer = self.dreamer(by_model)?;
         if run == Run::Dry {
@@ -234,6 +235,7 @@ struct Beside(Engine);
 #[async_trait]
 impl Inspector for Beside {
     async fn inspect(&self) -> Result<Inspected> {
+        let _piece = self.0.piece().await;
         let stores = self.0.stores();
         let head = self.0.events()?.head().await?;
         let mut cursors = Vec::new();

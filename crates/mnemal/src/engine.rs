@@ -16,7 +16,7 @@ use mnemal_events::{Ack, Durability, EventLog, LeftOut};
 use mnemal_graph::GraphProjector;
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
-use mnemal_summaries::SummaryProjector;
+use mnemal_summaries::{SummaryProjector, Writings};
 use mnemal_working::SteadyClock;
 
 use crate::audit::AuditLog;
@@ -65,6 +65,8 @@ pub(crate) struct Wired {
     pub(crate) compressions_failed: crate::compress::Failures,
     pub(crate) graph_projector: Slot<GraphProjector>,
     pub(crate) summary_projector: Slot<SummaryProjector>,
+    /// Texts that a model wrote of summaries, where they are asked for.
+    pub(crate) writings: Option<Arc<Writings>>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,

@@ -78,7 +78,7 @@ pub use mnemal_recall::{
     Weights as RecallWeights,
 };
 pub use mnemal_summaries::compress::Due;
-pub use mnemal_summaries::{Standing, Summaries, render as render_summary};
+pub use mnemal_summaries::{Standing, Summaries, Writing, WritingLine, render as render_summary};
 pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
 pub use crate::answer::{ContextCall, RecallCall};
@@ -117,7 +117,7 @@ pub use crate::settings::{
     CompressSettings, ContextShape, DreamSchedule, DreamSettings, DurabilityMode, EmbeddingProvider,
     EmbeddingSettings, ExtractSettings, IdentitySettings, IngestSettings, LearningSettings, LlmProvider,
     LlmSettings, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings,
-    StorageSettings, SummarySettings, Switch, Tokenizer, WorkingSettings,
+    StorageSettings, SummaryBy, SummarySettings, Switch, Tokenizer, WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
-    Extraction, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor, ModelId, Pass,
-    Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount, Usage, Utterance,
+    Extraction, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor, ModelId,
+    NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount, Usage,
+    Utterance,
 };
-use mnemal_dream::Merges;
+use mnemal_dream::{Judging, Merges, Texts};
 use mnemal_events::Cleaner;
 use mnemal_graph::{Leftovers, ModelReader};
 use mnemal_providers::{CappedModel, ModelCaps, Spent};
@@ -17,7 +18,7 @@ use mnemal_providers::{CappedModel, ModelCaps, Spent};
 use crate::engine::{Engine, missing};
 use crate::guard::Guarded;
 use crate::memory::Memory;
-use crate::settings::LlmSettings;
+use crate::settings::{LlmSettings, SummaryBy};
 
 /// Tokens that the answer to the question of [`Engine::check_model`] may have. Source: own choice; a model that thinks needs some.
 const CHECKED: TokenCount = TokenCount(256);
@@ -136,6 +137,30 @@ impl Engine {
                 reader: model.reader.clone(),
             }));
         }
+        if let (Slot::Filled(events), Slot::Filled(learnings), true) =
+            (&stores.events, &stores.learnings, self.settings().dream.judging)
+        {
+            passes.push(Arc::new(Judging {
+                events: Arc::clone(events),
+                learnings: Arc::clone(learnings),
+                ledger: stores.ledger.clone(),
+                consultant: model.consultant.clone(),
+                judge: Arc::clone(&model.judge),
+                infers_preferences: self.settings().dream.infer_preferences,
+            }));
+        }
+        if let (Slot::Filled(events), Slot::Filled(summaries), SummaryBy::Llm) =
+            (&stores.events, &stores.summaries, self.settings().summaries.summarizer)
+        {
+            passes.push(Arc::new(Texts {
+                events: Arc::clone(events),
+                summaries: Arc::clone(summaries),
+                ledger: stores.ledger.clone(),
+                clock: Arc::clone(&self.parts().clock),
+                consultant: model.consultant.clone(),
+                writer: Arc::clone(&model.writer),
+            }));
+        }
         passes
     }
 
@@ -175,6 +200,10 @@ pub(crate) struct Model {
     pub(crate) reader: ModelReader,
     /// Makes one note of several.
     pub(crate) merger: Arc<dyn Summarizer>,
+    /// Writes texts of summaries.
+    pub(crate) writer: Arc<dyn NodeWriter>,
+    /// Judges notes and messages.
+    pub(crate) judge: Arc<dyn NoteJudge>,
 }
 
 /// What a model is wired with.
@@ -187,6 +216,8 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) cleaner: Cleaner,
     pub(crate) extractor: Arc<dyn ModelExtractor>,
     pub(crate) merger: Arc<dyn Summarizer>,
+    pub(crate) writer: Arc<dyn NodeWriter>,
+    pub(crate) judge: Arc<dyn NoteJudge>,
     pub(crate) settings: &'a LlmSettings,
 }
 
@@ -209,6 +240,8 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         reader: ModelReader::new(consultant.clone(), parts.extractor),
         consultant,
         merger: parts.merger,
+        writer: parts.writer,
+        judge: parts.judge,
     })
 }
 

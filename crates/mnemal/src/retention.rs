@@ -136,7 +136,9 @@ impl Engine {
         if !self.settings().retention.enabled || !self.is_time_to_retain() {
             return Ok(0);
         }
+        let piece = self.piece().await;
         let Outdated { ids, waits } = self.outdated().await?;
+        drop(piece);
         if waits || ids.len() == BATCH {
             // There is more: the next step looks again.
             *self.parts().retained.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -150,7 +152,9 @@ impl Engine {
         let defaults = Defaults { session: None, user: None, agent: None, now: self.now() };
         let acks = self.append_to(self.log()?, vec![decision.into_event(&defaults)?]).await?.value;
         let Some(ack) = acks.into_iter().next() else { return Ok(0) };
+        let piece = self.piece().await;
         let done = self.erase(&ids).await?;
+        drop(piece);
         if done.truncated {
             self.upkeep()?.forgets_finished(&[ack.id]).await?;
         }

@@ -26,7 +26,7 @@ pub use self::ingest::IngestSettings;
 pub use self::learning::LearningSettings;
 pub use self::llm::{LlmProvider, LlmSettings};
 pub use self::retention::RetentionSettings;
-pub use self::summaries::SummarySettings;
+pub use self::summaries::{SummaryBy, SummarySettings};
 pub use self::working::WorkingSettings;
 
 /// All settings; every one has a default that most users never touch.

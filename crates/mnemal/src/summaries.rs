@@ -37,6 +37,10 @@ impl Memory {
         let summaries = Summaries::new(Arc::clone(events), Arc::clone(store))
             .with_language(self.engine.language())
             .with_stale_from(self.engine.settings().summaries.staleness_threshold);
+        let summaries = match &self.engine.parts().writings {
+            Some(writings) => summaries.with_writings(Arc::clone(writings)),
+            None => summaries,
+        };
         Ok(Degraded { value: summaries, gaps })
     }
 

@@ -151,6 +151,12 @@ impl Engine {
     }
 
     async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
+        // The others take their turn piece by piece.
+        let _piece = match part {
+            Part::Sweep | Part::Seal => self.piece().await,
+            Part::Check if tended.left_by.is_some() => self.piece().await,
+            _ => None,
+        };
         match part {
             Part::Inbox => tended.ingested = self.tend_inbox(INBOX, gaps).await,
             Part::Fold => {

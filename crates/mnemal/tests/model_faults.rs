@@ -6,7 +6,8 @@
 
 use mnemal::{
     Book, CallOutcome, DreamCycle, DreamRun, DreamSettings, Engine, EventId, Fact, FactFilter, Learning,
-    LearningFilter, LlmProvider, LlmSettings, Memory, Message, OwnerId, Scope, Settings, SpaceId,
+    LearningFilter, LlmProvider, LlmSettings, Memory, Message, NodePath, OwnerId, Scope, Settings, SpaceId,
+    SummaryBy, SummarySettings,
 };
 use mnemal_testkit::{Heard, Loopback, Told};
 use serde_json::{Value, json};
@@ -73,6 +74,7 @@ fn faults() -> Vec<(&'static str, Told, CallOutcome)> {
 enum Pass {
     Merges,
     Leftovers,
+    Texts,
 }
 
 async fn memory(told: Told) -> (Memory, Loopback, EventId) {
@@ -97,7 +99,9 @@ async fn asking(base_url: String, pass: Pass) -> (Memory, EventId) {
     };
     // Turns that the rules left are asked about in a test of their own.
     let dream = DreamSettings { leftovers, ..DreamSettings::default() };
-    let settings = Settings { llm, dream, ..Settings::default() };
+    let summarizer = if pass == Pass::Texts { SummaryBy::Llm } else { SummaryBy::Extractive };
+    let summaries = SummarySettings { summarizer, ..SummarySettings::default() };
+    let settings = Settings { llm, dream, summaries, ..Settings::default() };
     let engine = Engine::builder().with_settings(settings).in_memory().unwrap();
     let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
     let id = memory.log(Message::user(SAID)).await.unwrap().value.id;
@@ -233,6 +237,26 @@ async fn no_fault_of_an_endpoint_makes_up_a_fact_of_a_turn_that_the_rules_left()
         assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
         assert_eq!(memory.stats().await.unwrap().head.count(), 1, "{name}: nothing is stored");
         assert_eq!(memory.recall("Lyon").await.unwrap().value.hits.len(), 1, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_fault_of_an_endpoint_reaches_the_text_of_a_summary() {
+    for (name, told, _) in faults() {
+        let (memory, server, _) = served(told, Pass::Texts).await;
+        let _second =
+            memory.log(Message::user("Carla repaired the engine of the boat in Porto.")).await.unwrap();
+        let _gaps = memory.engine().refresh_summaries().await.unwrap();
+        let before = memory.summary(&NodePath::Root, None).await.unwrap().value;
+        for _ in 0..4 {
+            let cycle = dream(&memory).await;
+            assert_eq!((cycle.accepted().count(), cycle.failed.len() <= 1), (0, true), "{name}: {cycle:?}");
+        }
+        assert_eq!(memory.summary(&NodePath::Root, None).await.unwrap().value, before, "{name}");
+        let requests = server.heard().len();
+        assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
+        assert_eq!(memory.stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
+        assert_eq!(memory.context("Where do I sleep?").await.unwrap().gaps, [], "{name}");
     }
 }
 

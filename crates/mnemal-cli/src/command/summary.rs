@@ -1,9 +1,7 @@
 //! `mnemal summary`.
 
 use anyhow::Result;
-use mnemal::{
-    AsOf, Error, Gap, GapCause, Learning, Memory, NodePath, ProfileHeading, Standing, render_summary,
-};
+use mnemal::{AsOf, Error, Gap, GapCause, Learning, Memory, NodePath, ProfileHeading, Standing};
 use serde::Serialize;
 
 use crate::args::{Global, Summary};
@@ -127,8 +125,8 @@ impl SummaryForm {
         Self {
             key: node.path.to_string(),
             parent_key: node.parents.first().map(NodePath::to_string),
-            text: render_summary(&node.lines),
-            method: "extractive",
+            text: standing.text(),
+            method: standing.method(),
             behind: standing.behind,
             stale: standing.is_stale(),
             updated_at: node.updated_at.to_string(),

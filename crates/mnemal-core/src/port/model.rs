@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 use crate::{
-    BackgroundPermit, Completion, EventId, Extraction, ModelId, Producer, Prompt, PromptHash, Result,
-    TokenCount, Utterance,
+    BackgroundPermit, Category, Completion, EventId, Extraction, Learning, ModelId, Producer, Prompt,
+    PromptHash, Result, Span, Tag, TokenCount, Utterance,
 };
 
 /// Turns text into vectors, outside the process. Reading cannot call it: it has no permit.
@@ -107,4 +107,77 @@ pub trait Summarizer: Debug + Send + Sync + 'static {
         budget: TokenCount,
         completion: &Completion,
     ) -> Result<String>;
+}
+
+/// A line of a text that a model wrote, with what it rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenLine {
+    /// The words.
+    pub text: String,
+    /// The places of the sentences that say it, ascending, at least one.
+    pub rests: Vec<u32>,
+}
+
+/// Says what some sentences say in other words, with a model's help: it edits a text of before, line by line. Pure on both
+/// sides of the model.
+pub trait NodeWriter: Debug + Send + Sync + 'static {
+    /// Names what asks and reads, and the version of its instructions.
+    fn producer(&self) -> Producer;
+
+    /// Asks for edits of the lines of before, so that they say what the sentences say; both are numbered, no id is shown.
+    fn prompt(&self, before: &[WrittenLine], sentences: &[String]) -> Prompt;
+
+    /// Reads the lines that the edits give. A line that no edit names is kept byte for byte; an edit of a line or of sentences
+    /// that were not shown does nothing.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is no answer, more than half of its edits do nothing, or nothing would be left.
+    fn parse(
+        &self,
+        before: &[WrittenLine],
+        sentences: &[String],
+        completion: &Completion,
+    ) -> Result<Vec<WrittenLine>>;
+}
+
+/// What a model thinks of something that it was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opinion {
+    /// A note, by its place, belongs here and under these words.
+    Files {
+        /// Which note.
+        note: usize,
+        /// Where it belongs.
+        category: Category,
+        /// Words attached to it, at most eight.
+        tags: Vec<Tag>,
+    },
+    /// A note, by its place, is not worth keeping.
+    Noise {
+        /// Which note.
+        note: usize,
+    },
+    /// In a message, by its place, the user says how he wants things.
+    Prefers {
+        /// Which message.
+        message: usize,
+        /// Where he says it.
+        quote: Span,
+    },
+}
+
+/// Judges notes and messages with a model's help, all with one question. Pure on both sides of the model.
+pub trait NoteJudge: Debug + Send + Sync + 'static {
+    /// Names what asks and reads, and the version of its instructions.
+    fn producer(&self) -> Producer;
+
+    /// Asks about notes and messages of the user; both are numbered, no id is shown.
+    fn prompt(&self, notes: &[&Learning], messages: &[&str]) -> Prompt;
+
+    /// Reads what the model thinks, at most one opinion of a note. What cannot be by its form (a note or a message that was not
+    /// shown, words that the message does not say, a category that is none) is dropped.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is no answer, or more than half of it was dropped.
+    fn parse(&self, notes: &[&Learning], messages: &[&str], completion: &Completion) -> Result<Vec<Opinion>>;
 }

@@ -2,7 +2,7 @@
 
 use mnemal_core::{
     Category, Deed, Error, EventId, Filed, Importance, LearningKind, Operation, Pointed, Predicate, Producer,
-    PromptHash, Result, Span, Tag,
+    PromptHash, Result, Source, Span, Tag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,15 @@ enum DeedLine {
     Claim {
         turn: String,
         claims: Vec<PointedLine>,
+    },
+    Summarize {
+        node: String,
+        of: Vec<(String, u32, u32)>,
+        rests: Vec<Vec<u32>>,
+    },
+    Prefer {
+        turn: String,
+        quote: (u32, u32),
     },
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
@@ -97,6 +106,14 @@ impl From<&Deed> for DeedLine {
             Deed::Compress { turns } => Self::Compress { turns: texts(turns) },
             Deed::Claim { turn, claims } => {
                 Self::Claim { turn: turn.to_string(), claims: claims.iter().map(PointedLine::from).collect() }
+            }
+            Deed::Summarize { node, of, rests } => Self::Summarize {
+                node: node.to_string(),
+                of: of.iter().map(|one| (one.event.to_string(), one.span.start, one.span.end)).collect(),
+                rests: rests.clone(),
+            },
+            Deed::Prefer { turn, quote } => {
+                Self::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
             }
             _ => Self::Unknown,
         }
@@ -169,6 +186,16 @@ impl DeedLine {
                 turn: turn.parse()?,
                 claims: claims.into_iter().map(PointedLine::read).collect::<Result<_>>()?,
             },
+            Self::Summarize { node, of, rests } => {
+                let source = |(event, start, end): (String, u32, u32)| {
+                    Ok(Source { event: event.parse()?, span: Span { start, end } })
+                };
+                let of = of.into_iter().map(source).collect::<Result<_>>()?;
+                Deed::Summarize { node: node.parse()?, of, rests }
+            }
+            Self::Prefer { turn, quote: (start, end) } => {
+                Deed::Prefer { turn: turn.parse()?, quote: Span { start, end } }
+            }
             Self::Unknown => return Err(Error::invalid("an operation of an unknown kind")),
         })
     }

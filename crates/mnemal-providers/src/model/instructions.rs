@@ -32,6 +32,16 @@ impl Instructions {
         Self::built_in(Purpose::Consolidate, "model/merge", 1, include_str!("../../prompts/merge-1.md"))
     }
 
+    /// The file of this crate that tells how the text of a node of the summaries is kept.
+    pub fn node() -> Self {
+        Self::built_in(Purpose::Summarize, "model/node", 1, include_str!("../../prompts/node-1.md"))
+    }
+
+    /// The file of this crate that tells how notes are judged.
+    pub fn judge() -> Self {
+        Self::built_in(Purpose::Consolidate, "model/judge", 1, include_str!("../../prompts/judge-1.md"))
+    }
+
     fn built_in(purpose: Purpose, id: &str, version: u32, text: &str) -> Self {
         Self { purpose, producer: Producer { id: id.to_owned(), version }, text: text.trim().to_owned() }
     }
@@ -76,8 +86,14 @@ mod tests {
     /// What stands in an example comes back as a fact: RECALL 8.3.
     #[test]
     fn the_files_name_nobody() {
-        for text in [Instructions::extract().text, Instructions::summarize().text, Instructions::merge().text]
-        {
+        let files = [
+            Instructions::extract(),
+            Instructions::summarize(),
+            Instructions::merge(),
+            Instructions::node(),
+            Instructions::judge(),
+        ];
+        for text in files.map(|file| file.text) {
             let inner = text.lines().flat_map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());
             let names: Vec<&str> = inner.filter(|word| word.starts_with(char::is_uppercase)).collect();
             assert!(

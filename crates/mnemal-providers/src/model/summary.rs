@@ -71,12 +71,12 @@ impl Summarizer for ModelSummarizer {
 }
 
 /// A line without the sign of a list before it.
-fn bare(line: &str) -> &str {
+pub(super) fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['-', '*', '•']).trim()
 }
 
 /// Words in small letters, without what stands around them or possesses them.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     text.split(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '.' | ',' | '\'' | '’')))
         .map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()))
         .map(|word| word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word))
@@ -87,7 +87,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// The words of a line that must have been shown: what holds a digit, and what is written large anywhere but at the
 /// beginning of a sentence.
-fn checked(line: &str) -> Vec<String> {
+pub(super) fn checked(line: &str) -> Vec<String> {
     let mut begins = true;
     let mut found = Vec::new();
     for word in line.split_whitespace() {

@@ -32,7 +32,7 @@ pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
     let mut steps: Vec<Step> = removal::RESET_GRAPH.iter().map(|text| Step::new(text, Vec::new())).collect();
     steps.push(Step::new(removal::DELETE_EDITION, vec![LAYER.as_str().into()]));
     steps.extend(projection::reset(LAYER));
-    sql.commit(Box::new(Batch(steps))).await.map(drop)
+    sql.commit(Box::new(Batch::new("graph", steps))).await.map(drop)
 }
 
 pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) -> Result<()> {
@@ -48,7 +48,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
     steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.rows()));
     steps.extend(statement::INSERT_MENTIONS.steps(delta.mentions.iter().map(mention_row).collect()));
     steps.extend(delta.edition.as_ref().map(put_edition).transpose()?);
-    sql.commit(Box::new(Folded { batch: Batch(steps), sources })).await.map(drop)
+    sql.commit(Box::new(Folded { batch: Batch::new("graph", steps), sources })).await.map(drop)
 }
 
 fn put_edition(edition: &Edition) -> Result<Step> {
@@ -160,6 +160,10 @@ struct Folded {
 
 #[async_trait]
 impl Work for Folded {
+    fn kind(&self) -> &'static str {
+        self.batch.kind()
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let touched = self.batch.run(transaction).await?;
         let mut erased = BTreeSet::new();

@@ -1,9 +1,11 @@
 //! The recall index.
 
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{BLOCK_ROWS, Cursor, EventId, IndexBlock, IndexMark, ModelId, Result, Seq, Vector};
 
+use crate::admit::{self, Dimensions};
 use crate::block::retain;
 use crate::codec::corrupt;
 use crate::sql::{Row, Sql};
@@ -58,5 +60,53 @@ pub(crate) async fn load(sql: &dyn Sql, after: Cursor, limit: NonZeroUsize) -> R
 }
 
 pub(crate) async fn put_vectors(sql: &dyn Sql, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64> {
-    sql.commit(Box::new(PutVectors { model: model.clone(), rows: rows.to_vec() })).await
+    let mut dimensions = Dimensions::new();
+    for (_, vector) in rows {
+        admit::agree(&mut dimensions, model, vector)?;
+    }
+    let mut stored = 0;
+    for rows in by_blocks(sql, rows).await? {
+        stored += sql.commit(Box::new(PutVectors { model: model.clone(), rows })).await?;
+    }
+    Ok(stored)
+}
+
+/// Most blocks that one transaction writes anew for late vectors, and most rows in them: one full block, or a few small ones.
+///
+/// Source: ADR 111, so that it stays below 5 ms.
+const BLOCKS_AT_ONCE: usize = 16;
+
+/// Parts rows so that each part writes few blocks anew; events that are not there are left out.
+async fn by_blocks(sql: &dyn Sql, rows: &[(EventId, Vector)]) -> Result<Vec<Vec<(EventId, Vector)>>> {
+    let mut seqs: HashMap<EventId, u64> = HashMap::new();
+    for (text, args) in statement::PLACES_BY_ID.lookups(rows.iter().map(|(id, _)| (*id).into()).collect()) {
+        for mut row in sql.rows(text, args).await? {
+            seqs.insert(EventId(row.id()?), row.count()?);
+        }
+    }
+    // By first position, with the rows that they hold.
+    let mut blocks: BTreeMap<u64, u64> = BTreeMap::new();
+    for mut row in sql.rows(statement::BLOCK_SIZES, Vec::new()).await? {
+        blocks.insert(row.count()?, row.count()?);
+    }
+    let mut sorted: Vec<(u64, &(EventId, Vector))> =
+        rows.iter().filter_map(|row| Some((*seqs.get(&row.0)?, row))).collect();
+    sorted.sort_by_key(|(seq, _)| *seq);
+    let mut parts: Vec<Vec<(EventId, Vector)>> = Vec::new();
+    let (mut open, mut n_blocks, mut n_rows) = (None, 0, 0);
+    for (seq, row) in sorted {
+        let block = blocks.range(..=seq).next_back().map(|(first, rows)| (*first, *rows));
+        if block.is_none() || block != open {
+            let size = block.map_or(0, |(_, rows)| rows);
+            if parts.is_empty() || n_blocks == BLOCKS_AT_ONCE || n_rows + size > BLOCK_ROWS as u64 {
+                parts.push(Vec::new());
+                (n_blocks, n_rows) = (0, 0);
+            }
+            (open, n_blocks, n_rows) = (block, n_blocks + 1, n_rows + size);
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(row.clone());
+        }
+    }
+    Ok(parts)
 }

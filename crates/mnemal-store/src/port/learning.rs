@@ -40,7 +40,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advanc
         steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(*id)]));
         steps.push(Step::new(removal::DELETE_LEARNING, vec![bytes(*id)]));
     }
-    sql.commit(Box::new(Batch(steps))).await.map(drop)
+    sql.commit(Box::new(Batch::new("notes", steps))).await.map(drop)
 }
 
 fn bytes(id: LearningId) -> Value {
@@ -63,7 +63,7 @@ pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
     let mut steps: Vec<Step> =
         removal::RESET_LEARNINGS.iter().map(|text| Step::new(text, Vec::new())).collect();
     steps.extend(projection::reset(LAYER));
-    sql.commit(Box::new(Batch(steps))).await.map(drop)
+    sql.commit(Box::new(Batch::new("notes", steps))).await.map(drop)
 }
 
 pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {

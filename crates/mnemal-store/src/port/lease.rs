@@ -28,7 +28,8 @@ pub(crate) async fn renew(sql: &dyn Sql, lease: &Lease, at: Timestamp, ttl: Dura
     let until = Lease::end(at, ttl)?;
     let mut args = named(lease);
     args.extend([until.into(), at.into(), Lease::latest_end(at).into()]);
-    let moved = sql.commit(Box::new(Batch(vec![Step::rows(statement::RENEW_LEASE, args, 1)]))).await;
+    let moved =
+        sql.commit(Box::new(Batch::new("lease", vec![Step::rows(statement::RENEW_LEASE, args, 1)]))).await;
     match moved {
         Ok(_) => Ok(Lease { until, ..lease.clone() }),
         Err(error) if error.kind() == ErrorKind::Conflict => Err(lost(lease)),
@@ -38,7 +39,7 @@ pub(crate) async fn renew(sql: &dyn Sql, lease: &Lease, at: Timestamp, ttl: Dura
 
 pub(crate) async fn release(sql: &dyn Sql, lease: &Lease) -> Result<()> {
     let step = Step::new(statement::RELEASE_LEASE, named(lease));
-    sql.commit(Box::new(Batch(vec![step]))).await.map(drop)
+    sql.commit(Box::new(Batch::new("lease", vec![step]))).await.map(drop)
 }
 
 pub(crate) async fn holder(sql: &dyn Sql, name: &LeaseName) -> Result<Option<Lease>> {
@@ -101,6 +102,10 @@ impl Take {
 
 #[async_trait]
 impl Work for Take {
+    fn kind(&self) -> &'static str {
+        "lease"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let turn = self.take(transaction).await?;
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{Book, LedgerLine, Result, Timestamp};
 
+use super::working::{SWEPT, swept};
 use crate::codec::corrupt;
 use crate::row::ledger as row;
 use crate::sql::{Batch, Row, Sql, Step};
@@ -19,7 +20,7 @@ pub(crate) async fn put(sql: &dyn Sql, lines: &[LedgerLine]) -> Result<()> {
         ])
     });
     let steps = statement::PUT_LEDGER.steps(rows.collect::<Result<_>>()?);
-    sql.commit(Box::new(Batch(steps))).await.map(drop)
+    sql.commit(Box::new(Batch::new("ledger", steps))).await.map(drop)
 }
 
 pub(crate) async fn lines(sql: &dyn Sql, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
@@ -28,8 +29,8 @@ pub(crate) async fn lines(sql: &dyn Sql, book: Book, limit: NonZeroUsize) -> Res
 }
 
 pub(crate) async fn sweep(sql: &dyn Sql, book: Book, before: Timestamp) -> Result<u64> {
-    let step = Step::new(removal::SWEEP_LEDGER, vec![book.as_str().into(), before.into()]);
-    super::working::commit(sql, step).await
+    let args = || vec![book.as_str().into(), before.into(), SWEPT.into()];
+    swept(sql, || Step::new(removal::SWEEP_LEDGER, args())).await
 }
 
 fn line(book: Book, mut row: Row) -> Result<LedgerLine> {

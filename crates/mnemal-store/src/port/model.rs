@@ -44,6 +44,10 @@ struct Put {
 
 #[async_trait]
 impl Work for Put {
+    fn kind(&self) -> &'static str {
+        "completion"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let ids = self.sources.iter().map(|event| (*event).into()).collect();
         for (text, args) in statement::ERASED_OF.lookups(ids) {
@@ -69,6 +73,10 @@ struct Erase(Vec<EventId>);
 
 #[async_trait]
 impl Work for Erase {
+    fn kind(&self) -> &'static str {
+        "erase"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let mut gone = BTreeSet::new();
         let ids = self.0.iter().map(|event| (*event).into()).collect();

@@ -4,6 +4,8 @@
 //! erase, which is rare, looks through all of them (ADR 57). Files of before have a table of that too, which empties by itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use mnemal_core::{
@@ -11,6 +13,7 @@ use mnemal_core::{
     SeenItem, SessionId, Source, Span, Timestamp,
 };
 
+use super::working::SWEPT;
 use crate::codec::corrupt;
 use crate::row::receipt;
 use crate::sql::{Batch, Sql, Step, Transaction, Value, Work};
@@ -18,6 +21,8 @@ use crate::{removal, serve, statement};
 
 /// Receipts that are looked through at once by an erase. Source: own default, about two megabytes.
 const PAGE: usize = 100;
+/// Receipts that a sweep removes in one transaction, so that it stays short; one has some twenty kilobytes. Source: ADR 111.
+const RECEIPTS: u64 = 16;
 /// Bytes of the name of an event: `evt_` and 26 letters.
 const NAME: usize = 30;
 
@@ -28,7 +33,7 @@ pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
     if !put.session.is_nobody() {
         steps.extend(shown_steps(put)?);
     }
-    sql.commit(Box::new(Batch(steps))).await.map(drop).map_err(|error| match error.kind() {
+    sql.commit(Box::new(Batch::new("receipts", steps))).await.map(drop).map_err(|error| match error.kind() {
         ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
         _ => error,
     })
@@ -111,27 +116,43 @@ pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
 
 pub(crate) async fn clear_seen(sql: &dyn Sql, session: &SessionId) -> Result<()> {
     let step = |text| Step::new(text, vec![session.as_str().into()]);
-    let batch = Batch(vec![step(removal::CLEAR_SEEN), step(removal::CLEAR_SEEN_SOURCES)]);
+    let batch = Batch::new("receipts", vec![step(removal::CLEAR_SEEN), step(removal::CLEAR_SEEN_SOURCES)]);
     sql.commit(Box::new(batch)).await.map(drop)
 }
 
 pub(crate) async fn sweep(sql: &dyn Sql, before: Timestamp) -> Result<u64> {
-    sql.commit(Box::new(Sweep(before))).await
+    let mut all = 0;
+    loop {
+        let left = Arc::new(AtomicBool::new(false));
+        all += sql.commit(Box::new(Sweep { before, left: Arc::clone(&left) })).await?;
+        if !left.load(Ordering::Acquire) {
+            return Ok(all);
+        }
+    }
 }
 
-/// Drops what was shown before a moment; answers how many receipts went.
+/// Drops some of what was shown before a moment, the oldest; answers how many receipts went.
 #[derive(Debug)]
-struct Sweep(Timestamp);
+struct Sweep {
+    before: Timestamp,
+    /// Whether more may be left.
+    left: Arc<AtomicBool>,
+}
 
 #[async_trait]
 impl Work for Sweep {
+    fn kind(&self) -> &'static str {
+        "sweep"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        let step = |text| Step::new(text, vec![self.0.into()]);
+        let step = |text| Step::new(text, vec![self.before.into(), RECEIPTS.into()]);
+        let seen = |text| Step::new(text, vec![self.before.into(), SWEPT.into()]);
         transaction.run(step(removal::SWEEP_RECEIPT_SOURCES)).await?;
         let swept = transaction.run(step(removal::SWEEP_RECEIPTS)).await?;
-        if transaction.run(step(removal::SWEEP_SEEN)).await? > 0 {
-            transaction.run(Step::new(removal::SWEEP_SEEN_SOURCES, Vec::new())).await?;
-        }
+        transaction.run(seen(removal::SWEEP_SEEN_SOURCES)).await?;
+        let shown = transaction.run(seen(removal::SWEEP_SEEN)).await?;
+        self.left.store(swept == RECEIPTS || shown == SWEPT, Ordering::Release);
         Ok(swept)
     }
 }
@@ -174,6 +195,10 @@ struct EraseShown {
 
 #[async_trait]
 impl Work for EraseShown {
+    fn kind(&self) -> &'static str {
+        "erase"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let removed = self.receipts(transaction).await? + self.seen(transaction).await?;
         for event in &self.events {

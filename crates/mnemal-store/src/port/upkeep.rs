@@ -105,5 +105,5 @@ pub(crate) async fn unfinished_forgets(sql: &dyn Sql) -> Result<Vec<EventId>> {
 
 pub(crate) async fn forgets_finished(sql: &dyn Sql, decisions: &[EventId]) -> Result<()> {
     let step = |id: &EventId| Step::new(removal::FINISH_FORGETTING, vec![(*id).into()]);
-    sql.commit(Box::new(Batch(decisions.iter().map(step).collect()))).await.map(drop)
+    sql.commit(Box::new(Batch::new("erase", decisions.iter().map(step).collect()))).await.map(drop)
 }

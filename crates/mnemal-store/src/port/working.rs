@@ -41,6 +41,7 @@ pub(crate) async fn list(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<Vec<(Worki
 pub(crate) async fn remove(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<u64> {
     commit(
         sql,
+        "working",
         match bounds(prefix) {
             Some(bounds) => Step::new(removal::DELETE_WORKING_BELOW, bounds),
             None => Step::new(removal::DELETE_WORKING_ALL, Vec::new()),
@@ -50,21 +51,43 @@ pub(crate) async fn remove(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<u64> {
 }
 
 pub(crate) async fn sweep(sql: &dyn Sql, at: Timestamp) -> Result<u64> {
-    commit(sql, Step::new(removal::SWEEP_WORKING, vec![at.into()])).await
+    swept(sql, || Step::new(removal::SWEEP_WORKING, vec![at.into(), SWEPT.into()])).await
+}
+
+/// Rows that a sweep removes in one transaction, so that it stays short. Source: ADR 111.
+pub(super) const SWEPT: u64 = 100;
+
+/// Sweeps a little again and again until nothing is left; `some` removes at most [`SWEPT`] rows. Returns how many rows went.
+pub(super) async fn swept(sql: &dyn Sql, some: impl Fn() -> Step) -> Result<u64> {
+    let mut all = 0;
+    loop {
+        let gone = commit(sql, "sweep", some()).await?;
+        all += gone;
+        if gone < SWEPT {
+            return Ok(all);
+        }
+    }
 }
 
 /// Runs one statement in a transaction, and returns how many rows it touched.
-pub(super) async fn commit(sql: &dyn Sql, step: Step) -> Result<u64> {
-    sql.commit(Box::new(One(Some(step)))).await
+async fn commit(sql: &dyn Sql, kind: &'static str, step: Step) -> Result<u64> {
+    sql.commit(Box::new(One { kind, step: Some(step) })).await
 }
 
 #[derive(Debug)]
-struct One(Option<Step>);
+struct One {
+    kind: &'static str,
+    step: Option<Step>,
+}
 
 #[async_trait]
 impl Work for One {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        match self.0.take() {
+        match self.step.take() {
             Some(step) => transaction.run(step).await,
             None => Ok(0),
         }
@@ -96,6 +119,10 @@ struct Put {
 
 #[async_trait]
 impl Work for Put {
+    fn kind(&self) -> &'static str {
+        "working"
+    }
+
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let (key, namespace) = (Value::from(self.key.as_str()), self.key.namespace());
         let space = || Value::from(namespace.as_str());

@@ -7,6 +7,7 @@ use mnemal_core::{
 use serde::{Deserialize, Serialize};
 
 use super::decision::{ids, importance_of, texts};
+use super::learning::{source_of, source_row};
 use super::{known, named};
 
 /// How the JSON of an operation begins, and that of no decision.
@@ -31,6 +32,8 @@ enum DeedRow {
     Infer { from: Vec<String>, kind: String, filed: FiledRow },
     Compress { turns: Vec<String> },
     Claim { turn: String, claims: Vec<PointedRow> },
+    Summarize { node: String, of: Vec<(String, u32, u32)>, rests: Vec<Vec<u32>> },
+    Prefer { turn: String, quote: (u32, u32) },
 }
 
 /// Predicate, quote, value, and who it is about.
@@ -66,6 +69,14 @@ pub(crate) fn write(operation: &Operation) -> Result<String> {
         Deed::Compress { turns } => DeedRow::Compress { turns: texts(turns) },
         Deed::Claim { turn, claims } => {
             DeedRow::Claim { turn: turn.to_string(), claims: claims.iter().map(pointed_row).collect() }
+        }
+        Deed::Summarize { node, of, rests } => DeedRow::Summarize {
+            node: node.to_string(),
+            of: of.iter().map(source_row).collect(),
+            rests: rests.clone(),
+        },
+        Deed::Prefer { turn, quote } => {
+            DeedRow::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
         }
         _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of operation")),
     };
@@ -103,6 +114,14 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
             turn: named(turn.parse())?,
             claims: claims.into_iter().map(pointed_of).collect::<Result<_>>()?,
         },
+        DeedRow::Summarize { node, of, rests } => Deed::Summarize {
+            node: named(node.parse())?,
+            of: of.iter().map(source_of).collect::<Result<_>>()?,
+            rests,
+        },
+        DeedRow::Prefer { turn, quote: (start, end) } => {
+            Deed::Prefer { turn: named(turn.parse())?, quote: Span { start, end } }
+        }
     };
     Ok(Operation {
         deed,

@@ -1,5 +1,7 @@
 //! SQLite as a database of the ports: values, errors, and the way to the writer.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mnemal_core::{Appended, Error, ErrorKind, IndexBlock, Result};
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
@@ -9,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::closed;
 use super::damage::Damage;
 use super::readers::Readers;
+use super::took::Took;
 use super::writer::{ATTEMPTS, Job};
 use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
@@ -20,6 +23,7 @@ pub(super) struct SqliteDriver {
     pub(super) jobs: mpsc::Sender<Job>,
     pub(super) readers: Readers,
     pub(super) damage: Damage,
+    pub(super) took: Arc<Took>,
 }
 
 impl SqliteDriver {

@@ -121,8 +121,10 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
         Some(_) => Relief::inline(),
         None => Relief::beside(beside_writes(path, options)),
     };
-    let writer = writer::start(Writer::new(for_writes, relief), queue);
-    Ok((SqliteDriver { jobs, readers, damage }, writer))
+    let writer = Writer::new(for_writes, relief);
+    let took = writer.took();
+    let writer = writer::start(writer, queue);
+    Ok((SqliteDriver { jobs, readers, damage, took }, writer))
 }
 
 /// The options of the connection that writes.

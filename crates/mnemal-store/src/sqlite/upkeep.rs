@@ -127,7 +127,13 @@ impl Upkeep for SqliteStore {
     }
 
     async fn seal(&self) -> Result<u64> {
-        self.inner.driver.commit(Box::new(Seal)).await
+        let mut replaced = 0;
+        loop {
+            match self.inner.driver.commit(Box::new(Seal)).await? {
+                0 => return Ok(replaced),
+                more => replaced += more,
+            }
+        }
     }
 
     async fn damaged_index(&self) -> Result<Vec<(Seq, Seq)>> {

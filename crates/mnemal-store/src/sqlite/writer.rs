@@ -1,13 +1,17 @@
 //! The one task that writes: it takes what is queued, commits once, and answers every caller.
 
+use std::sync::Arc;
+
 use mnemal_core::{Appended, Error, ErrorKind, Result};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::driver::{is_busy, rows};
 use super::ready::Ready;
 use super::relief::Relief;
+use super::took::Took;
 use crate::entry::Prepared;
 use crate::seal::Seal;
 use crate::sql::Work;
@@ -78,6 +82,9 @@ pub(super) struct Writer {
     ready: Option<Ready>,
     /// Jobs since the last look at the write-ahead log.
     unseen: u64,
+    /// Whether blocks are left to merge.
+    sealing: bool,
+    took: Arc<Took>,
 }
 
 /// Starts the writer; it ends with [`Job::Close`], or when nobody can ask any more.
@@ -138,7 +145,12 @@ fn reply<T>(answer: Answer<T>, result: Result<T>) {
 impl Writer {
     /// Opens nothing yet.
     pub(super) fn new(connect: SqliteConnectOptions, relief: Relief) -> Self {
-        Self { connect, relief, ready: None, unseen: 0 }
+        Self { connect, relief, ready: None, unseen: 0, sealing: false, took: Arc::default() }
+    }
+
+    /// Returns where it notes how long its transactions take.
+    pub(super) fn took(&self) -> Arc<Took> {
+        Arc::clone(&self.took)
     }
 
     /// Returns the connection; opens it where there is none.
@@ -185,9 +197,10 @@ impl Writer {
                 }
             }
         }
-        if self.ready.as_mut().is_some_and(Ready::may_seal) {
-            // A block that cannot be merged stays as it is; `check` says why.
-            drop(self.work(&mut Seal).await);
+        self.sealing |= self.ready.as_mut().is_some_and(Ready::may_seal);
+        if self.sealing {
+            // A little behind each append. A block that cannot be merged stays as it is; `check` says why.
+            self.sealing = matches!(self.work(&mut Seal).await, Ok(1..));
         }
     }
 
@@ -206,7 +219,12 @@ impl Writer {
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
         let done = match self.ready().await {
-            Ok(ready) => ready.append(&batches).await,
+            Ok(ready) => {
+                let begun = Instant::now();
+                let done = ready.append(&batches).await;
+                self.took.note("append", begun.elapsed());
+                done
+            }
             Err(error) => Err(error),
         };
         self.settle(done).await
@@ -214,7 +232,12 @@ impl Writer {
 
     async fn work(&mut self, work: &mut dyn Work) -> Result<u64> {
         let done = match self.ready().await {
-            Ok(ready) => ready.work(work).await,
+            Ok(ready) => {
+                let begun = Instant::now();
+                let done = ready.work(work).await;
+                self.took.note(work.kind(), begun.elapsed());
+                done
+            }
             Err(error) => Err(error),
         };
         self.settle(done).await
@@ -306,7 +329,7 @@ mod tests {
     }
 
     fn batch() -> Batch {
-        Batch(vec![Step::rows(statement::MORE_VECTORS, Vec::new(), 1)])
+        Batch::new("test", vec![Step::rows(statement::MORE_VECTORS, Vec::new(), 1)])
     }
 
     // proves: D4, DF-74 (the deadline of a write, and who may be in the way)

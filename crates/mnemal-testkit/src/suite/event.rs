@@ -6,9 +6,9 @@ use std::num::NonZeroUsize;
 use mnemal_core::{
     AgentId, Body, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind, Event,
     EventFilter, EventId, EventKind, FactChoice, FactDecision, Filed, Forget, Importance, LearningKind,
-    LogEntry, NoteKey, Operation, Origin, Pointed, Predicate, Producer, PromptHash, Remember, Result, Role,
-    Selector, Seq, SessionId, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime,
-    Zone,
+    LogEntry, NodePath, NoteKey, Operation, Origin, Pointed, Predicate, Producer, PromptHash, Remember,
+    Result, Role, Selector, Seq, SessionId, Source, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value,
+    Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -215,6 +215,12 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
         Deed::Infer { from: two(), kind: LearningKind::Insight, filed },
         Deed::Compress { turns: two() },
         Deed::Claim { turn: EventId(3), claims: pointed()? },
+        Deed::Summarize {
+            node: NodePath::Day("2026-11-21".to_owned()),
+            of: two().into_iter().map(|event| Source { event, span: Span { start: 0, end: 4 } }).collect(),
+            rests: vec![vec![0, 1], vec![1]],
+        },
+        Deed::Prefer { turn: EventId(3), quote: Span { start: 2, end: 9 } },
     ] {
         let operation = Operation {
             deed,

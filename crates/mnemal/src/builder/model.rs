@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mnemal_core::{Error, InstallationKey, LanguageModel, Predicate, Result};
 use mnemal_events::Cleaner;
 use mnemal_extract::predicate;
-use mnemal_providers::{Instructions, ModelClaims, ModelSummarizer};
+use mnemal_providers::{Instructions, ModelClaims, ModelJudge, ModelSummarizer, ModelWriter};
 use mnemal_store::Stores;
 
 use super::{Builder, log_settings};
@@ -64,6 +64,8 @@ impl Builder {
             ids: &self.ids,
             extractor: Arc::new(self.extractor_of_models()?),
             merger: Arc::new(ModelSummarizer::new(self.instructions("merge.md", Instructions::merge())?)),
+            writer: Arc::new(ModelWriter::new(self.instructions("node.md", Instructions::node())?)),
+            judge: Arc::new(ModelJudge::new(self.instructions("judge.md", Instructions::judge())?)),
             cleaner: Cleaner::new(log_settings(&self.settings), key.clone()),
             settings: &self.settings.llm,
         }))

@@ -130,13 +130,22 @@ impl Engine {
         let some: Vec<(Seq, EventId)> =
             backlog.waiting.iter().copied().take(self.together(backlog.by)).collect();
         let texts = self.texts(backlog.by, &some).await?;
+        let mut piece = match backlog.by {
+            EmbeddedBy::InProcess => self.piece().await,
+            // What waits for an endpoint keeps nobody from his turn.
+            EmbeddedBy::Background => None,
+        };
         let vectors = self.vectors(backlog, permit, &texts, refused).await?;
+        if piece.is_none() {
+            piece = self.piece().await;
+        }
         let rows: Vec<(EventId, Vector)> = texts
             .iter()
             .zip(vectors)
             .filter_map(|((id, _), values)| Some((*id, Vector::from_unit(&values?).ok()?)))
             .collect();
         let stored = if rows.is_empty() { 0 } else { self.put(&backlog.model, &rows).await? };
+        drop(piece);
         backlog.stored += stored;
         backlog.without += (some.len() as u64).saturating_sub(stored);
         backlog.waiting.drain(..some.len());

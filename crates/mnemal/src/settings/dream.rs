@@ -17,6 +17,10 @@ pub struct DreamSettings {
     pub insights: bool,
     /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
     pub leftovers: bool,
+    /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
+    pub judging: bool,
+    /// Whether the same question asks in which messages the user says how he wants things.
+    pub infer_preferences: bool,
 }
 
 /// When cycles run that nobody asked for.
@@ -38,6 +42,11 @@ const INSIGHTS: bool = false;
 /// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
 const LEFTOVERS: bool = true;
 
+/// Source: own choice; it files what people have filed, so it waits until somebody asks for it.
+const JUDGING: bool = false;
+/// Source: RB-67.
+const INFER_PREFERENCES: bool = true;
+
 impl Default for DreamSettings {
     fn default() -> Self {
         Self {
@@ -45,6 +54,8 @@ impl Default for DreamSettings {
             interval_mins: INTERVAL_MINS,
             insights: INSIGHTS,
             leftovers: LEFTOVERS,
+            judging: JUDGING,
+            infer_preferences: INFER_PREFERENCES,
         }
     }
 }

@@ -14,11 +14,25 @@ pub struct SummarySettings {
     pub staleness_threshold: u64,
     /// Most leaves of the tree that one step makes anew.
     pub max_refresh_batch: usize,
+    /// Whose words the text of a summary is in.
+    pub summarizer: SummaryBy,
+}
+
+/// Whose words the text of a summary is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryBy {
+    /// Those of the people and agents: sentences that were said. Source: NX-05, the default.
+    #[default]
+    Extractive,
+    /// Those of the language model, where one is configured and has written a text of these sentences; else sentences that were
+    /// said. Source: NB-47.
+    Llm,
 }
 
 impl Default for SummarySettings {
     fn default() -> Self {
-        Self { staleness_threshold: STALE, max_refresh_batch: CYCLE.get() }
+        Self { staleness_threshold: STALE, max_refresh_batch: CYCLE.get(), summarizer: SummaryBy::Extractive }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Summaries: of everything, of a channel, a conversation, a day.
 
-use mnemal::{Standing, render_summary};
+use mnemal::Standing;
 use mnemal_core::NodePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ struct SummariesQuery {
     key: Option<String>,
 }
 
-/// A summary: sentences of what was said.
+/// A summary: sentences of what was said, or a text of them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Summary")]
 struct SummaryForm {
@@ -57,7 +57,7 @@ struct SummaryForm {
     parent_key: Option<String>,
     /// The words.
     text: String,
-    /// `extractive`: every sentence is one that was said.
+    /// `extractive`: every sentence is one that was said; `model`: a language model wrote it of such sentences.
     method: &'static str,
     /// Events that it does not know yet.
     behind: u64,
@@ -78,8 +78,8 @@ impl SummaryForm {
         Self {
             key: node.path.to_string(),
             parent_key: node.parents.first().map(NodePath::to_string),
-            text: render_summary(&node.lines),
-            method: "extractive",
+            text: standing.text(),
+            method: standing.method(),
             behind: standing.behind,
             updated_at: node.updated_at.to_string(),
             event_count: node.events,

@@ -1,0 +1,205 @@
+//! One question a cycle about notes and messages that came since the last one.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    BackgroundPermit, Book, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId, EventKind,
+    EventStore, Filed, Learning, LearningFilter, LearningStore, LedgerLine, LedgerStore, Left, Level, Looked,
+    NoteJudge, Operation, Opinion, Pass, PromptHash, Proposal, Result, Slot, Within,
+};
+
+use crate::check::has_rules;
+use crate::note::{is_open, maker};
+
+/// The name in the ledger.
+const NAME: &str = "judging";
+/// Most notes of the question, and most messages. Source: CF-08, GB 20 memories, nanobot v2 20 events.
+const AT_ONCE: usize = 20;
+/// Words of the shortest message that is shown. Source: own choice; what is shorter thanks, agrees or greets.
+const SHORTEST: usize = 4;
+/// Events that are looked through at once. Source: own default.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
+/// Pages that one cycle looks through. Source: own default; 5,000 events.
+const PAGES: usize = 10;
+/// More lines than the book of passes has. Source: own default.
+const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+/// Asks a model once about the notes and the user's messages that came since: where a note belongs, whether it is noise, and where
+/// the user says how he wants things.
+///
+/// Each note and each message is shown once, in the order of the log. What is answered is proposed: a note is filed anew or put
+/// away, words of the user are quoted; the text of a note stays. A message of which the rules read how the user wants things is not
+/// shown. Where three answers could not be used, the stretch counts as read; while the model does not answer, the next cycle asks
+/// about the same.
+#[derive(Clone, Debug)]
+pub struct Judging {
+    /// The log.
+    pub events: Arc<dyn EventStore>,
+    /// The notes.
+    pub learnings: Arc<dyn LearningStore>,
+    /// How far it was read; without it a cycle begins at the start of the log.
+    pub ledger: Slot<dyn LedgerStore>,
+    /// Who is asked.
+    pub consultant: Consultant,
+    /// What asks and reads.
+    pub judge: Arc<dyn NoteJudge>,
+    /// Whether messages are shown.
+    pub infers_preferences: bool,
+}
+
+/// What one question is about.
+#[derive(Debug, Default)]
+struct Stretch {
+    notes: Vec<Learning>,
+    turns: Vec<Event>,
+    through: Cursor,
+}
+
+impl Judging {
+    async fn read_through(&self) -> Result<Cursor> {
+        let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
+        let lines = ledger.lines(Book::Pass, LINES).await?;
+        Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, LedgerLine::through))
+    }
+
+    /// Returns what came behind a position, up to as much as one question holds.
+    async fn stretch(&self, after: Cursor, end: Cursor) -> Result<Stretch> {
+        let mut stretch = Stretch { through: after, ..Stretch::default() };
+        for _ in 0..PAGES {
+            let page = self.events.scan(&EventFilter::live(), stretch.through, PAGE).await?;
+            let is_last = page.len() < PAGE.get();
+            let page: Vec<Event> = page.into_iter().filter(|event| Cursor(Some(event.seq)) <= end).collect();
+            let sources = Within::Only(page.iter().map(|event| event.id).collect());
+            let rows = self.learnings.all(&LearningFilter { sources, ..LearningFilter::all() }).await?;
+            let learned: BTreeSet<EventId> =
+                rows.iter().flat_map(|row| &row.sources).map(|source| source.event).collect();
+            for event in page {
+                let at = Cursor(Some(event.seq));
+                let note = rows.iter().find(|row| maker(row) == Some(event.id) && is_shown(row));
+                match note {
+                    Some(note) => stretch.notes.push(note.clone()),
+                    None if self.infers_preferences && is_of_user(&event) && !learned.contains(&event.id) => {
+                        stretch.turns.push(event);
+                    }
+                    None => {}
+                }
+                stretch.through = at;
+                if stretch.notes.len() == AT_ONCE || stretch.turns.len() == AT_ONCE {
+                    return Ok(stretch);
+                }
+            }
+            if is_last {
+                stretch.through = stretch.through.max(end);
+                return Ok(stretch);
+            }
+        }
+        Ok(stretch)
+    }
+
+    async fn judged(&self, permit: &mut BackgroundPermit, stretch: &Stretch) -> Result<Vec<Proposal>> {
+        let notes: Vec<&Learning> = stretch.notes.iter().collect();
+        let said = |event: &Event| event.kept().map_or_else(String::new, |kept| kept.content.clone());
+        let texts: Vec<String> = stretch.turns.iter().map(said).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let prompt = self.judge.prompt(&notes, &texts);
+        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let shown = stretch.shown();
+        let mut sources: BTreeSet<EventId> = shown.iter().copied().collect();
+        sources.extend(notes.iter().flat_map(|row| &row.sources).map(|source| source.event));
+        let sources: Vec<EventId> = sources.into_iter().collect();
+        let read = |completion: &_| self.judge.parse(&notes, &texts, completion);
+        let opinions = self.consultant.ask(permit, &prompt, &sources, read).await?;
+        let proposed = |opinion: Opinion| {
+            let (deed, because, text) = stretch.deed(opinion)?;
+            let operation = Operation {
+                deed,
+                producer: self.judge.producer(),
+                prompt: Some(hash),
+                shown: shown.clone(),
+                because: because.to_owned(),
+            };
+            Some(Proposal { operation, text })
+        };
+        Ok(opinions.into_iter().filter_map(proposed).collect())
+    }
+}
+
+impl Stretch {
+    /// Returns the events of the question: those that made the notes, and the messages.
+    fn shown(&self) -> Vec<EventId> {
+        self.notes.iter().filter_map(maker).chain(self.turns.iter().map(|event| event.id)).collect()
+    }
+
+    /// Returns what an opinion comes to, why, and in which words; `None` for what is so already.
+    fn deed(&self, opinion: Opinion) -> Option<(Deed, &'static str, String)> {
+        match opinion {
+            Opinion::Files { note, category, tags } => {
+                let row = self.notes.get(note)?;
+                let filed = Filed { category, tags, importance: row.importance };
+                let is_new = filed.category != row.category || filed.tags != row.tags;
+                let deed = Deed::Refine { note: maker(row)?, filed };
+                is_new.then(|| (deed, "a model files it elsewhere", String::new()))
+            }
+            Opinion::Noise { note } => {
+                let notes = vec![maker(self.notes.get(note)?)?];
+                Some((
+                    Deed::Retire { notes, into: None },
+                    "a model finds nothing in it worth keeping",
+                    String::new(),
+                ))
+            }
+            Opinion::Prefers { message, quote } => {
+                let turn = self.turns.get(message)?;
+                let text = quote.of(&turn.kept()?.content)?.to_owned();
+                Some((
+                    Deed::Prefer { turn: turn.id, quote },
+                    "a model sees in it how the user wants things",
+                    text,
+                ))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Pass for Judging {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+        let (after, end) = (self.read_through().await?, self.learnings.cursor().await?);
+        let stretch = self.stretch(after, end).await?;
+        let mut looked = Looked { through: Some(stretch.through), ..Looked::default() };
+        looked.waiting = u64::from(stretch.through < end);
+        if stretch.notes.is_empty() && stretch.turns.is_empty() {
+            return Ok(looked);
+        }
+        match self.judged(permit, &stretch).await {
+            Ok(proposals) => looked.proposals = proposals,
+            Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(Left {
+                notes: stretch.shown(),
+                why: "no answer of the model could be used".to_owned(),
+            }),
+            Err(error) => return Err(error),
+        }
+        Ok(looked)
+    }
+}
+
+/// Whether a note is for a model to judge: one that the dream may touch, and whose category has no rules of its own.
+fn is_shown(row: &Learning) -> bool {
+    is_open(row) && !has_rules(&row.category)
+}
+
+/// Whether a message is the user's own and long enough to say how he wants things.
+fn is_of_user(event: &Event) -> bool {
+    event.level == Level::User
+        && event.kept().is_some_and(|kept| {
+            matches!(kept.kind, EventKind::UserMessage)
+                && kept.content.split_whitespace().nth(SHORTEST - 1).is_some()
+        })
+}

@@ -1,0 +1,192 @@
+//! Texts of summaries that a model writes over the sentences that were chosen without one.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    BackgroundPermit, Clock, Consultant, Deed, ErrorKind, Event, EventId, EventStore, LedgerStore, Left,
+    Looked, NodePath, NodeWriter, Operation, Pass, PromptHash, Proposal, Result, Slot, Source, SummaryNode,
+    SummaryStore, WrittenLine,
+};
+
+use crate::check::sentence;
+use crate::history::{History, same};
+use crate::settled::{Settled, Standing};
+
+/// The name in the ledger.
+const NAME: &str = "texts";
+/// Texts that are asked for in one cycle. Source: own choice; three answers each leave room for the other passes in the 20 calls
+/// of a cycle.
+const AT_ONCE: usize = 3;
+/// Fewest sentences of a node that is worth another text. Source: own choice; one sentence is as short as it gets.
+const SENTENCES: usize = 2;
+/// How far the tree may be behind the log. Source: NB-40, as many events as make a summary stale.
+const STALE: u64 = 10;
+/// Nodes below one that are looked at, the newest. Source: as many as a node is made of.
+const BELOW: NonZeroUsize = NonZeroUsize::new(30).expect("30 is not zero");
+
+/// Asks a model for a text of nodes whose sentences are as the log gives them: of the whole, then of channels and months, then of
+/// what stands below them, the newest first, without the parts of conversations.
+///
+/// The model edits the text of before, as far as its sentences are still among those of the node; a line of which one is not
+/// goes. The answer becomes an operation that names the sentences, so that it is shown as long as they are what the node is made
+/// of, and goes with any of them. A node for which no answer helps keeps its sentences, and is asked about again after 7 days,
+/// then 14, 28, and every 56.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    /// The log.
+    pub events: Arc<dyn EventStore>,
+    /// The tree.
+    pub summaries: Arc<dyn SummaryStore>,
+    /// What was left before; without it every node is new in every cycle.
+    pub ledger: Slot<dyn LedgerStore>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Who is asked.
+    pub consultant: Consultant,
+    /// What asks and reads.
+    pub writer: Arc<dyn NodeWriter>,
+}
+
+impl Texts {
+    /// Returns the nodes that have no text of these sentences, in the order in which they are asked about.
+    async fn nodes(&self, history: &History) -> Result<Vec<SummaryNode>> {
+        let settled = Settled::read(&self.ledger, NAME).await?;
+        let now = self.clock.now();
+        let mut waiting: VecDeque<SummaryNode> =
+            self.summaries.nodes(&[NodePath::Root]).await?.into_iter().collect();
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        while let Some(node) = waiting.pop_front() {
+            if !seen.insert(node.path.clone()) {
+                continue;
+            }
+            let below = self.summaries.children(&node.path, BELOW).await?;
+            waiting.extend(below.into_iter().filter(|child| !matches!(child.path, NodePath::Part { .. })));
+            let deed = Deed::Summarize { node: node.path.clone(), of: of(&node), rests: Vec::new() };
+            let is_written = history.operations.iter().any(|(_, known)| is_of(known, &deed));
+            let is_taken_back = history.taken_back.contains(&same(&deed));
+            let is_closed = settled.standing(NAME, &deed.names(), now) == Standing::Closed;
+            if node.lines.len() >= SENTENCES && !is_written && !is_taken_back && !is_closed {
+                found.push(node);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the lines of the newest text of a node that rest on sentences which it still has, by their places in it.
+    async fn before(&self, node: &SummaryNode, history: &History) -> Result<Vec<WrittenLine>> {
+        let of_node = |known: &&(EventId, Deed)| matches!(&known.1, Deed::Summarize { node: of, .. } if *of == node.path);
+        let Some((event, Deed::Summarize { of: then, rests, .. })) =
+            history.operations.iter().rev().find(of_node)
+        else {
+            return Ok(Vec::new());
+        };
+        let event = self.events.get(&[*event]).await?.pop();
+        let Some(kept) = event.as_ref().and_then(Event::kept) else { return Ok(Vec::new()) };
+        let now = of(node);
+        let place = |then_place: &u32| {
+            let source = then.get(*then_place as usize)?;
+            u32::try_from(now.iter().position(|one| one == source)?).ok()
+        };
+        let line = |(text, rests): (&str, &Vec<u32>)| {
+            let rests: Vec<u32> = rests.iter().map(place).collect::<Option<_>>()?;
+            Some(WrittenLine { text: text.to_owned(), rests })
+        };
+        Ok(kept.content.lines().zip(rests).filter_map(line).collect())
+    }
+
+    async fn written(
+        &self,
+        permit: &mut BackgroundPermit,
+        node: &SummaryNode,
+        history: &History,
+    ) -> Result<Option<Proposal>> {
+        let of = of(node);
+        let names: Vec<EventId> =
+            of.iter().map(|one| one.event).collect::<BTreeSet<_>>().into_iter().collect();
+        let said = self.events.get(&names).await?;
+        let shown = |line: &mnemal_core::SummaryLine| {
+            let event = said.iter().find(|event| event.id == line.source.event)?;
+            Some(sentence(event.kept()?, &line.text))
+        };
+        // One that was forgotten meanwhile takes the text of the node with it.
+        let Some(sentences) = node.lines.iter().map(shown).collect::<Option<Vec<String>>>() else {
+            return Ok(None);
+        };
+        let before = self.before(node, history).await?;
+        let prompt = self.writer.prompt(&before, &sentences);
+        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let read = |completion: &_| self.writer.parse(&before, &sentences, completion);
+        let lines = self.consultant.ask(permit, &prompt, &names, read).await?;
+        let text: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        let operation = Operation {
+            deed: Deed::Summarize {
+                node: node.path.clone(),
+                of,
+                rests: lines.iter().map(|line| line.rests.clone()).collect(),
+            },
+            producer: self.writer.producer(),
+            prompt: Some(hash),
+            shown: names,
+            because: "a model wrote a text of the sentences of a summary".to_owned(),
+        };
+        Ok(Some(Proposal { operation, text: text.join("\n") }))
+    }
+}
+
+#[async_trait]
+impl Pass for Texts {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+        let (cursor, head) = (self.summaries.cursor().await?, self.events.head().await?);
+        // The tree is no note: with this, what is known of the notes does not keep it from being looked at.
+        let mut looked = Looked { through: Some(cursor), ..Looked::default() };
+        if cursor.behind(head) >= STALE {
+            return Ok(looked);
+        }
+        let history = History::read(self.events.as_ref()).await?;
+        let nodes = self.nodes(&history).await?;
+        looked.waiting = nodes.len().saturating_sub(AT_ONCE) as u64;
+        for node in nodes.iter().take(AT_ONCE) {
+            match self.written(permit, node, &history).await {
+                Ok(proposal) => looked.proposals.extend(proposal),
+                Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(Left {
+                    notes: of(node)
+                        .iter()
+                        .map(|source| source.event)
+                        .collect::<BTreeSet<_>>()
+                        .into_iter()
+                        .collect(),
+                    why: "no answer of the model could be used".to_owned(),
+                }),
+                Err(error) if looked.proposals.is_empty() && looked.left.is_empty() => return Err(error),
+                // What was answered stands.
+                Err(error) => {
+                    looked.stopped = Some(error.kind());
+                    break;
+                }
+            }
+        }
+        Ok(looked)
+    }
+}
+
+/// Returns the sentences that a node is made of.
+fn of(node: &SummaryNode) -> Vec<Source> {
+    node.lines.iter().map(|line| line.source).collect()
+}
+
+/// Whether two deeds are texts of the same node and the same sentences.
+fn is_of(known: &Deed, wanted: &Deed) -> bool {
+    match (known, wanted) {
+        (Deed::Summarize { node, of, .. }, Deed::Summarize { node: wanted, of: sentences, .. }) => {
+            node == wanted && of == sentences
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,152 @@
+//! Texts that a model wrote of the sentences of a node, read from the log.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mnemal_core::{
+    Cursor, Decision, Deed, EventFilter, EventId, EventKind, EventStore, Level, NodePath, Producer, Result,
+    Role, Source, SummaryLine, SummaryNode, Trust, Within,
+};
+
+/// Decisions and operations a page. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+/// Texts of one node that are kept, the newest. Source: own choice; an older one holds again when the newest is taken back.
+const KEPT: usize = 4;
+
+/// A text of a node in the words of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Writing {
+    /// The operation that holds it.
+    pub event: EventId,
+    /// What wrote it.
+    pub producer: Producer,
+    /// Its lines, at least one.
+    pub lines: Vec<WritingLine>,
+}
+
+/// A line of such a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WritingLine {
+    /// The words.
+    pub text: String,
+    /// The sentences of the node that say it, at least one, in their order.
+    pub of: Vec<SummaryLine>,
+}
+
+impl WritingLine {
+    /// Returns how far it may be believed: as far as the least of its sentences, and never further than what is concluded.
+    pub fn trust(&self) -> Trust {
+        self.of.iter().map(|line| line.trust).min().unwrap_or(Trust::Inferred).min(Trust::Inferred)
+    }
+
+    /// Returns what it may become: what the least of its sentences may.
+    pub fn level(&self) -> Level {
+        self.of.iter().map(|line| line.level).min().unwrap_or(Level::External)
+    }
+}
+
+/// Reads the texts that models wrote, each of which stands as long as its node is made of the same sentences.
+///
+/// What the log says of them is read once and then goes on from there; nothing is stored beside the log.
+#[derive(Debug)]
+pub struct Writings {
+    events: Arc<dyn EventStore>,
+    known: Mutex<Known>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    read: Cursor,
+    by_node: BTreeMap<NodePath, Vec<Text>>,
+}
+
+#[derive(Clone, Debug)]
+struct Text {
+    event: EventId,
+    producer: Producer,
+    of: Vec<Source>,
+    lines: Vec<(String, Vec<u32>)>,
+}
+
+impl Writings {
+    /// Reads texts of this log.
+    pub fn new(events: Arc<dyn EventStore>) -> Self {
+        Self { events, known: Mutex::default() }
+    }
+
+    /// Returns the newest text of each node, where one is of the sentences that it has now, in the order of the nodes.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log does not answer.
+    pub async fn of(&self, nodes: &[SummaryNode]) -> Result<Vec<Option<Writing>>> {
+        self.catch_up().await?;
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = |node: &SummaryNode| {
+            let texts = known.by_node.get(&node.path)?;
+            texts.iter().rev().find_map(|text| text.standing(node))
+        };
+        Ok(nodes.iter().map(text).collect())
+    }
+
+    async fn catch_up(&self) -> Result<()> {
+        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+        loop {
+            let after = self.known.lock().unwrap_or_else(PoisonError::into_inner).read;
+            let page = self.events.scan(&filter, after, PAGE).await?;
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            // Somebody else may have read on meanwhile.
+            let read = known.read;
+            for event in page.iter().filter(|event| Cursor(Some(event.seq)) > read) {
+                if let Some(kept) = event.kept() {
+                    known.read_one(event.id, &kept.kind, &kept.content);
+                }
+            }
+            known.read = known.read.max(Cursor(page.last().map(|event| event.seq)));
+            if page.len() < PAGE.get() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Known {
+    fn read_one(&mut self, event: EventId, kind: &EventKind, content: &str) {
+        match kind {
+            EventKind::Operation(operation) => {
+                let Deed::Summarize { node, of, rests } = &operation.deed else { return };
+                let lines = content.lines().map(str::to_owned).zip(rests.iter().cloned()).collect();
+                let texts = self.by_node.entry(node.clone()).or_default();
+                texts.push(Text { event, producer: operation.producer.clone(), of: of.clone(), lines });
+                if texts.len() > KEPT {
+                    texts.remove(0);
+                }
+            }
+            EventKind::Decision(Decision::Undo { decision }) => self.let_go(&[*decision]),
+            EventKind::Decision(Decision::Forget(forget)) => self.let_go(&forget.events),
+            _ => {}
+        }
+    }
+
+    fn let_go(&mut self, events: &[EventId]) {
+        for texts in self.by_node.values_mut() {
+            texts.retain(|text| !events.contains(&text.event));
+        }
+    }
+}
+
+impl Text {
+    /// Returns the text if the node has its sentences.
+    fn standing(&self, node: &SummaryNode) -> Option<Writing> {
+        if !self.of.iter().eq(node.lines.iter().map(|line| &line.source)) {
+            return None;
+        }
+        let line = |(text, rests): &(String, Vec<u32>)| {
+            let of: Vec<SummaryLine> =
+                rests.iter().map(|place| node.lines.get(*place as usize).cloned()).collect::<Option<_>>()?;
+            (!of.is_empty()).then(|| WritingLine { text: text.clone(), of })
+        };
+        let lines: Vec<WritingLine> = self.lines.iter().map(line).collect::<Option<_>>()?;
+        (!lines.is_empty()).then(|| Writing { event: self.event, producer: self.producer.clone(), lines })
+    }
+}
