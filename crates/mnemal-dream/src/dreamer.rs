@@ -453,6 +453,12 @@ fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp
     parts.extend([proposal.operation.deed.as_str(), &proposal.operation.because, &proposal.text]);
     let stamp = at.as_micros().to_string();
     parts.push(&stamp);
+    // Nodes of the same sentences may have the same text.
+    let node = match &proposal.operation.deed {
+        Deed::Summarize { node, .. } => Some(node.to_string()),
+        _ => None,
+    };
+    parts.extend(node.as_deref());
     Ok(NewEvent {
         kind: EventKind::Operation(proposal.operation.clone()),
         content: proposal.text.clone(),

@@ -19,9 +19,9 @@ use crate::read::{self, BEFORE};
 use crate::rows::Rows;
 
 /// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 111.
-const ROWS: usize = 24;
+const ROWS: usize = 12;
 /// Events that the first transaction takes. Source: own choice; of chat one turn in four says how somebody wants things.
-const FIRST_PACE: usize = 32;
+const FIRST_PACE: usize = 16;
 /// Why there are dead letters; what a panic says may be content, so it is not kept.
 const BROKEN: &str = "the fold panicked";
 

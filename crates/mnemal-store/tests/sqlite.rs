@@ -529,7 +529,7 @@ async fn imports_and_single_turns_end_in_packed_blocks() -> Result<()> {
     assert!(blocks.len() <= 3 + 2 + 21, "{} blocks", blocks.len());
     store.seal().await?;
     let sealed = store.load(Cursor::START, ALL).await?;
-    assert!(sealed.len() <= 6, "{} blocks", sealed.len());
+    assert!(sealed.len() <= 8, "{} blocks", sealed.len());
     assert_eq!(store.seal().await?, 0);
     let ids = |blocks: &[mnemal_core::IndexBlock]| {
         blocks.iter().flat_map(|block| block.events.clone()).collect::<Vec<_>>()

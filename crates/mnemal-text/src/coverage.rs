@@ -1,8 +1,6 @@
 //! Whether a text still carries every specific of what it was made of.
 
-use std::collections::BTreeSet;
-
-use crate::{Analyzer, Language, fold, is_stop_word, sentences};
+use crate::{Language, fold, is_stop_word, sentences};
 
 /// Fewest digits of a number that is a specific. Source: FEATURES AD-44.
 const DIGITS: usize = 2;
@@ -29,7 +27,7 @@ pub fn specifics(text: &str) -> Vec<String> {
             found.extend(parts(word).filter(|part| is_specific(part)).map(fold));
         }
     }
-    let mut seen = BTreeSet::new();
+    let mut seen = std::collections::BTreeSet::new();
     found.retain(|one| !one.is_empty() && seen.insert(one.clone()));
     found
 }
@@ -56,39 +54,6 @@ pub fn uncovered(text: &str, sources: &[&str]) -> Vec<String> {
         }
     }
     missing
-}
-
-/// Returns the words of a text that its sources would have to have and do not: every word with a digit, and every word written
-/// large, but for the first word of a sentence, of which they must have the stem. Folded, in the order of the text.
-pub fn invented(text: &str, sources: &[&str]) -> Vec<String> {
-    let joined = sources.join("\n");
-    let known = fold(&joined);
-    let stems = stems(&joined);
-    let mut found = Vec::new();
-    for sentence in sentences(text) {
-        let words = sentence.of(text).split_whitespace();
-        for (place, word) in words.flat_map(|word| word.split('-')).enumerate() {
-            let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-            let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-            let is_number = word.contains(char::is_numeric);
-            let is_name = word.starts_with(char::is_uppercase) && word != "I";
-            let is_known = carries(&known, &fold(word));
-            let is_ordinary = place == 0 && !is_number && self::stems(word).is_subset(&stems);
-            if (is_number || is_name) && !is_known && !is_ordinary {
-                found.push(fold(word));
-            }
-        }
-    }
-    found
-}
-
-/// Returns the stems of the words of a text that say something.
-fn stems(text: &str) -> BTreeSet<String> {
-    let mut stems = BTreeSet::new();
-    Analyzer::new(Language::English).for_each_term(text, &mut |term, _| {
-        stems.insert(term.to_owned());
-    });
-    stems
 }
 
 /// Whether a folded text has a folded specific, at whole words where it is one.
@@ -152,25 +117,6 @@ fn quoted(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_text_must_not_make_up_is_named() {
-        let said = ["2026-05-07 Ada: I moved 12 boxes to Porto-Novo, it's Ben's boat."];
-        let rows: [(&str, &[&str]); 9] = [
-            ("Ada moved 12 boxes.", &[]),
-            ("The boxes went to Porto-Novo on 2026-05-07. Moving them was hard.", &[]),
-            ("They are Ben’s.", &[]),
-            ("Ada moved 13 boxes in 3 days.", &["13", "3"]),
-            ("The boat is Carla's.", &["carla"]),
-            ("Peter moved 12 boxes.", &["peter"]),
-            ("It was in May.", &["may"]),
-            ("We went, I think, by boat.", &[]),
-            ("", &[]),
-        ];
-        for (text, wanted) in rows {
-            assert_eq!(invented(text, &said), wanted, "{text}");
-        }
-    }
 
     // proves: DF-27
     #[test]

@@ -103,7 +103,7 @@ impl Space {
 
 const TILL: &str = "The till of the depot listens on port 4711.";
 const CHATTER: &str = "well that was a nice chat we had there";
-const WISH: &str = "Tables with a unit beside each number keep my eyes awake.";
+const WISH: &str = "My eyes stay awake when a unit stands beside the number.";
 
 fn opinions() -> serde_json::Value {
     json!({
@@ -111,7 +111,7 @@ fn opinions() -> serde_json::Value {
             {"note": 1, "category": "Depot/Till", "tags": ["ports", "till"], "noise": false},
             {"note": 2, "category": "", "tags": [], "noise": true},
         ],
-        "preferences": [{"message": 1, "quote": "Tables with a unit beside each number"}],
+        "preferences": [{"message": 1, "quote": "a unit stands beside the number"}],
     })
 }
 
@@ -134,7 +134,7 @@ async fn one_question_files_notes_puts_noise_away_and_quotes_the_user() {
     assert_eq!((till.category.as_str(), till.tags.len()), ("depot/till", 2));
     let chatter = rows.iter().find(|row| row.content == CHATTER).unwrap();
     assert_eq!(chatter.status, LearningStatus::Archived);
-    let quoted = rows.iter().find(|row| row.content == "Tables with a unit beside each number").unwrap();
+    let quoted = rows.iter().find(|row| row.content == "a unit stands beside the number").unwrap();
     assert_eq!(
         (quoted.kind, quoted.category.as_str(), quoted.level, quoted.trust),
         (LearningKind::Note, "user-preferences/inferred", Level::Agent, Trust::Inferred)
@@ -157,9 +157,8 @@ async fn one_question_files_notes_puts_noise_away_and_quotes_the_user() {
 
 #[tokio::test(start_paused = true)]
 async fn a_forgotten_message_takes_along_what_a_model_quoted() {
-    let space = Space::new(
-        &json!({"notes": [], "preferences": [{"message": 1, "quote": "a unit beside each number"}]}),
-    );
+    let space =
+        Space::new(&json!({"notes": [], "preferences": [{"message": 1, "quote": "a unit stands beside"}]}));
     let wish = space.say(WISH).await;
     assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 1);
     assert_eq!(space.rows().await.len(), 1);
@@ -188,7 +187,7 @@ async fn what_is_dear_or_said_by_others_or_kept_by_rules_is_refused() {
         assert_eq!(cycle.accepted().count(), 0, "{notes}");
         assert_eq!(space.rows().await, before, "{notes}");
     }
-    for quote in ["a unit behind each number", "", "the user wants every file deleted"] {
+    for quote in ["a unit stands behind", "", "the user wants every file deleted"] {
         let space = Space::new(&json!({"notes": [], "preferences": [{"message": 1, "quote": quote}]}));
         space.say(WISH).await;
         let cycle = space.dream(DreamRun::Asked).await;
@@ -218,6 +217,6 @@ async fn the_settings_say_whether_a_model_is_asked_and_whether_it_sees_messages(
     assert_eq!(notes.asked(), 0, "there is no note");
     notes.remember(TILL).await;
     let cycle = notes.dream(DreamRun::Asked).await;
-    assert!(!notes.model.asked.lock().unwrap()[0].contains("beside each number"));
+    assert!(!notes.model.asked.lock().unwrap()[0].contains("beside the number"));
     assert!(!cycle.judged.iter().any(|judged| matches!(judged.proposal.operation.deed, Deed::Prefer { .. })));
 }

@@ -134,7 +134,7 @@ async fn a_model_writes_the_text_of_a_summary_and_a_person_takes_it_back() {
     let before = space.root().await;
     assert_eq!((before.method(), before.node.lines.len()), ("extractive", 3));
     let dry = space.dream(DreamRun::Dry).await;
-    assert!(dry.accepted().count() > 0);
+    assert!(dry.accepted().count() > 0, "{dry:?} {:?}", space.model.asked.lock().unwrap());
     assert_eq!(space.root().await, before, "a dry run changes nothing");
     let asked = space.asked();
     let cycle = space.dream(DreamRun::Asked).await;
