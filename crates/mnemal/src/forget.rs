@@ -234,6 +234,7 @@ impl Engine {
     async fn unmake(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<(Erasure, Vec<String>)> {
         let ids: Vec<EventId> = kept.iter().map(|event| event.id).collect();
         let mut done = Erasure::of(ErasureStatus::Erased, ids.clone());
+        done.events = 0;
         for some in tombstones.chunks(AT_ONCE) {
             done.events += self.events()?.erase(some).await?;
         }

@@ -204,6 +204,9 @@ async fn a_forgotten_sentence_takes_along_the_text_and_the_answer() {
     let _tended = space.memory.engine().tend(&OwnerId::new("tender").unwrap()).await.unwrap();
     let root = space.root().await;
     assert_eq!((root.method(), root.node.lines.len()), ("extractive", 2));
+    // Words of the text that went are not taken in again, as no forgotten sentence is.
+    let edit = json!({"edit": "add", "line": 0, "sentences": [1], "text": "Ada had 12 boxes to move."});
+    space.says(json!({"edits": [edit]}).to_string());
     space.dream_all().await;
     let root = space.root().await;
     assert!(root.method() == "model" && !root.text().contains("900"), "{}", root.text());
