@@ -1291,7 +1291,7 @@ export interface StoredMessages {
   redactions: number;
 }
 
-/** A summary: sentences of what was said. */
+/** A summary: sentences of what was said, or a text of them. */
 export interface Summary {
   /** Events that it does not know yet. */
   behind: number;
@@ -1299,7 +1299,7 @@ export interface Summary {
   event_count: number;
   /** Which. */
   key: string;
-  /** `extractive`: every sentence is one that was said. */
+  /** `extractive`: every sentence is one that was said; `model`: a language model wrote it of such sentences. */
   method: string;
   /** The one above it. */
   parent_key?: string | null;
