@@ -23,7 +23,9 @@ macro_rules! id {
 
         impl fmt::Display for $name {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(out, "{}_{}", Self::PREFIX, encode(self.0))
+                out.write_str(Self::PREFIX)?;
+                out.write_str("_")?;
+                out.write_str(std::str::from_utf8(&encode(self.0)).unwrap_or_default())
             }
         }
 
@@ -106,32 +108,69 @@ pub fn named_id(kind: &str, parts: &[&str]) -> u128 {
     u128::from_be_bytes(first)
 }
 
-fn encode(bits: u128) -> String {
-    let digit = |place: usize| {
-        let five = usize::try_from((bits >> (5 * place)) & 31).unwrap_or_default();
-        char::from(*ALPHABET.get(five).unwrap_or(&b'0'))
-    };
-    (0..DIGITS).rev().map(digit).collect()
+/// Digits of the two lower parts; a number of 64 bits holds so many, which a machine shifts at once.
+const PART: usize = 12;
+
+fn encode(bits: u128) -> [u8; DIGITS] {
+    let mut text = [0; DIGITS];
+    let (upper, lower) = text.split_at_mut(DIGITS - PART);
+    let (top, middle) = upper.split_at_mut(DIGITS - 2 * PART);
+    for (place, digits) in [lower, middle, top].into_iter().enumerate() {
+        let mut part =
+            u64::try_from(bits >> (5 * PART * place) & ((1 << (5 * PART)) - 1)).unwrap_or_default();
+        for digit in digits.iter_mut().rev() {
+            let [five, ..] = (part & 31).to_le_bytes();
+            *digit = ALPHABET.get(usize::from(five)).copied().unwrap_or(b'0');
+            part >>= 5;
+        }
+    }
+    text
 }
 
 fn decode(text: &str) -> Option<u128> {
-    if text.len() != DIGITS {
+    let digits = <[u8; DIGITS]>::try_from(text.as_bytes()).ok()?;
+    let (top, rest) = digits.split_at(DIGITS - 2 * PART);
+    // The first digit holds three bits.
+    if top.first().is_none_or(|first| *first > b'7') {
         return None;
     }
-    let mut bits: u128 = 0;
-    for (place, byte) in text.bytes().enumerate() {
-        let five = ALPHABET.iter().position(|digit| *digit == byte)? as u128;
-        if place == 0 && five > 7 {
-            return None;
-        }
-        bits = (bits << 5) | five;
-    }
-    Some(bits)
+    let (middle, lower) = rest.split_at(PART);
+    [top, middle, lower].into_iter().try_fold(0_u128, |bits, part| {
+        let part = part.iter().try_fold(0, |bits: u64, digit| Some(bits << 5 | u64::from(value(*digit)?)))?;
+        Some(bits << (5 * PART) | u128::from(part))
+    })
+}
+
+/// Returns the place of a character in [`ALPHABET`].
+fn value(digit: u8) -> Option<u8> {
+    Some(match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'h' => digit - b'a' + 10,
+        b'j' | b'k' => digit - b'j' + 18,
+        b'm' | b'n' => digit - b'm' + 20,
+        b'p'..=b't' => digit - b'p' + 22,
+        b'v'..=b'z' => digit - b'v' + 27,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_digit_stands_for_its_place() {
+        for (place, digit) in (0_u8..).zip(ALPHABET) {
+            assert_eq!(value(*digit), Some(place));
+            let bits = u128::from(place) << 5 | u128::from(place) << 60 | u128::from(place % 8) << 125;
+            let text = EventId(bits).to_string();
+            let digit = char::from(*digit);
+            assert_eq!((text.chars().nth(28), text.chars().nth(17)), (Some(digit), Some(digit)), "{text}");
+            assert_eq!(text.parse::<EventId>().unwrap(), EventId(bits));
+        }
+        let digits = (0..=u8::MAX).filter(|digit| value(*digit).is_some()).count();
+        assert_eq!(digits, ALPHABET.len());
+    }
 
     // proves: GB-09
     #[test]
