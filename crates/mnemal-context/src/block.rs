@@ -1,7 +1,7 @@
 //! The fenced blocks: lines between an opening and a closing marker, a notice, and in the last one clock and receipt.
 
 use mnemal_core::marker::{self, NOTICE};
-use mnemal_core::{BlockKind, Section, TokenCount, TokenCounter};
+use mnemal_core::{BlockKind, Section, TokenCount, TokenCounter, TokenParts};
 
 use crate::Format;
 use crate::candidate::Candidate;
@@ -50,6 +50,14 @@ pub(crate) struct Fence<'a> {
     pub(crate) counter: &'a dyn TokenCounter,
 }
 
+/// What of a block is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Show {
+    All,
+    /// What stands around its lines.
+    Around,
+}
+
 /// Whether the stable block is rendered where it has nothing but what the host says of agent and user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrontAlone {
@@ -79,17 +87,31 @@ impl Bare {
 
 impl Fence<'_> {
     /// Renders a block; what the user said of how he wants things stands first, lines of level external at its end.
-    pub(crate) fn block(&self, kind: BlockKind, lines: &[&Candidate]) -> Block {
-        let text = self.text(kind, lines);
-        let tokens = self.counter.count(&text);
+    ///
+    /// Also returns its tokens before they were rounded, where lines can be counted apart.
+    pub(crate) fn block(&self, kind: BlockKind, lines: &[&Candidate]) -> (Block, Option<TokenParts>) {
+        let text = self.text(kind, lines, Show::All);
+        let parts = self.parts(kind, lines);
+        let tokens = parts.map_or_else(|| self.counter.count(&text), TokenParts::rounded_up);
         let hash = *blake3::hash(text.as_bytes()).as_bytes();
-        Block { kind, text, tokens, hash }
+        (Block { kind, text, tokens, hash }, parts)
+    }
+
+    /// Adds up what was counted of the lines, and what stands around them.
+    fn parts(&self, kind: BlockKind, lines: &[&Candidate]) -> Option<TokenParts> {
+        // There lines have a comma behind them, or none.
+        if self.format == Format::Json {
+            return None;
+        }
+        let around = self.counter.parts(&self.text(kind, lines, Show::Around))?;
+        let lines: Option<TokenParts> = lines.iter().map(|line| line.parts).sum();
+        Some(around + lines?)
     }
 
     /// Counts what a block has around its lines.
     pub(crate) fn cost(&self, kind: BlockKind) -> TokenCount {
         let [memory, insights] = self.headings();
-        self.counter.count(&format!("{}{memory}{insights}", self.text(kind, &[])))
+        self.counter.count(&format!("{}{memory}{insights}", self.text(kind, &[], Show::All)))
     }
 
     /// Counts what the part for evidence of others has around its lines.
@@ -98,7 +120,7 @@ impl Fence<'_> {
         self.counter.count(&format!("{before}{after}"))
     }
 
-    fn text(&self, kind: BlockKind, lines: &[&Candidate]) -> String {
+    fn text(&self, kind: BlockKind, lines: &[&Candidate], show: Show) -> String {
         let (external, own): (Vec<&Candidate>, Vec<&Candidate>) =
             lines.iter().partition(|line| line.is_external());
         let mut text = format!("{}\n{NOTICE}\n", marker::opening(self.nonce));
@@ -116,7 +138,7 @@ impl Fence<'_> {
                 own.iter().partition(|line| line.is_step());
             for (heading, lines) in [(Message::Stated, &stated), (Message::Course, &steps)] {
                 text.push_str(if lines.is_empty() { "" } else { self.over(heading) });
-                self.push(lines, &mut text);
+                self.push(lines, show, &mut text);
                 let is_last = own.is_empty() && (heading == Message::Course || steps.is_empty());
                 if self.format == Format::Json && !lines.is_empty() && !is_last {
                     text.insert(text.len() - 1, ',');
@@ -126,12 +148,12 @@ impl Fence<'_> {
                 own.iter().partition(|line| self.is_headed() && line.fragment.section == Section::Learnings);
             for (heading, lines) in self.headings().iter().zip([&known, &learnt]) {
                 text.push_str(if lines.is_empty() { "" } else { heading });
-                self.push(lines, &mut text);
+                self.push(lines, show, &mut text);
             }
             if !external.is_empty() {
                 let (before, after) = self.external();
                 text.push_str(before);
-                self.push(&external, &mut text);
+                self.push(&external, show, &mut text);
                 text.push_str(after);
             }
             text.push_str(after);
@@ -177,7 +199,10 @@ impl Fence<'_> {
         }
     }
 
-    fn push(&self, lines: &[&Candidate], text: &mut String) {
+    fn push(&self, lines: &[&Candidate], show: Show, text: &mut String) {
+        if show == Show::Around {
+            return;
+        }
         for (place, candidate) in lines.iter().enumerate() {
             text.push_str(&candidate.line);
             if self.format == Format::Json && place + 1 < lines.len() {

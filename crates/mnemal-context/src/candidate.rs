@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{Because, BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter};
+use mnemal_core::{
+    Because, BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter, TokenParts,
+};
 use mnemal_text::{sentences, shingles};
 
 use crate::ContextSettings;
@@ -27,6 +29,8 @@ pub(crate) struct Candidate {
     pub(crate) line: Arc<str>,
     /// Tokens of the line with its line break.
     pub(crate) tokens: TokenCount,
+    /// The same before it was rounded, where lines can be counted apart.
+    pub(crate) parts: Option<TokenParts>,
 }
 
 /// What is compared to find near duplicates.
@@ -88,8 +92,9 @@ impl Gist {
 impl Candidate {
     /// Joins a fragment with its line.
     pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize) -> Self {
-        let (line, tokens) = (Arc::clone(&written.rendered), written.tokens);
-        Self { fragment, written, offered, line, tokens }
+        let Line { rendered, tokens, parts, .. } = &*written;
+        let (line, tokens, parts) = (Arc::clone(rendered), *tokens, *parts);
+        Self { fragment, written, offered, line, tokens, parts }
     }
 
     /// Cuts the line to at most `room` tokens, at the end of a sentence if half of the text remains, else on a character;
@@ -101,14 +106,14 @@ impl Candidate {
         settings: &ContextSettings,
         counter: &dyn TokenCounter,
     ) -> bool {
-        let bare = cost(&line(settings.format, &self.fragment, CUT), counter);
+        let (bare, _) = cost(&line(settings.format, &self.fragment, CUT), counter);
         let mut target = TokenCount(room).minus(bare);
         while target.0 >= least {
             let text = cut(self.written.text.clone(), target, counter);
             let line = line(settings.format, &self.fragment, &text);
-            let tokens = cost(&line, counter);
+            let (tokens, parts) = cost(&line, counter);
             if tokens.0 <= room {
-                (self.line, self.tokens) = (line.into(), tokens);
+                (self.line, self.tokens, self.parts) = (line.into(), tokens, parts);
                 return true;
             }
             let over = tokens.minus(TokenCount(room)).0.max(target.0 / 8);
@@ -181,9 +186,11 @@ pub(crate) fn block_of(section: Section) -> BlockKind {
     }
 }
 
-/// Counts a line with its line break.
-pub(crate) fn cost(line: &str, counter: &dyn TokenCounter) -> TokenCount {
-    counter.count(&format!("{line}\n"))
+/// Counts a line with its line break; also before it is rounded, where lines can be counted apart.
+pub(crate) fn cost(line: &str, counter: &dyn TokenCounter) -> (TokenCount, Option<TokenParts>) {
+    let line = format!("{line}\n");
+    let parts = counter.parts(&line);
+    (parts.map_or_else(|| counter.count(&line), TokenParts::rounded_up), parts)
 }
 
 /// Cuts a text that is longer than a budget, at the end of a sentence if half of it remains, else on a character.

@@ -1,6 +1,6 @@
 //! The hard limit: what was chosen is rendered, counted for real, and loses its least important lines until it fits.
 
-use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
+use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount, TokenParts};
 
 use crate::block::{Bare, Block, Fence, FrontAlone};
 use crate::candidate::Candidate;
@@ -32,9 +32,10 @@ pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, 
     let (mut bare, mut front) = (fence.bare, fence.front_alone);
     while !taken.is_empty() || matches!(bare, Bare::Always(_)) || front == FrontAlone::Yes {
         let lines = in_order(candidates, &taken);
-        let blocks = render(candidates, &lines, fence, (bare, front));
-        let over = excess(&blocks, budget, fence);
+        let rendered = render(candidates, &lines, fence, (bare, front));
+        let over = excess(&rendered, budget, fence);
         if over == 0 {
+            let blocks = rendered.into_iter().map(|(block, _)| block).collect();
             return Fitted { blocks, lines, refused };
         }
         let is_bare = |kind| !lines.iter().any(|place| is_in(candidates, *place, kind));
@@ -57,21 +58,28 @@ pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, 
 }
 
 /// Returns how many tokens are too many.
-fn excess(blocks: &[Block], budget: TokenCount, fence: &Fence<'_>) -> u32 {
-    let sum: TokenCount = blocks.iter().map(|block| block.tokens).sum();
-    let whole = match blocks {
-        [] | [_] => sum,
-        _ => fence.counter.count(&blocks.iter().map(|block| block.text.as_str()).collect::<String>()),
+fn excess(blocks: &[Rendered], budget: TokenCount, fence: &Fence<'_>) -> u32 {
+    let sum: TokenCount = blocks.iter().map(|(block, _)| block.tokens).sum();
+    let apart: Option<TokenParts> = blocks.iter().map(|(_, parts)| *parts).sum();
+    let whole = match (blocks, apart) {
+        ([] | [_], _) => sum,
+        (_, Some(parts)) => parts.rounded_up(),
+        (_, None) => {
+            fence.counter.count(&blocks.iter().map(|(block, _)| block.text.as_str()).collect::<String>())
+        }
     };
     sum.max(whole).minus(budget).0
 }
+
+/// A block, with its tokens before they were rounded.
+type Rendered = (Block, Option<TokenParts>);
 
 fn render(
     candidates: &[Candidate],
     lines: &[usize],
     fence: &Fence<'_>,
     (bare, front): (Bare, FrontAlone),
-) -> Vec<Block> {
+) -> Vec<Rendered> {
     let mut blocks = Vec::new();
     for kind in [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile] {
         let of_kind: Vec<&Candidate> = lines

@@ -46,7 +46,8 @@ pub(crate) fn told(
     told
 }
 
-/// Returns the longest line that fits, if one entry does.
+/// Returns the longest line that fits, if one entry does: that of all, or else found by halves, because an entry always counts more
+/// than the number of the others.
 fn line(
     heading: &str,
     items: &[String],
@@ -54,7 +55,7 @@ fn line(
     counter: &dyn TokenCounter,
     room: TokenCount,
 ) -> Option<(String, TokenCount)> {
-    (1..=items.len()).rev().find_map(|count| {
+    let line = |count: usize| {
         let shown = items.get(..count)?.join("; ");
         let more = match items.len() - count {
             0 => String::new(),
@@ -63,5 +64,57 @@ fn line(
         let line = format!("{heading}: {shown}{more}\n");
         let tokens = counter.count(&line);
         (tokens <= room).then_some((line, tokens))
-    })
+    };
+    let whole = line(items.len()).filter(|_| !items.is_empty());
+    if whole.is_some() {
+        return whole;
+    }
+    let (mut best, mut fits, mut over) = (None, 0, items.len());
+    while fits + 1 < over {
+        let middle = usize::midpoint(fits, over);
+        match line(middle) {
+            Some(found) => (best, fits) = (Some(found), middle),
+            None => over = middle,
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Estimate;
+
+    impl TokenCounter for Estimate {
+        fn name(&self) -> &'static str {
+            "estimate"
+        }
+
+        fn count(&self, text: &str) -> TokenCount {
+            TokenCount(mnemal_text::estimate_tokens(text))
+        }
+
+        fn prefix(&self, text: &str, budget: TokenCount) -> std::ops::Range<usize> {
+            0..mnemal_text::token_prefix(text, budget.0)
+        }
+    }
+
+    #[test]
+    fn as_many_entries_stand_there_as_fit() {
+        let settings = ContextSettings::default();
+        let items: Vec<String> = (0..14).map(|number| format!("\"{}\"", "x y ".repeat(number % 5))).collect();
+        let by_hand = |count: usize| {
+            let more = items.len() - count;
+            let more = if more > 0 { format!("; {more} more") } else { String::new() };
+            format!("kept: {}{more}\n", items[..count].join("; "))
+        };
+        for room in (0..200).map(TokenCount) {
+            let longest = (1..=items.len()).rev().map(by_hand).find(|text| Estimate.count(text) <= room);
+            let shown = line("kept", &items, &settings, &Estimate, room);
+            assert_eq!(shown.map(|(text, _)| text), longest, "{room:?}");
+        }
+        assert_eq!(line("kept", &[], &settings, &Estimate, TokenCount(99)), None);
+    }
 }

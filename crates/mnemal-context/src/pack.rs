@@ -3,6 +3,8 @@
 //! The stable block is packed first and only from what does not depend on the question; recall comes last and takes all
 //! that nobody claimed.
 
+use std::ops::Range;
+
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
 
 use crate::ContextSettings;
@@ -48,7 +50,50 @@ pub(crate) struct Packer<'a> {
     secondary_left: u32,
     external_cost: u32,
     fence_costs: [(BlockKind, u32); 3],
-    taken: Vec<usize>,
+    taken: Taken,
+}
+
+/// Places that were taken, with what is asked of them for every other candidate.
+#[derive(Debug)]
+struct Taken {
+    /// In the order in which they were taken.
+    places: Vec<usize>,
+    /// By place, whether it was.
+    is: Vec<bool>,
+    /// By the place of a winner, how many that say the same were: it, and those of which it is the rival.
+    same: Vec<usize>,
+    /// Blocks that have a line.
+    blocks: Vec<BlockKind>,
+    /// Blocks that have evidence of others.
+    external: Vec<BlockKind>,
+}
+
+impl Taken {
+    fn new(candidates: usize) -> Self {
+        let (is, same) = (vec![false; candidates], vec![0; candidates]);
+        Self { places: Vec::new(), is, same, blocks: Vec::new(), external: Vec::new() }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.is.get(place).is_some_and(|is| *is)
+    }
+
+    fn add(&mut self, place: usize, winner: usize, candidate: &Candidate) {
+        self.places.push(place);
+        if let Some(is) = self.is.get_mut(place) {
+            *is = true;
+        }
+        if let Some(same) = self.same.get_mut(winner) {
+            *same += 1;
+        }
+        let block = candidate.block();
+        if !self.blocks.contains(&block) {
+            self.blocks.push(block);
+        }
+        if candidate.is_external() && !self.external.contains(&block) {
+            self.external.push(block);
+        }
+    }
 }
 
 /// May a candidate be taken that is weaker than another one that says the same?
@@ -73,6 +118,7 @@ impl<'a> Packer<'a> {
         let mut fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
             .map(|kind| (kind, fence.cost(kind).0));
         let budget = budget.0;
+        let taken = Taken::new(candidates.len());
         let mut left = budget;
         // A block that stands in any case is paid for at once.
         for (kind, cost) in &mut fence_costs {
@@ -93,7 +139,7 @@ impl<'a> Packer<'a> {
             secondary_left,
             external_cost,
             fence_costs,
-            taken: Vec::new(),
+            taken,
         }
     }
 
@@ -151,14 +197,14 @@ impl<'a> Packer<'a> {
     fn fill_short(&mut self, heading: Message, share: f32, is_of: fn(&Candidate) -> bool) {
         let cost = self.fence.cost_over(heading).0;
         let mut room = of(self.left, share).saturating_sub(cost);
-        let before = self.taken.len();
+        let before = self.taken.places.len();
         for place in self.places(Section::Recall) {
             let is_of = self.candidates.get(place).is_some_and(is_of);
             if is_of && self.is_free(place, Rivals::MayStepIn) && !self.take(place, &mut room) {
                 break;
             }
         }
-        if self.taken.len() > before {
+        if self.taken.places.len() > before {
             self.left = self.left.saturating_sub(cost);
         }
     }
@@ -175,8 +221,8 @@ impl<'a> Packer<'a> {
             let is_short = self.candidates.get(*place).is_some_and(Candidate::is_short);
             !is_short && self.rival(*place).is_none() && !self.is_said(*place)
         };
-        let Some(place) = self.places(section).into_iter().find(is_best) else { return };
-        if self.taken.contains(&place) || self.take(place, room) {
+        let Some(place) = self.places(section).find(is_best) else { return };
+        if self.taken.has(place) || self.take(place, room) {
             return;
         }
         let around = self.around(place);
@@ -219,7 +265,7 @@ impl<'a> Packer<'a> {
         self.lines_left -= usize::from(is_volatile);
         *room -= cost;
         self.left -= cost;
-        self.taken.push(place);
+        self.taken.add(place, self.rival(place).unwrap_or(place), candidate);
         true
     }
 
@@ -228,9 +274,8 @@ impl<'a> Packer<'a> {
     fn around(&self, place: usize) -> u32 {
         let Some(candidate) = self.candidates.get(place) else { return 0 };
         let block = candidate.block();
-        let mut in_block = self.lines().filter(|line| line.block() == block).peekable();
-        let fence = if in_block.peek().is_none() { self.fence_cost(block) } else { 0 };
-        let apart = candidate.is_external() && !in_block.any(Candidate::is_external);
+        let fence = if self.taken.blocks.contains(&block) { 0 } else { self.fence_cost(block) };
+        let apart = candidate.is_external() && !self.taken.external.contains(&block);
         fence.saturating_add(if apart { self.external_cost } else { 0 })
     }
 
@@ -238,31 +283,24 @@ impl<'a> Packer<'a> {
         self.fence_costs.iter().find(|(kind, _)| *kind == block).map_or(0, |(_, cost)| *cost)
     }
 
-    fn lines(&self) -> impl Iterator<Item = &Candidate> {
-        self.taken.iter().filter_map(|place| self.candidates.get(*place))
-    }
-
-    fn places(&self, section: Section) -> Vec<usize> {
-        let of_section = |(place, candidate): (usize, &Candidate)| {
-            (candidate.fragment.section == section).then_some(place)
-        };
-        self.candidates.iter().enumerate().filter_map(of_section).collect()
+    /// Returns the places of a section's candidates, which stand together.
+    fn places(&self, section: Section) -> Range<usize> {
+        let first = self.candidates.partition_point(|candidate| candidate.fragment.section < section);
+        let behind = self.candidates.partition_point(|candidate| candidate.fragment.section <= section);
+        first..behind
     }
 
     fn is_free(&self, place: usize, rivals: Rivals) -> bool {
         let is_short = self.candidates.get(place).is_some_and(Candidate::is_short);
         let waits = rivals == Rivals::Wait && (is_short || self.rival(place).is_some());
-        !waits && !self.taken.contains(&place) && !self.is_said(place)
+        !waits && !self.taken.has(place) && !self.is_said(place)
     }
 
-    /// Whether a line that says the same was taken.
+    /// Whether another line that says the same was taken.
     fn is_said(&self, place: usize) -> bool {
-        let rival = self.rival(place);
-        let same = |taken: &usize| {
-            let other = self.rival(*taken);
-            rival == Some(*taken) || other == Some(place) || (rival.is_some() && rival == other)
-        };
-        self.taken.iter().any(|taken| *taken != place && same(taken))
+        let winner = self.rival(place).unwrap_or(place);
+        let same = self.taken.same.get(winner).copied().unwrap_or_default();
+        same > usize::from(self.taken.has(place))
     }
 
     fn rival(&self, place: usize) -> Option<usize> {
@@ -270,9 +308,9 @@ impl<'a> Packer<'a> {
     }
 
     fn close(self) -> Packed {
-        let left_out = self.candidates.iter().enumerate().filter(|(place, _)| !self.taken.contains(place));
+        let left_out = self.candidates.iter().enumerate().filter(|(place, _)| !self.taken.has(*place));
         let refused = left_out.map(|(place, candidate)| (place, self.reason(place, candidate))).collect();
-        Packed { taken: self.taken, refused }
+        Packed { taken: self.taken.places, refused }
     }
 
     fn reason(&self, place: usize, candidate: &Candidate) -> OmittedReason {

@@ -6,7 +6,7 @@ use std::hash::BuildHasher as _;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemal_core::{Fragment, SpaceId, Speaker, TokenCount, TokenCounter};
+use mnemal_core::{Fragment, SpaceId, Speaker, TokenCount, TokenCounter, TokenParts};
 
 use crate::candidate::{Gist, cost, cut, is_stated};
 use crate::clean::clean;
@@ -52,6 +52,8 @@ pub(crate) struct Line {
     pub(crate) rendered: Arc<str>,
     /// Tokens of the line with its line break.
     pub(crate) tokens: TokenCount,
+    /// The same before it was rounded, where lines can be counted apart.
+    pub(crate) parts: Option<TokenParts>,
     /// What is compared to find another line that says the same.
     pub(crate) gist: Gist,
     /// Longest run of hexadecimal digits in the line or the text before it was cut.
@@ -127,9 +129,9 @@ impl Line {
         let line = line(settings.format, fragment, &text);
         let whole = (whole != text).then_some(whole);
         let longest_hex = longest_hex(&line).max(longest_hex(whole.as_deref().unwrap_or(&text)));
-        let tokens = cost(&line, counter);
+        let (tokens, parts) = cost(&line, counter);
         let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
-        Self { hash, text, rendered: line.into(), tokens, gist, longest_hex, whole }
+        Self { hash, text, rendered: line.into(), tokens, parts, gist, longest_hex, whole }
     }
 
     /// Whether the line, or the text before it was cut, holds the nonce of a conversation's markers.

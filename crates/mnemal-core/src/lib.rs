@@ -88,7 +88,7 @@ pub use crate::receipt::{
 pub use crate::scope::{Scope, Within};
 pub use crate::summary::{HollowNode, NodePath, SummaryDelta, SummaryLine, SummaryNode};
 pub use crate::time::{AsOf, Civil, Timestamp, Zone};
-pub use crate::unit::{Importance, Score, Scored, TokenCount};
+pub use crate::unit::{Importance, Score, Scored, TokenCount, TokenParts};
 pub use crate::working::{Expired, KeyPrefix, WorkingEntry, WorkingKey};
 
 /// Name of the product, as it stands in markers, files and messages.

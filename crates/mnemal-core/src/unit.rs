@@ -31,6 +31,35 @@ impl Sum for TokenCount {
     }
 }
 
+/// What lines have of tokens before they are rounded, in hundredths of a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenParts(pub u64);
+
+impl TokenParts {
+    /// Parts of one token.
+    pub const PER_TOKEN: u64 = 100;
+
+    /// Returns the tokens, a part of one as a whole one.
+    #[must_use]
+    pub fn rounded_up(self) -> TokenCount {
+        TokenCount(u32::try_from(self.0.div_ceil(Self::PER_TOKEN)).unwrap_or(u32::MAX))
+    }
+}
+
+impl Add for TokenParts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sum for TokenParts {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Add::add)
+    }
+}
+
 /// A ranking value; finite, larger is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Score(f32);

@@ -349,6 +349,7 @@ macro_rules! token_counter_conformance {
                 counter: counting_is_pure_and_nothing_is_zero,
                 a_prefix_fits_and_ends_on_a_character,
                 joining_texts_adds_at_most_one_token,
+                parts_of_lines_are_those_of_the_whole,
             );
         }
     };

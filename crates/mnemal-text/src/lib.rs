@@ -35,4 +35,4 @@ pub use ngrams::Ngrams;
 pub use sentence::{Sentence, sentences};
 pub use similarity::{jaccard, shingles, similarity};
 pub use stop::is_stop_word;
-pub use tokens::{estimate_tokens, token_prefix};
+pub use tokens::{estimate_parts, estimate_tokens, token_prefix};

@@ -19,7 +19,14 @@ const TOKEN: u64 = 100;
 /// each seam, bounds the whole; at a line break the seam is free. A seam that makes a word of more than 64 letters is the
 /// exception: such a word is counted in several, and the cut may fall into a common one.
 pub fn estimate_tokens(text: &str) -> u32 {
-    round_up(pieces(text).map(|piece| cost(text, &piece)).sum())
+    round_up(estimate_parts(text))
+}
+
+/// Returns the estimate before it is rounded up, in hundredths of a token.
+///
+/// Lines add up: for texts that end in a line break and begin with none, that of the whole is the sum of theirs.
+pub fn estimate_parts(text: &str) -> u64 {
+    pieces(text).map(|piece| cost(text, &piece)).sum()
 }
 
 /// Returns the length in bytes of the longest prefix of `text`, ending between two characters as readers see them, whose
@@ -132,6 +139,13 @@ mod tests {
             let whole = lines.concat();
             let sum: u32 = lines.iter().map(|line| estimate_tokens(line)).sum();
             prop_assert!(estimate_tokens(&whole) <= sum);
+        }
+
+        #[test]
+        fn parts_of_lines_add_up(lines in prop::collection::vec("[a-zA-Zé0-9 .,'我😀|-][a-zA-Zé0-9 .,'\t\r\n我😀|-]{0,30}", 0..8)) {
+            let lines: Vec<String> = lines.into_iter().map(|line| line + "\n").collect();
+            let sum: u64 = lines.iter().map(|line| estimate_parts(line)).sum();
+            prop_assert_eq!(estimate_parts(&lines.concat()), sum);
         }
 
         #[test]

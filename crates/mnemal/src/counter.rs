@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mnemal_core::{TokenCount, TokenCounter};
+use mnemal_core::{TokenCount, TokenCounter, TokenParts};
 
 /// Counts by the estimate of `mnemal-text`, which errs on the high side.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +15,11 @@ impl TokenCounter for EstimateCounter {
 
     fn count(&self, text: &str) -> TokenCount {
         TokenCount(mnemal_text::estimate_tokens(text))
+    }
+
+    fn parts(&self, lines: &str) -> Option<TokenParts> {
+        let is_lines = lines.ends_with('\n') && !lines.starts_with(['\n', '\r']);
+        is_lines.then(|| TokenParts(mnemal_text::estimate_parts(lines)))
     }
 
     fn prefix(&self, text: &str, budget: TokenCount) -> Range<usize> {

@@ -11,7 +11,7 @@ use mnemal_core::{
     AsOf, Because, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, EventId,
     Fragment, IdSource, Importance, Injected, InstallationKey, Inventory, Label, Layer, LearningId, Level,
     Receipt, ReceiptId, ReceiptStore, RecordRef, Result, Score, Section, Seen, SeenItem, Seq, SessionId,
-    Slot, Source, SpaceId, Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
+    Slot, Source, SpaceId, Span, Timestamp, TokenCount, TokenCounter, TokenParts, Trust, Within, Zone,
 };
 
 /// What a source does when it is asked.
@@ -80,6 +80,10 @@ impl TokenCounter for Estimate {
 
     fn count(&self, text: &str) -> TokenCount {
         TokenCount(mnemal_text::estimate_tokens(text))
+    }
+
+    fn parts(&self, lines: &str) -> Option<TokenParts> {
+        lines.ends_with('\n').then(|| TokenParts(mnemal_text::estimate_parts(lines)))
     }
 
     fn prefix(&self, text: &str, budget: TokenCount) -> Range<usize> {

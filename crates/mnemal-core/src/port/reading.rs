@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::{
     ContextRequest, Degraded, Extraction, Fragment, IndexEntry, Inventory, Layer, ModelId, NewEvent,
-    Producer, Result, TokenCount, Utterance,
+    Producer, Result, TokenCount, TokenParts, Utterance,
 };
 
 /// Counts tokens. Pure; errs on the high side where it estimates, because Σ tokens ≤ budget is a guarantee.
@@ -17,6 +17,14 @@ pub trait TokenCounter: Debug + Send + Sync + 'static {
 
     /// Counts the tokens of a text.
     fn count(&self, text: &str) -> TokenCount;
+
+    /// Returns what whole lines have of tokens, where that does not depend on the lines around them: texts of which each ends in a
+    /// line break and begins with none count together the sum of their parts, rounded up. `None` for other texts, and always where
+    /// lines count otherwise together than apart; what is put together of such is counted as a whole.
+    fn parts(&self, lines: &str) -> Option<TokenParts> {
+        let _ = lines;
+        None
+    }
 
     /// Returns the byte range of the longest prefix that fits, on a character boundary, on a grapheme boundary where the
     /// counter knows them.

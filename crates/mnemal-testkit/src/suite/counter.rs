@@ -37,6 +37,23 @@ pub async fn a_prefix_fits_and_ends_on_a_character(counter: &impl TokenCounter) 
     Ok(())
 }
 
+/// What lines have of tokens adds up.
+pub async fn parts_of_lines_are_those_of_the_whole(counter: &impl TokenCounter) -> Result<()> {
+    let lines = TEXTS.map(|text| format!("- {text}\n"));
+    for one in &lines {
+        for two in &lines {
+            let Some(parts) = counter.parts(one).zip(counter.parts(two)) else { continue };
+            let whole = format!("{one}{two}");
+            assert_eq!((parts.0 + parts.1).rounded_up(), counter.count(&whole), "{one:?} + {two:?}");
+            assert_eq!(counter.parts(&whole), Some(parts.0 + parts.1));
+        }
+    }
+    for text in ["a", "\na\n", ""] {
+        assert_eq!(counter.parts(text), None, "{text:?} is no line");
+    }
+    Ok(())
+}
+
 /// Sums over lines bound the whole, up to one token a seam.
 pub async fn joining_texts_adds_at_most_one_token(counter: &impl TokenCounter) -> Result<()> {
     for one in TEXTS {
