@@ -47,5 +47,7 @@ mod sqlite;
 #[cfg(feature = "memory")]
 pub use crate::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use crate::sqlite::{Digest, Durability, Manifest, Options, Salvage, SqliteStore, Stretch, WriteTimes};
+pub use crate::sqlite::{
+    Digest, Durability, Manifest, Options, Salvage, SqliteStore, Stretch, WriteTimes, at_one_look,
+};
 pub use crate::stores::Stores;

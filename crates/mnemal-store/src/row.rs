@@ -17,7 +17,11 @@ use serde::de::DeserializeOwned;
 use crate::codec::{checksum, corrupt};
 
 fn write<T: Serialize>(row: &T) -> Result<String> {
-    serde_json::to_string(row).map_err(|error| Error::internal("cannot write a row as JSON").because(error))
+    serde_json::to_string(row).map_err(unwritten)
+}
+
+fn unwritten(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::internal("cannot write a row as JSON").because(cause)
 }
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
@@ -29,8 +33,13 @@ const DIGITS: usize = 16;
 
 /// Writes a row behind the checksum of its JSON.
 fn write_sealed<T: Serialize>(row: &T) -> Result<String> {
-    let json = write(row)?;
-    Ok(format!("{:016x}{json}", u64::from_be_bytes(checksum(json.as_bytes()))))
+    let mut text = vec![b'0'; DIGITS];
+    serde_json::to_writer(&mut text, row).map_err(unwritten)?;
+    if let Some((digits, json)) = text.split_at_mut_checked(DIGITS) {
+        let sum = format!("{:016x}", u64::from_be_bytes(checksum(json)));
+        digits.copy_from_slice(sum.as_bytes());
+    }
+    String::from_utf8(text).map_err(unwritten)
 }
 
 /// Reads a row and compares it with its checksum; rows of the first version have none and begin with their JSON.

@@ -1,6 +1,7 @@
 //! What the ports ask of a database: statements written once, transactions that are data or a piece of work.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{Appended, Error, ErrorKind, EventId, IndexBlock, Result, Timestamp};
@@ -155,6 +156,38 @@ impl Row {
     }
 }
 
+/// What tells whether anything that is kept in memory may have changed: the mark of the index, and how far the projections are.
+#[derive(Debug)]
+pub(crate) struct State(Vec<Value>);
+
+impl State {
+    /// Takes the row of [`STATE`](crate::statement::STATE).
+    pub(crate) fn new(row: &Row) -> Self {
+        Self(row.rest().to_vec())
+    }
+
+    /// Returns the columns of [`MARK`](crate::statement::MARK).
+    pub(crate) fn mark(&self) -> Row {
+        self.columns(&[0, 1, 2, 3])
+    }
+
+    /// Returns the columns of [`LEARNINGS_VERSION`](crate::statement::LEARNINGS_VERSION), of which the first is the cursor.
+    pub(crate) fn learnings(&self) -> Row {
+        self.columns(&[4, 1, 5])
+    }
+
+    /// Returns the columns of [`GRAPH_VERSION`](crate::statement::GRAPH_VERSION), of which the first is the cursor.
+    pub(crate) fn graph(&self) -> Row {
+        self.columns(&[6, 1, 7])
+    }
+
+    fn columns(&self, places: &[usize]) -> Row {
+        let columns: Vec<Value> =
+            places.iter().map(|place| self.0.get(*place).cloned().unwrap_or(Value::Null)).collect();
+        Row(columns.into_iter())
+    }
+}
+
 /// How many rows a statement must touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Expect {
@@ -251,11 +284,18 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
     /// Reads what was committed.
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
 
+    /// Returns what tells of changes, where the work that asks was promised one look at it; then it may be as old as that work.
+    async fn state(&self) -> Option<Arc<State>>;
+
     /// Reads index blocks out of the first column, without a copy of their bytes where the driver can avoid one.
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>>;
 
     /// Runs work in one transaction, to its end even when the caller stops waiting.
     async fn commit(&self, work: Box<dyn Work>) -> Result<u64>;
+
+    /// The same for what a power cut may take, all of it or nothing: everybody sees it at once, and it reaches the disk with the
+    /// next work that does.
+    async fn commit_for_now(&self, work: Box<dyn Work>) -> Result<u64>;
 
     /// Appends prepared entries, all or none, in one transaction that other callers may share.
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>>;

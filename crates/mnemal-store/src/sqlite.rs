@@ -6,6 +6,7 @@ mod damage;
 mod driver;
 mod file;
 mod known;
+mod look;
 mod migrate;
 mod open;
 mod open_transaction;
@@ -33,6 +34,7 @@ use tokio::task::JoinHandle;
 
 pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
+pub use self::look::at_one_look;
 pub use self::recover::{Salvage, Stretch};
 pub use self::took::WriteTimes;
 use crate::Stores;

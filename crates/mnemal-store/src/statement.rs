@@ -13,6 +13,13 @@ macro_rules! event_columns {
 /// The mark, with the position of the last event, which must be the head.
 pub(crate) const MARK: &str =
     "select head, forgets, vectors, (select coalesce(max(seq), 0) from event) from space";
+/// The mark, then of the learnings ($1) how far they are and how many, then of the graph ($2) how far it is and its edition; as
+/// [`LEARNINGS_VERSION`] and [`GRAPH_VERSION`] have them.
+pub(crate) const STATE: &str = "select head, forgets, vectors, (select coalesce(max(seq), 0) from event), \
+     coalesce((select seq from progress where layer = $1), 0), (select count(*) from learning), \
+     coalesce((select seq from progress where layer = $2), 0), \
+     (select coalesce(producer, '') || ' ' || coalesce(version, 0) || ' ' || coalesce(difference, '') \
+      from edition where layer = $2) from space";
 pub(crate) const ADVANCE: &str = "update space set prior_at = recorded_at, \
      recorded_at = case when recorded_at + $1 > $2 then recorded_at + $1 else $2 end, head = head + $1 \
      returning head, prior_at";
@@ -330,27 +337,15 @@ pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id >
 /// What a session was shown. What it is shown again within the hour (in microseconds) is left as it is: a conversation is shown
 /// most of its lines with each of its turns, and each change is a page and another one of the index by time.
 ///
-/// Session, time, and the rows as one JSON list of record, hash and sources in hexadecimal digits: so a receipt is one trip with
-/// one text, whatever the number of its lines.
+/// Session, time, and the rows as one JSON list of texts: record (17 bytes), hash (16) and sources in hexadecimal digits. So a
+/// receipt is one trip with one text, whatever the number of its lines.
 pub(crate) const INSERT_SEEN: &str = "insert into seen (session, record, content_hash, sources, at) \
-     select ?, unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), ? from json_each(?) where true \
+     select ?, unhex(substr(value, 1, 34)), unhex(substr(value, 35, 32)), unhex(substr(value, 67)), ? from json_each(?) where true \
      on conflict (session, record, content_hash) do update set sources = excluded.sources, at = excluded.at \
      where seen.sources <> excluded.sources or seen.at < excluded.at - 3600000000";
-/// Session, and a JSON list of event and record in the same way.
-pub(crate) const INSERT_SEEN_SOURCES: &str = "insert into seen_source (event, session, record) \
-     select unhex(value ->> 0), ?, unhex(value ->> 1) from json_each(?) where true \
-     on conflict (event, session, record) do nothing";
-/// What a session was shown; then, with 1 in the first column, the erased events among what that rests on.
-pub(crate) const SEEN: &str = "select 0, record, content_hash, sources from seen where session = $1 \
-     union all select 1, event, null, null from seen_source where session = $1 \
-     and exists (select 1 from event e where e.id = seen_source.event and e.erased_at is not null) order by 1, 2, 3";
-pub(crate) static SEEN_OF: Many = many!(
-    "select distinct s.session, s.record, s.content_hash, s.sources from seen s \
-     join seen_source o on o.session = s.session and o.record = s.record where o.event in (",
-    "?",
-    ")"
-);
-
+/// What a session was shown, each with whether the first event that it rests on (the first 16 bytes of its sources) is erased.
+pub(crate) const SEEN: &str = "select record, content_hash, sources, exists (select 1 from event e \
+     where e.id = substr(seen.sources, 1, 16) and e.erased_at is not null) from seen where session = $1 order by 1, 2";
 /// Takes a lease that nobody has, that was released, that has run out at `$4`, or that ends later than any can (`$5`).
 pub(crate) const TAKE_LEASE: &str = "insert into lease (name, owner, turn, until, released, left_by) \
      values ($1, $2, 1, $3, 0, null) on conflict (name) do update set \
@@ -445,7 +440,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         &STRONGEST_OF_OBJECTS,
         &MENTIONS_OF_EVENTS,
         &MENTIONS_OF_ENTITIES,
-        &SEEN_OF,
         &ADD_TO_TALLIES,
         &PUT_LEDGER,
         &INSERT_COMPLETION_SOURCES,
@@ -453,6 +447,7 @@ pub(crate) fn all() -> Vec<&'static str> {
     ];
     let single = [
         MARK,
+        STATE,
         ADVANCE,
         MORE_FORGETS,
         MORE_VECTORS,
@@ -503,7 +498,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         MENTIONS_IN_SESSION,
         INSERT_RECEIPT,
         INSERT_SEEN,
-        INSERT_SEEN_SOURCES,
         RECEIPT,
         RECEIPTS_AFTER,
         SEEN,

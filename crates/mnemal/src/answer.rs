@@ -457,6 +457,12 @@ impl IntoFuture for ContextCall {
     type Output = Result<Degraded<Context>>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
+    #[cfg(feature = "sqlite")]
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(mnemal_store::at_one_look(self.run()))
+    }
+
+    #[cfg(not(feature = "sqlite"))]
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())
     }

@@ -21,7 +21,10 @@ use crate::{removal, statement};
 const LAYER: Layer = Layer::Graph;
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
-    projection::cursor(sql, LAYER).await
+    match sql.state().await {
+        Some(state) => projection::read_cursor(Some(&mut state.graph())),
+        None => projection::cursor(sql, LAYER).await,
+    }
 }
 
 pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
@@ -78,8 +81,14 @@ impl Version {
 }
 
 pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
+    if let Some(state) = sql.state().await {
+        return read_version(&mut state.graph());
+    }
     let mut rows = sql.rows(statement::GRAPH_VERSION, vec![LAYER.as_str().into()]).await?;
-    let row = rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    read_version(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?)
+}
+
+fn read_version(row: &mut Row) -> Result<Version> {
     Ok(Version { cursor: row.count()?, forgets: row.count()?, edition: row.opt_text()? })
 }
 

@@ -18,6 +18,9 @@ use crate::vectors::PutVectors;
 const STEP: usize = 16 * BLOCK_ROWS;
 
 pub(crate) async fn mark(sql: &dyn Sql) -> Result<IndexMark> {
+    if let Some(state) = sql.state().await {
+        return read_mark(Some(&mut state.mark()));
+    }
     let mut rows = sql.rows(statement::MARK, Vec::new()).await?;
     read_mark(rows.first_mut())
 }

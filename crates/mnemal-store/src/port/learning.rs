@@ -18,7 +18,10 @@ const LAYER: Layer = Layer::Learnings;
 const PAGE: usize = 500;
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
-    projection::cursor(sql, LAYER).await
+    match sql.state().await {
+        Some(state) => projection::read_cursor(Some(&mut state.learnings())),
+        None => projection::cursor(sql, LAYER).await,
+    }
 }
 
 pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advance) -> Result<()> {
@@ -88,8 +91,14 @@ impl Version {
 }
 
 pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
+    if let Some(state) = sql.state().await {
+        return read_version(&mut state.learnings());
+    }
     let mut rows = sql.rows(statement::LEARNINGS_VERSION, vec![LAYER.as_str().into()]).await?;
-    let row = rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    read_version(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?)
+}
+
+fn read_version(row: &mut Row) -> Result<Version> {
     Ok(Version { cursor: row.count()?, forgets: row.count()?, rows: row.count()? })
 }
 

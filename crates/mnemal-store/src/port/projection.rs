@@ -13,7 +13,12 @@ fn name(layer: Layer) -> Value {
 
 pub(crate) async fn cursor(sql: &dyn Sql, layer: Layer) -> Result<Cursor> {
     let mut rows = sql.rows(statement::CURSOR, vec![name(layer)]).await?;
-    let seq = rows.first_mut().map(Row::count).transpose()?.unwrap_or_default();
+    read_cursor(rows.first_mut())
+}
+
+/// Reads a cursor out of the first column; without a row nothing was read yet.
+pub(crate) fn read_cursor(row: Option<&mut Row>) -> Result<Cursor> {
+    let seq = row.map(Row::count).transpose()?.unwrap_or_default();
     Ok(Cursor((seq > 0).then_some(Seq(seq))))
 }
 

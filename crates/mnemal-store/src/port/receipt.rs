@@ -1,7 +1,9 @@
 //! Receipts, and what each session was shown.
 //!
 //! A receipt is one row, because one is written with every context: which events it rests on stands in its body alone, and an
-//! erase, which is rare, looks through all of them (ADR 57). Files of before have a table of that too, which empties by itself.
+//! erase, which is rare, looks through all of them (ADR 57). What a session was shown rests on events that a receipt of that
+//! session names, for as long as it is kept, so that it is found by its receipts (ADR 101). Files of before have tables of both
+//! too, which empty by themselves.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -31,46 +33,49 @@ pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
     let args = vec![id, put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
     let mut steps = vec![Step::new(statement::INSERT_RECEIPT, args)];
     if !put.session.is_nobody() {
-        steps.extend(shown_steps(put)?);
+        steps.push(shown_step(put)?);
     }
-    sql.commit(Box::new(Batch::new("receipts", steps))).await.map(drop).map_err(|error| match error.kind() {
-        ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
-        _ => error,
+    sql.commit_for_now(Box::new(Batch::new("receipts", steps))).await.map(drop).map_err(|error| {
+        match error.kind() {
+            ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
+            _ => error,
+        }
     })
 }
 
-/// What the session was shown, with what that rests on.
-fn shown_steps(put: &Receipt) -> Result<[Step; 2]> {
+/// What the session was shown.
+fn shown_step(put: &Receipt) -> Result<Step> {
     let shown: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
         put.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
-    let (mut rows, mut sources) = (String::from("["), String::from("["));
+    let mut rows = HexRows::default();
     for ((record, hash), line) in &shown {
-        let record = record_bytes(*record)?;
-        push_row(&mut rows, &[&record, hash, &sources_bytes(&line.sources)]);
-        for source in &line.sources {
-            push_row(&mut sources, &[&source.event.0.to_be_bytes(), &record]);
-        }
+        rows.push(&[&record_bytes(*record)?, hash, &sources_bytes(&line.sources)]);
     }
-    rows.push(']');
-    sources.push(']');
-    let session = || Value::from(put.session.as_str());
-    Ok([
-        Step::new(statement::INSERT_SEEN, vec![session(), put.at.into(), rows.into()]),
-        Step::new(statement::INSERT_SEEN_SOURCES, vec![session(), sources.into()]),
-    ])
+    Ok(Step::new(
+        statement::INSERT_SEEN,
+        vec![put.session.as_str().into(), put.at.into(), rows.json()?.into()],
+    ))
 }
 
-/// Adds a list of bytes, each in hexadecimal digits, to a list of lists.
-fn push_row(rows: &mut String, columns: &[&[u8]]) {
-    rows.push_str(if rows.len() > 1 { ",[" } else { "[" });
-    for (place, bytes) in columns.iter().enumerate() {
-        rows.push_str(if place > 0 { ",\"" } else { "\"" });
-        for byte in *bytes {
-            rows.extend([byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16).unwrap_or('0')));
+/// Rows of bytes as a JSON list of texts: the columns of a row one after the other, in hexadecimal digits.
+#[derive(Debug, Default)]
+struct HexRows(Vec<u8>);
+
+impl HexRows {
+    fn push(&mut self, columns: &[&[u8]]) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |four: u8| DIGITS.get(usize::from(four)).copied().unwrap_or(b'0');
+        self.0.extend_from_slice(if self.0.is_empty() { b"[\"" } else { b",\"" });
+        for byte in columns.iter().copied().flatten() {
+            self.0.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        rows.push('"');
+        self.0.push(b'"');
     }
-    rows.push(']');
+
+    fn json(mut self) -> Result<String> {
+        self.0.extend_from_slice(if self.0.is_empty() { b"[]" } else { b"]" });
+        String::from_utf8(self.0).map_err(|cause| Error::internal("digits are no text").because(cause))
+    }
 }
 
 /// The events that lines and omissions of a receipt rest on.
@@ -87,29 +92,35 @@ pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
     let mut rows = sql.rows(statement::RECEIPT, vec![Value::Blob(id.0.to_be_bytes().to_vec())]).await?;
     let row = rows.first_mut().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
     let mut receipt = receipt::read(&row.text()?)?;
-    let mut gone = HashSet::new();
-    for (text, args) in
-        statement::ERASED_OF.lookups(rests_on(&receipt).into_iter().map(Value::from).collect())
-    {
-        for mut row in sql.rows(text, args).await? {
-            gone.insert(EventId(row.id()?));
-        }
-    }
+    let gone = erased(sql, rests_on(&receipt)).await?;
     serve::cleanse(&mut receipt, |event| gone.contains(&event));
     Ok(receipt)
 }
 
-pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
-    let (mut items, mut gone) = (Vec::new(), HashSet::new());
-    for mut row in sql.rows(statement::SEEN, vec![session.as_str().into()]).await? {
-        if row.int()? == 1 {
+/// Returns those of some events that are erased.
+async fn erased(sql: &dyn Sql, events: BTreeSet<EventId>) -> Result<HashSet<EventId>> {
+    let mut gone = HashSet::new();
+    for (text, args) in statement::ERASED_OF.lookups(events.into_iter().map(Value::from).collect()) {
+        for mut row in sql.rows(text, args).await? {
             gone.insert(EventId(row.id()?));
-            continue;
         }
+    }
+    Ok(gone)
+}
+
+pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
+    // Most rest on one event, of which the row itself says whether it is erased.
+    let (mut items, mut others) = (Vec::new(), BTreeSet::new());
+    for mut row in sql.rows(statement::SEEN, vec![session.as_str().into()]).await? {
         let record = record(&row.blob()?)?;
         let hash = <[u8; 16]>::try_from(row.blob()?).map_err(|_| corrupt("a hash has the wrong length"))?;
-        items.push(SeenItem { record, content_hash: hash, sources: sources(&row.blob()?)? });
+        let sources = sources(&row.blob()?)?;
+        if row.int()? == 0 {
+            others.extend(sources.iter().skip(1).map(|source| source.event));
+            items.push(SeenItem { record, content_hash: hash, sources });
+        }
     }
+    let gone = erased(sql, others).await?;
     items.retain(|item| !serve::rests_on(&item.sources, |event| gone.contains(&event)));
     Ok(Seen { items })
 }
@@ -200,7 +211,8 @@ impl Work for EraseShown {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        let removed = self.receipts(transaction).await? + self.seen(transaction).await?;
+        let (removed, sessions) = self.receipts(transaction).await?;
+        let removed = removed + self.seen(transaction, sessions).await?;
         for event in &self.events {
             transaction.run(Step::new(removal::DELETE_RECEIPT_SOURCES, vec![(*event).into()])).await?;
             transaction.run(Step::new(removal::DELETE_SEEN_SOURCES, vec![(*event).into()])).await?;
@@ -210,30 +222,28 @@ impl Work for EraseShown {
 }
 
 impl EraseShown {
-    fn ids(&self) -> Vec<Value> {
-        self.events.iter().map(|event| (*event).into()).collect()
-    }
-
-    async fn receipts(&self, transaction: &mut dyn Transaction) -> Result<u64> {
-        let mut removed = 0;
+    /// Cleanses the receipts; answers how much went, and for whose sessions they are.
+    async fn receipts(&self, transaction: &mut dyn Transaction) -> Result<(u64, BTreeSet<SessionId>)> {
+        let (mut removed, mut sessions) = (0, BTreeSet::new());
         for id in &self.receipts {
             for mut row in transaction.rows(statement::RECEIPT, vec![id.clone().into()]).await? {
                 let mut receipt = receipt::read(&row.text()?)?;
                 removed += serve::cleanse(&mut receipt, |event| self.events.contains(&event));
                 let args = vec![id.clone().into(), receipt::write(&receipt)?.into()];
                 transaction.run(Step::rows(removal::CLEANSE_RECEIPT, args, 1)).await?;
+                sessions.insert(receipt.session);
             }
         }
-        Ok(removed)
+        Ok((removed, sessions))
     }
 
-    async fn seen(&self, transaction: &mut dyn Transaction) -> Result<u64> {
+    async fn seen(&self, transaction: &mut dyn Transaction, sessions: BTreeSet<SessionId>) -> Result<u64> {
         let mut removed = 0;
-        for (text, args) in statement::SEEN_OF.lookups(self.ids()) {
-            for mut row in transaction.rows(text, args).await? {
-                let (session, record, hash) = (row.text()?, row.blob()?, row.blob()?);
+        for session in sessions {
+            for mut row in transaction.rows(statement::SEEN, vec![session.as_str().into()]).await? {
+                let (record, hash) = (row.blob()?, row.blob()?);
                 if serve::rests_on(&sources(&row.blob()?)?, |event| self.events.contains(&event)) {
-                    let args = vec![session.into(), record.into(), hash.into()];
+                    let args = vec![session.as_str().into(), record.into(), hash.into()];
                     removed += transaction.run(Step::new(removal::DELETE_SEEN, args)).await?;
                 }
             }

@@ -22,6 +22,9 @@ use crate::{codec, entry};
 /// Source: own default, ten times the signals that ranking has; a hostile file must not fill the memory.
 const MOST_SIGNALS: usize = 256;
 
+/// A name out of a list that both sides know.
+type Name = Cow<'static, str>;
+
 #[derive(Deserialize, Serialize)]
 struct ReceiptRow {
     id: String,
@@ -34,11 +37,11 @@ struct ReceiptRow {
     tokenizer: String,
     budget: u32,
     tokens: u32,
-    blocks: Vec<(String, u32, [u8; 32])>,
+    blocks: Vec<(Name, u32, [u8; 32])>,
     lines: Vec<LineRow>,
-    omitted: Vec<(String, String, String, f32)>,
-    counts: Vec<(String, u32)>,
-    gaps: Vec<(String, CauseRow)>,
+    omitted: Vec<(String, Name, Name, f32)>,
+    counts: Vec<(Name, u32)>,
+    gaps: Vec<(Name, CauseRow)>,
     /// Hash, lines, omissions; rows of before have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seal: Option<([u8; 32], u32, u32)>,
@@ -46,16 +49,16 @@ struct ReceiptRow {
 
 #[derive(Deserialize, Serialize)]
 struct LineRow {
-    block: String,
-    section: String,
+    block: Name,
+    section: Name,
     record: String,
     producer: Option<(String, u32)>,
     sources: Vec<(String, u32, u32)>,
     trust: u8,
     level: u8,
-    parts: Vec<(Cow<'static, str>, Vec<f32>)>,
+    parts: Vec<(Name, Numbers)>,
     score: f32,
-    because: String,
+    because: Name,
     tokens: u32,
     hash: [u8; 16],
 }
@@ -77,10 +80,10 @@ enum CauseRow {
 pub(crate) fn write(receipt: &Receipt) -> Result<String> {
     let omitted = |omitted: &Omitted| {
         let (section, reason) = (omitted.section.as_str(), omitted.reason.as_str());
-        (omitted.record.to_string(), section.to_owned(), reason.to_owned(), omitted.score)
+        (omitted.record.to_string(), section.into(), reason.into(), omitted.score)
     };
-    let gap = |gap: &Gap| Ok((gap.layer.as_str().to_owned(), cause_row(gap.cause)?));
-    super::write_sealed(&ReceiptRow {
+    let gap = |gap: &Gap| Ok((gap.layer.as_str().into(), cause_row(gap.cause)?));
+    let row = ReceiptRow {
         id: receipt.id.to_string(),
         session: receipt.session.as_str().to_owned(),
         at: receipt.at.as_micros(),
@@ -94,18 +97,19 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
         blocks: receipt
             .blocks
             .iter()
-            .map(|block| (block.kind.as_str().to_owned(), block.tokens.0, block.hash))
+            .map(|block| (block.kind.as_str().into(), block.tokens.0, block.hash))
             .collect(),
         lines: receipt.lines.iter().map(line_row).collect(),
         omitted: receipt.omitted.iter().map(omitted).collect(),
         counts: receipt
             .omitted_counts
             .iter()
-            .map(|(reason, count)| (reason.as_str().to_owned(), *count))
+            .map(|(reason, count)| (reason.as_str().into(), *count))
             .collect(),
         gaps: receipt.gaps.iter().map(gap).collect::<Result<_>>()?,
         seal: receipt.seal.map(|seal| (seal.hash, seal.lines, seal.omitted)),
-    })
+    };
+    super::write_sealed(&row)
 }
 
 /// Reads a receipt.
@@ -114,10 +118,10 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
 /// `Corrupt` when it is not what was written.
 pub(crate) fn read(stored: &str) -> Result<Receipt> {
     let row: ReceiptRow = super::read_sealed(stored)?;
-    let block = |(kind, tokens, hash): (String, u32, [u8; 32])| {
+    let block = |(kind, tokens, hash): (Name, u32, [u8; 32])| {
         Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash })
     };
-    let gap = |(name, cause): (String, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
+    let gap = |(name, cause): (Name, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
     Ok(Receipt {
         id: named(row.id.parse::<ReceiptId>())?,
         session: named(SessionId::new(row.session))?,
@@ -144,16 +148,16 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
 
 fn line_row(line: &ReceiptLine) -> LineRow {
     LineRow {
-        block: line.block.as_str().to_owned(),
-        section: line.section.as_str().to_owned(),
+        block: line.block.as_str().into(),
+        section: line.section.as_str().into(),
         record: line.record.to_string(),
         producer: line.producer.as_ref().map(|producer| (producer.id.clone(), producer.version)),
         sources: line.sources.iter().map(source_row).collect(),
         trust: entry::trust_code(line.trust),
         level: codec::level_code(line.level),
-        parts: line.parts.iter().map(|part| (Cow::Borrowed(part.name), numbers(part))).collect(),
+        parts: line.parts.iter().map(|part| (part.name.into(), Numbers::of(part))).collect(),
         score: line.score,
-        because: line.because.as_str().to_owned(),
+        because: line.because.as_str().into(),
         tokens: line.tokens.0,
         hash: line.content_hash,
     }
@@ -162,34 +166,46 @@ fn line_row(line: &ReceiptLine) -> LineRow {
 /// What of a part cannot be told from the rest, because most parts of a line are nothing or a product: its weight; before it
 /// what was counted, if that is anything; before that what was measured, if it is not the same; and the value at the end, if it
 /// is not the product.
-fn numbers(part: &ScorePart) -> Vec<f32> {
-    let ScorePart { raw, normalised, weight, value, .. } = *part;
-    let is_same = |one: f32, other: f32| one.to_bits() == other.to_bits();
-    if !is_same(value, weight * normalised) {
-        vec![raw, normalised, weight, value]
-    } else if !is_same(raw, normalised) {
-        vec![raw, normalised, weight]
-    } else if is_same(raw, 0.0) {
-        vec![weight]
-    } else {
-        vec![normalised, weight]
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+enum Numbers {
+    Weight([f32; 1]),
+    CountedAndWeight([f32; 2]),
+    ButValue([f32; 3]),
+    /// Those of before have all four.
+    All([f32; 4]),
+}
+
+impl Numbers {
+    fn of(part: &ScorePart) -> Self {
+        let ScorePart { raw, normalised, weight, value, .. } = *part;
+        let is_same = |one: f32, other: f32| one.to_bits() == other.to_bits();
+        if !is_same(value, weight * normalised) {
+            Self::All([raw, normalised, weight, value])
+        } else if !is_same(raw, normalised) {
+            Self::ButValue([raw, normalised, weight])
+        } else if is_same(raw, 0.0) {
+            Self::Weight([weight])
+        } else {
+            Self::CountedAndWeight([normalised, weight])
+        }
+    }
+
+    fn part(&self, name: &'static str) -> ScorePart {
+        let (raw, normalised, weight) = match *self {
+            Self::All([raw, normalised, weight, value]) => {
+                return ScorePart { name, raw, normalised, weight, value };
+            }
+            Self::ButValue([raw, normalised, weight]) => (raw, normalised, weight),
+            Self::CountedAndWeight([both, weight]) => (both, both, weight),
+            Self::Weight([weight]) => (0.0, 0.0, weight),
+        };
+        ScorePart { name, raw, normalised, weight, value: weight * normalised }
     }
 }
 
-/// Reads what [`numbers`] wrote; rows of before have all four.
-fn part_of(name: &'static str, numbers: &[f32]) -> Result<ScorePart> {
-    let (raw, normalised, weight) = match *numbers {
-        [raw, normalised, weight, value] => return Ok(ScorePart { name, raw, normalised, weight, value }),
-        [raw, normalised, weight] => (raw, normalised, weight),
-        [both, weight] => (both, both, weight),
-        [weight] => (0.0, 0.0, weight),
-        _ => return Err(corrupt("a part of a score has too few numbers or too many")),
-    };
-    Ok(ScorePart { name, raw, normalised, weight, value: weight * normalised })
-}
-
 fn line_of(row: LineRow) -> Result<ReceiptLine> {
-    let part = |(name, numbers): (Cow<'static, str>, Vec<f32>)| part_of(signal(&name)?, &numbers);
+    let part = |(name, numbers): (Name, Numbers)| Ok(numbers.part(signal(&name)?));
     Ok(ReceiptLine {
         block: block_kind(&row.block)?,
         section: known(Section::from_name(&row.section))?,
@@ -206,7 +222,7 @@ fn line_of(row: LineRow) -> Result<ReceiptLine> {
     })
 }
 
-fn omitted_of((record, section, why, score): (String, String, String, f32)) -> Result<Omitted> {
+fn omitted_of((record, section, why, score): (String, Name, Name, f32)) -> Result<Omitted> {
     Ok(Omitted {
         record: named(record.parse::<RecordRef>())?,
         section: known(Section::from_name(&section))?,
@@ -322,19 +338,18 @@ mod tests {
             (part([-0.0, -0.0, 0.3, -0.0]), 2),
         ];
         for (part, count) in rows {
-            let written = numbers(&part);
-            assert_eq!(written.len(), count, "{part:?}");
-            let text = serde_json::to_string(&written).unwrap();
-            let read = part_of("words", &serde_json::from_str::<Vec<f32>>(&text).unwrap()).unwrap();
+            let text = serde_json::to_string(&Numbers::of(&part)).unwrap();
+            assert_eq!(text.split(',').count(), count, "{part:?}");
+            let read = serde_json::from_str::<Numbers>(&text).unwrap().part("words");
             assert_eq!(format!("{read:?}"), format!("{part:?}"));
         }
     }
 
     #[test]
     fn a_part_of_before_has_four_numbers_and_none_has_five() {
-        let read = |text: &str| part_of("words", &serde_json::from_str::<Vec<f32>>(text).unwrap());
+        let read = |text: &str| crate::row::read::<Numbers>(text);
         let old = read("[11.148734092712402, 1.0, 0.09178468585014343, 0.09178468585014343]").unwrap();
-        assert_eq!(old, part([11.148_734, 1.0, 0.091_784_686, 0.091_784_686]));
+        assert_eq!(old.part("words"), part([11.148_734, 1.0, 0.091_784_686, 0.091_784_686]));
         assert_eq!(read("[]").unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(read("[1, 1, 1, 1, 1]").unwrap_err().kind(), ErrorKind::Corrupt);
     }

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_core::{Appended, Error, ErrorKind, IndexBlock, Result};
+use mnemal_core::{Appended, Error, ErrorKind, IndexBlock, Layer, Result};
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
 use sqlx::{Arguments as _, Decode, Row as _, SqlSafeStr, Sqlite, TypeInfo as _, ValueRef as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::closed;
 use super::damage::Damage;
+use super::look::{Known, Writes};
 use super::readers::Readers;
+use super::ready::Flush;
 use super::took::Took;
 use super::writer::{ATTEMPTS, Job};
 use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
-use crate::sql::{Row, Sql, Value, Work};
+use crate::sql::{Row, Sql, State, Value, Work};
+use crate::statement;
 
 /// The writer's queue and the readers.
 #[derive(Debug)]
@@ -24,6 +27,7 @@ pub(super) struct SqliteDriver {
     pub(super) readers: Readers,
     pub(super) damage: Damage,
     pub(super) took: Arc<Took>,
+    pub(super) writes: Writes,
 }
 
 impl SqliteDriver {
@@ -54,6 +58,20 @@ impl Sql for SqliteDriver {
         }
     }
 
+    async fn state(&self) -> Option<Arc<State>> {
+        let at = match self.writes.known() {
+            Known::Nothing => return None,
+            Known::State(state) => return Some(state),
+            Known::Due(at) => at,
+        };
+        let layers = [Layer::Learnings, Layer::Graph].map(|layer| layer.as_str().into());
+        // What cannot be looked at together is asked one by one, and says by itself what is wrong with it.
+        let rows = self.rows(statement::STATE, layers.into()).await.ok()?;
+        let state = Arc::new(State::new(rows.first()?));
+        self.writes.keep(at, &state);
+        Some(state)
+    }
+
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>> {
         let mut attempt = 1;
         let rows = loop {
@@ -71,12 +89,21 @@ impl Sql for SqliteDriver {
 
     async fn commit(&self, work: Box<dyn Work>) -> Result<u64> {
         self.damage.admits_writes()?;
-        self.ask(|answer| Job::Work { work, answer }).await
+        let done = self.ask(|answer| Job::Work { work, flush: Flush::Now, answer }).await;
+        self.writes.count();
+        done
+    }
+
+    async fn commit_for_now(&self, work: Box<dyn Work>) -> Result<u64> {
+        self.damage.admits_writes()?;
+        self.ask(|answer| Job::Work { work, flush: Flush::Later, answer }).await
     }
 
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>> {
         self.damage.admits_writes()?;
-        self.ask(|answer| Job::append(entries, answer)).await
+        let done = self.ask(|answer| Job::append(entries, answer)).await;
+        self.writes.count();
+        done
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use super::budget::Budget;
 use super::damage::Damage;
 use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, is_busy, rows};
+use super::look::Writes;
 use super::readers::Readers;
 use super::relief::Relief;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
@@ -124,7 +125,7 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
     let writer = Writer::new(for_writes, relief);
     let took = writer.took();
     let writer = writer::start(writer, queue);
-    Ok((SqliteDriver { jobs, readers, damage, took }, writer))
+    Ok((SqliteDriver { jobs, readers, damage, took, writes: Writes::default() }, writer))
 }
 
 /// The options of the connection that writes.

@@ -20,14 +20,39 @@ const CHECKPOINT: &str =
 
 const REPACK: &str = "vacuum";
 
+const SYNCHRONOUS: &str = "pragma synchronous";
+/// What it answers where every commit is flushed.
+const FULL: i64 = 2;
+
 /// Both answer with whether somebody was in the way, the pages of the log, and how many of them are in the file.
 const LOOK_AT_LOG: &str = "pragma wal_checkpoint(noop)";
 const TAKE_OVER: &str = "pragma wal_checkpoint(passive)";
+
+/// When what was committed reaches the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flush {
+    /// Before the commit is answered.
+    Now,
+    /// With the next commit that is flushed, or when the write-ahead log is taken over.
+    Later,
+}
+
+impl Flush {
+    /// What makes a connection behave so.
+    const fn pragma(self) -> &'static str {
+        match self {
+            Self::Now => "pragma synchronous = full",
+            Self::Later => "pragma synchronous = normal",
+        }
+    }
+}
 
 /// An open write connection.
 #[derive(Debug)]
 pub(super) struct Ready {
     connection: SqliteConnection,
+    /// What the connection does now; `None` for one of a file whose commits are never flushed.
+    flush: Option<Flush>,
     models: Dimensions,
     small_rows: u64,
 }
@@ -35,14 +60,18 @@ pub(super) struct Ready {
 impl Ready {
     pub(super) async fn open(connect: &SqliteConnectOptions) -> Result<Self> {
         let mut connection = connect.connect().await.map_err(failed)?;
+        let synchronous = rows(&mut connection, SYNCHRONOUS, Vec::new()).await?;
+        let level = synchronous.into_iter().next().map(|mut row| row.int()).transpose()?;
+        let flush = (level == Some(FULL)).then_some(Flush::Now);
         let models = stored_models(&mut Open::as_it_is(&mut connection)).await?;
         let small = rows(&mut connection, statement::SMALL_ROWS, vec![SMALL.into()]).await?;
         let small_rows = small.into_iter().next().map(|mut row| row.count()).transpose()?.unwrap_or_default();
-        Ok(Self { connection, models, small_rows })
+        Ok(Self { connection, flush, models, small_rows })
     }
 
     /// Appends the batches of several callers in one transaction; after an error nothing of it is open.
     pub(super) async fn append(&mut self, batches: &[&[Prepared]]) -> Result<Vec<Result<Vec<Appended>>>> {
+        self.set(Flush::Now).await?;
         let mut models = mem::take(&mut self.models);
         let mut open = Open::new(&mut self.connection);
         match append::append(batches, &mut models, &mut open).await {
@@ -65,8 +94,20 @@ impl Ready {
         }
     }
 
+    /// Has the next commits wait for the disk, or not.
+    async fn set(&mut self, flush: Flush) -> Result<()> {
+        if self.flush.is_none_or(|now| now == flush) {
+            return Ok(());
+        }
+        // It acts when it is prepared, so it must not be one of the statements that are kept.
+        sqlx::raw_sql(flush.pragma()).execute(&mut self.connection).await.map_err(failed)?;
+        self.flush = Some(flush);
+        Ok(())
+    }
+
     /// Runs work in a transaction of its own; after an error nothing of it is open.
-    pub(super) async fn work(&mut self, work: &mut dyn Work) -> Result<u64> {
+    pub(super) async fn work(&mut self, work: &mut dyn Work, flush: Flush) -> Result<u64> {
+        self.set(flush).await?;
         let mut open = Open::new(&mut self.connection);
         match work.run(&mut open).await {
             Ok(answer) => open.commit().await.map(|()| answer),
@@ -103,6 +144,7 @@ impl Ready {
 
     /// Writes every page anew: what moved within pages left copies that a removal does not reach.
     pub(super) async fn repack(&mut self) -> Result<()> {
+        self.set(Flush::Now).await?;
         rows(&mut self.connection, REPACK, Vec::new()).await.map(drop)
     }
 

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::driver::{is_busy, rows};
-use super::ready::Ready;
+use super::ready::{Flush, Ready};
 use super::relief::Relief;
 use super::took::Took;
 use crate::entry::Prepared;
@@ -50,7 +50,7 @@ pub(super) enum Job {
     /// Append entries; may share its transaction with others.
     Append(Append),
     /// Run work in a transaction of its own.
-    Work { work: Box<dyn Work>, answer: Answer<u64> },
+    Work { work: Box<dyn Work>, flush: Flush, answer: Answer<u64> },
     /// Try once to empty the write-ahead log; answers whether that worked.
     Checkpoint { answer: Answer<bool> },
     /// Write every page anew.
@@ -102,7 +102,9 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
                     next = other;
                     writer.append(group).await;
                 }
-                Job::Work { mut work, answer } => reply(answer, writer.work(work.as_mut()).await),
+                Job::Work { mut work, flush, answer } => {
+                    reply(answer, writer.work(work.as_mut(), flush).await)
+                }
                 Job::Checkpoint { answer } => reply(answer, writer.checkpoint().await),
                 Job::Repack { answer } => reply(answer, writer.repack().await),
                 Job::Close { answer } => {
@@ -200,7 +202,7 @@ impl Writer {
         self.sealing |= self.ready.as_mut().is_some_and(Ready::may_seal);
         if self.sealing {
             // A little behind each append. A block that cannot be merged stays as it is; `check` says why.
-            self.sealing = matches!(self.work(&mut Seal).await, Ok(1..));
+            self.sealing = matches!(self.work(&mut Seal, Flush::Now).await, Ok(1..));
         }
     }
 
@@ -230,11 +232,11 @@ impl Writer {
         self.settle(done).await
     }
 
-    async fn work(&mut self, work: &mut dyn Work) -> Result<u64> {
+    async fn work(&mut self, work: &mut dyn Work, flush: Flush) -> Result<u64> {
         let done = match self.ready().await {
             Ok(ready) => {
                 let begun = Instant::now();
-                let done = ready.work(work).await;
+                let done = ready.work(work, flush).await;
                 self.took.note(work.kind(), begun.elapsed());
                 done
             }
@@ -343,7 +345,7 @@ mod tests {
         let impatient =
             connect_options(store.path(), Options::default()).busy_timeout(Duration::from_millis(1));
         let mut writer = Writer::new(impatient, Relief::inline());
-        let refused = writer.work(&mut batch()).await.unwrap_err();
+        let refused = writer.work(&mut batch(), Flush::Now).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unavailable);
         assert!(refused.what().contains("server-7 has the lease background"), "{refused}");
         assert!(!refused.what().contains("database is locked"));
@@ -352,7 +354,7 @@ mod tests {
         assert_eq!(other.head().await.unwrap(), Cursor::START, "opening does not wait for it either");
         other.close().await.unwrap();
         rollback(&mut holder).await;
-        assert_eq!(writer.work(&mut batch()).await.unwrap(), 1);
+        assert_eq!(writer.work(&mut batch(), Flush::Now).await.unwrap(), 1);
         writer.close().await.unwrap();
     }
 
@@ -374,7 +376,7 @@ mod tests {
         let refused = answered.await.unwrap().unwrap_err();
         assert_eq!((refused.kind(), refused.what()), (ErrorKind::Unavailable, "the disk is full"));
         assert!(writer.ready.is_none(), "the next job opens a connection anew");
-        assert_eq!(writer.work(&mut batch()).await.unwrap(), 1, "what fits is written");
+        assert_eq!(writer.work(&mut batch(), Flush::Now).await.unwrap(), 1, "what fits is written");
         writer.close().await.unwrap();
         let everything = EventFilter::all();
         let all = || store.scan(&everything, Cursor::START, std::num::NonZeroUsize::MAX);

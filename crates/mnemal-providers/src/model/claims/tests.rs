@@ -127,7 +127,9 @@ fn an_answer_that_is_mostly_wrong_is_none() {
 
 #[test]
 fn words_are_found_whole() {
-    let of = |text: &'static str, words| Span::whole(text).unwrap().find(text, words).and_then(|span| span.of(text));
+    let of = |text: &'static str, words| {
+        Span::whole(text).unwrap().find(text, words).and_then(|span| span.of(text))
+    };
     assert_eq!(of("Ann met Anna.", "anna"), Some("Anna"));
     assert_eq!(of("Annabel met Anna", "ann"), None);
     assert_eq!(of("It costs 150 and 15 more", "15"), Some("15"));
