@@ -92,6 +92,7 @@ pub trait LearningStore: Projection<LearningDelta> {
 #[async_trait]
 pub trait ReceiptStore: Debug + Send + Sync + 'static {
     /// Stores a receipt, and its lines as seen by the session unless that is [nobody's](SessionId::nobody), in one transaction.
+    /// Everybody sees them at once; a power cut may take the newest, each as a whole.
     ///
     /// # Errors
     /// `Conflict` when the id is known.
