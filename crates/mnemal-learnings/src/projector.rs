@@ -18,7 +18,7 @@ use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
 
-/// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 111.
+/// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 108.
 const ROWS: usize = 12;
 /// Events that the first transaction takes. Source: own choice; of chat one turn in four says how somebody wants things.
 const FIRST_PACE: usize = 16;

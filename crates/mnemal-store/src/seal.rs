@@ -15,7 +15,7 @@ pub(crate) const SMALL: usize = BLOCK_ROWS / 2;
 
 /// Most blocks that one transaction merges.
 ///
-/// Source: ADR 111, so that it stays below 5 ms; the blocks that come out are small still, and are merged with one another later.
+/// Source: ADR 108, so that it stays below 5 ms; the blocks that come out are small still, and are merged with one another later.
 const AT_ONCE: usize = 128;
 
 /// Merges the first run of small blocks; answers how many blocks were replaced, none when there is no run.

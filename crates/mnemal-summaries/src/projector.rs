@@ -19,7 +19,7 @@ use crate::tree::{
 /// Leaves that a step makes at most unless it is told otherwise, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
 pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
-/// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short. Source: ADR 111.
+/// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short. Source: ADR 108.
 const ROWS: usize = 128;
 /// Rows of the branches above a leaf, of those that it does not share with its neighbours. Source: own estimate.
 const ABOVE: usize = 8;

@@ -11,7 +11,7 @@ use crate::document::{self, DocumentOptions};
 use crate::import::ImportBatch;
 use crate::limit;
 
-/// Chunks of a document that one transaction stores, and bytes of their texts. Source: ADR 111, so that it stays below 5 ms.
+/// Chunks of a document that one transaction stores, and bytes of their texts. Source: ADR 108, so that it stays below 5 ms.
 const CHUNKS: usize = 12;
 const CHUNK_BYTES: usize = 64 * 1024;
 
