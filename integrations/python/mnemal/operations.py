@@ -219,7 +219,6 @@ Fact = TypedDict('Fact', {
     "expired_at": 'str | None',
     "id": 'str',
     "invalid_at": 'str | None',
-    "invalid_grain": 'str | None',
     "level": 'str',
     "line": 'str',
     "object": 'FactObject',
@@ -231,13 +230,6 @@ Fact = TypedDict('Fact', {
     "topic": 'str | None',
     "trust": 'str',
     "valid_at": 'str | None',
-    "valid_grain": 'str | None',
-}, total=False)
-
-FactEnd = TypedDict('FactEnd', {
-    "by": 'str',
-    "reason": 'str',
-    "rule": 'str',
 }, total=False)
 
 FactObject = TypedDict('FactObject', {
@@ -340,12 +332,20 @@ KbIngest = TypedDict('KbIngest', {
     "text": 'str',
 }, total=False)
 
+KbInsight = TypedDict('KbInsight', {
+    "created_at": 'str',
+    "id": 'str',
+    "insight": 'str',
+    "memory_ids": 'list[str]',
+}, total=False)
+
 KbMemory = TypedDict('KbMemory', {
     "created_at": 'str',
+    "entities": 'list[str]',
     "id": 'str',
     "importance": 'float',
     "is_consolidated": 'bool',
-    "source": 'str | None',
+    "source": 'str',
     "summary": 'str',
     "topics": 'list[str]',
 }, total=False)
@@ -510,6 +510,18 @@ PageOfFact = TypedDict('PageOfFact', {
     "next_cursor": 'str | None',
 }, total=False)
 
+PageOfKbInsight = TypedDict('PageOfKbInsight', {
+    "gaps": 'list[Gap]',
+    "items": 'list[KbInsight]',
+    "next_cursor": 'str | None',
+}, total=False)
+
+PageOfKbMemory = TypedDict('PageOfKbMemory', {
+    "gaps": 'list[Gap]',
+    "items": 'list[KbMemory]',
+    "next_cursor": 'str | None',
+}, total=False)
+
 PageOfMemory = TypedDict('PageOfMemory', {
     "gaps": 'list[Gap]',
     "items": 'list[Memory]',
@@ -621,13 +633,6 @@ Relationships = TypedDict('Relationships', {
     "edges": 'list[Fact]',
     "gaps": 'list[Gap]',
     "paths": 'list[Path]',
-}, total=False)
-
-Released = TypedDict('Released', {
-    "copy_id": 'str',
-    "created": 'bool',
-    "event_id": 'str',
-    "id": 'str',
 }, total=False)
 
 ScorePart = TypedDict('ScorePart', {
@@ -761,7 +766,6 @@ ToldFact = TypedDict('ToldFact', {
     "expired_at": 'str | None',
     "id": 'str',
     "invalid_at": 'str | None',
-    "invalid_grain": 'str | None',
     "level": 'str',
     "line": 'str',
     "object": 'FactObject',
@@ -774,7 +778,6 @@ ToldFact = TypedDict('ToldFact', {
     "topic": 'str | None',
     "trust": 'str',
     "valid_at": 'str | None',
-    "valid_grain": 'str | None',
 }, total=False)
 
 Topic = TypedDict('Topic', {
@@ -805,14 +808,6 @@ Version = TypedDict('Version', {
     "version": 'str',
 }, total=False)
 
-Weighing = TypedDict('Weighing', {
-    "claims": 'int',
-    "ended": 'FactEnd | None',
-    "own": 'int',
-    "values": 'int',
-    "voices": 'int',
-}, total=False)
-
 Why = TypedDict('Why', {
     "counted": 'int | None',
     "evidence": 'list[Words]',
@@ -821,7 +816,6 @@ Why = TypedDict('Why', {
     "omitted": 'Omitted | None',
     "producer": 'str | None',
     "text": 'str',
-    "weighing": 'Weighing | None',
 }, total=False)
 
 WhyNot = TypedDict('WhyNot', {
@@ -1147,20 +1141,6 @@ class Operations:
             query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
         )
 
-    def event_release(
-        self,
-        space: str,
-        id_: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> Released:
-        """Lets what a rule holds back be used, at its own level."""
-        return self._call(
-            "POST",
-            _path("/v1/spaces/{space}/events/{id}/release", space, id_),
-            idempotency_key=idempotency_key,
-        )
-
     def export(
         self,
         space: str,
@@ -1393,11 +1373,15 @@ class Operations:
     def kb_insights(
         self,
         kb: str,
-    ) -> list[KbMemory]:
-        """What several memories say together."""
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> PageOfKbInsight:
+        """What several memories say together, newest first."""
         return self._call(
             "GET",
             _path("/api/kb/always-on/{kb}/insights", kb),
+            query={"cursor": cursor, "limit": limit},
         )
 
     def kb_list(
@@ -1412,11 +1396,15 @@ class Operations:
     def kb_memories(
         self,
         kb: str,
-    ) -> list[KbMemory]:
-        """What a space remembers."""
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> PageOfKbMemory:
+        """What a space remembers, newest first."""
         return self._call(
             "GET",
             _path("/api/kb/always-on/{kb}/memories", kb),
+            query={"cursor": cursor, "limit": limit},
         )
 
     def kb_memory_forget(
@@ -2432,20 +2420,6 @@ class AsyncOperations:
             query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
         )
 
-    async def event_release(
-        self,
-        space: str,
-        id_: str,
-        *,
-        idempotency_key: str | None = None,
-    ) -> Released:
-        """Lets what a rule holds back be used, at its own level."""
-        return await self._call(
-            "POST",
-            _path("/v1/spaces/{space}/events/{id}/release", space, id_),
-            idempotency_key=idempotency_key,
-        )
-
     async def export(
         self,
         space: str,
@@ -2678,11 +2652,15 @@ class AsyncOperations:
     async def kb_insights(
         self,
         kb: str,
-    ) -> list[KbMemory]:
-        """What several memories say together."""
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> PageOfKbInsight:
+        """What several memories say together, newest first."""
         return await self._call(
             "GET",
             _path("/api/kb/always-on/{kb}/insights", kb),
+            query={"cursor": cursor, "limit": limit},
         )
 
     async def kb_list(
@@ -2697,11 +2675,15 @@ class AsyncOperations:
     async def kb_memories(
         self,
         kb: str,
-    ) -> list[KbMemory]:
-        """What a space remembers."""
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> PageOfKbMemory:
+        """What a space remembers, newest first."""
         return await self._call(
             "GET",
             _path("/api/kb/always-on/{kb}/memories", kb),
+            query={"cursor": cursor, "limit": limit},
         )
 
     async def kb_memory_forget(

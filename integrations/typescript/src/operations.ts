@@ -371,8 +371,6 @@ export interface Fact {
   id: string;
   /** Until when it held. */
   invalid_at?: string | null;
-  /** How exactly the end is known. */
-  invalid_grain?: string | null;
   /** What it may become. */
   level: string;
   /** As a sentence. */
@@ -395,18 +393,6 @@ export interface Fact {
   trust: string;
   /** Since when it holds in the world. */
   valid_at?: string | null;
-  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
-  valid_grain?: string | null;
-}
-
-/** Why a fact holds no more. */
-export interface FactEnd {
-  /** The event that says so. */
-  by: string;
-  /** `newer_value`, `user_correction`, `backfill`, `ended` or `rejected`. */
-  reason: string;
-  /** The rule that read it there. */
-  rule: string;
 }
 
 /** What a fact says of its subject. */
@@ -583,18 +569,32 @@ export interface KbIngest {
   text: string;
 }
 
+/** What several memories say together, in the words of the design. */
+export interface KbInsight {
+  /** When it was made. */
+  created_at: string;
+  /** Its id. */
+  id: string;
+  /** The words. */
+  insight: string;
+  /** The memories that it rests on. */
+  memory_ids: Array<string>;
+}
+
 /** A memory in the words of the design. */
 export interface KbMemory {
   /** When it was stored. */
   created_at: string;
+  /** Who and what is named where it was said. */
+  entities: Array<string>;
   /** Its id. */
   id: string;
   /** 0 to 1. */
   importance: number;
-  /** Whether the dream has looked at it. */
+  /** Whether an insight rests on it. */
   is_consolidated: boolean;
-  /** The event that it rests on. */
-  source?: string | null;
+  /** `chat` for what was learnt from talk, `api` for what was stored as it is. */
+  source: string;
   /** The words. */
   summary: string;
   /** What it is about. */
@@ -884,6 +884,26 @@ export interface PageOfFact {
 }
 
 /** A part of a list. */
+export interface PageOfKbInsight {
+  /** Layers that could not answer in full. */
+  gaps: Array<Gap>;
+  /** The items, in the order of the list. */
+  items: Array<KbInsight>;
+  /** Where the list goes on; `null` at its end. */
+  next_cursor?: string | null;
+}
+
+/** A part of a list. */
+export interface PageOfKbMemory {
+  /** Layers that could not answer in full. */
+  gaps: Array<Gap>;
+  /** The items, in the order of the list. */
+  items: Array<KbMemory>;
+  /** Where the list goes on; `null` at its end. */
+  next_cursor?: string | null;
+}
+
+/** A part of a list. */
 export interface PageOfMemory {
   /** Layers that could not answer in full. */
   gaps: Array<Gap>;
@@ -1083,18 +1103,6 @@ export interface Relationships {
   paths: Array<Path>;
 }
 
-/** What a rule holds back, and may be used. */
-export interface Released {
-  /** What says it again at its own level, and is found. */
-  copy_id: string;
-  /** Whether it was decided now, and not before. */
-  created: boolean;
-  /** The decision in the log; to take it back holds it back again. */
-  event_id: string;
-  /** What is held back, and stays so. */
-  id: string;
-}
-
 /** One summand of a score. */
 export interface ScorePart {
   /** Between 0 and 1. */
@@ -1291,7 +1299,7 @@ export interface StoredMessages {
   redactions: number;
 }
 
-/** A summary: sentences of what was said, or a text of them. */
+/** A summary: sentences of what was said. */
 export interface Summary {
   /** Events that it does not know yet. */
   behind: number;
@@ -1299,7 +1307,7 @@ export interface Summary {
   event_count: number;
   /** Which. */
   key: string;
-  /** `extractive`: every sentence is one that was said; `model`: a language model wrote it of such sentences. */
+  /** `extractive`: every sentence is one that was said. */
   method: string;
   /** The one above it. */
   parent_key?: string | null;
@@ -1325,8 +1333,6 @@ export interface ToldFact {
   id: string;
   /** Until when it held. */
   invalid_at?: string | null;
-  /** How exactly the end is known. */
-  invalid_grain?: string | null;
   /** What it may become. */
   level: string;
   /** As a sentence. */
@@ -1351,8 +1357,6 @@ export interface ToldFact {
   trust: string;
   /** Since when it holds in the world. */
   valid_at?: string | null;
-  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
-  valid_grain?: string | null;
 }
 
 /** A theme. */
@@ -1403,20 +1407,6 @@ export interface Version {
   version: string;
 }
 
-/** What a fact was weighed against. */
-export interface Weighing {
-  /** Claims that were weighed together. */
-  claims: number;
-  /** What put an end to it. */
-  ended?: FactEnd | null;
-  /** Those of them that it rests on. */
-  own: number;
-  /** Different values among all of them. */
-  values: number;
-  /** Conversations and speakers from which its own come. */
-  voices: number;
-}
-
 /** On what a record rests. */
 export interface Why {
   /** Omissions that are only counted, where it is neither: it may be one of them. */
@@ -1433,8 +1423,6 @@ export interface Why {
   producer?: string | null;
   /** What it says. */
   text: string;
-  /** Of a fact: what it was weighed against. */
-  weighing?: Weighing | null;
 }
 
 /** Why a context does not have a record. */
@@ -1625,11 +1613,6 @@ export abstract class Operations {
     return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
   }
 
-  /** Lets what a rule holds back be used, at its own level. */
-  eventRelease(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Released> {
-    return this.call<Released>('POST', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}/release`, { idempotencyKey: given.idempotency_key });
-  }
-
   /** Everything, without loss, as JSON lines. */
   export(space: string): Promise<string> {
     return this.call<string>('GET', `/v1/spaces/${encodeURIComponent(space)}/export`, { asText: true });
@@ -1710,9 +1693,9 @@ export abstract class Operations {
     return this.call<JobForm>('POST', `/api/kb/always-on/ingest`, { body: { kb_name: given.kb_name, source: given.source, text: given.text }, idempotencyKey: given.idempotency_key });
   }
 
-  /** What several memories say together. */
-  kbInsights(kb: string): Promise<Array<KbMemory>> {
-    return this.call<Array<KbMemory>>('GET', `/api/kb/always-on/${encodeURIComponent(kb)}/insights`, {  });
+  /** What several memories say together, newest first. */
+  kbInsights(kb: string, given: { cursor?: string; limit?: number } = {}): Promise<PageOfKbInsight> {
+    return this.call<PageOfKbInsight>('GET', `/api/kb/always-on/${encodeURIComponent(kb)}/insights`, { query: { cursor: given.cursor, limit: given.limit } });
   }
 
   /** Spaces that are always on. */
@@ -1720,9 +1703,9 @@ export abstract class Operations {
     return this.call<Array<Kb>>('GET', `/api/kb/always-on`, {  });
   }
 
-  /** What a space remembers. */
-  kbMemories(kb: string): Promise<Array<KbMemory>> {
-    return this.call<Array<KbMemory>>('GET', `/api/kb/always-on/${encodeURIComponent(kb)}/memories`, {  });
+  /** What a space remembers, newest first. */
+  kbMemories(kb: string, given: { cursor?: string; limit?: number } = {}): Promise<PageOfKbMemory> {
+    return this.call<PageOfKbMemory>('GET', `/api/kb/always-on/${encodeURIComponent(kb)}/memories`, { query: { cursor: given.cursor, limit: given.limit } });
   }
 
   /** Erases a memory. */
