@@ -169,13 +169,12 @@ async fn talk(memory: &Memory, times: &mut Times) -> Result<()> {
 async fn work(engine: Engine, which: usize, is_over: Arc<AtomicBool>) -> Result<u64> {
     let (owner, mut done) = (OwnerId::new("bench")?, 0);
     while !is_over.load(Ordering::Relaxed) || done == 0 {
-        match LAYERS.get(which) {
-            Some(layer) => drop(engine.rebuild(*layer, Rebuild::Anew).await?),
+        if let Some(layer) = LAYERS.get(which) {
+            drop(engine.rebuild(*layer, Rebuild::Anew).await?);
+        } else {
             // One after the other, because both have the same lease.
-            None => {
-                let _cycle = engine.dream(&owner, DreamRun::Asked).await?;
-                let _tended = engine.tend(&owner).await?;
-            }
+            let _cycle = engine.dream(&owner, DreamRun::Asked).await?;
+            let _tended = engine.tend(&owner).await?;
         }
         done += 1;
     }

@@ -24,7 +24,7 @@ pub struct Weighing {
 }
 
 impl fmt::Display for Weighing {
-    /// Writes it as a line for people: "rests on 2 of 5 claims, from 1 voice; 2 values; ended: newer_value, evt_…, en.lives_in".
+    /// Writes it as a line for people: `rests on 2 of 5 claims, from 1 voice; 2 values; ended: newer_value, evt_…, en.lives_in`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let many = |count: usize| if count == 1 { "" } else { "s" };
         let Self { claims, own, voices, values, ended } = self;

@@ -100,13 +100,13 @@ impl PreferenceSource {
             known.get(&one.id).cloned().unwrap_or_else(|| Arc::new(Topic::of(&one.content, None)))
         };
         let topics: Vec<Arc<Topic>> = all.iter().map(topic).collect();
-        let shelf = Arc::new(Shelf::new(rows, places, &topics));
+        let made = Arc::new(Shelf::new(rows, places, &topics));
         // Those that wait for a vector get it from one of the next requests.
         if known.len() == all.len() {
             let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.shelf = Some(Arc::clone(&shelf));
+            kept.shelf = Some(Arc::clone(&made));
         }
-        (shelf, requests, cause)
+        (made, requests, cause)
     }
 
     /// Returns what each preference is about as far as it is known, and the direction that all requests have.
@@ -234,11 +234,11 @@ impl PreferenceSource {
             keep(cause);
             Topic::of(query, None)
         });
-        let (shelf, requests, cause) = self.shelf(rows).await;
+        let (standing, requests, cause) = self.shelf(rows).await;
         cause.into_iter().for_each(keep);
         let all: Vec<&Learning> =
-            shelf.places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref).collect();
-        let found = shelf.topics.near(&asked, requests.as_deref());
+            standing.places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref).collect();
+        let found = standing.topics.near(&asked, requests.as_deref());
         let voices = Voices::of(&all, query);
         let rated = |(place, (one, near)): (usize, (&&Learning, Near))| {
             let voice = voices.weight(one);

@@ -113,7 +113,9 @@ impl Topics {
         let rarity = |word: &u64| idf(count, u32::try_from(holding(word).len()).unwrap_or(u32::MAX));
         let whole: f32 = request.words.iter().map(rarity).sum();
         if whole <= 0.0 {
-            near.iter_mut().for_each(|one| one.words = 0.0);
+            for one in &mut near {
+                one.words = 0.0;
+            }
             return near;
         }
         for word in &request.words {
@@ -124,7 +126,9 @@ impl Topics {
                 }
             }
         }
-        near.iter_mut().for_each(|one| one.words /= whole);
+        for one in &mut near {
+            one.words /= whole;
+        }
         near
     }
 

@@ -32,7 +32,7 @@ impl RowSet {
     /// Returns the set of all rows but these, each named once.
     pub(crate) fn all_but(rows: u32, these: impl Iterator<Item = u32>) -> Self {
         let mut bits = vec![u64::MAX; rows.div_ceil(64) as usize];
-        if let Some(last) = bits.last_mut().filter(|_| rows % 64 > 0) {
+        if let Some(last) = bits.last_mut().filter(|_| !rows.is_multiple_of(64)) {
             *last = (1 << (rows % 64)) - 1;
         }
         let mut len = rows;
@@ -83,10 +83,10 @@ mod tests {
         assert!(all.has(2) && !all.has(3) && !all.is_empty());
         assert!(RowSet::of(0, |_| true).is_empty());
         for rows in [0, 63, 64, 65, 130] {
-            let (some, same) =
+            let (left, alike) =
                 (RowSet::all_but(rows, (3..rows).step_by(7)), RowSet::of(rows, |row| row % 7 != 3));
-            assert_eq!(some.len(), same.len());
-            assert!((0..rows + 70).all(|row| some.has(row) == same.has(row)), "{rows}");
+            assert_eq!(left.len(), alike.len());
+            assert!((0..rows + 70).all(|row| left.has(row) == alike.has(row)), "{rows}");
         }
     }
 }

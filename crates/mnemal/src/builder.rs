@@ -290,7 +290,7 @@ impl Builder {
         let recall = self.recall(&guarded, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         let writings = self.writings(&guarded);
-        let context = self.context(&guarded, recall.as_ref(), &steady, key.clone(), writings.as_ref());
+        let context = self.context(&guarded, (recall.as_ref(), writings.as_ref()), &steady, key.clone());
         let extractor = self.extractor.clone().unwrap_or_else(|| Arc::new(RuleExtractor::new()));
         let projectors = projectors(&stores);
         let background = self.background()?;
@@ -556,10 +556,9 @@ impl Builder {
     fn context(
         &self,
         guarded: &Parts,
-        recall: Option<&Arc<Recall>>,
+        (recall, writings): (Option<&Arc<Recall>>, Option<&Arc<Writings>>),
         steady: &Arc<SteadyClock>,
         key: InstallationKey,
-        writings: Option<&Arc<Writings>>,
     ) -> AssemblerParts {
         let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
         if let Slot::Filled(notes) = &guarded.learnings {

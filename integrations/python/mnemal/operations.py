@@ -219,6 +219,7 @@ Fact = TypedDict('Fact', {
     "expired_at": 'str | None',
     "id": 'str',
     "invalid_at": 'str | None',
+    "invalid_grain": 'str | None',
     "level": 'str',
     "line": 'str',
     "object": 'FactObject',
@@ -230,6 +231,13 @@ Fact = TypedDict('Fact', {
     "topic": 'str | None',
     "trust": 'str',
     "valid_at": 'str | None',
+    "valid_grain": 'str | None',
+}, total=False)
+
+FactEnd = TypedDict('FactEnd', {
+    "by": 'str',
+    "reason": 'str',
+    "rule": 'str',
 }, total=False)
 
 FactObject = TypedDict('FactObject', {
@@ -635,6 +643,13 @@ Relationships = TypedDict('Relationships', {
     "paths": 'list[Path]',
 }, total=False)
 
+Released = TypedDict('Released', {
+    "copy_id": 'str',
+    "created": 'bool',
+    "event_id": 'str',
+    "id": 'str',
+}, total=False)
+
 ScorePart = TypedDict('ScorePart', {
     "normalised": 'float',
     "raw": 'float',
@@ -766,6 +781,7 @@ ToldFact = TypedDict('ToldFact', {
     "expired_at": 'str | None',
     "id": 'str',
     "invalid_at": 'str | None',
+    "invalid_grain": 'str | None',
     "level": 'str',
     "line": 'str',
     "object": 'FactObject',
@@ -778,6 +794,7 @@ ToldFact = TypedDict('ToldFact', {
     "topic": 'str | None',
     "trust": 'str',
     "valid_at": 'str | None',
+    "valid_grain": 'str | None',
 }, total=False)
 
 Topic = TypedDict('Topic', {
@@ -808,6 +825,14 @@ Version = TypedDict('Version', {
     "version": 'str',
 }, total=False)
 
+Weighing = TypedDict('Weighing', {
+    "claims": 'int',
+    "ended": 'FactEnd | None',
+    "own": 'int',
+    "values": 'int',
+    "voices": 'int',
+}, total=False)
+
 Why = TypedDict('Why', {
     "counted": 'int | None',
     "evidence": 'list[Words]',
@@ -816,6 +841,7 @@ Why = TypedDict('Why', {
     "omitted": 'Omitted | None',
     "producer": 'str | None',
     "text": 'str',
+    "weighing": 'Weighing | None',
 }, total=False)
 
 WhyNot = TypedDict('WhyNot', {
@@ -1139,6 +1165,20 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/events", space),
             query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+        )
+
+    def event_release(
+        self,
+        space: str,
+        id_: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Released:
+        """Lets what a rule holds back be used, at its own level."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/events/{id}/release", space, id_),
+            idempotency_key=idempotency_key,
         )
 
     def export(
@@ -2418,6 +2458,20 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/events", space),
             query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+        )
+
+    async def event_release(
+        self,
+        space: str,
+        id_: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Released:
+        """Lets what a rule holds back be used, at its own level."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/events/{id}/release", space, id_),
+            idempotency_key=idempotency_key,
         )
 
     async def export(

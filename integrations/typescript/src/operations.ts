@@ -371,6 +371,8 @@ export interface Fact {
   id: string;
   /** Until when it held. */
   invalid_at?: string | null;
+  /** How exactly the end is known. */
+  invalid_grain?: string | null;
   /** What it may become. */
   level: string;
   /** As a sentence. */
@@ -393,6 +395,18 @@ export interface Fact {
   trust: string;
   /** Since when it holds in the world. */
   valid_at?: string | null;
+  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
+  valid_grain?: string | null;
+}
+
+/** Why a fact holds no more. */
+export interface FactEnd {
+  /** The event that says so. */
+  by: string;
+  /** `newer_value`, `user_correction`, `backfill`, `ended` or `rejected`. */
+  reason: string;
+  /** The rule that read it there. */
+  rule: string;
 }
 
 /** What a fact says of its subject. */
@@ -585,7 +599,7 @@ export interface KbInsight {
 export interface KbMemory {
   /** When it was stored. */
   created_at: string;
-  /** Who and what is named where it was said. */
+  /** Who and what its words name. */
   entities: Array<string>;
   /** Its id. */
   id: string;
@@ -1103,6 +1117,18 @@ export interface Relationships {
   paths: Array<Path>;
 }
 
+/** What a rule holds back, and may be used. */
+export interface Released {
+  /** What says it again at its own level, and is found. */
+  copy_id: string;
+  /** Whether it was decided now, and not before. */
+  created: boolean;
+  /** The decision in the log; to take it back holds it back again. */
+  event_id: string;
+  /** What is held back, and stays so. */
+  id: string;
+}
+
 /** One summand of a score. */
 export interface ScorePart {
   /** Between 0 and 1. */
@@ -1299,7 +1325,7 @@ export interface StoredMessages {
   redactions: number;
 }
 
-/** A summary: sentences of what was said. */
+/** A summary: sentences of what was said, or a text of them. */
 export interface Summary {
   /** Events that it does not know yet. */
   behind: number;
@@ -1307,7 +1333,7 @@ export interface Summary {
   event_count: number;
   /** Which. */
   key: string;
-  /** `extractive`: every sentence is one that was said. */
+  /** `extractive`: every sentence is one that was said; `model`: a language model wrote it of such sentences. */
   method: string;
   /** The one above it. */
   parent_key?: string | null;
@@ -1333,6 +1359,8 @@ export interface ToldFact {
   id: string;
   /** Until when it held. */
   invalid_at?: string | null;
+  /** How exactly the end is known. */
+  invalid_grain?: string | null;
   /** What it may become. */
   level: string;
   /** As a sentence. */
@@ -1357,6 +1385,8 @@ export interface ToldFact {
   trust: string;
   /** Since when it holds in the world. */
   valid_at?: string | null;
+  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
+  valid_grain?: string | null;
 }
 
 /** A theme. */
@@ -1407,6 +1437,20 @@ export interface Version {
   version: string;
 }
 
+/** What a fact was weighed against. */
+export interface Weighing {
+  /** Claims that were weighed together. */
+  claims: number;
+  /** What put an end to it. */
+  ended?: FactEnd | null;
+  /** Those of them that it rests on. */
+  own: number;
+  /** Different values among all of them. */
+  values: number;
+  /** Conversations and speakers from which its own come. */
+  voices: number;
+}
+
 /** On what a record rests. */
 export interface Why {
   /** Omissions that are only counted, where it is neither: it may be one of them. */
@@ -1423,6 +1467,8 @@ export interface Why {
   producer?: string | null;
   /** What it says. */
   text: string;
+  /** Of a fact: what it was weighed against. */
+  weighing?: Weighing | null;
 }
 
 /** Why a context does not have a record. */
@@ -1611,6 +1657,11 @@ export abstract class Operations {
   /** Events, oldest first. */
   eventList(space: string, given: { all?: boolean; channel?: string; cursor?: string; limit?: number; role?: string; session?: string; since?: string; speaker?: string; until?: string; user?: string } = {}): Promise<PageOfEvent> {
     return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
+  }
+
+  /** Lets what a rule holds back be used, at its own level. */
+  eventRelease(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Released> {
+    return this.call<Released>('POST', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}/release`, { idempotencyKey: given.idempotency_key });
   }
 
   /** Everything, without loss, as JSON lines. */

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use mnemal_core::{Degraded, EventId, Gaps, NewEvent, Result, Role, Timestamp, marker};
+use mnemal_core::{Degraded, EventId, Gaps, NewEvent, Result, Role, Speaker, Timestamp, marker};
 
 use super::arrive::LeftOut;
 use super::take::{Taken, imported_id, known};
@@ -71,7 +71,7 @@ impl Rehearsal {
 
     /// Counts who speaks.
     fn hear(&mut self, event: &NewEvent) {
-        let Some(name) = event.speaker.as_ref().map(|speaker| speaker.as_str()) else { return };
+        let Some(name) = event.speaker.as_ref().map(Speaker::as_str) else { return };
         let is_full = self.speakers.len() >= NAMES;
         match self.speakers.get_mut(name) {
             Some(count) => *count += 1,

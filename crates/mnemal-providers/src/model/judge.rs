@@ -122,7 +122,7 @@ impl NoteJudge for ModelJudge {
 }
 
 fn of_note(value: &Value, notes: usize) -> Result<(usize, Opinion), &'static str> {
-    let said = Note::deserialize(value).map_err(|_| "a note has not the form that was asked for")?;
+    let said = Filing::deserialize(value).map_err(|_| "a note has not the form that was asked for")?;
     let note = said.note.checked_sub(1).filter(|note| *note < notes).ok_or("a note was not shown")?;
     if said.noise {
         return Ok((note, Opinion::Noise { note }));
@@ -156,7 +156,7 @@ struct Answer {
 }
 
 #[derive(Deserialize)]
-struct Note {
+struct Filing {
     note: usize,
     #[serde(default)]
     category: String,

@@ -116,7 +116,7 @@ fn applied(
     lines: &mut Vec<(usize, WrittenLine)>,
     sentences: &[String],
 ) -> Result<(), &'static str> {
-    let edit = Edit::deserialize(edit).map_err(|_| "an edit has not the form that was asked for")?;
+    let edit = Change::deserialize(edit).map_err(|_| "an edit has not the form that was asked for")?;
     let place = lines.iter().position(|(number, _)| *number != 0 && *number == edit.line);
     match edit.edit.as_str() {
         "remove" => {
@@ -147,7 +147,7 @@ fn applied(
 }
 
 /// Reads the line of an edit, with the sentences that it names and that were shown.
-fn line(edit: &Edit, sentences: &[String]) -> Result<WrittenLine, &'static str> {
+fn line(edit: &Change, sentences: &[String]) -> Result<WrittenLine, &'static str> {
     let text = edit.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = bare(&text);
     if text.is_empty() || text.chars().count() > LONGEST_LINE {
@@ -174,7 +174,7 @@ struct Answer {
 }
 
 #[derive(Deserialize)]
-struct Edit {
+struct Change {
     edit: String,
     #[serde(default)]
     line: usize,

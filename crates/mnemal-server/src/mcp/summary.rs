@@ -34,7 +34,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let engine = memory.engine();
     let below: Vec<String> =
         tree.iter().filter(|one| one.depth == 1).take(BELOW).map(|one| one.node.path.to_string()).collect();
-    let text = standing.map(|standing| standing.text()).unwrap_or_default();
+    let text = standing.map(mnemal::Standing::text).unwrap_or_default();
     let lines: Vec<String> = text.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect();
     let names = if below.is_empty() { Vec::new() } else { vec![format!("Below it: {}", below.join(", "))] };
     let all: Vec<String> = lines.iter().cloned().chain(names).collect();

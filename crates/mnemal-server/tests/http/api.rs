@@ -42,17 +42,19 @@ impl Answer {
     }
 }
 
+/// Settings under which a test may ask as often as it likes.
+fn unhurried() -> ServerSettings {
+    ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, ..ServerSettings::default() }
+}
+
 impl Api {
     pub(crate) fn new() -> Self {
-        Self::with(
-            ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, ..ServerSettings::default() },
-            AuthMode::Auto,
-        )
+        Self::with(unhurried(), AuthMode::Auto)
     }
 
     /// Serves spaces that are made of this.
     pub(crate) fn over(template: Builder) -> Self {
-        Self::of(ServerSettings::default(), AuthMode::Auto, template)
+        Self::of(unhurried(), AuthMode::Auto, template)
     }
 
     pub(crate) fn with(settings: ServerSettings, mode: AuthMode) -> Self {

@@ -319,7 +319,7 @@ async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design
         "The supplier in Genoa sends letters to Ada Berg.",
         "The lift is loud.",
     ] {
-        clock.advance(std::time::Duration::from_secs(60));
+        clock.advance(std::time::Duration::from_mins(1));
         let stored =
             ask("POST", "/v1/spaces/notes/memories", json!({"content": text, "importance": 0.75})).await;
         ids.push(stored.of(201)["id"].as_str().unwrap().to_owned());

@@ -103,7 +103,7 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
                     writer.append(group).await;
                 }
                 Job::Work { mut work, flush, answer } => {
-                    reply(answer, writer.work(work.as_mut(), flush).await)
+                    reply(answer, writer.work(work.as_mut(), flush).await);
                 }
                 Job::Checkpoint { answer } => reply(answer, writer.checkpoint().await),
                 Job::Repack { answer } => reply(answer, writer.repack().await),

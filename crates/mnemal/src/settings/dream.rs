@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What runs in the background.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of their own, each read by its name")]
 pub struct DreamSettings {
     /// When cycles run that nobody asked for.
     pub schedule: DreamSchedule,

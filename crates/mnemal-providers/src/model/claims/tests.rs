@@ -1,6 +1,6 @@
 //! What a model may say, and what of it is taken.
 
-use mnemal_core::{Body, ErrorKind, Event, EventId, EventKind, Gazetteer, ModelId, Usage};
+use mnemal_core::{Body, Confidence, ErrorKind, Event, EventId, EventKind, Gazetteer, ModelId, Usage};
 use mnemal_testkit::Records;
 
 use super::*;
