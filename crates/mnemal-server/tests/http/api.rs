@@ -58,8 +58,11 @@ impl Api {
     }
 
     pub(crate) fn with(settings: ServerSettings, mode: AuthMode) -> Self {
-        // The clock stands: however busy the machine is, a question waits until all that was said is read.
-        Self::of(settings, mode, Engine::builder().with_clock(Arc::new(ManualClock::default())))
+        // The clock stands and no part is late: however busy the machine is, a question waits until all that was said is read.
+        let mut parts = mnemal::Settings::default();
+        parts.recall.part_deadline_ms = 60_000;
+        let template = Engine::builder().with_settings(parts).with_clock(Arc::new(ManualClock::default()));
+        Self::of(settings, mode, template)
     }
 
     fn of(settings: ServerSettings, mode: AuthMode, template: Builder) -> Self {
