@@ -139,8 +139,12 @@ impl Client {
     }
 }
 
-/// A space of its own, whose clock stands: however busy the machine is, a question waits until all that was said is read.
+/// A space of its own, whose clock stands and of which no part is late: however busy the machine is, a question waits until all
+/// that was said is read.
 pub(crate) async fn memory() -> Memory {
-    let engine = Engine::builder().with_clock(Arc::new(ManualClock::default())).in_memory().unwrap();
+    let mut settings = mnemal::Settings::default();
+    settings.recall.part_deadline_ms = 60_000;
+    let builder = Engine::builder().with_settings(settings).with_clock(Arc::new(ManualClock::default()));
+    let engine = builder.in_memory().unwrap();
     engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
