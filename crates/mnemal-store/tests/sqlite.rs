@@ -15,7 +15,7 @@ use mnemal_core::{
     Selector, Seq, SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Value, Within,
     WorkingEntry, WorkingKey,
 };
-use mnemal_store::{Durability, Options, SqliteStore, Stores, at_one_look};
+use mnemal_store::{Durability, Options, SqliteStore, Stores};
 use mnemal_testkit::{Records, TermIndexer, entity, fact, learning, tombstone};
 use tempfile::TempDir;
 
@@ -789,36 +789,4 @@ async fn the_newest_events_are_those_of_the_log_whoever_writes_it() {
         }
     }
     assert!(said.len() > 1_024, "more than is kept: {}", said.len());
-}
-
-#[tokio::test]
-async fn one_piece_of_work_looks_once_and_sees_what_its_own_handle_writes() {
-    let (_folder, store) = fresh().await;
-    let other = SqliteStore::open(store.path()).await.unwrap();
-    let mut records = Records::new(1);
-    let mut say = async |to: &SqliteStore| {
-        let entry = records.turn("s", "said").unwrap();
-        to.append(std::slice::from_ref(&entry)).await.unwrap();
-    };
-    let head = async || store.head().await.unwrap().count();
-    say(&store).await;
-    at_one_look(async {
-        assert_eq!((head().await, store.mark().await.unwrap().head.count()), (1, 1));
-        say(&other).await;
-        assert_eq!(head().await, 1, "this work has looked already");
-        let own = at_one_look(async { head().await }).await;
-        assert_eq!(own, 2, "another one has not");
-        say(&store).await;
-        assert_eq!(head().await, 3, "what was written through the handle is seen, and all before it");
-        assert_eq!(other.head().await.unwrap().count(), 3, "each handle is looked at by itself");
-        let cursor = async || Projection::<GraphDelta>::cursor(&store).await.unwrap().count();
-        assert_eq!(cursor().await, 0);
-        let next = Advance { next: Cursor(Some(Seq(3))), ..Advance::default() };
-        store.apply(&GraphDelta::default(), &next).await.unwrap();
-        assert_eq!(cursor().await, 3);
-    })
-    .await;
-    say(&other).await;
-    assert_eq!(head().await, 4, "outside of it every read looks");
-    other.close().await.unwrap();
 }
