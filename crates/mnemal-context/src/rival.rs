@@ -10,8 +10,8 @@ use crate::candidate::{Candidate, Gist};
 /// For each candidate the stronger one that says the same; a winner has none, and every rival named here is a winner.
 ///
 /// The earlier block wins, so that the stable block does not depend on what is recalled; then higher trust; then a note
-/// over the event it was made from; then what is of the space that was asked; then the order of the candidates. A fact wins
-/// over an event of which all words are its only source.
+/// over an event of which all words are one of its sources; then what is of the space that was asked; then the order of the
+/// candidates. A fact wins over an event of which all words are its only source.
 pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(|place| {
@@ -43,10 +43,8 @@ struct Winners<'a> {
     /// Numbers in `places` of those whose first word pairs have this one; a near one shares at least one of them.
     by_pair: HashMap<u64, Vec<usize>>,
     by_hash: HashMap<[u8; 16], usize>,
-    /// The note that was made from an event.
-    notes: HashMap<EventId, usize>,
-    /// The fact that has this one source.
-    facts: HashMap<EventId, (Span, usize)>,
+    /// What was made from an event: the words of it that are a source, and the place of what rests on them.
+    derived: HashMap<EventId, Vec<(Span, usize)>>,
 }
 
 impl<'a> Winners<'a> {
@@ -57,19 +55,17 @@ impl<'a> Winners<'a> {
             places: Vec::new(),
             by_pair: HashMap::new(),
             by_hash: HashMap::new(),
-            notes: HashMap::new(),
-            facts: HashMap::new(),
+            derived: HashMap::new(),
         }
     }
 
     fn of(&self, candidate: &Candidate) -> Option<usize> {
         let derived = match candidate.fragment.record {
-            RecordRef::Event(event) => self.notes.get(&event).or_else(|| self.fact_of(event, candidate)),
+            RecordRef::Event(event) => self.whole_of(event, candidate.fragment.text.as_str()),
             _ => None,
         };
         derived
-            .or_else(|| self.by_hash.get(&candidate.written.hash))
-            .copied()
+            .or_else(|| self.by_hash.get(&candidate.written.hash).copied())
             .or_else(|| self.near(&candidate.written.gist))
     }
 
@@ -86,12 +82,13 @@ impl<'a> Winners<'a> {
         numbers.into_iter().filter_map(|number| self.places.get(number).copied()).find(is_near)
     }
 
-    /// Returns the fact that all words of an event became. What stands outside of its source are signs, not words.
-    fn fact_of(&self, event: EventId, candidate: &Candidate) -> Option<&usize> {
-        let (Span { start, end }, place) = self.facts.get(&event)?;
-        let text = candidate.fragment.text.as_str();
-        let around = [text.get(..*start as usize)?, text.get(*end as usize..)?];
-        (!around.into_iter().any(|part| part.contains(char::is_alphanumeric))).then_some(place)
+    /// Returns what all words of an event became. What stands outside of its source are signs, not words.
+    fn whole_of(&self, event: EventId, text: &str) -> Option<usize> {
+        let is_all = |Span { start, end }: Span| {
+            let around = [text.get(..start as usize), text.get(end as usize..)];
+            around.into_iter().all(|part| part.is_some_and(|part| !part.contains(char::is_alphanumeric)))
+        };
+        self.derived.get(&event)?.iter().find(|(span, _)| is_all(*span)).map(|(_, place)| *place)
     }
 
     fn add(&mut self, place: usize, candidate: &Candidate) {
@@ -100,15 +97,13 @@ impl<'a> Winners<'a> {
         }
         self.places.push(place);
         self.by_hash.entry(candidate.written.hash).or_insert(place);
-        if let (RecordRef::Fact(_), [source]) =
-            (candidate.fragment.record, candidate.fragment.sources.as_slice())
-        {
-            self.facts.entry(source.event).or_insert((source.span, place));
-        }
-        if candidate.is_learning() {
-            for source in &candidate.fragment.sources {
-                self.notes.entry(source.event).or_insert(place);
-            }
+        let fragment = &candidate.fragment;
+        let sources = match (fragment.record, fragment.sources.as_slice()) {
+            (RecordRef::Learning(_), sources) | (RecordRef::Fact(_), sources @ [_]) => sources,
+            _ => &[],
+        };
+        for source in sources {
+            self.derived.entry(source.event).or_default().push((source.span, place));
         }
     }
 }

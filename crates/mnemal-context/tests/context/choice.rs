@@ -1,7 +1,7 @@
 //! Which candidate becomes a line, and the reason of each that does not.
 
 use mnemal_context::{ContextSettings, Format};
-use mnemal_core::{Because, Fragment, OmittedReason, RecordRef, Score, Section, Trust, Within};
+use mnemal_core::{Because, Fragment, LearningId, OmittedReason, RecordRef, Score, Section, Trust, Within};
 
 use crate::fakes::{assemble, context, external, fragment, left_out, note, offering, request, shown};
 
@@ -26,14 +26,30 @@ fn where_few_lines_are_wanted_the_best_ones_are_taken_and_weak_ones_are_none() {
 
 // proves: AD-17
 #[test]
-fn a_note_wins_over_the_event_it_was_made_from() {
+fn a_note_wins_over_the_event_that_it_is_the_whole_of() {
     let context = context(vec![
-        fragment(Section::Recall, 1, "please remember that we deploy on Tuesdays"),
+        fragment(Section::Recall, 1, "We deploy on Tuesdays!"),
         note(Section::Knowledge, 1, "We deploy on Tuesdays"),
     ]);
     assert_eq!(context.receipt.lines.len(), 1);
     assert_eq!(context.receipt.lines[0].section, Section::Knowledge);
     assert_eq!(left_out(&context), [(1, "duplicate")]);
+}
+
+#[test]
+fn an_event_that_says_more_than_the_notes_made_from_it_is_shown() {
+    let text = "Answers are short. My brother Tom is allergic to peanuts.";
+    let other = Fragment {
+        record: RecordRef::Learning(LearningId(2)),
+        ..note(Section::Knowledge, 1, "My brother Tom")
+    };
+    let context = context(vec![
+        fragment(Section::Recall, 1, text),
+        note(Section::Preferences, 1, "Answers are short."),
+        other,
+    ]);
+    assert!(context.text.contains(text), "{}", context.text);
+    assert_eq!((context.receipt.lines.len(), left_out(&context)), (3, Vec::new()));
 }
 
 #[test]
