@@ -141,6 +141,12 @@ impl<'t> Reading<'t> {
         (from..all).find(|at| self.break_at(*at) >= Break::Halt || self.is_spliced(*at)).unwrap_or(all)
     }
 
+    /// Returns where a clause that ends something is over, or where it goes on to what begins: "I quit and joined them".
+    pub(crate) fn next_begin(&self, from: usize, pack: &GatePack) -> usize {
+        let over = self.next_break(from, Break::Start);
+        (from..over).find(|at| pack.begins.stand_at(&self.words, *at)).unwrap_or(over)
+    }
+
     /// Returns where a report ends: at a word like "but", or where its speaker goes on as "he" or "she" behind a comma.
     pub(crate) fn next_other(&self, from: usize, pack: &GatePack) -> usize {
         let all = self.words.len();

@@ -81,6 +81,8 @@ pub(crate) struct GatePack {
     pub(crate) terminators: Phrases<()>,
     pub(crate) asides: Phrases<()>,
     pub(crate) reasons: Phrases<()>,
+    /// What begins behind an end and is not ended.
+    pub(crate) begins: Phrases<()>,
     pub(crate) connectors: Words,
     pub(crate) subjects: Words,
     pub(crate) question: QuestionWords,
@@ -172,6 +174,7 @@ impl GatePack {
             terminators: phrases(scope, "terminators")?,
             asides: phrases(scope, "asides")?,
             reasons: phrases(scope, "reasons")?,
+            begins: phrases(root.section("end")?, "begins")?,
             connectors: words(scope, "connectors")?,
             subjects: words(scope, "subjects")?,
             question: QuestionWords::read(root.section("question")?)?,

@@ -77,6 +77,7 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
             Reach::Clause if gate == Gates::NEGATION && !has_subject(reading, pack, cue.start) => {
                 cue.start..reading.next_after_list(cue.end)
             }
+            Reach::Clause if gate == Gates::END => cue.start..reading.next_begin(cue.end, pack),
             Reach::Sentence if gate == Gates::REPORTED => cue.start..reading.next_other(cue.end, pack),
             Reach::Sentence | Reach::Others => cue.start..reading.next_break(cue.end, Break::Halt),
             Reach::Around => {
