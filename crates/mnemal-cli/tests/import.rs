@@ -75,6 +75,19 @@ fn an_agents_folder_is_offered_by_init_read_once_and_left_as_it_was() {
 }
 
 #[test]
+fn an_import_ends_when_graph_and_summaries_have_read_it() {
+    let home = Home::new();
+    let line = |number: u32| format!(r#"{{"role":"user","content":"My friend Ada{number} lives in Leeds"}}"#);
+    let chat = home.file("chat.jsonl", &(0..40).map(|number| line(number) + "\n").collect::<String>());
+    assert_eq!(home.json(&["import", &chat, "--own-history"])["stored"], 40);
+    let layers = home.json(&["status"])["layers"].take();
+    let behind = |of: &Value| Some((of["layer"].as_str()?.to_owned(), of["behind"].as_u64()?));
+    let late: Vec<_> =
+        layers.as_array().unwrap().iter().filter_map(behind).filter(|(_, behind)| *behind > 0).collect();
+    assert!(late.is_empty(), "{late:?}");
+}
+
+#[test]
 fn a_dry_run_names_counts_dates_copies_and_secrets_and_stores_nothing() {
     let home = Home::new();
     let line = |id: u32, day: u32, text: &str| {

@@ -194,6 +194,20 @@ impl Engine {
         mnemal_events::catch_up(&self.0.projectors, head, budget, self.0.clock.as_ref()).await
     }
 
+    /// Reads what waits into notes, graph and summaries, one after the other, until all have caught up or time is over; what is
+    /// left is a gap.
+    ///
+    /// For a program that ends soon and has brought much; one that lives long leaves it to [`tend`](Self::tend).
+    pub async fn read_within(&self, budget: Duration) -> Vec<Gap> {
+        let clock = &self.0.clock;
+        let until = clock.monotonic() + budget;
+        let left = || until.saturating_sub(clock.monotonic());
+        let mut gaps = self.fold_within(left()).await;
+        gaps.extend(self.fold_graph_within(left()).await);
+        gaps.extend(self.fold_summaries_within(left()).await);
+        gaps
+    }
+
     /// Steps the graph until it has caught up or time is over; what is left is a gap.
     ///
     /// Reading events costs more than a note, so nobody who writes waits for it: upkeep does it, and whoever wants to know.

@@ -22,6 +22,10 @@ use crate::{config, sealed, wire};
 
 /// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
 const READING: Duration = Duration::from_mins(10);
+/// Most time for graph and summaries, which some programs that run on read instead. Source: own default; 100,000 short turns.
+const KNOWING: Duration = Duration::from_mins(1);
+/// From one look of the spinner to the next. Source: own choice.
+const TICK: Duration = Duration::from_millis(120);
 
 /// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
 const LISTED: usize = 100;
@@ -56,7 +60,12 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     }
     if !call.dry_run {
         gaps.retain(|gap| gap.layer != Layer::Learnings);
+        let bar = progress(None, output).with_message("reading what was said");
+        bar.enable_steady_tick(TICK);
         gaps.extend(memory.engine().fold_within(READING).await);
+        let left = memory.engine().read_within(KNOWING).await;
+        gaps.extend(left.into_iter().filter(|gap| gap.layer != Layer::Learnings));
+        bar.finish_and_clear();
     }
     let mut form = form(&reports, &gaps);
     form.unread = told;
@@ -185,7 +194,10 @@ fn progress(bytes: Option<u64>, output: &Output) -> ProgressBar {
                 ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}");
             ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         }
-        None => ProgressBar::new_spinner(),
+        None => {
+            let style = ProgressStyle::with_template("{spinner} {msg}  {elapsed}");
+            ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        }
     }
 }
 

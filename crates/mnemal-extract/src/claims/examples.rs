@@ -128,7 +128,10 @@ fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_c
 #[test]
 fn what_begins_behind_an_end_is_not_ended() {
     for (text, expected) in [
-        ("I quit Feedzai and started at OutSystems.", vec!["works_at Feedzai end", "works_at OutSystems assert"]),
+        (
+            "I quit Feedzai and started at OutSystems.",
+            vec!["works_at Feedzai end", "works_at OutSystems assert"],
+        ),
         ("We stopped using Slack and switched to Teams.", vec!["uses Slack end", "uses Teams assert"]),
         ("I left my job and moved to Berlin.", vec!["lives_in Berlin assert"]),
     ] {
@@ -139,9 +142,10 @@ fn what_begins_behind_an_end_is_not_ended() {
         let reading = Reading::new(text, pack.gates());
         let hints = Hints { times: &[], mentions: &mentions, base: 0, sentence: 0 };
         claims.read(&reading, pack.rules().unwrap(), &hints);
-        let said = claims.facts.iter().map(|fact| {
-            format!("{} {} {}", fact.predicate.as_str(), fact.object.text, fact.act.as_str())
-        });
+        let said = claims
+            .facts
+            .iter()
+            .map(|fact| format!("{} {} {}", fact.predicate.as_str(), fact.object.text, fact.act.as_str()));
         assert_eq!(said.collect::<Vec<_>>(), expected, "{text}");
     }
 }
