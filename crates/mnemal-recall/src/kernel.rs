@@ -1,6 +1,6 @@
 //! The inner loops of the arm of vectors, compiled for what most processors have and again for what newer ones can do.
 //!
-//! Which of the two runs is chosen once a process. Each call does the work of some rows, because the choice costs a jump.
+//! Which of them runs is chosen once a process. Each call does the work of some rows, because the choice costs a jump.
 //!
 //! The loops are written out: `Iterator::sum` ends in functions of the standard library that the compiler may put into
 //! another unit than the wide loop, and then they are neither wide nor inlined unless the program is optimised when it is
@@ -38,8 +38,12 @@ fn product(query: &[i16], codes: &[i8]) -> i32 {
 
 /// Writes in how many signs each row differs: rows × `signs.len()` words, row-major, one distance a row.
 ///
-/// The case of two words is spelt out, so that it compiles to wide instructions.
-#[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
+/// The case of two words is spelt out, so that it compiles to wide instructions; newer processors count the signs of eight
+/// words at once.
+#[multiversion(targets(
+    "x86_64+avx2+avx512bw+avx512f+avx512vl+avx512vpopcntdq+bmi1+bmi2+fma+popcnt",
+    "x86_64+avx2+bmi1+bmi2+fma+popcnt"
+))]
 pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
     if let [first, second] = *signs {
         let (rows, _) = bits.as_chunks::<2>();
@@ -52,6 +56,30 @@ pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
         *distance = 0;
         for (a, b) in bits.iter().zip(signs) {
             *distance += differ(*a, *b);
+        }
+    }
+}
+
+/// Writes which distances are at most `farthest`: one bit each, 64 a word, the first in the lowest bit; of a last word that is
+/// not full nothing is written.
+///
+/// Eight distances become the lowest bits of eight bytes, which a product gathers into one.
+#[multiversion(targets(
+    "x86_64+avx2+avx512bw+avx512f+avx512vl+avx512vpopcntdq+bmi1+bmi2+fma+popcnt",
+    "x86_64+avx2+bmi1+bmi2+fma+popcnt"
+))]
+pub(crate) fn within(distances: &[u16], farthest: u16, passed: &mut [u64]) {
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (words, _) = distances.as_chunks::<64>();
+    for (distances, passed) in words.iter().zip(passed) {
+        let mut are_near = [0_u8; 64];
+        for (is_near, distance) in are_near.iter_mut().zip(distances) {
+            *is_near = u8::from(*distance <= farthest);
+        }
+        let (eights, _) = are_near.as_chunks::<8>();
+        *passed = 0;
+        for (eight, place) in eights.iter().zip((0..).step_by(8)) {
+            *passed |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << place;
         }
     }
 }
@@ -99,6 +127,34 @@ mod tests {
                     (0..words).map(|at| (bits[row * words + at] ^ signs[at]).count_ones()).sum();
                 assert_eq!(u32::from(*found), expected);
             }
+        }
+    }
+
+    #[test]
+    fn a_bit_tells_which_distances_are_near_enough() {
+        let distances: Vec<u16> = (0_u32..200).map(|at| (at * 37 % 129) as u16).collect();
+        for farthest in [0, 1, 63, 64, 127, 128, u16::MAX] {
+            let mut passed = [7; 4];
+            within(&distances, farthest, &mut passed);
+            for (place, distance) in distances.iter().take(192).enumerate() {
+                let is_near = passed[place / 64] >> (place % 64) & 1 == 1;
+                assert_eq!(is_near, *distance <= farthest, "{place}: {distance} and {farthest}");
+            }
+            assert_eq!(passed[3], 7, "a word that is not full");
+        }
+    }
+
+    #[test]
+    fn two_words_of_signs_are_counted_as_one_by_one_in_any_number_of_rows() {
+        let signs = [0x9e37_79b9_7f4a_7c15_u64, 0xd134_2543_de82_ef95];
+        for rows in 0..70_u64 {
+            let bits: Vec<u64> =
+                (0..rows * 2).map(|at| (at + 5).wrapping_mul(0xa076_1d64_78bd_642f)).collect();
+            let mut found = vec![0_u16; bits.len() / 2];
+            distances(&signs, &bits, &mut found);
+            let one = |row: &[u64]| (row[0] ^ signs[0]).count_ones() + (row[1] ^ signs[1]).count_ones();
+            let expected: Vec<u32> = bits.chunks(2).map(one).collect();
+            assert_eq!(found.iter().map(|found| u32::from(*found)).collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -145,25 +145,23 @@ impl SignBits {
         let (farthest, least) =
             self.thresholds((&signs, &estimate), filter, (FIRST.of(self.vectors, limit), wanted));
         let mut likely: Vec<u32> = Vec::with_capacity(wanted + wanted / 2);
-        let (mut distances, mut found) = ([0_u16; TOGETHER], [0_u32; TOGETHER]);
+        let (mut distances, mut passed) = ([0_u16; TOGETHER], [0_u64; TOGETHER / 64]);
         let words = self.words.max(1);
         for (bits, first) in self.bits.chunks(TOGETHER * words).zip((0_u32..).step_by(TOGETHER)) {
-            let rows = bits.len() / words;
             kernel::distances(&signs, bits, &mut distances);
-            // Written whether or not it counts: which rows are likely cannot be foreseen, and a wrong guess costs more.
-            let mut count = 0;
-            for (distance, row) in distances.iter().take(rows).zip(0..) {
-                if let Some(place) = found.get_mut(count) {
-                    *place = row;
-                }
-                count += usize::from(*distance <= farthest);
-            }
-            for row in found.iter().take(count) {
-                let start = *row as usize * words;
-                let is_near =
-                    bits.get(start..start + words).is_some_and(|bits| estimate.product(bits) >= least);
-                if is_near && filter.has(first + row) {
-                    likely.push(first + row);
+            kernel::within(&distances, farthest, &mut passed);
+            for (passed, start) in passed.iter().zip((0_u32..).step_by(64)) {
+                let mut left = *passed;
+                while left != 0 {
+                    let row = start + left.trailing_zeros();
+                    left &= left - 1;
+                    let place = row as usize * words;
+                    // Behind the last row stand distances of the rows before; those have no bits here.
+                    let is_near =
+                        bits.get(place..place + words).is_some_and(|bits| estimate.product(bits) >= least);
+                    if is_near && filter.has(first + row) {
+                        likely.push(first + row);
+                    }
                 }
             }
         }
