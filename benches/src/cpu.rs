@@ -114,6 +114,14 @@ pub fn peak_bytes() -> Result<u64> {
     status("VmHWM:")
 }
 
+/// Returns the resident memory of this process that is its own and no page of a file, in bytes.
+///
+/// # Errors
+/// Where there is no `/proc/self/status`.
+pub fn own_bytes() -> Result<u64> {
+    status("RssAnon:")
+}
+
 /// Returns how many entries a folder has; those of `/proc/self/fd` are the open files, of `/proc/self/task` the threads.
 ///
 /// # Errors
@@ -161,6 +169,7 @@ mod tests {
         let cost = watch.stop().unwrap();
         assert!(std::hint::black_box(sum) < u64::MAX && cost.cpu > Duration::from_micros(100), "{cost:?}");
         assert!(resident_bytes().unwrap() > 100_000);
+        assert!((1..peak_bytes().unwrap()).contains(&own_bytes().unwrap()));
         assert!(children_cpu().is_ok());
         assert_eq!(named_cpu("a thread that is not there").unwrap(), Duration::ZERO);
     }

@@ -10,19 +10,21 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{Cursor, Engine, EventFilter, ImportFormat, ImportOptions, Lenient, Memory, Scope, SpaceId};
+use mnemal::{
+    Cursor, Engine, EventFilter, ImportFormat, ImportOptions, ImportReport, Lenient, Memory, Scope, SpaceId,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::verdict::Fault;
 use super::{Order, Report};
-use crate::cpu::peak_bytes;
+use crate::cpu::{own_bytes, peak_bytes};
 use crate::words::{Dice, Words};
 
 /// The word that makes `torture` a process that reads a history.
 pub const READ_IN: &str = "read-in";
 /// What is read, in this order: `--first` names the one to begin with.
-const FORMATS: [ImportFormat; 11] = [
+const FORMATS: [ImportFormat; 12] = [
     ImportFormat::ChatGpt,
     ImportFormat::Claude,
     ImportFormat::Mem0,
@@ -34,6 +36,7 @@ const FORMATS: [ImportFormat; 11] = [
     ImportFormat::ClaudeCode,
     ImportFormat::Neutral,
     ImportFormat::Mnemal,
+    ImportFormat::RockBot,
 ];
 /// Bytes of a text. Source: own choice, from a remark to a page, so that 200 MB are some 30,000 of them.
 const TEXT: (usize, usize) = (200, 13_800);
@@ -65,12 +68,14 @@ pub struct Taken {
 /// How a large history was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Large {
-    /// Bytes of the file.
+    /// Bytes of the file, or of the files of the folder.
     pub bytes: u64,
     /// Events that were stored.
     pub stored: u64,
     /// The most memory of the process that was ever resident, in millions of bytes.
     pub peak_mb: u64,
+    /// The most of it that was its own between two batches, in millions of bytes; the rest are pages of the program and of files.
+    pub own_mb: u64,
     /// How long it took.
     pub seconds: u64,
 }
@@ -82,7 +87,8 @@ impl Taken {
     }
 }
 
-/// Reads a history into a space and says in one line of JSON what came of it; arguments are the space, the file, the format.
+/// Reads a history into a space and says in one line of JSON what came of it; arguments are the space, the file or folder, the
+/// format.
 ///
 /// # Errors
 /// A space or a file that cannot be opened, a history that cannot be read.
@@ -92,18 +98,36 @@ pub fn read_in(arguments: &[String]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let said = runtime.block_on(async {
         let memory = open(Path::new(space)).await?;
-        let reader = BufReader::with_capacity(1 << 18, File::open(file)?);
-        let options =
-            ImportOptions { lenient: Lenient::No, ..ImportOptions::new(file, memory.engine().now()) };
-        let report = memory.import(reader, format, options, &mut |_| {}).await?.value;
+        let (mut stored, mut twice, mut own) = (0, 0, 0);
+        for file in files(Path::new(file))? {
+            let reader = BufReader::with_capacity(1 << 18, File::open(&file)?);
+            let name = file.display().to_string();
+            let options =
+                ImportOptions { lenient: Lenient::No, ..ImportOptions::new(name, memory.engine().now()) };
+            let mut watch = |_: &ImportReport| own = own.max(own_bytes().unwrap_or(u64::MAX));
+            let taken = memory.import(reader, format, options, &mut watch).await?.value.taken;
+            (stored, twice) = (stored + taken.stored, twice + taken.duplicates);
+        }
         let gaps = memory.engine().fold_within(FOLDING).await;
         ensure!(gaps.is_empty(), "not everything was folded: {gaps:?}");
         memory.engine().close().await?;
-        let (stored, twice) = (report.taken.stored, report.taken.duplicates);
-        Ok(json!({"stored": stored, "duplicates": twice, "peak": peak_bytes()?}))
+        Ok(json!({"stored": stored, "duplicates": twice, "peak": peak_bytes()?, "own": own}))
     })?;
     let mut out = std::io::stdout().lock();
     Ok(writeln!(out, "{said}")?)
+}
+
+/// Returns a file, or the files of a folder by their names.
+fn files(of: &Path) -> Result<Vec<PathBuf>> {
+    if !of.is_dir() {
+        return Ok(vec![of.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(of)? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    Ok(files)
 }
 
 async fn open(space: &Path) -> Result<Memory> {
@@ -127,10 +151,8 @@ pub fn run(order: &Order) -> Result<Taken> {
         }
         let home = tempfile::tempdir()?;
         let desk = Desk { home: home.path(), program: &order.program, format };
-        if format != ImportFormat::Mnemal {
-            let large = desk.large(order.runs * MEGABYTE, &mut dice)?;
-            taken.formats.insert(format.as_str(), large);
-        }
+        let large = desk.large(order.runs * MEGABYTE, &mut dice)?;
+        taken.formats.insert(format.as_str(), large);
         desk.killed(&mut taken.report, &mut dice)?;
         taken.report.runs += 1;
     }
@@ -148,30 +170,31 @@ struct Desk<'d> {
 impl Desk<'_> {
     /// Reads a large history at once.
     fn large(&self, bytes: u64, dice: &mut Dice) -> Result<Large> {
+        let file = self.made("large", bytes, dice)?;
         #[expect(clippy::disallowed_methods, reason = "how long it took is told, and nothing depends on it")]
         let start = Instant::now();
-        let file = self.made("large", bytes, dice)?;
         let said = self.reader("large.db", &file).output()?;
         ensure!(said.status.success(), "{}: {}", self.format.as_str(), String::from_utf8_lossy(&said.stderr));
         let said: Value = serde_json::from_slice(&said.stdout)?;
         let number = |name: &str| said.get(name).and_then(Value::as_u64).context("a reader says numbers");
-        let large = Large {
-            bytes: fs::metadata(&file)?.len(),
+        let mut bytes = 0;
+        for file in files(&file)? {
+            bytes += fs::metadata(&file)?.len();
+            fs::remove_file(file)?;
+        }
+        Ok(Large {
+            bytes,
             stored: number("stored")?,
             peak_mb: number("peak")? / MEGABYTE,
+            own_mb: number("own")? / MEGABYTE,
             seconds: start.elapsed().as_secs(),
-        };
-        fs::remove_file(file)?;
-        Ok(large)
+        })
     }
 
     /// Reads a small history in peace, and again with a reader that is killed; both spaces must hold the same.
     fn killed(&self, report: &mut Report, dice: &mut Dice) -> Result<()> {
         let name = self.format.as_str();
-        let file = match self.format {
-            ImportFormat::Mnemal => self.exported(dice)?,
-            _ => self.made("small", SMALL, dice)?,
-        };
+        let file = self.made("small", SMALL, dice)?;
         let calm = self.finished("calm.db", &file)?;
         ensure!(calm > 0, "{name}: nothing was stored");
         for _ in 0..KILLS {
@@ -228,6 +251,14 @@ impl Desk<'_> {
 
     /// Writes a history of this format.
     fn made(&self, name: &str, bytes: u64, dice: &mut Dice) -> Result<PathBuf> {
+        match self.format {
+            ImportFormat::Mnemal => self.exported(name, bytes, dice),
+            ImportFormat::RockBot => self.folder(name, bytes, dice),
+            _ => self.file(name, bytes, dice),
+        }
+    }
+
+    fn file(&self, name: &str, bytes: u64, dice: &mut Dice) -> Result<PathBuf> {
         let file = self.home.join(format!("{name}.{}", ending(self.format)));
         let mut out = BufWriter::new(File::create(&file)?);
         let (before, between, after) = frame(self.format);
@@ -243,15 +274,29 @@ impl Desk<'_> {
         Ok(file)
     }
 
+    /// Writes a folder of files with one record each.
+    fn folder(&self, name: &str, bytes: u64, dice: &mut Dice) -> Result<PathBuf> {
+        let folder = self.home.join(name);
+        fs::create_dir(&folder)?;
+        let (mut written, mut number) = (0, 0);
+        while written < bytes {
+            let record = record(self.format, &mut number, dice);
+            fs::write(folder.join(format!("{number:08}.json")), &record)?;
+            written += record.len() as u64;
+        }
+        Ok(folder)
+    }
+
     /// Writes our own export of a history.
-    fn exported(&self, dice: &mut Dice) -> Result<PathBuf> {
+    fn exported(&self, name: &str, bytes: u64, dice: &mut Dice) -> Result<PathBuf> {
         let neutral = Desk { format: ImportFormat::Neutral, ..*self };
-        let source = neutral.made("source", SMALL, dice)?;
-        neutral.finished("source.db", &source)?;
-        let file = self.home.join("export.jsonl");
+        let (source, space) = (neutral.made("source", bytes, dice)?, format!("{name}-source.db"));
+        neutral.finished(&space, &source)?;
+        fs::remove_file(source)?;
+        let file = self.home.join(format!("{name}-export.jsonl"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let memory = open(&self.home.join("source.db")).await?;
+            let memory = open(&self.home.join(space)).await?;
             let mut out = BufWriter::new(File::create(&file)?);
             let _done = memory.export(&mut out).await?;
             memory.engine().close().await?;
@@ -343,6 +388,12 @@ fn record(format: ImportFormat, number: &mut usize, dice: &mut Dice) -> String {
                 "created_at": "2025-03-01T09:00:00Z"})
             .to_string()
         }
+        ImportFormat::RockBot => {
+            let (n, text) = turn();
+            json!({"id": format!("r{n}"), "content": text, "category": "garden", "tags": ["bulbs"],
+                "importance": 0.5, "createdAt": "2025-03-01T09:00:00Z"})
+            .to_string()
+        }
         ImportFormat::McpMemory => {
             let (n, text) = turn();
             json!({"type": "entity", "name": format!("Thing {n}"), "entityType": "thing", "observations": [text]})
@@ -400,7 +451,8 @@ mod tests {
             let desk = Desk { home: home.path(), program: Path::new("none"), format };
             let file = desk.made("MEMORY", 20_000, &mut Dice::new(1)).unwrap();
             let name = if format == ImportFormat::Obsidian { "note.md" } else { file.to_str().unwrap() };
-            assert_eq!(detect(&fs::read(&file).unwrap(), name).unwrap(), format);
+            let first = &files(&file).unwrap()[0];
+            assert_eq!(detect(&fs::read(first).unwrap(), name).unwrap(), format);
         }
     }
 }

@@ -1,6 +1,11 @@
 //! Builds index blocks: from new rows, out of other blocks, and without rows that must go.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "sqlite")]
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, binary_heap::PeekMut},
+};
 
 use mnemal_core::{EventId, IndexBlock, IndexEntry, ModelId, NewEvent, Posting, Seq, TermHash, VectorColumn};
 #[cfg(feature = "sqlite")]
@@ -18,8 +23,17 @@ pub(crate) struct IndexRow<'a> {
 /// Packs rows, ascending by `seq`, at most [`BLOCK_ROWS`](mnemal_core::BLOCK_ROWS).
 pub(crate) fn pack(rows: &[IndexRow<'_>]) -> IndexBlock {
     let mut builder = Builder::default();
+    let mut terms = Vec::with_capacity(rows.iter().map(|row| row.index.terms.counts.len()).sum());
     for row in rows {
+        let number = number(builder.block.len());
+        let posting = |count: u16| Posting::new(number, count);
+        terms.extend(row.index.terms.counts.iter().map(|(term, count)| (*term, posting(*count))));
         builder.push(row);
+    }
+    terms.sort_unstable_by_key(|(term, posting)| (*term, posting.row()));
+    builder.block.postings.reserve_exact(terms.len());
+    for (term, posting) in terms {
+        builder.add(term, posting);
     }
     builder.finish()
 }
@@ -27,18 +41,21 @@ pub(crate) fn pack(rows: &[IndexRow<'_>]) -> IndexBlock {
 /// Puts blocks one behind the other, ascending by `seq`, together at most [`BLOCK_ROWS`](mnemal_core::BLOCK_ROWS).
 #[cfg(feature = "sqlite")]
 pub(crate) fn merge(blocks: &[IndexBlock]) -> IndexBlock {
-    let mut builder = Builder::default();
-    for block in blocks {
-        builder.copy(block, |_| true);
-    }
-    builder.finish()
+    copied(blocks, &|_| true)
 }
 
 /// Returns the rows of a block that pass.
 #[cfg(feature = "sqlite")]
 pub(crate) fn retain(block: &IndexBlock, keep: impl Fn(Seq) -> bool) -> IndexBlock {
+    copied(std::slice::from_ref(block), &keep)
+}
+
+/// Copies the rows that pass, out of blocks that stand one behind the other.
+#[cfg(feature = "sqlite")]
+fn copied(blocks: &[IndexBlock], keep: &dyn Fn(Seq) -> bool) -> IndexBlock {
     let mut builder = Builder::default();
-    builder.copy(block, keep);
+    let places: Vec<_> = blocks.iter().map(|block| builder.copy(block, keep)).collect();
+    builder.copy_terms(blocks, &places);
     builder.finish()
 }
 
@@ -71,11 +88,16 @@ pub(crate) fn set_vector(block: &mut IndexBlock, row: usize, model: &ModelId, ve
     }
 }
 
-/// A block that grows by rows; terms and vectors are put in order at the end.
+/// Where the rows of a block go; `None` for those that are left out.
+#[cfg(feature = "sqlite")]
+type Places = Vec<Option<usize>>;
+
+/// A block that grows by rows; terms come behind them, in order, and vectors are put in order at the end.
 #[derive(Default)]
 struct Builder {
     block: IndexBlock,
-    terms: Vec<(TermHash, Posting)>,
+    /// The newest term and the row of its newest posting.
+    last: Option<(TermHash, u16)>,
     columns: BTreeMap<ModelId, VectorColumn>,
 }
 
@@ -95,16 +117,14 @@ impl Builder {
         block.users.push(event.user.as_ref().map(mnemal_core::UserId::as_str));
         block.agents.push(event.agent.as_ref().map(mnemal_core::AgentId::as_str));
         block.lengths.push(row.index.terms.length);
-        let number = number(place);
-        let posting = |count: u16| Posting::new(number, count);
-        self.terms.extend(row.index.terms.counts.iter().map(|(term, count)| (*term, posting(*count))));
         for (model, vector) in &row.index.vectors {
             self.set(place, model, (vector.scale(), vector.codes()));
         }
     }
 
+    /// Copies the rows that pass, without their terms.
     #[cfg(feature = "sqlite")]
-    fn copy(&mut self, from: &IndexBlock, keep: impl Fn(Seq) -> bool) {
+    fn copy(&mut self, from: &IndexBlock, keep: &dyn Fn(Seq) -> bool) -> Places {
         let start = self.block.len();
         let mut places = Vec::with_capacity(from.len());
         let mut next = start;
@@ -125,13 +145,6 @@ impl Builder {
         copy_labels(&mut block.speakers, &from.speakers, &places);
         copy_labels(&mut block.users, &from.users, &places);
         copy_labels(&mut block.agents, &from.agents, &places);
-        for term in &from.terms {
-            for posting in from.postings(*term) {
-                if let Some(Some(place)) = places.get(usize::from(posting.row())) {
-                    self.terms.push((*term, Posting::new(number(*place), posting.count())));
-                }
-            }
-        }
         for column in &from.vectors {
             let rows = column.codes.chunks_exact(column.dimensions.max(1));
             for ((scale, codes), place) in column.scales.iter().zip(rows).zip(&places) {
@@ -140,6 +153,45 @@ impl Builder {
                 }
             }
         }
+        places
+    }
+
+    /// Copies the terms of rows that are there already: those of all blocks at the same time, each in its order, so that nothing
+    /// is held but the blocks and what comes out of them.
+    #[cfg(feature = "sqlite")]
+    fn copy_terms(&mut self, blocks: &[IndexBlock], places: &[Places]) {
+        self.block.postings.reserve_exact(blocks.iter().map(|block| block.postings.len()).sum());
+        let first = |(number, block): (usize, &IndexBlock)| Some(Reverse((*block.terms.first()?, number, 0)));
+        let mut next: BinaryHeap<_> = blocks.iter().enumerate().filter_map(first).collect();
+        while let Some(mut smallest) = next.peek_mut() {
+            let Reverse((term, from, at)) = *smallest;
+            let (Some(block), Some(places)) = (blocks.get(from), places.get(from)) else { return };
+            match block.terms.get(at + 1) {
+                Some(later) => *smallest = Reverse((*later, from, at + 1)),
+                None => drop(PeekMut::pop(smallest)),
+            }
+            for posting in block.postings(term) {
+                if let Some(Some(place)) = places.get(usize::from(posting.row())) {
+                    self.add(term, Posting::new(number(*place), posting.count()));
+                }
+            }
+        }
+    }
+
+    /// Adds a posting; terms ascend, and so do the rows of each. A row that is named twice is counted together.
+    fn add(&mut self, term: TermHash, posting: Posting) {
+        let block = &mut self.block;
+        if self.last.is_none_or(|(known, _)| known != term) {
+            block.terms.push(term);
+            block.starts.push(offset(block.postings.len()));
+        } else if self.last == Some((term, posting.row())) {
+            if let Some(known) = block.postings.last_mut() {
+                *known = Posting::new(known.row(), known.count().saturating_add(posting.count()));
+            }
+            return;
+        }
+        self.last = Some((term, posting.row()));
+        block.postings.push(posting);
     }
 
     /// Keeps a vector; one whose dimensions are not those of its model is left out (the store has refused it before).
@@ -167,22 +219,6 @@ impl Builder {
 
     fn finish(mut self) -> IndexBlock {
         let rows = self.block.len();
-        self.terms.sort_unstable_by_key(|(term, posting)| (*term, posting.row()));
-        self.block.postings.reserve_exact(self.terms.len());
-        let mut last: Option<(TermHash, u16)> = None;
-        for (term, posting) in self.terms {
-            if last.is_none_or(|(known, _)| known != term) {
-                self.block.terms.push(term);
-                self.block.starts.push(offset(self.block.postings.len()));
-            } else if last == Some((term, posting.row())) {
-                if let Some(known) = self.block.postings.last_mut() {
-                    *known = Posting::new(known.row(), known.count().saturating_add(posting.count()));
-                }
-                continue;
-            }
-            last = Some((term, posting.row()));
-            self.block.postings.push(posting);
-        }
         self.block.starts.push(offset(self.block.postings.len()));
         for (_, mut column) in self.columns {
             column.scales.resize(rows, 0.0);

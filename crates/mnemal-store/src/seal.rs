@@ -18,6 +18,15 @@ pub(crate) const SMALL: usize = BLOCK_ROWS / 2;
 /// Source: ADR 108, so that it stays below 5 ms; the blocks that come out are small still, and are merged with one another later.
 const AT_ONCE: usize = 128;
 
+/// Most bytes that blocks of many terms may have together to be merged, 2 MiB.
+///
+/// Source: own choice; a full block of chat has 0.2 MB, with a vector of 1,536 dimensions a row 1.8 MB, and a merge takes some
+/// five times the bytes in memory, which an import of long texts must not feel.
+const HEAVY: usize = 2 << 20;
+
+/// A block with this many bytes is not merged. Source: as [`SMALL`].
+const LIGHT: usize = HEAVY / 2;
+
 /// Merges the first run of small blocks; answers how many blocks were replaced, none when there is no run.
 #[derive(Debug)]
 pub(crate) struct Seal;
@@ -30,8 +39,10 @@ impl Work for Seal {
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let mut sizes = Vec::new();
-        for mut row in transaction.rows(statement::BLOCK_SIZES, Vec::new()).await? {
-            sizes.push((row.count()?, usize::try_from(row.count()?).unwrap_or(usize::MAX)));
+        for mut row in transaction.rows(statement::BLOCK_WEIGHTS, Vec::new()).await? {
+            let first = row.count()?;
+            let mut size = || row.count().map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+            sizes.push(Size { first, rows: size()?, bytes: size()? });
         }
         match runs(&sizes).first() {
             Some(run) => seal(*run, transaction).await,
@@ -43,23 +54,46 @@ impl Work for Seal {
 /// First position of the first and of the last block.
 type Run = (u64, u64);
 
-/// Finds neighbours that are small and fit into one block together; runs of one block are left out.
-fn runs(sizes: &[(u64, usize)]) -> Vec<Run> {
-    let mut runs = Vec::new();
-    let mut open: Option<(Run, usize, usize)> = None;
-    for (first, rows) in sizes {
-        let fits = |sum: usize, blocks: usize| *rows < SMALL && sum + rows <= BLOCK_ROWS && blocks < AT_ONCE;
-        open = match open {
-            Some(((start, _), sum, blocks)) if fits(sum, blocks) => {
-                Some(((start, *first), sum + rows, blocks + 1))
-            }
-            other => {
-                runs.extend(other.map(|(run, ..)| run));
-                (*rows < SMALL).then_some(((*first, *first), *rows, 1))
-            }
-        };
+/// What is known of a block that is not read.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    first: u64,
+    rows: usize,
+    bytes: usize,
+}
+
+/// Neighbours that are merged together.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    run: Run,
+    rows: usize,
+    bytes: usize,
+    blocks: usize,
+}
+
+impl Open {
+    fn with(self, size: &Size) -> Option<Self> {
+        let (rows, bytes, blocks) = (self.rows + size.rows, self.bytes + size.bytes, self.blocks + 1);
+        let fits = rows <= BLOCK_ROWS && bytes <= HEAVY && blocks <= AT_ONCE;
+        fits.then_some(Self { run: (self.run.0, size.first), rows, bytes, blocks })
     }
-    runs.extend(open.map(|(run, ..)| run));
+}
+
+/// Finds neighbours that are small and fit into one block together; runs of one block are left out.
+fn runs(sizes: &[Size]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut open: Option<Open> = None;
+    for size in sizes {
+        let is_small = size.rows < SMALL && size.bytes < LIGHT;
+        if is_small && let Some(more) = open.and_then(|open| open.with(size)) {
+            open = Some(more);
+            continue;
+        }
+        runs.extend(open.map(|open| open.run));
+        let Size { first, rows, bytes } = *size;
+        open = is_small.then_some(Open { run: (first, first), rows, bytes, blocks: 1 });
+    }
+    runs.extend(open.map(|open| open.run));
     runs.retain(|(start, end)| start < end);
     runs
 }
@@ -84,13 +118,30 @@ async fn seal((start, end): Run, transaction: &mut dyn Transaction) -> Result<u6
 mod tests {
     use super::*;
 
+    fn sizes(sizes: &[(u64, usize)], bytes: usize) -> Vec<Size> {
+        sizes.iter().map(|(first, rows)| Size { first: *first, rows: *rows, bytes }).collect()
+    }
+
     #[test]
     fn runs_are_neighbours_that_fit_together() {
+        let runs = |of: &[(u64, usize)]| super::runs(&sizes(of, 9));
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[(1, 1)]), []);
         assert_eq!(runs(&[(1, 1), (2, 1), (3, 1_000), (1_003, 1), (1_004, 511)]), [(1, 2), (1_003, 1_004)]);
         assert_eq!(runs(&[(1, 500), (501, 500), (1_001, 500), (1_501, 3)]), [(1, 501), (1_001, 1_501)]);
         let ones: Vec<(u64, usize)> = (1..=300).map(|first| (first, 1)).collect();
         assert_eq!(runs(&ones), [(1, 128), (129, 256), (257, 300)], "few blocks at once");
+    }
+
+    #[test]
+    fn blocks_of_long_texts_are_merged_up_to_a_weight() {
+        let fours: Vec<(u64, usize)> = (0..8).map(|number| (4 * number + 1, 4)).collect();
+        assert_eq!(runs(&sizes(&fours, HEAVY / 4)), [(1, 13), (17, 29)]);
+        assert_eq!(runs(&sizes(&fours, LIGHT)), [], "what is heavy stays");
+        let mut mixed = sizes(&fours, 9);
+        for heavy in &mut mixed[3..5] {
+            heavy.bytes = LIGHT;
+        }
+        assert_eq!(runs(&mixed), [(1, 9), (21, 29)]);
     }
 }

@@ -142,6 +142,8 @@ pub(crate) const BLOCKS: &str = "select b.bytes from block b \
 pub(crate) const BLOCKS_FROM: &str =
     "select first_seq, bytes from block where first_seq > $1 order by first_seq limit $2";
 pub(crate) const BLOCK_SIZES: &str = "select first_seq, n_rows from block order by first_seq";
+pub(crate) const BLOCK_WEIGHTS: &str =
+    "select first_seq, n_rows, length(bytes) from block order by first_seq";
 pub(crate) const BLOCK_RANGE: &str =
     "select first_seq, bytes from block where first_seq >= $1 and first_seq <= $2 order by first_seq";
 pub(crate) const BLOCK_OF: &str =
@@ -467,6 +469,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         BLOCKS,
         BLOCKS_FROM,
         BLOCK_SIZES,
+        BLOCK_WEIGHTS,
         BLOCK_RANGE,
         BLOCK_OF,
         SMALL_ROWS,
