@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn runs_are_neighbours_that_fit_together() {
-        let runs = |of: &[(u64, usize)]| super::runs(&sizes(of, 9));
+        let runs = |of: &[(u64, usize)]| runs(&sizes(of, 9));
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[(1, 1)]), []);
         assert_eq!(runs(&[(1, 1), (2, 1), (3, 1_000), (1_003, 1), (1_004, 511)]), [(1, 2), (1_003, 1_004)]);

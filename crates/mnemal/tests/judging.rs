@@ -8,8 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal::{
     BackgroundPermit, Book, Completion, Deed, DreamCycle, DreamRun, DreamSettings, Engine, EventId,
-    LanguageModel, Layer, Learning, LearningFilter, LearningKind, LearningStatus, Level, Memory, Message,
-    ModelId, OwnerId, Prompt, Rebuild, Result, Scope, Selector, Settings, SpaceId, TokenCount, Trust, Usage,
+    ImportFormat, ImportOptions, LanguageModel, Layer, Learning, LearningFilter, LearningKind,
+    LearningStatus, Level, Memory, Message, ModelId, OwnerId, Prompt, Rebuild, Result, Scope, Selector,
+    Settings, SpaceId, TokenCount, Trust, Usage,
 };
 use mnemal_testkit::ManualClock;
 use serde_json::json;
@@ -85,9 +86,7 @@ impl Space {
     }
 
     async fn rows(&self) -> Vec<Learning> {
-        let mut rows = self.memory.all_learnings(&LearningFilter::all()).await.unwrap();
-        rows.sort_by_key(|row| (row.created_at, row.id));
-        rows
+        rows(&self.memory).await
     }
 
     async fn undo(&self, event: EventId) {
@@ -99,6 +98,12 @@ impl Space {
     async fn is_what_the_log_gives(&self) -> bool {
         self.memory.engine().rebuild(Layer::Learnings, Rebuild::Check).await.unwrap().rows == 0
     }
+}
+
+async fn rows(memory: &Memory) -> Vec<Learning> {
+    let mut rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+    rows.sort_by_key(|row| (row.created_at, row.id));
+    rows
 }
 
 const TILL: &str = "The till of the depot listens on port 4711.";
@@ -153,6 +158,29 @@ async fn one_question_files_notes_puts_noise_away_and_quotes_the_user() {
     }
     assert_eq!(space.rows().await, before, "all of it is taken back");
     assert!(space.is_what_the_log_gives().await);
+}
+
+// proves: NX-02.4
+#[tokio::test(start_paused = true)]
+async fn what_a_model_decided_stands_in_the_log_and_is_read_again_without_a_model() {
+    let space = Space::new(&opinions());
+    space.remember(TILL).await;
+    space.remember(CHATTER).await;
+    space.say(WISH).await;
+    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 3);
+    let decided = space.rows().await;
+    let rebuilt = space.memory.engine().rebuild(Layer::Learnings, Rebuild::Anew).await.unwrap();
+    assert_eq!((rebuilt.rows, space.asked()), (0, 1), "nothing is asked again");
+    assert_eq!(space.rows().await, decided);
+
+    let mut log = Vec::new();
+    space.memory.export(&mut log).await.unwrap();
+    let without = Engine::builder().in_memory().unwrap();
+    let other = without.memory(Scope::whole(SpaceId::new("test").unwrap()));
+    let options = ImportOptions::new("export.jsonl", without.now());
+    let read = other.import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
+    assert_eq!(read.gaps, []);
+    assert_eq!(rows(&other).await, decided, "no model and no kept answer is there");
 }
 
 #[tokio::test(start_paused = true)]
