@@ -58,7 +58,13 @@ pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
 /// other, without making these.
 fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
     let least = if is_family_first(one) { 2 } else { STEM };
+    // Behind what the two have in common only endings may stand.
+    let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let rest = one.len().max(other.len()) - common;
     let go_together = |paradigm: &&Paradigm| {
+        if paradigm.longest < rest {
+            return false;
+        }
         let stems = paradigm.endings.iter().filter_map(|ending| one.strip_suffix(ending.as_str()));
         stems.filter(|stem| stem.chars().nth(least - 1).is_some()).any(|stem| {
             let rest = other.strip_prefix(stem);

@@ -204,6 +204,10 @@ impl Fold {
 
     /// Takes out the facts about or leading to these entities that now are about others, each with the slots in which it was.
     fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<(Fact, Vec<Slot>)> {
+        // Hardly any event says who is whom, and the rest of them shall not cost what is believed of everybody.
+        if entities.is_empty() {
+            return Vec::new();
+        }
         let names = &self.names;
         let canon = |id| names.canon(id);
         let is_near = |fact: &Fact| {

@@ -41,6 +41,8 @@ pub(crate) struct Paradigm {
     pub(crate) endings: Vec<String>,
     /// Whether it is right too rarely to count without company.
     pub(crate) is_weak: bool,
+    /// Bytes of the longest ending.
+    pub(crate) longest: usize,
 }
 
 /// What all files say, as one table. Words are written as [`letters`] leaves them.
@@ -118,8 +120,9 @@ impl Packs {
             "surnames" => self.surnames.extend(words()),
             "endings" | "weak endings" => {
                 let endings = words().map(|ending| if ending == "-" { String::new() } else { ending });
-                let (endings, is_weak) = (endings.collect(), section == "weak endings");
-                self.paradigms.push(Paradigm { endings, is_weak });
+                let (endings, is_weak): (Vec<String>, _) = (endings.collect(), section == "weak endings");
+                let longest = endings.iter().map(String::len).max().unwrap_or_default();
+                self.paradigms.push(Paradigm { endings, is_weak, longest });
             }
             "given" => self.read_given(line, None),
             "given f" => self.read_given(line, Some(Gender::Female)),

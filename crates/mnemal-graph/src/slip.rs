@@ -26,6 +26,9 @@ fn entropy(mut letters: Vec<char>) -> f64 {
 ///
 /// A digit is never a slip.
 pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
+    if one.len().abs_diff(other.len()) > LONGEST_LETTER {
+        return false;
+    }
     let (one, other) = differing(one, other);
     if one.len().max(other.len()) > LONGEST_SLIP {
         return false;
@@ -41,6 +44,8 @@ pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
     }
 }
 
+/// Bytes of a letter, the most by which a slip makes a name longer. Source: UTF-8.
+const LONGEST_LETTER: usize = 4;
 /// Bytes of two letters, the most that a slip touches.
 const LONGEST_SLIP: usize = 8;
 
