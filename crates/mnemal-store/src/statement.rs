@@ -51,32 +51,32 @@ pub(crate) static EVENTS_BY_KEY: Many =
 pub(crate) const SCAN: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where seq > $1 order by seq limit $2"
+    ", checksum, erased_at from event where seq > $1 order by seq limit $2 + 0"
 );
 pub(crate) const LATEST: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where seq < $1 order by seq desc limit $2"
+    ", checksum, erased_at from event where seq < $1 order by seq desc limit $2 + 0"
 );
 pub(crate) const SCAN_SESSION: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where session = $3 and seq > $1 order by seq limit $2"
+    ", checksum, erased_at from event where session = $3 and seq > $1 order by seq limit $2 + 0"
 );
 pub(crate) const LATEST_SESSION: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where session = $3 and seq < $1 order by seq desc limit $2"
+    ", checksum, erased_at from event where session = $3 and seq < $1 order by seq desc limit $2 + 0"
 );
 pub(crate) const SCAN_DECISIONS: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where role = 4 and seq > $1 order by seq limit $2"
+    ", checksum, erased_at from event where role = 4 and seq > $1 order by seq limit $2 + 0"
 );
 pub(crate) const LATEST_DECISIONS: &str = concat!(
     "select ",
     event_columns!(),
-    ", checksum, erased_at from event where role = 4 and seq < $1 order by seq desc limit $2"
+    ", checksum, erased_at from event where role = 4 and seq < $1 order by seq desc limit $2 + 0"
 );
 /// Conversations, each with how many there are whose index is not what the tally says.
 pub(crate) const SESSIONS: &str = "with listed as (select session, count(*) as events, min(seq) as first_seq, \
@@ -85,7 +85,7 @@ pub(crate) const SESSIONS: &str = "with listed as (select session, count(*) as e
      (select count(*) from listed l left join tally t on t.name = 'session/' || l.session \
       where t.events is null or t.events <> l.events or t.seqs <> l.seqs) \
      + abs((select count(*) from tally where name <> 'decisions') - (select count(*) from listed)) \
-     from listed order by last_seq desc limit $1";
+     from listed order by last_seq desc limit $1 + 0";
 /// What an index holds ahead of position `$1` in the direction of a walk and behind it, and what it must hold. The walk
 /// takes the way that the list takes, because a damaged index may answer differently on another; a limit keeps the order.
 macro_rules! tally {
@@ -121,7 +121,7 @@ pub(crate) static ADD_TO_TALLIES: Many = many!(
     " on conflict (name) do update set events = tally.events + excluded.events, seqs = tally.seqs + excluded.seqs"
 );
 pub(crate) const INDEXED: &str =
-    "select seq, id from event where indexed = 1 and seq > $1 order by seq limit $2";
+    "select seq, id from event where indexed = 1 and seq > $1 order by seq limit $2 + 0";
 
 pub(crate) const TOMBSTONES: &str = "select event, body, sentences, at from tombstone order by event";
 pub(crate) static INSERT_TOMBSTONES: Many = many!(
@@ -140,7 +140,7 @@ pub(crate) const BLOCKS: &str = "select b.bytes from block b \
            from block where last_seq > $1) t on t.first_seq = b.first_seq \
      where t.before < $2 order by b.first_seq";
 pub(crate) const BLOCKS_FROM: &str =
-    "select first_seq, bytes from block where first_seq > $1 order by first_seq limit $2";
+    "select first_seq, bytes from block where first_seq > $1 order by first_seq limit $2 + 0";
 pub(crate) const BLOCK_SIZES: &str = "select first_seq, n_rows from block order by first_seq";
 pub(crate) const BLOCK_WEIGHTS: &str =
     "select first_seq, n_rows, length(bytes) from block order by first_seq";
@@ -165,7 +165,7 @@ pub(crate) static INSERT_DEAD: Many = many!(
     " on conflict (layer, event) do update set why = excluded.why"
 );
 pub(crate) const DEAD: &str = "select d.event, d.why from dead_letter d left join event e on e.id = d.event \
-     where d.layer = $1 order by coalesce(e.seq, 0), d.event limit $2";
+     where d.layer = $1 order by coalesce(e.seq, 0), d.event limit $2 + 0";
 
 pub(crate) const EDITION: &str = "select producer, version, difference from edition where layer = $1";
 pub(crate) const PUT_EDITION: &str = "insert into edition (layer, producer, version, difference) values ($1, $2, $3, $4) \
@@ -195,7 +195,8 @@ pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from lea
 /// The same counts alone, and the next learnings behind an id: for whoever keeps few of them.
 pub(crate) const LEARNING_COUNTS: &str =
     "select (select count(*) from learning), (select count(distinct learning) from learning_source)";
-pub(crate) const LEARNINGS_AFTER: &str = "select id, body from learning where id > $1 order by id limit $2";
+pub(crate) const LEARNINGS_AFTER: &str =
+    "select id, body from learning where id > $1 order by id limit $2 + 0";
 /// The same without learnings that rest on an erased event.
 pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
@@ -265,11 +266,11 @@ pub(crate) static SUMMARIES_AT: Many =
     many!("select path, body from summary where body is not null and path in (", "?", ")");
 pub(crate) const SUMMARIES: &str = "select path, body from summary where body is not null order by path";
 pub(crate) const HOLLOW_SUMMARIES: &str =
-    "select path from summary where body is null order by path limit $1";
+    "select path from summary where body is null order by path limit $1 + 0";
 pub(crate) const SUMMARY_PARENTS: &str = "select parent from summary_parent where path = $1 order by parent";
 pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_parent p \
      join summary s on s.path = p.path where p.parent = $1 and s.body is not null \
-     order by p.last_at desc, p.path limit $2";
+     order by p.last_at desc, p.path limit $2 + 0";
 
 /// Those of these events that are erased.
 pub(crate) static ERASED_OF: Many =
@@ -313,9 +314,9 @@ pub(crate) static BELIEVED_OF_SOURCES: Many = many!(
 /// The believed facts of these that stand first; their number comes last. Where a row of one entity does not come into question
 /// any more, none behind it does, so that the database goes on with the next entity.
 pub(crate) static STRONGEST_OF_SUBJECTS: Many =
-    many!(facts!(" where expired_at is null and subject in ("), "?", ") order by rank desc, id limit ?");
+    many!(facts!(" where expired_at is null and subject in ("), "?", ") order by rank desc, id limit ? + 0");
 pub(crate) static STRONGEST_OF_OBJECTS: Many =
-    many!(facts!(" where expired_at is null and object in ("), "?", ") order by rank desc, id limit ?");
+    many!(facts!(" where expired_at is null and object in ("), "?", ") order by rank desc, id limit ? + 0");
 
 pub(crate) const MENTIONS: &str =
     "select event, entity, span_start, span_end, session, occurred_at from mention order by event, entity";
@@ -335,7 +336,7 @@ pub(crate) static MENTIONS_OF_ENTITIES: Many = many!(
 pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, body) values (?, ?, ?, ?)";
 pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
 /// The next receipts behind an id.
-pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2";
+pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2 + 0";
 /// What a session was shown. What it is shown again within the hour (in microseconds) is left as it is: a conversation is shown
 /// most of its lines with each of its turns, and each change is a page and another one of the index by time.
 ///
@@ -369,7 +370,7 @@ pub(crate) static PUT_LEDGER: Many = many!(
     " on conflict (book, name) do update set at = excluded.at, body = excluded.body"
 );
 pub(crate) const LEDGER: &str =
-    "select name, at, body from ledger where book = $1 order by at desc, name limit $2";
+    "select name, at, body from ledger where book = $1 order by at desc, name limit $2 + 0";
 
 /// Working memory. The keys below a path lie between it with a `/` and it with the character behind `/`.
 pub(crate) const PUT_WORKING: &str = "insert into working (key, namespace, expires_at, body) values ($1, $2, $3, $4) \

@@ -293,6 +293,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_limit_is_a_bare_value_for_which_a_statement_is_prepared_anew_each_time() {
+        for sql in statement::all().into_iter().chain(removal::all()) {
+            for limit in sql.split("limit ").skip(1) {
+                assert!(!limit.starts_with(['$', '?']) || limit.contains(" + 0"), "{sql}");
+            }
+        }
+    }
+
     #[tokio::test]
     async fn statements_by_key_use_an_index() {
         let (_folder, store) = store().await;
