@@ -262,3 +262,33 @@ fn everybody_and_all_that_is_known_of_one_are_shown_under_the_names_of_another_m
         assert!(shown.contains(part), "{part} in {shown}");
     }
 }
+
+// proves: NX-09.5 (this surface)
+#[test]
+fn a_person_says_how_many_values_a_predicate_holds_and_takes_it_back() {
+    let home = tempfile::tempdir().unwrap();
+    for (at, text) in [
+        ("2020-05-01T10:00:00Z", "My sister Anna lives in Oslo."),
+        ("2021-05-01T10:00:00Z", "My sister Anna lives in Bergen."),
+    ] {
+        assert_eq!(run(&home, &["log", "add", "--at", at, text]).0, 0);
+    }
+    let homes = || {
+        let listed = read(&home, &["fact", "list", "--about", "Anna", "--predicate", "lives_in", "--json"]);
+        listed["facts"].as_array().unwrap().len()
+    };
+    assert_eq!(homes(), 1);
+    let dry = read(&home, &["fact", "cardinality", "lives_in", "many", "--dry-run", "--json"]);
+    assert_eq!((&dry["dry_run"], homes()), (&json!(true), 1));
+    let decided = read(&home, &["fact", "cardinality", "lives_in", "many", "--json"]);
+    assert_eq!(
+        (&decided["decision"], &decided["names"]),
+        (&json!("cardinality"), &json!(["lives_in", "many"]))
+    );
+    assert_eq!(homes(), 2);
+    read(&home, &["undo", &event(&decided), "--json"]);
+    assert_eq!(homes(), 1);
+    assert_eq!(run(&home, &["fact", "cardinality", "live_in", "many"]).0, 3, "nothing is said with that");
+    assert_eq!(run(&home, &["fact", "cardinality", "visited", "many"]).0, 2, "a happening stays one");
+    assert_eq!(run(&home, &["fact", "cardinality", "lives_in", "several"]).0, 2);
+}

@@ -45,6 +45,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("fact list", Some("")),
     ("fact add", Some("{entity} likes tea --dry-run")),
     ("fact invalidate", Some("{entity} likes tea --dry-run")),
+    ("fact cardinality", Some("lives_in many --dry-run")),
     ("topic list", Some("")),
     ("topic show", Some("garden")),
     ("summary", Some("--tree")),

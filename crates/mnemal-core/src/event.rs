@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    AgentId, Category, ChannelId, EntityId, EventId, Forget, Importance, IndexEntry, LearningKind, Level,
-    NoteKey, Operation, Origin, Predicate, RuleId, SessionId, Span, Speaker, Tag, Timestamp, ToolName, Trust,
-    UserId, Value, Within, WorldTime, Zone,
+    AgentId, Cardinality, Category, ChannelId, EntityId, EventId, Forget, Importance, IndexEntry,
+    LearningKind, Level, NoteKey, Operation, Origin, Predicate, RuleId, SessionId, Span, Speaker, Tag,
+    Timestamp, ToolName, Trust, UserId, Value, Within, WorldTime, Zone,
 };
 
 /// Position in a space's log: dense, starts at 1, in the order of commit.
@@ -101,6 +101,13 @@ pub enum Decision {
         /// The other.
         from: EntityId,
     },
+    /// A predicate holds so many values for one subject in this space from now on; what was said before is weighed again by it.
+    Cardinality {
+        /// The predicate: a shipped one, or one of the space's own.
+        predicate: Predicate,
+        /// How many; a happening stays one, and nothing else becomes one.
+        cardinality: Cardinality,
+    },
     /// What a rule holds back may be used: a copy says it again at its own level, and the event itself stays as it is.
     Release {
         /// What is held back.
@@ -126,6 +133,7 @@ impl Decision {
             | Self::Fact(_)
             | Self::Merge { .. }
             | Self::Split { .. }
+            | Self::Cardinality { .. }
             | Self::Release { .. } => true,
             // What was forgotten stays so, and what an undo took back can be decided again.
             Self::Forget(_) | Self::Undo { .. } => false,

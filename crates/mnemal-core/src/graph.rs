@@ -2,13 +2,13 @@
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::{
     Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Grain, Level, Predicate, Producer, RuleId,
-    SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
+    Ruling, SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
 };
 
 /// Something with a name, or with a role for somebody: "my sister".
@@ -590,6 +590,9 @@ pub struct Edition {
     /// What changed when the rows were made anew last, known before the first row was exchanged; or what would change with
     /// another reader, where [`Difference::by`] is not `producer`.
     pub difference: Option<Difference>,
+    /// What was said in this space of how many values a predicate holds, in the order of the log. A predicate that is not in the
+    /// shipped table is here from the first claim on that a fold met, be it with nothing said of it.
+    pub predicates: BTreeMap<Predicate, Vec<Ruling>>,
 }
 
 /// How rows made anew differ from those that they take the place of. It names no content: what a source says stands in the

@@ -10,6 +10,7 @@ mod scope;
 mod time;
 mod unit;
 
+mod cardinality;
 mod document;
 mod event;
 mod extraction;
@@ -33,6 +34,7 @@ mod working;
 
 mod port;
 
+pub use crate::cardinality::{Cardinality, Ruling};
 pub use crate::consult::Consultant;
 pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Section, Shelf};
 pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage};

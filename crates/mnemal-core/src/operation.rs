@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Category, EventId, Importance, LearningKind, NodePath, Predicate, Producer, Source, Span, Tag};
+use crate::{
+    Cardinality, Category, EventId, Importance, LearningKind, NodePath, Predicate, Producer, Source, Span,
+    Tag,
+};
 
 /// BLAKE3 of the prompt that a model answered; names the answer for an audit, and never the place where it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,6 +96,14 @@ pub enum Deed {
         /// Where the words stand in it.
         quote: Span,
     },
+    /// A predicate of the space's own holds so many values for one subject, as its claims show. A shipped predicate, and one that a
+    /// person decided about, stays as it is.
+    Cardinality {
+        /// The predicate.
+        predicate: Predicate,
+        /// `Now` or `Many`; anything else does nothing.
+        cardinality: Cardinality,
+    },
 }
 
 /// Lines that the text of a summary may have. Source: BA-24, up to 7 sentences.
@@ -149,6 +160,7 @@ impl Deed {
             Self::Claim { .. } => "claim",
             Self::Summarize { .. } => "summarize",
             Self::Prefer { .. } => "prefer",
+            Self::Cardinality { .. } => "cardinality",
         }
     }
 
@@ -161,6 +173,7 @@ impl Deed {
             Self::Infer { from, .. } => from.clone(),
             Self::Compress { turns } => turns.clone(),
             Self::Claim { turn, .. } | Self::Prefer { turn, .. } => vec![*turn],
+            Self::Cardinality { .. } => Vec::new(),
             Self::Summarize { of, .. } => {
                 let mut seen = BTreeSet::new();
                 of.iter().map(|source| source.event).filter(|event| seen.insert(*event)).collect()
@@ -179,7 +192,10 @@ impl Deed {
 
     /// Whether it brings a text of its own; without one it does nothing.
     pub fn has_text(&self) -> bool {
-        !matches!(self, Self::Retire { .. } | Self::Refine { .. } | Self::Claim { .. })
+        !matches!(
+            self,
+            Self::Retire { .. } | Self::Refine { .. } | Self::Claim { .. } | Self::Cardinality { .. }
+        )
     }
 
     /// Returns how it files, if it does.

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Category, Deed, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind, Level, MOST_LINES,
-    NewEvent, Proposal, Span, Speaker,
+    Cardinality, Category, Deed, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind, Level,
+    MOST_LINES, NewEvent, Predicate, Proposal, Span, Speaker,
 };
 use mnemal_text::{
     Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles, specifics, uncovered,
 };
 
+use crate::history::History;
 use crate::note::{is_dear, is_of_one, is_open};
 
 /// Fewest characters of a text that stands for others. Source: AD-47.
@@ -126,6 +127,17 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusa
 pub(crate) fn has_rules(category: &Category) -> bool {
     let first = category.as_str().split('/').next().unwrap_or_default();
     ["timeline", "insights", "anti-patterns", "user-preferences", "identity"].contains(&first)
+}
+
+/// Checks how many values a predicate is said to hold: one at a time or a set, and not what was said of it last.
+pub(crate) fn counted(predicate: &Predicate, deed: &Deed, history: &History) -> Result<(), Refusal> {
+    let is_of_it = |deed: &&Deed| matches!(deed, Deed::Cardinality { predicate: of, .. } if of == predicate);
+    let last = history.operations.iter().rev().map(|(_, known)| known).find(is_of_it);
+    match deed {
+        _ if last == Some(deed) => Err(Refusal::Nothing),
+        Deed::Cardinality { cardinality: Cardinality::Now | Cardinality::Many, .. } => Ok(()),
+        _ => Err(Refusal::Malformed),
+    }
 }
 
 /// Checks words that a model quotes: they are the user's own, exactly as he said them.

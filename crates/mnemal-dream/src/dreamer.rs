@@ -242,6 +242,7 @@ impl Dreamer {
             let is_crossed = touched.is_crossed_by(deed);
             let checked = match deed {
                 Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
+                Deed::Cardinality { predicate, .. } => check::counted(predicate, deed, &history),
                 Deed::Summarize { .. } | Deed::Prefer { .. } => self.check_said(&proposal, &history).await?,
                 _ => check::check(&proposal, &notes),
             };
@@ -436,7 +437,7 @@ fn cost(operation: &Operation) -> usize {
         Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
         Deed::Retire { notes, .. } => notes.len(),
         Deed::Refine { .. } if operation.prompt.is_some() => 0,
-        Deed::Claim { .. } | Deed::Summarize { .. } | Deed::Prefer { .. } => 0,
+        Deed::Claim { .. } | Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Cardinality { .. } => 0,
         _ => 1,
     }
 }
@@ -453,9 +454,10 @@ fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp
     parts.extend([proposal.operation.deed.as_str(), &proposal.operation.because, &proposal.text]);
     let stamp = at.as_micros().to_string();
     parts.push(&stamp);
-    // Nodes of the same sentences may have the same text.
+    // Nodes of the same sentences may have the same text, and predicates none.
     let node = match &proposal.operation.deed {
         Deed::Summarize { node, .. } => Some(node.to_string()),
+        Deed::Cardinality { predicate, .. } => Some(predicate.to_string()),
         _ => None,
     };
     parts.extend(node.as_deref());

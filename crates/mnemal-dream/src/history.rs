@@ -10,11 +10,15 @@ use mnemal_core::{
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-/// Names a deed by its kind and its notes, in whatever order; what it files and says may differ.
+/// Names a deed by its kind and its notes, in whatever order; what it files and says may differ. What is said of a predicate is
+/// named by both.
 pub(crate) fn same(deed: &Deed) -> u128 {
     let mut names = deed.names();
     names.sort_unstable();
-    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    if let Deed::Cardinality { predicate, cardinality } = deed {
+        names.extend([predicate.to_string(), cardinality.as_str().to_owned()]);
+    }
     let parts: Vec<&str> = [deed.as_str()].into_iter().chain(names.iter().map(String::as_str)).collect();
     named_id("dream/deed", &parts)
 }

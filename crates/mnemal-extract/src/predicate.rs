@@ -7,21 +7,7 @@ use mnemal_core::{Error, Result};
 
 use crate::section::{PackFile, Section};
 
-/// How many values a predicate holds for one subject.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cardinality {
-    /// One for life.
-    One,
-    /// One at a time; a new value closes the old one.
-    Now,
-    /// One at a time for each topic.
-    NowPerTopic,
-    /// A set; each member ends only when its end, or its opposite, is said.
-    Many,
-    /// A happening, which never ends to be true.
-    Event,
-}
+pub use mnemal_core::Cardinality;
 
 /// What kind of fact a predicate states.
 #[non_exhaustive]
@@ -126,14 +112,8 @@ fn read(text: &str) -> Result<Vec<PredicateInfo>> {
 fn one(section: Section<'_>) -> Result<PredicateInfo> {
     let name = section.text("name")?.ok_or_else(|| Error::invalid("a predicate has no `name`"))?;
     let wrong = |key: &str| Error::invalid(format!("predicate `{name}` has an unknown `{key}`"));
-    let cardinality = match section.text("cardinality")? {
-        Some("one") => Cardinality::One,
-        Some("now") => Cardinality::Now,
-        Some("now/k") => Cardinality::NowPerTopic,
-        Some("many") => Cardinality::Many,
-        Some("event") => Cardinality::Event,
-        _ => return Err(wrong("cardinality")),
-    };
+    let cardinality = section.text("cardinality")?.and_then(Cardinality::from_name);
+    let cardinality = cardinality.ok_or_else(|| wrong("cardinality"))?;
     let fact = match section.text("fact")? {
         Some("relation") => FactType::Relation,
         Some("attribute") => FactType::Attribute,

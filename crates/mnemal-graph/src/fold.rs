@@ -7,12 +7,13 @@ mod read;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
-    Act, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow, NewEvent, Predicate,
-    Producer, Role, SessionId, Span, Support, Timestamp, derived_id,
+    Act, Cardinality, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow, NewEvent,
+    Predicate, Producer, Role, Ruling, SessionId, Span, Support, Timestamp, derived_id,
 };
 
 use self::held::Held;
 use self::read::{said_names, said_roles};
+use crate::cardinality::Cardinalities;
 use crate::interval::{Version, weigh};
 use crate::names::{Names, Said, Saying, Shift};
 use crate::resolve::{self, Company};
@@ -30,6 +31,8 @@ const PAIR_BYTES: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {
     pub(crate) names: Names,
+    /// How many values predicates hold.
+    pub(crate) held: Cardinalities,
     /// The facts that are believed, by subject; a subject that is not here was not loaded.
     facts: HashMap<EntityId, Held>,
     /// What was named together; an entity that is not here was not loaded.
@@ -75,9 +78,9 @@ impl Fold {
         Self { is_whole: true, ..Self::default() }
     }
 
-    /// Starts from stored entities; facts and company are loaded as they are needed.
-    pub(crate) fn from_names(names: Names) -> Self {
-        Self { names, ..Self::default() }
+    /// Starts from stored entities and what is stored of predicates; facts and company are loaded as they are needed.
+    pub(crate) fn from_names(names: Names, held: Cardinalities) -> Self {
+        Self { names, held, ..Self::default() }
     }
 
     /// Returns about how many bytes are held that can be loaded.
@@ -153,8 +156,8 @@ impl Fold {
     }
 
     fn hold(&mut self, fact: Fact) {
-        let names = &self.names;
-        self.facts.entry(fact.subject).or_default().insert(fact, |id| names.canon(id));
+        let (names, held) = (&self.names, &self.held);
+        self.facts.entry(fact.subject).or_default().insert(fact, held, |id| names.canon(id));
     }
 
     /// Finds out what an event changes in who is whom.
@@ -165,7 +168,7 @@ impl Fold {
     /// Weighs what an event says against what is believed. The subjects of `pending` must be loaded.
     pub(crate) fn weigh(&mut self, reading: Reading<'_>, pending: &Pending) {
         let said = reading.said();
-        let mut slots: BTreeMap<Slot, Vec<Claim>> = BTreeMap::new();
+        let mut slots = self.rule(reading.event.id, pending);
         self.names.follow(&pending.shift, said);
         if let Some((id, name)) = &pending.renamed {
             self.names.choose(*id, name, said);
@@ -177,20 +180,24 @@ impl Fold {
         }
         let decided =
             (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
-        let names = &self.names;
+        for claim in &pending.claims {
+            self.held.meet(&claim.predicate);
+        }
+        let (names, held) = (&self.names, &self.held);
         let canon = |id| names.canon(id);
         for (_, before) in &moved {
             // What stays where it was is weighed again too, without what goes.
             slots.extend(before.iter().map(|slot| (slot.clone(), Vec::new())));
         }
         for (fact, _) in &moved {
-            let rest = places(fact, canon).filter(|(_, claim)| !pending.takes_back(&claim.support));
+            let rest = places(fact, held, canon).filter(|(_, claim)| !pending.takes_back(&claim.support));
             for (slot, claim) in rest {
                 slots.entry(slot).or_default().push(claim);
             }
         }
         for claim in decided.as_ref().unwrap_or(&pending.claims) {
-            let (slot, claim) = place(&claim.predicate, claim.topic.as_deref(), &claim.support, canon);
+            let topic = claim.topic.as_deref();
+            let (slot, claim) = place(&claim.predicate, topic, &claim.support, held, canon);
             slots.entry(slot).or_default().push(claim);
         }
         for (fact, _) in moved {
@@ -202,19 +209,57 @@ impl Fold {
         }
     }
 
+    /// Takes in how many values a predicate holds from now on, by a ruling or because one is taken back; returns the slots that
+    /// are weighed again by it. The facts of that predicate must be loaded.
+    fn rule(&mut self, event: EventId, pending: &Pending) -> BTreeMap<Slot, Vec<Claim>> {
+        let mut slots = BTreeMap::new();
+        let Some(predicate) = self.ruled(pending) else { return slots };
+        let before = self.held.of(&predicate);
+        match (pending.ruling.as_ref(), pending.undone) {
+            (Some((_, is_decided, cardinality)), _) => {
+                let ruling = Ruling { by: event, is_decided: *is_decided, cardinality: *cardinality };
+                self.held.rule(&predicate, ruling);
+            }
+            (None, Some(undone)) => self.held.take_back(&predicate, undone),
+            (None, None) => {}
+        }
+        if self.held.of(&predicate) == before {
+            return slots;
+        }
+        let is_meant = |fact: &Fact| fact.predicate == predicate;
+        let moved: Vec<(Fact, Vec<Slot>)> =
+            self.facts.values_mut().flat_map(|facts| facts.take(is_meant)).collect();
+        for (fact, before) in moved {
+            // What shared a slot with it is weighed again too, without it.
+            let (names, held) = (&self.names, &self.held);
+            let after = places(&fact, held, |id| names.canon(id)).map(|(slot, _)| slot);
+            slots.extend(before.into_iter().chain(after).map(|slot| (slot, Vec::new())));
+            self.hold(fact);
+        }
+        slots
+    }
+
+    /// Returns the predicate about which an event rules, or takes a ruling back.
+    pub(crate) fn ruled(&self, pending: &Pending) -> Option<Predicate> {
+        match (&pending.ruling, pending.undone) {
+            (Some((predicate, ..)), _) => Some(predicate.clone()),
+            (None, undone) => self.held.ruled_by(undone?).cloned(),
+        }
+    }
+
     /// Takes out the facts about or leading to these entities that now are about others, each with the slots in which it was.
     fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<(Fact, Vec<Slot>)> {
         // Hardly any event says who is whom, and the rest of them shall not cost what is believed of everybody.
         if entities.is_empty() {
             return Vec::new();
         }
-        let names = &self.names;
+        let (names, held) = (&self.names, &self.held);
         let canon = |id| names.canon(id);
         let is_near = |fact: &Fact| {
             entities.contains(&fact.subject) || fact.object.entity().is_some_and(|id| entities.contains(&id))
         };
         let is_displaced = |fact: &Fact| {
-            places(fact, canon)
+            places(fact, held, canon)
                 .any(|(slot, claim)| slot.subject != fact.subject || claim.object.key() != fact.object.key())
         };
         let is_meant = |fact: &Fact| is_near(fact) && is_displaced(fact);
@@ -229,10 +274,10 @@ impl Fold {
 
     /// Puts what the claims of one slot come to in the place of what was believed.
     fn settle(&mut self, slot: &Slot, mut claims: Vec<Claim>, reading: Reading<'_>, ordinal: &mut u32) {
-        let names = &self.names;
+        let (names, held) = (&self.names, &self.held);
         let canon = |id| names.canon(id);
         let mut before: Vec<Fact> = self.facts.entry(slot.subject).or_default().take_slot(slot);
-        claims.extend(before.iter().flat_map(|fact| places(fact, canon)).map(|(_, claim)| claim));
+        claims.extend(before.iter().flat_map(|fact| places(fact, held, canon)).map(|(_, claim)| claim));
         let mut fresh = Vec::new();
         for version in weigh(slot.rule, claims) {
             match before
@@ -305,6 +350,8 @@ pub(crate) struct Pending {
     pub(crate) undone: Option<EventId>,
     /// The turn in which a model found the claims that are taken back.
     found_in: Option<EventId>,
+    /// Of which predicate it is said how many values it holds, and whether a person decides so.
+    ruling: Option<(Predicate, bool, Cardinality)>,
     /// Whom a person gave which name.
     renamed: Option<(EntityId, String)>,
 }

@@ -412,7 +412,7 @@ fn ended_by(reason: Reason, support: &Support) -> Superseded {
 }
 
 /// Returns the moment from which a claim says that a value holds: its begin, else when it was said.
-fn begin(support: &Support) -> WorldTime {
+pub(crate) fn begin(support: &Support) -> WorldTime {
     let said = WorldTime::from_seconds(support.occurred_at.as_micros().div_euclid(1_000_000));
     support.valid_at.unwrap_or_else(|| support.invalid_at.map_or(said, |end| said.min(end)))
 }

@@ -11,6 +11,7 @@ mod pack;
 mod slip;
 mod spelling;
 
+mod cardinality;
 mod intake;
 mod interval;
 mod slot;
@@ -26,7 +27,9 @@ mod projector;
 
 mod chain;
 mod company;
+mod counting;
 mod graph;
+mod observed;
 mod suggest;
 mod topic;
 mod walk;
@@ -37,11 +40,14 @@ mod say;
 mod source;
 mod stems;
 
+pub use crate::cardinality::Standing;
 pub use crate::chain::{Chain, Fallback};
 pub use crate::company::{Sightings, Together};
+pub use crate::counting::Counting;
 pub use crate::graph::Graph;
 pub use crate::leftovers::Leftovers;
 pub use crate::model::ModelReader;
+pub use crate::observed::Observed;
 pub use crate::projector::{GraphProjector, Renewal};
 pub use crate::say::said;
 pub use crate::source::GraphSource;

@@ -20,6 +20,7 @@ use mnemal_core::{
 use self::knowledge::Knowledge;
 use self::reader::{Reader, Trouble};
 use self::shadow::Shadow;
+use crate::cardinality::Cardinalities;
 use crate::graph::own;
 use crate::names::Names;
 
@@ -123,7 +124,8 @@ impl GraphProjector {
             return Ok(Knowledge::whole());
         }
         let names = Names::from_rows(own(self.reader.graph.entities(&EntityFilter::all()).await?));
-        Ok(Knowledge::from_names(names, self.unread().await?))
+        let held = Cardinalities::from_rows(self.reader.graph.edition().await?.predicates);
+        Ok(Knowledge::from_names(names, held, self.unread().await?))
     }
 
     /// Returns the events that could not be read, with their positions.
@@ -186,16 +188,27 @@ impl GraphProjector {
     }
 
     /// Returns what the rows are from now on, where that changes.
-    async fn edition(&self, expect: Cursor, folded: &Folded) -> Result<Option<Edition>> {
+    async fn edition(&self, expect: Cursor, folded: &mut Folded) -> Result<Option<Edition>> {
         let is_due = folded.forgets || self.can_read_more(expect, folded).await?;
+        let is_ruled = folded.known.fold.held.take_changed();
+        let predicates = folded.known.fold.held.rows();
         if is_due {
-            let Edition { producer, difference } = self.reader.graph.edition().await?;
+            let Edition { producer, difference, .. } = self.reader.graph.edition().await?;
             // What another version could read is no reason to exchange the rows of the one before.
-            let waits = producer.is_some_and(|known| known != self.producer()) && !folded.forgets;
-            return Ok((!waits).then_some(Edition { producer: None, difference }));
+            let waits = producer.as_ref().is_some_and(|known| *known != self.producer()) && !folded.forgets;
+            let producer = producer.filter(|_| waits);
+            let edition = Edition { producer, difference, predicates: predicates.clone() };
+            return Ok((!waits || is_ruled).then_some(edition));
         }
-        let first = Edition { producer: Some(self.producer()), difference: None };
-        Ok((expect == Cursor::START).then_some(first))
+        if expect == Cursor::START {
+            let producer = Some(self.producer());
+            return Ok(Some(Edition { producer, difference: None, predicates: predicates.clone() }));
+        }
+        if !is_ruled {
+            return Ok(None);
+        }
+        let known = self.reader.graph.edition().await?;
+        Ok(Some(Edition { predicates: predicates.clone(), ..known }))
     }
 
     /// Tries some of the events again that could not be read.
@@ -235,7 +248,7 @@ impl GraphProjector {
     /// `Unavailable` when the database does not answer; the next call begins anew.
     pub async fn weigh(&self, limit: NonZeroUsize) -> Result<Renewal> {
         let graph = &self.reader.graph;
-        let Edition { producer, difference } = graph.edition().await?;
+        let Edition { producer, difference, predicates } = graph.edition().await?;
         let known = difference.filter(|difference| difference.by == Some(self.producer()));
         if known.is_some() || !self.is_read_otherwise().await? {
             return Ok(Renewal { behind: 0, difference: known });
@@ -246,7 +259,7 @@ impl GraphProjector {
             self.keep_shadow(shadow);
             return Ok(renewal);
         };
-        let edition = Some(Edition { producer, difference: Some(difference) });
+        let edition = Some(Edition { producer, difference: Some(difference), predicates });
         let delta = GraphDelta { edition, ..GraphDelta::default() };
         match graph.apply(&delta, &Advance { expect: cursor, next: cursor, ..Advance::default() }).await {
             Ok(()) => {}
@@ -266,8 +279,8 @@ impl GraphProjector {
     /// `Conflict` when another process moves the cursor meanwhile, `Unavailable` when the database does not answer.
     pub async fn doubt(&self) -> Result<()> {
         let graph = &self.reader.graph;
-        let (at, difference) = (graph.cursor().await?, graph.edition().await?.difference);
-        let edition = Some(Edition { producer: None, difference });
+        let (at, known) = (graph.cursor().await?, graph.edition().await?);
+        let edition = Some(Edition { producer: None, ..known });
         let delta = GraphDelta { edition, ..GraphDelta::default() };
         graph.apply(&delta, &Advance { expect: at, next: at, ..Advance::default() }).await
     }
@@ -359,7 +372,7 @@ impl Projector for GraphProjector {
         }
         let mut folded = self.fold(expect, &page).await?;
         let mut delta = folded.known.fold.take_delta();
-        delta.edition = self.edition(expect, &folded).await?;
+        delta.edition = self.edition(expect, &mut folded).await?;
         let Folded { known, next, dead, .. } = folded;
         match graph.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {

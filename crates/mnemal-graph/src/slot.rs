@@ -1,7 +1,9 @@
 //! Which claims are weighed against each other: the slots.
 
-use mnemal_core::{EntityId, Fact, Predicate, Support, Value};
-use mnemal_extract::predicate::{self, Cardinality};
+use mnemal_core::{Cardinality, EntityId, Fact, Predicate, Support, Value};
+use mnemal_extract::predicate;
+
+use crate::cardinality::Cardinalities;
 
 /// How the values of a slot exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,11 +40,12 @@ pub(crate) struct Claim {
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// Puts a claim into its slot. `canon` says what an entity is taken for.
+/// Puts a claim into its slot. `held` says how many values its predicate holds, `canon` what an entity is taken for.
 pub(crate) fn place(
     predicate: &Predicate,
     topic: Option<&str>,
     support: &Support,
+    held: &Cardinalities,
     canon: impl Fn(EntityId) -> EntityId,
 ) -> (Slot, Claim) {
     let object = match &support.object {
@@ -50,10 +53,9 @@ pub(crate) fn place(
         literal @ Value::Literal { .. } => literal.clone(),
     };
     let info = predicate::of(predicate.as_str());
-    let cardinality = info.map_or(Cardinality::Many, |info| info.cardinality);
     let name = predicate.as_str();
     let (of_topic, of_object) = (topic.unwrap_or_default(), object.key());
-    let (rule, key, value) = match cardinality {
+    let (rule, key, value) = match held.of(predicate) {
         Cardinality::One => (Rule::One, name.to_owned(), of_object),
         Cardinality::Now => (Rule::Now, name.to_owned(), of_object),
         // Without a topic nobody knows whether two values are of one thing: tea and trains are both preferred.
@@ -83,7 +85,9 @@ pub(crate) fn place(
 /// Returns the claims of a stored fact, each in its slot.
 pub(crate) fn places<'f>(
     fact: &'f Fact,
+    held: &'f Cardinalities,
     canon: impl Fn(EntityId) -> EntityId + Copy + 'f,
 ) -> impl Iterator<Item = (Slot, Claim)> + 'f {
-    fact.supports.iter().map(move |support| place(&fact.predicate, fact.topic.as_deref(), support, canon))
+    let topic = fact.topic.as_deref();
+    fact.supports.iter().map(move |support| place(&fact.predicate, topic, support, held, canon))
 }

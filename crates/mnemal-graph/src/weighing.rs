@@ -6,6 +6,7 @@ use std::fmt;
 use mnemal_core::{AsOf, EntityId, Fact, FactFilter, Result, Superseded, Timestamp, Within};
 
 use crate::Graph;
+use crate::cardinality::Cardinalities;
 use crate::slot::{Claim, Slot, places};
 
 /// How a fact came to stand where it stands: what was weighed with it, and what ended it.
@@ -61,10 +62,11 @@ impl Graph {
         let ids: BTreeSet<EntityId> = named.flatten().collect();
         let wholes: BTreeMap<EntityId, EntityId> = self.wholes(ids, AsOf::present(Timestamp::MAX)).await?;
         let canon = |id: EntityId| wholes.get(&id).copied().unwrap_or(id);
-        let slots: BTreeSet<Slot> = places(fact, canon).map(|(slot, _)| slot).collect();
+        let held = Cardinalities::from_rows(self.store().edition().await?.predicates);
+        let slots: BTreeSet<Slot> = places(fact, &held, canon).map(|(slot, _)| slot).collect();
         let all: Vec<Claim> = facts
             .iter()
-            .flat_map(|fact| places(fact, canon))
+            .flat_map(|fact| places(fact, &held, canon))
             .filter(|(slot, _)| slots.contains(slot))
             .map(|(_, claim)| claim)
             .collect();

@@ -167,7 +167,9 @@ pub(crate) static INSERT_DEAD: Many = many!(
 pub(crate) const DEAD: &str = "select d.event, d.why from dead_letter d left join event e on e.id = d.event \
      where d.layer = $1 order by coalesce(e.seq, 0), d.event limit $2 + 0";
 
-pub(crate) const EDITION: &str = "select producer, version, difference from edition where layer = $1";
+/// The edition of a layer ($1), with what stands in the row beside it ($2).
+pub(crate) const EDITION: &str = "select producer, version, difference, \
+     (select difference from edition where layer = $2) from edition where layer = $1";
 pub(crate) const PUT_EDITION: &str = "insert into edition (layer, producer, version, difference) values ($1, $2, $3, $4) \
      on conflict (layer) do update set producer = excluded.producer, version = excluded.version, \
      difference = excluded.difference";

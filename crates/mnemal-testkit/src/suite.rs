@@ -174,6 +174,7 @@ macro_rules! graph_store_conformance {
                 an_old_cursor_is_a_conflict_and_writes_nothing,
                 applying_the_same_rows_again_changes_nothing,
                 reset_drops_rows_and_cursor,
+                an_edition_comes_back_with_what_was_said_of_predicates,
                 filters_agree_with_the_reference,
                 as_of_hides_what_was_not_known_or_no_longer_holds,
                 the_strongest_facts_around_somebody_come_first,

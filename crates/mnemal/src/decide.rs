@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use mnemal_core::{
-    AsOf, Cursor, Decision, Degraded, Entity, EntityId, Error, Event, EventFilter, EventId, EventKind,
-    FactChoice, FactDecision, FactFilter, Origin, Predicate, Result, Role, Timestamp, Value, Within,
+    AsOf, Cardinality, Cursor, Decision, Degraded, Entity, EntityId, Error, Event, EventFilter, EventId,
+    EventKind, FactChoice, FactDecision, FactFilter, Origin, Predicate, Result, Role, Timestamp, Value,
+    Within,
 };
 use mnemal_events::Ack;
 use mnemal_text::fold;
@@ -37,13 +38,33 @@ pub fn renaming(id: EntityId, name: &str) -> Result<Decision> {
     }))
 }
 
+/// Returns the decision that a predicate holds so many values for one subject in this space from now on.
+///
+/// # Errors
+/// `Invalid` for a happening, which stays one, and for making anything one.
+pub fn holding(predicate: Predicate, cardinality: Cardinality) -> Result<Decision> {
+    let shipped = mnemal_extract::predicate::of(predicate.as_str()).map(|info| info.cardinality);
+    if shipped == Some(Cardinality::Event) {
+        return Err(Error::invalid(format!("{predicate} is what happens, and each time stands for itself")));
+    }
+    if cardinality == Cardinality::Event {
+        return Err(Error::invalid(format!("{predicate} cannot become what happens")));
+    }
+    Ok(Decision::Cardinality { predicate, cardinality })
+}
+
+/// Whether a predicate is one of the shipped table; any other is the space's own.
+pub fn is_shipped(predicate: &Predicate) -> bool {
+    mnemal_extract::predicate::of(predicate.as_str()).is_some()
+}
+
 /// Returns the key of words as the object of a fact: words of one key are one value.
 pub fn value_key(words: &str) -> String {
     fold(words)
 }
 
 impl Memory {
-    /// Logs what the user decided about a fact, a note or a learning, or that two entities are one, or two; readers see it
+    /// Logs what the user decided about a fact, a predicate, a note or a learning, or that two entities are one, or two; readers see it
     /// next, a context too, which does not read the log into the graph itself.
     ///
     /// # Errors
@@ -53,6 +74,7 @@ impl Memory {
             Decision::Fact(_)
             | Decision::Merge { .. }
             | Decision::Split { .. }
+            | Decision::Cardinality { .. }
             | Decision::Archive { .. }
             | Decision::Restore { .. }
             | Decision::Reject { .. }
@@ -70,7 +92,9 @@ impl Memory {
                 ack.gaps.extend(gaps);
                 Ok(ack)
             }
-            _ => Err(Error::invalid("only facts, entities, notes and learnings are decided about here")),
+            _ => Err(Error::invalid(
+                "only facts, predicates, entities, notes and learnings are decided about here",
+            )),
         }
     }
 
@@ -90,7 +114,7 @@ impl Memory {
         }
     }
 
-    /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a note or a learning back, a release, or
+    /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a predicate, a note or a learning back, a release, or
     /// an operation.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use mnemal_dream::{
     Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Run,
     Spellings, Written,
 };
+use mnemal_graph::Counting;
 
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
@@ -40,9 +41,9 @@ impl Engine {
     /// `Conflict` when another process does background work now; `Unsupported` without notes or a log.
     pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
         let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
+        let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
         let by_model = self.model_passes();
         if !by_model.is_empty() {
-            let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
             let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
         }
         let dreamer = self.dreamer(by_model)?;
@@ -117,6 +118,9 @@ impl Engine {
         ];
         if self.settings().dream.insights {
             passes.push(Arc::new(Insights::new(rows())));
+        }
+        if let Slot::Filled(graph) = &self.stores().graph {
+            passes.push(Arc::new(Counting::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
         }
         let mut passes: Vec<Arc<dyn Pass>> =
             passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();

@@ -63,7 +63,8 @@ pub use mnemal_events::{
     Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Released, Skipped, Taken,
 };
 pub use mnemal_graph::{
-    Graph, Likeness, Neighbourhood, Path, Reached, Sightings, Suggestion, Together, Topic, Weighing,
+    Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
+    Suggestion, Together, Topic, Weighing,
 };
 pub use mnemal_learnings::ProfileHeading;
 #[cfg(feature = "http")]
@@ -90,7 +91,7 @@ pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::compress::{CompressCall, Compressed, Draft, Method, Spoken, TimelineEntry};
 pub use crate::counter::EstimateCounter;
-pub use crate::decide::{renaming, value_key};
+pub use crate::decide::{holding, is_shipped, renaming, value_key};
 pub use crate::diff::{Change, ChangeKind, Changes};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;

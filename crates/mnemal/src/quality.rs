@@ -9,6 +9,7 @@ use mnemal_core::{
 };
 use mnemal_events::tombstone_text;
 use mnemal_extract::Tier;
+use mnemal_graph::Observed;
 
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
@@ -51,7 +52,7 @@ pub struct QualityMeasure {
     pub is_finding: bool,
     /// What mends it.
     pub fix: &'static str,
-    /// Some of the records that it counts.
+    /// Some of the records that it counts; of `predicates` each with at least 20 subjects, in words.
     pub examples: Vec<String>,
 }
 
@@ -67,7 +68,27 @@ impl QualityMeasure {
         let examples = examples.into_iter().take(EXAMPLES).collect();
         Self { name, value, unit: QualityUnit::Records, of: of as u64, is_finding, fix, examples }
     }
+
+    /// Counts predicates whose claims show something else than what they are taken for; tells all of which there is enough to say,
+    /// those first.
+    fn predicates(mut observed: Vec<Observed>) -> Self {
+        observed.retain(|one| one.judged() >= ENOUGH);
+        observed.sort_by_key(|one| !one.disagrees());
+        let wrong = observed.iter().filter(|one| one.disagrees()).count();
+        Self {
+            name: "predicates",
+            value: wrong as f64,
+            unit: QualityUnit::Records,
+            of: observed.len() as u64,
+            is_finding: wrong > 0,
+            fix: "`mnemal fact cardinality PREDICATE one|now|many` decides; the dream changes no shipped one",
+            examples: observed.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
+
+/// Subjects of which a predicate is told. Source: NX-09.4; fewer show nothing.
+const ENOUGH: usize = 20;
 
 /// Examples that a measure names. Source: own choice, a line of a screen.
 const EXAMPLES: usize = 3;
@@ -76,7 +97,7 @@ impl Memory {
     /// Measures how good what the space holds is; reads at most the newest 10,000 events, and writes nothing.
     ///
     /// In this order: `duplicates` and `near_duplicates` among the notes that hold, `echoes` among events, `orphans` (notes
-    /// and facts whose words are gone), `disputed_facts`, `candidates` that were never promoted, `stale_summaries`, `lag`
+    /// and facts whose words are gone), `disputed_facts`, `candidates` that were never promoted, `predicates` whose claims disagree with how many values they hold, `stale_summaries`, `lag`
     /// (events that a layer has not read), `secrets` that the present rules find, `held_back`, `external`,
     /// `notes_per_turn`, `unread_languages`. A layer that the build has not is left out.
     ///
@@ -149,6 +170,8 @@ impl Memory {
         measures.push(QualityMeasure::records("disputed_facts", disputed, facts.len(), fix));
         let fix = "a candidate waits for a second conversation; `mnemal fact add` decides now";
         measures.push(QualityMeasure::share("candidates", (candidates, facts.len()), 1.0, fix));
+        let observed = graph.observed(Within::All, self.engine().now()).await?;
+        measures.push(QualityMeasure::predicates(observed));
         Ok(())
     }
 

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use mnemal::{
-    Act, AsOf, Builder, Confidence, Engine, ErrorKind, ExtractedFact, Extraction, Extractor, InstallationKey,
-    Layer, Memory, Message, Object, Predicate, Producer, RuleId, Scope, SessionId, SpaceId, Span, Subject,
-    Timestamp, Trust, Utterance, Zone,
+    Act, AsOf, Builder, Cardinality, Confidence, Deed, DreamRun, Engine, ErrorKind, ExtractedFact,
+    Extraction, Extractor, InstallationKey, Layer, Memory, Message, Object, Predicate, Producer, RuleId,
+    Scope, SessionId, SpaceId, Span, Subject, Timestamp, Trust, Utterance, Zone,
 };
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::Chain;
@@ -126,4 +126,123 @@ async fn vectors_and_the_graph_are_on_and_each_is_switched_off_alone() {
             Err(error) => assert_eq!((error.kind(), has_graph), (ErrorKind::Unsupported, false)),
         }
     }
+}
+
+/// Reads `Anna sits_at door` as what it says, one a line.
+#[derive(Debug)]
+struct Lines;
+
+impl Extractor for Lines {
+    fn producer(&self) -> Producer {
+        Producer { id: "lines".into(), version: 1 }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let text = utterance.event.kept().map_or("", |kept| kept.content.as_str());
+        let span = Span::whole(text).unwrap();
+        let claim = |line: &str| {
+            let [subject, predicate, object] =
+                <[&str; 3]>::try_from(line.split(' ').collect::<Vec<_>>()).ok()?;
+            Some(ExtractedFact {
+                rule: RuleId::new("lines.claim").unwrap(),
+                predicate: Predicate::new(predicate).ok()?,
+                subject: Subject::Named(subject.to_owned()),
+                object: Object { key: object.into(), text: object.into(), kind: None, topic: None, span },
+                act: Act::Assert,
+                attributed_to: None,
+                time: None,
+                confidence: Confidence::new(0.9),
+                span,
+                sentence: span,
+            })
+        };
+        Extraction { facts: text.lines().filter_map(claim).collect(), ..Extraction::default() }
+    }
+}
+
+/// Names of which no two are like each other.
+fn names(n: usize) -> impl Iterator<Item = String> {
+    const FIRST: [&str; 6] = ["Bra", "Clo", "Dyf", "Gur", "Hem", "Jos"];
+    const LAST: [&str; 6] = ["kant", "lipp", "mord", "nuss", "quev", "zwil"];
+    (0..n).map(|n| format!("{}{}", FIRST[n % 6], LAST[n / 6]))
+}
+
+fn day(day: i64) -> Timestamp {
+    Timestamp::from_micros((19_723 + day) * 86_400_000_000).unwrap()
+}
+
+/// A memory that is read by [`Lines`], a year after what is said.
+fn lined() -> Memory {
+    let clock = Arc::new(ManualClock::at(day(365)));
+    memory(builder().with_clock(clock).with_extractor(Arc::new(Lines)))
+}
+
+async fn say(memory: &Memory, on: i64, who: &str, text: String) {
+    let session = SessionId::new(format!("s-{who}")).unwrap();
+    let _ack =
+        memory.log(Message::user(text).session(session).occurred_at(day(on), Zone::utc())).await.unwrap();
+}
+
+// proves: NX-09.4
+#[tokio::test]
+async fn a_predicate_of_the_host_is_learnt_by_the_dream_told_and_taken_back() {
+    let memory = lined();
+    for who in names(36) {
+        say(&memory, 1, &who, format!("{who} sits_at door")).await;
+        say(&memory, 20, &who, format!("{who} sits_at window")).await;
+    }
+    let first = names(1).next().unwrap();
+    let seats = async || lines(&memory, &first).await.len();
+    assert_eq!(seats().await, 2, "a set until something is learnt");
+    let owner = mnemal::OwnerId::new("test").unwrap();
+    let dry = memory.engine().dream(&owner, DreamRun::Dry).await.unwrap();
+    assert_eq!((dry.accepted().count(), seats().await), (1, 2));
+    let cycle = memory.engine().dream(&owner, DreamRun::Asked).await.unwrap();
+    let [done] = cycle.judged.as_slice() else { unreachable!("{:?}", cycle.judged) };
+    let operation = &done.proposal.operation;
+    let sits_at = Predicate::new("sits_at").unwrap();
+    assert_eq!(
+        operation.deed,
+        Deed::Cardinality { predicate: sits_at.clone(), cardinality: Cardinality::Now }
+    );
+    assert_eq!((operation.because.contains("36 one after another"), operation.shown.len()), (true, 72));
+    assert_eq!(seats().await, 1);
+    let again = memory.engine().dream(&owner, DreamRun::Asked).await.unwrap();
+    assert_eq!(again.judged, [], "it is known");
+    let undo = memory.undoing(done.event.unwrap()).await.unwrap();
+    assert!(memory.decide(undo).await.unwrap().gaps.is_empty());
+    assert_eq!(seats().await, 2);
+    let again = memory.engine().dream(&owner, DreamRun::Asked).await.unwrap();
+    assert_eq!((again.accepted().count(), seats().await), (0, 2), "what a person took back stays so");
+}
+
+// proves: NX-09.5
+#[tokio::test]
+async fn a_shipped_predicate_that_its_claims_contradict_is_a_finding_and_a_person_decides() {
+    let memory = lined();
+    for who in names(20) {
+        say(&memory, 1, &who, format!("{who} lives_in Oslo\n{who} lives_in Rome")).await;
+    }
+    let owner = mnemal::OwnerId::new("test").unwrap();
+    assert_eq!(memory.engine().dream(&owner, DreamRun::Asked).await.unwrap().judged, [], "never by itself");
+    let measured = async || {
+        let all = memory.quality().await.unwrap();
+        all.into_iter().find(|measure| measure.name == "predicates").unwrap()
+    };
+    let found = measured().await;
+    assert_eq!((found.is_finding, found.of, found.value.to_bits()), (true, 1, 1.0_f64.to_bits()));
+    assert!(
+        found.examples[0].starts_with("lives_in is now (shipped): of 20 subjects 20 hold two values at once")
+    );
+    let lives_in = Predicate::new("lives_in").unwrap();
+    let decision = mnemal::holding(lives_in, Cardinality::Many).unwrap();
+    let decided = memory.decide(decision).await.unwrap().value.id;
+    let found = measured().await;
+    assert_eq!((found.is_finding, found.examples.len()), (false, 1), "it is told, and as it should be");
+    let undo = memory.undoing(decided).await.unwrap();
+    let _ack = memory.decide(undo).await.unwrap();
+    assert!(measured().await.is_finding);
+    let trip = Predicate::new("visited").unwrap();
+    let refused = mnemal::holding(trip, Cardinality::Many).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
 }

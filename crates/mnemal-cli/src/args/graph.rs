@@ -141,6 +141,18 @@ pub(crate) enum Fact {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Say how many values a predicate holds for one subject here; what was said before is weighed again, and `undo` takes it
+    /// back.
+    Cardinality {
+        /// The predicate: `works_at`, or one that an extractor of the host brings.
+        predicate: String,
+        /// `one` for life, one at a time (`now`), one at a time for each topic (`now/k`), or a set (`many`).
+        #[arg(value_parser = ["one", "now", "now/k", "many"])]
+        cardinality: String,
+        /// Only say what would be decided.
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// `topic`.
@@ -192,6 +204,6 @@ pub(crate) enum Graph {
 /// `undo`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Undo {
-    /// `evt_…` of a decision: a fact that was added or invalidated, a merge, a new name; or of an operation of the dream.
+    /// `evt_…` of a decision: a fact that was added or invalidated, a merge, a new name, a cardinality; or of an operation of the dream.
     pub(crate) event: String,
 }

@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use mnemal::{
-    Act, AsOf, Decision, Entity, Error, ErrorKind, EventId, FactChoice, FactDecision, FactFilter, FactId,
-    Grain, Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime, Zone,
+    Act, AsOf, Cardinality, Decision, Entity, Error, ErrorKind, EventId, FactChoice, FactDecision,
+    FactFilter, FactId, Grain, Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime,
+    Zone,
 };
 use serde::Serialize;
 
@@ -44,6 +45,11 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
             };
             let choice = if wrong { FactChoice::Reject } else { FactChoice::End { at } };
             invalidate(memory, &what, choice, Going::from(dry_run), output).await
+        }
+        Fact::Cardinality { predicate, cardinality, dry_run } => {
+            let cardinality = Cardinality::from_name(&cardinality)
+                .ok_or_else(|| Error::invalid(format!("no cardinality {cardinality:?}")))?;
+            hold(memory, Predicate::new(predicate)?, cardinality, Going::from(dry_run), output).await
         }
     }
 }
@@ -88,6 +94,30 @@ async fn add(memory: &Memory, fact: FactDecision, said: Said, going: Going, outp
     let text = format!("{} – {what}: {}{since}{until}", said.subject.name, said.shown);
     let names = [said.subject.name, fact.predicate.to_string(), said.shown];
     decided(memory, Decision::Fact(fact), going, output, ("add", &names, &text)).await
+}
+
+/// Decides how many values a predicate holds; one with which nothing was ever said is a slip of the keyboard.
+async fn hold(
+    memory: &Memory,
+    predicate: Predicate,
+    cardinality: Cardinality,
+    going: Going,
+    output: &Output,
+) -> Result<u8> {
+    let decision = mnemal::holding(predicate.clone(), cardinality)?;
+    let filter = FactFilter { predicates: Within::Only(vec![predicate.clone()]), ..FactFilter::all() };
+    if !mnemal::is_shipped(&predicate) && memory.graph().await?.history(&filter).await?.is_empty() {
+        return Err(Error::not_found(format!("nothing is said with {predicate:?} here")).into());
+    }
+    let how = match cardinality {
+        Cardinality::One => "one value for life",
+        Cardinality::Now => "one value at a time",
+        Cardinality::NowPerTopic => "one value at a time for each topic",
+        _ => "many values at once",
+    };
+    let text = format!("{} – holds {how}", predicate.as_str().replace('_', " "));
+    let names = [predicate.to_string(), cardinality.as_str().to_owned()];
+    decided(memory, decision, going, output, ("cardinality", &names, &text)).await
 }
 
 /// Returns what an object means: somebody or something that is known by the name, or the words.

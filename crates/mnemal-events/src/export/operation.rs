@@ -6,7 +6,7 @@ use mnemal_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::wire::{ids, texts};
+use super::wire::{cardinality_of, ids, texts};
 
 /// An operation.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,6 +55,10 @@ enum DeedLine {
     Prefer {
         turn: String,
         quote: (u32, u32),
+    },
+    Cardinality {
+        predicate: String,
+        cardinality: String,
     },
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
@@ -115,6 +119,10 @@ impl From<&Deed> for DeedLine {
             Deed::Prefer { turn, quote } => {
                 Self::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
             }
+            Deed::Cardinality { predicate, cardinality } => Self::Cardinality {
+                predicate: predicate.to_string(),
+                cardinality: cardinality.as_str().to_owned(),
+            },
             _ => Self::Unknown,
         }
     }
@@ -196,6 +204,10 @@ impl DeedLine {
             Self::Prefer { turn, quote: (start, end) } => {
                 Deed::Prefer { turn: turn.parse()?, quote: Span { start, end } }
             }
+            Self::Cardinality { predicate, cardinality } => Deed::Cardinality {
+                predicate: Predicate::new(predicate)?,
+                cardinality: cardinality_of(&cardinality)?,
+            },
             Self::Unknown => return Err(Error::invalid("an operation of an unknown kind")),
         })
     }

@@ -1,10 +1,10 @@
 //! The lines of our export, written out by hand: what is here is compatible for as long as the version stands.
 
 use mnemal_core::{
-    AgentId, Category, ChannelId, Decision, Error, Event, EventId, EventKind, FactChoice, FactDecision,
-    Forget, Importance, LearningKind, Metadata, NewEvent, NoteKey, Origin, Predicate, Remember, Result, Role,
-    RuleId, Selector, SessionId, Span, Speaker, Tag, Tombstone, TombstoneHash, ToolName, UserId, Value,
-    WorldTime, Zone,
+    AgentId, Cardinality, Category, ChannelId, Decision, Error, Event, EventId, EventKind, FactChoice,
+    FactDecision, Forget, Importance, LearningKind, Metadata, NewEvent, NoteKey, Origin, Predicate, Remember,
+    Result, Role, RuleId, Selector, SessionId, Span, Speaker, Tag, Tombstone, TombstoneHash, ToolName,
+    UserId, Value, WorldTime, Zone,
 };
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,10 @@ pub(crate) enum Kind {
     },
     Undo {
         decision: String,
+    },
+    Cardinality {
+        predicate: String,
+        cardinality: String,
     },
     Release {
         event: String,
@@ -284,6 +288,10 @@ impl Kind {
             Decision::Merge { one, into } => Self::Merge { one: one.to_string(), into: into.to_string() },
             Decision::Split { one, from } => Self::Split { one: one.to_string(), from: from.to_string() },
             Decision::Undo { decision } => Self::Undo { decision: decision.to_string() },
+            Decision::Cardinality { predicate, cardinality } => Self::Cardinality {
+                predicate: predicate.to_string(),
+                cardinality: cardinality.as_str().to_owned(),
+            },
             Decision::Release { event, copy } => {
                 Self::Release { event: event.to_string(), copy: copy.to_string() }
             }
@@ -321,6 +329,10 @@ impl Kind {
             Self::Undo { decision } => {
                 Ok(EventKind::Decision(Decision::Undo { decision: decision.parse()? }))
             }
+            Self::Cardinality { predicate, cardinality } => Ok(EventKind::Decision(Decision::Cardinality {
+                predicate: Predicate::new(predicate)?,
+                cardinality: cardinality_of(&cardinality)?,
+            })),
             Self::Release { event, copy } => {
                 Ok(EventKind::Decision(Decision::Release { event: event.parse()?, copy: copy.parse()? }))
             }
@@ -430,4 +442,9 @@ fn unhex(text: &str) -> Result<TombstoneHash> {
     number
         .map(|number| TombstoneHash(number.to_be_bytes()))
         .ok_or_else(|| Error::invalid("not a hash of a tombstone"))
+}
+
+/// Reads how many values a predicate holds.
+pub(super) fn cardinality_of(name: &str) -> Result<Cardinality> {
+    Cardinality::from_name(name).ok_or_else(|| Error::invalid("an unknown cardinality"))
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    AgentId, Category, Cursor, Decision, ErrorKind, EventId, EventKind, EventStore, Forget, Importance,
-    IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Origin, Remember, Selector, SessionId, SpaceId,
-    Speaker, Tag, Timestamp, ToolName, UserId, Zone,
+    AgentId, Cardinality, Category, Cursor, Decision, Deed, ErrorKind, EventId, EventKind, EventStore,
+    Forget, Importance, IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Operation, Origin, Predicate,
+    Producer, Remember, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp, ToolName, UserId, Zone,
 };
 use mnemal_events::{Exporter, Form, Format, ImportOptions, LogSettings, tombstones_for};
 use mnemal_testkit::{TermIndexer, block_on};
@@ -65,6 +65,20 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         Just(EventKind::Decision(Decision::Archive { key: NoteKey::new("k").unwrap() })),
         Just(EventKind::Decision(Decision::Restore { key: NoteKey::new("k").unwrap() })),
         Just(EventKind::Decision(Decision::Reject { key: NoteKey::new("k").unwrap() })),
+        Just(EventKind::Decision(Decision::Cardinality {
+            predicate: Predicate::new("sits_at").unwrap(),
+            cardinality: Cardinality::NowPerTopic,
+        })),
+        Just(EventKind::Operation(Operation {
+            deed: Deed::Cardinality {
+                predicate: Predicate::new("sits_at").unwrap(),
+                cardinality: Cardinality::Now,
+            },
+            producer: Producer { id: "dream/cardinality".to_owned(), version: 1 },
+            prompt: None,
+            shown: vec![EventId(3)],
+            because: "it was counted".to_owned(),
+        })),
         Just(EventKind::Decision(Decision::Forget(Forget {
             selector: Selector::Session(SessionId::new("s 1").unwrap()),
             events: vec![EventId(3)],

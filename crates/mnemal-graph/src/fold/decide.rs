@@ -1,20 +1,31 @@
 //! From what a person decided to claims, joins and their ends.
 
 use mnemal_core::{
-    Act, Confidence, Decision, EntityId, EntityKind, Event, EventKind, FactChoice, FactDecision, Level,
-    NewEvent, Predicate, RuleId, Says, Source, Span, Support, Value,
+    Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, FactChoice, FactDecision, Level,
+    NewEvent, Operation, Predicate, RuleId, Says, Source, Span, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
 use super::{Fold, Pending, Reading, Resolved};
+use crate::cardinality::{may_decide, may_learn};
 use crate::names::Saying;
 use crate::resolve::{self, Scene};
 
 impl Fold {
-    /// Returns what a decision asks for. Only the user decides, and only about what is known.
+    /// Returns what a decision asks for, or what the engine learnt. Only the user decides, and only about what is known.
     pub(crate) fn decide(&self, event: &Event, kept: &NewEvent) -> Pending {
         let mut pending = Pending::default();
-        let EventKind::Decision(decision) = &kept.kind else { return pending };
+        let decision = match &kept.kind {
+            EventKind::Decision(decision) => decision,
+            EventKind::Operation(Operation {
+                deed: Deed::Cardinality { predicate, cardinality }, ..
+            }) => {
+                let learnt = may_learn(predicate, *cardinality);
+                pending.ruling = learnt.then(|| (predicate.clone(), false, *cardinality));
+                return pending;
+            }
+            _ => return pending,
+        };
         if event.level < Level::User {
             return pending;
         }
@@ -34,6 +45,9 @@ impl Fold {
             }
             Decision::Split { one, from } if is_known(one) && is_known(from) => {
                 pending.sayings.push(Saying { one: *one, other: *from, says: Says::Split });
+            }
+            Decision::Cardinality { predicate, cardinality } if may_decide(predicate, *cardinality) => {
+                pending.ruling = Some((predicate.clone(), true, *cardinality));
             }
             Decision::Undo { decision } => pending.undone = Some(*decision),
             _ => {}

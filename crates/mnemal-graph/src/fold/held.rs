@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mnemal_core::{EntityId, Fact, FactId};
 
+use crate::cardinality::Cardinalities;
 use crate::slot::{Slot, places};
 
 /// The believed facts of a subject.
@@ -23,10 +24,15 @@ impl Held {
         self.facts.values().map(|(fact, _)| fact)
     }
 
-    /// Puts a fact in; `canon` says what an entity is taken for.
-    pub(super) fn insert(&mut self, fact: Fact, canon: impl Fn(EntityId) -> EntityId + Copy) {
+    /// Puts a fact in; `held` says how many values its predicate holds, `canon` what an entity is taken for.
+    pub(super) fn insert(
+        &mut self,
+        fact: Fact,
+        held: &Cardinalities,
+        canon: impl Fn(EntityId) -> EntityId + Copy,
+    ) {
         self.remove(fact.id);
-        let mut slots: Vec<Slot> = places(&fact, canon).map(|(slot, _)| slot).collect();
+        let mut slots: Vec<Slot> = places(&fact, held, canon).map(|(slot, _)| slot).collect();
         slots.sort_unstable();
         slots.dedup();
         for slot in &slots {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use mnemal_core::{Event, EventId, NewEvent, Role, Seq, SessionId};
 
+use crate::cardinality::Cardinalities;
 use crate::fold::Fold;
 use crate::names::Names;
 
@@ -53,9 +54,9 @@ impl Knowledge {
     }
 
     /// Knows the names; everything else is loaded as it is needed.
-    pub(super) fn from_names(names: Names, unread: Vec<(EventId, Seq)>) -> Self {
+    pub(super) fn from_names(names: Names, held: Cardinalities, unread: Vec<(EventId, Seq)>) -> Self {
         Self {
-            fold: Fold::from_names(names),
+            fold: Fold::from_names(names, held),
             recent: HashMap::new(),
             trims: 0,
             needed: 0,
@@ -113,7 +114,8 @@ impl Knowledge {
         self.trim_recent();
         self.trims += 1;
         if self.trims.is_multiple_of(WEIGHED_EVERY) && self.fold.weight() > MOST {
-            self.fold = Fold::from_names(std::mem::take(&mut self.fold.names));
+            let (names, held) = (&mut self.fold.names, &mut self.fold.held);
+            self.fold = Fold::from_names(std::mem::take(names), std::mem::take(held));
         }
     }
 

@@ -169,7 +169,11 @@ impl Shadow {
     /// Writes the next transaction of a comparison that is done; returns whether it was the last.
     pub(super) async fn exchange(&mut self, reader: &Reader) -> Result<bool> {
         let Some(comparison) = &mut self.comparison else { return Ok(false) };
-        let edition = |producer| Some(Edition { producer, difference: Some(comparison.difference.clone()) });
+        let (difference, predicates) = (&comparison.difference, self.known.fold.held.rows());
+        let edition = |producer| {
+            let (difference, predicates) = (Some(difference.clone()), predicates.clone());
+            Some(Edition { producer, difference, predicates })
+        };
         let mut advance = Advance { expect: self.at, next: self.at, ..Advance::default() };
         if !comparison.is_announced {
             let delta = GraphDelta { edition: edition(None), ..GraphDelta::default() };

@@ -9,6 +9,7 @@
 
 mod log;
 
+mod cardinality;
 mod chain;
 mod company;
 mod crowd;

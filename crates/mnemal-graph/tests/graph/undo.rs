@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use mnemal_core::{
-    AsOf, Decision, Entity, EntityId, EventId, Fact, FactChoice, FactDecision, FactFilter, GraphStore as _,
-    Predicate, Timestamp, WorldTime,
+    AsOf, Cardinality, Decision, Entity, EntityId, EventId, Fact, FactChoice, FactDecision, FactFilter,
+    GraphStore as _, Predicate, Timestamp, WorldTime,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ type Choice = (u8, prop::sample::Index, prop::sample::Index, bool);
 
 fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
     let one =
-        (0..10_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop::bool::weighted(0.3));
+        (0..12_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop::bool::weighted(0.3));
     prop::collection::vec(one, 1..most)
 }
 
@@ -40,7 +40,15 @@ fn decision(life: &Life, (sort, one, other, is_stale): Choice) -> Decision {
         5 => fact("likes", words("tea"), FactChoice::Reject),
         6 => fact("likes", words("tea"), FactChoice::End { at }),
         7 => fact("likes", words("tea"), FactChoice::Add { valid_at: Some(at), invalid_at: None }),
-        8 => fact("lives_in", mnemal_core::Value::Entity(other), add),
+        8 => {
+            let cardinality = if is_stale { Cardinality::One } else { Cardinality::Now };
+            Decision::Cardinality { predicate: Predicate::new("likes").unwrap(), cardinality }
+        }
+        9 => {
+            let cardinality = if is_stale { Cardinality::One } else { Cardinality::Many };
+            Decision::Cardinality { predicate: Predicate::new("lives_in").unwrap(), cardinality }
+        }
+        10 => fact("lives_in", mnemal_core::Value::Entity(other), add),
         _ => fact("likes", words("tea"), add),
     }
 }

@@ -156,6 +156,7 @@ fn verb(of: &Decision) -> &'static str {
         Decision::Merge { .. } => "merge",
         Decision::Split { .. } => "split",
         Decision::Undo { .. } => "undo",
+        Decision::Cardinality { .. } => "cardinality",
         Decision::Release { .. } => "release",
         _ => "other",
     }

@@ -19,6 +19,8 @@ use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
 use crate::{removal, statement};
 
 const LAYER: Layer = Layer::Graph;
+/// The row beside the edition that says how many values predicates hold, where anything is said of that.
+const PREDICATES: &str = "graph/predicates";
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
     match sql.state().await {
@@ -34,6 +36,7 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
 pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
     let mut steps: Vec<Step> = removal::RESET_GRAPH.iter().map(|text| Step::new(text, Vec::new())).collect();
     steps.push(Step::new(removal::DELETE_EDITION, vec![LAYER.as_str().into()]));
+    steps.push(Step::new(removal::DELETE_EDITION, vec![PREDICATES.into()]));
     steps.extend(projection::reset(LAYER));
     sql.commit(Box::new(Batch::new("graph", steps))).await.map(drop)
 }
@@ -50,7 +53,10 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
     steps.extend(statement::INSERT_FACTS.steps(delta.facts.iter().map(fact).collect::<Result<_>>()?));
     steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.rows()));
     steps.extend(statement::INSERT_MENTIONS.steps(delta.mentions.iter().map(mention_row).collect()));
-    steps.extend(delta.edition.as_ref().map(put_edition).transpose()?);
+    if let Some(edition) = &delta.edition {
+        steps.push(put_edition(edition)?);
+        steps.push(put_predicates(edition)?);
+    }
     let work = Box::new(Folded { batch: Batch::new("graph", steps), sources });
     // What the rows as a whole are is more than the log says: somebody doubted them, or agreed to another version.
     let done = if delta.edition.is_some() { sql.commit(work).await } else { sql.commit_derived(work).await };
@@ -64,6 +70,14 @@ fn put_edition(edition: &Edition) -> Result<Step> {
     };
     let difference = edition.difference.as_ref().map(graph::write_difference).transpose()?;
     Ok(Step::new(statement::PUT_EDITION, vec![LAYER.as_str().into(), id, version, difference.into()]))
+}
+
+fn put_predicates(edition: &Edition) -> Result<Step> {
+    if edition.predicates.is_empty() {
+        return Ok(Step::new(removal::DELETE_EDITION, vec![PREDICATES.into()]));
+    }
+    let row = graph::write_predicates(&edition.predicates)?;
+    Ok(Step::new(statement::PUT_EDITION, vec![PREDICATES.into(), Value::Null, Value::Null, row.into()]))
 }
 
 /// What tells whether facts may have changed.
@@ -96,13 +110,14 @@ fn read_version(row: &mut Row) -> Result<Version> {
 }
 
 pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
-    let mut rows = sql.rows(statement::EDITION, vec![LAYER.as_str().into()]).await?;
+    let mut rows = sql.rows(statement::EDITION, vec![LAYER.as_str().into(), PREDICATES.into()]).await?;
     let Some(row) = rows.first_mut() else { return Ok(Edition::default()) };
     let (id, version) = (row.opt_text()?, row.opt_int()?);
     let version = version.map(u32::try_from).transpose().map_err(|_| corrupt("a version is out of range"))?;
     let producer = id.zip(version).map(|(id, version)| Producer { id, version });
     let difference = row.opt_text()?.map(|stored| graph::read_difference(&stored)).transpose()?;
-    Ok(Edition { producer, difference })
+    let predicates = row.opt_text()?.map(|stored| graph::read_predicates(&stored)).transpose()?;
+    Ok(Edition { producer, difference, predicates: predicates.unwrap_or_default() })
 }
 
 /// Adds what goes. What a row rests on only grows; an event too many would take the row with it when it is erased, and the

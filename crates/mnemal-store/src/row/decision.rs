@@ -1,7 +1,7 @@
 //! Decisions.
 
 use mnemal_core::{
-    Category, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision, Forget, Importance,
+    Cardinality, Category, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision, Forget, Importance,
     LearningKind, NoteKey, Predicate, Remember, Result, Selector, SessionId, Tag, Timestamp, WorldTime,
 };
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,10 @@ enum DecisionRow {
     },
     Undo {
         decision: String,
+    },
+    Cardinality {
+        predicate: String,
+        cardinality: String,
     },
     Release {
         event: String,
@@ -109,6 +113,10 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
         Decision::Merge { one, into } => DecisionRow::Merge { one: one.to_string(), into: into.to_string() },
         Decision::Split { one, from } => DecisionRow::Split { one: one.to_string(), from: from.to_string() },
         Decision::Undo { decision } => DecisionRow::Undo { decision: decision.to_string() },
+        Decision::Cardinality { predicate, cardinality } => DecisionRow::Cardinality {
+            predicate: predicate.as_str().to_owned(),
+            cardinality: cardinality.as_str().to_owned(),
+        },
         Decision::Release { event, copy } => {
             DecisionRow::Release { event: event.to_string(), copy: copy.to_string() }
         }
@@ -160,6 +168,10 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
             Decision::Split { one: named(one.parse())?, from: named(from.parse())? }
         }
         DecisionRow::Undo { decision } => Decision::Undo { decision: named(decision.parse())? },
+        DecisionRow::Cardinality { predicate, cardinality } => Decision::Cardinality {
+            predicate: named(Predicate::new(predicate))?,
+            cardinality: known(Cardinality::from_name(&cardinality))?,
+        },
         DecisionRow::Release { event, copy } => {
             Decision::Release { event: named(event.parse())?, copy: named(copy.parse())? }
         }

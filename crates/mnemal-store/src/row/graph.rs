@@ -1,9 +1,11 @@
 //! Entities and facts.
 
+use std::collections::BTreeMap;
+
 use mnemal_core::{
-    Act, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName, EventId, Example,
-    Fact, FactId, FactStatus, Grain, Joined, Predicate, Producer, Reason, Result, RuleId, Says, SessionId,
-    Speaker, Superseded, Support, Tie, Timestamp, Value, WorldTime,
+    Act, Cardinality, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName,
+    EventId, Example, Fact, FactId, FactStatus, Grain, Joined, Predicate, Producer, Reason, Result, RuleId,
+    Ruling, Says, SessionId, Speaker, Superseded, Support, Tie, Timestamp, Value, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +104,40 @@ struct DifferenceRow {
     /// Since it is said what makes the newer rows.
     #[serde(default)]
     by: Option<(String, u32)>,
+}
+
+/// A predicate with what was said of it: the event, whether a person decided so, and the name of the cardinality.
+type PredicateRow = (String, Vec<(String, bool, String)>);
+
+#[derive(Deserialize, Serialize)]
+struct PredicatesRow {
+    predicates: Vec<PredicateRow>,
+}
+
+/// Writes what was said of how many values predicates hold.
+pub(crate) fn write_predicates(predicates: &BTreeMap<Predicate, Vec<Ruling>>) -> Result<String> {
+    let ruling = |of: &Ruling| (of.by.to_string(), of.is_decided, of.cardinality.as_str().to_owned());
+    let row = |(predicate, rulings): (&Predicate, &Vec<Ruling>)| {
+        (predicate.as_str().to_owned(), rulings.iter().map(ruling).collect())
+    };
+    super::write_sealed(&PredicatesRow { predicates: predicates.iter().map(row).collect() })
+}
+
+/// Reads what was said of how many values predicates hold.
+///
+/// # Errors
+/// `Corrupt` when it is not what was written.
+pub(crate) fn read_predicates(stored: &str) -> Result<BTreeMap<Predicate, Vec<Ruling>>> {
+    let row: PredicatesRow = super::read_sealed(stored)?;
+    let ruling = |(by, is_decided, cardinality): (String, bool, String)| {
+        let cardinality = known(Cardinality::from_name(&cardinality))?;
+        Ok(Ruling { by: named(by.parse())?, is_decided, cardinality })
+    };
+    let one = |(predicate, rulings): PredicateRow| {
+        let rulings = rulings.into_iter().map(ruling).collect::<Result<_>>()?;
+        Ok((named(Predicate::new(predicate))?, rulings))
+    };
+    row.predicates.into_iter().map(one).collect()
 }
 
 /// Writes how rows differ.

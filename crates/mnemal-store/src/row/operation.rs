@@ -1,8 +1,8 @@
 //! Operations. They stand in the column of decisions, and are told from them by their first word.
 
 use mnemal_core::{
-    Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Pointed, Predicate, Producer,
-    PromptHash, Result, Span, Tag,
+    Cardinality, Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Pointed,
+    Predicate, Producer, PromptHash, Result, Span, Tag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,7 @@ enum DeedRow {
     Claim { turn: String, claims: Vec<PointedRow> },
     Summarize { node: String, of: Vec<(String, u32, u32)>, rests: Vec<Vec<u32>> },
     Prefer { turn: String, quote: (u32, u32) },
+    Cardinality { predicate: String, cardinality: String },
 }
 
 /// Predicate, quote, value, and who it is about.
@@ -78,6 +79,10 @@ pub(crate) fn write(operation: &Operation) -> Result<String> {
         Deed::Prefer { turn, quote } => {
             DeedRow::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
         }
+        Deed::Cardinality { predicate, cardinality } => DeedRow::Cardinality {
+            predicate: predicate.as_str().to_owned(),
+            cardinality: cardinality.as_str().to_owned(),
+        },
         _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of operation")),
     };
     super::write(&OperationRow {
@@ -122,6 +127,10 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
         DeedRow::Prefer { turn, quote: (start, end) } => {
             Deed::Prefer { turn: named(turn.parse())?, quote: Span { start, end } }
         }
+        DeedRow::Cardinality { predicate, cardinality } => Deed::Cardinality {
+            predicate: named(Predicate::new(predicate))?,
+            cardinality: known(Cardinality::from_name(&cardinality))?,
+        },
     };
     Ok(Operation {
         deed,

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AgentId, Body, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind, Event,
-    EventFilter, EventId, EventKind, FactChoice, FactDecision, Filed, Forget, Importance, LearningKind,
-    LogEntry, NodePath, NoteKey, Operation, Origin, Pointed, Predicate, Producer, PromptHash, Remember,
-    Result, Role, Selector, Seq, SessionId, Source, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value,
-    Within, WorldTime, Zone,
+    AgentId, Body, Cardinality, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind,
+    Event, EventFilter, EventId, EventKind, FactChoice, FactDecision, Filed, Forget, Importance,
+    LearningKind, LogEntry, NodePath, NoteKey, Operation, Origin, Pointed, Predicate, Producer, PromptHash,
+    Remember, Result, Role, Selector, Seq, SessionId, Source, Span, Speaker, Tag, Timestamp, ToolName,
+    UserId, Value, Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -186,6 +186,10 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         Decision::Merge { one: EntityId(1), into: EntityId(2) },
         Decision::Split { one: EntityId(1), from: EntityId(2) },
         Decision::Undo { decision: EventId(7) },
+        Decision::Cardinality {
+            predicate: Predicate::new("sits_at")?,
+            cardinality: Cardinality::NowPerTopic,
+        },
         Decision::Release { event: EventId(7), copy: EventId(8) },
     ] {
         let mut entry = records.turn("s", "text")?;
@@ -221,6 +225,7 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
             rests: vec![vec![0, 1], vec![1]],
         },
         Deed::Prefer { turn: EventId(3), quote: Span { start: 2, end: 9 } },
+        Deed::Cardinality { predicate: Predicate::new("sits_at")?, cardinality: Cardinality::Now },
     ] {
         let operation = Operation {
             deed,

@@ -1,12 +1,14 @@
 //! Cases of `GraphStore` and of the projection that it is.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Advance, AsOf, Cursor, DeadLetter, EntityFilter, EntityId, EntityKind, ErrorKind, EventId, Fact,
-    FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow, Predicate, Result, Says, Seq,
-    SessionId, Source, Span, Tie, Timestamp, Value, Within, WorldTime,
+    Advance, AsOf, Cardinality, Cursor, DeadLetter, Difference, Edition, EntityFilter, EntityId, EntityKind,
+    ErrorKind, EventId, Fact, FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow,
+    Predicate, Producer, Result, Ruling, Says, Seq, SessionId, Source, Span, Tie, Timestamp, Value, Within,
+    WorldTime,
 };
 
 use super::Storage;
@@ -130,6 +132,27 @@ pub async fn reset_drops_rows_and_cursor(storage: &Storage) -> Result<()> {
     assert!(all(storage).await?.is_empty());
     storage.graph.apply(&rows, &advance(0, 1)).await?;
     assert_eq!(all(storage).await?, rows);
+    Ok(())
+}
+
+/// What the rows as a whole are, and what was said of predicates, comes back as it was written last, and a reset takes it.
+pub async fn an_edition_comes_back_with_what_was_said_of_predicates(storage: &Storage) -> Result<()> {
+    let ruling = |by, is_decided, cardinality| Ruling { by: EventId(by), is_decided, cardinality };
+    let (own, home) = (Predicate::new("sits_at")?, Predicate::new("lives_in")?);
+    let rulings = vec![ruling(7, false, Cardinality::Now), ruling(8, true, Cardinality::NowPerTopic)];
+    let told = Edition {
+        producer: Some(Producer { id: "graph script 1".to_owned(), version: 5 }),
+        difference: Some(Difference { rows: 3, ..Difference::default() }),
+        predicates: BTreeMap::from([(own, Vec::new()), (home, rulings)]),
+    };
+    let bare = Edition { predicates: BTreeMap::new(), ..told.clone() };
+    for (n, edition) in (0..).zip([told.clone(), bare, told]) {
+        let delta = GraphDelta { edition: Some(edition.clone()), ..GraphDelta::default() };
+        storage.graph.apply(&delta, &advance(n, n + 1)).await?;
+        assert_eq!(storage.graph.edition().await?, edition);
+    }
+    storage.graph.reset().await?;
+    assert_eq!(storage.graph.edition().await?, Edition::default());
     Ok(())
 }
 

@@ -1,0 +1,178 @@
+//! How many values a predicate holds in this space: what the shipped table says, unless a person decided or the engine learnt
+//! otherwise.
+
+use std::collections::BTreeMap;
+
+use mnemal_core::{Cardinality, EventId, Predicate, Ruling};
+use mnemal_extract::predicate;
+
+/// Predicates of a space's own that are kept track of; more are sets, and nothing is learnt of them. Source: own choice; the
+/// shipped table has 40.
+const MOST_OWN: usize = 1_000;
+
+/// Where it comes from how many values a predicate holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The shipped table says so.
+    Shipped,
+    /// It is a predicate of the space's own, and nothing says yet that it is no set.
+    Candidate,
+    /// The engine learnt it from the claims.
+    Learnt,
+    /// A person decided so.
+    Decided,
+}
+
+impl Standing {
+    /// Returns its name for people and programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shipped => "shipped",
+            Self::Candidate => "candidate",
+            Self::Learnt => "learnt",
+            Self::Decided => "decided",
+        }
+    }
+}
+
+/// What was said in a space of how many values predicates hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cardinalities {
+    said: BTreeMap<Predicate, Vec<Ruling>>,
+    is_changed: bool,
+}
+
+impl Cardinalities {
+    /// Takes what is stored.
+    pub(crate) fn from_rows(said: BTreeMap<Predicate, Vec<Ruling>>) -> Self {
+        Self { said, is_changed: false }
+    }
+
+    /// Returns what is to be stored.
+    pub(crate) fn rows(&self) -> &BTreeMap<Predicate, Vec<Ruling>> {
+        &self.said
+    }
+
+    /// Whether anything was said since the last call.
+    pub(crate) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.is_changed)
+    }
+
+    /// Returns how many values a predicate holds for one subject: what a person decided last, else what was learnt last, else
+    /// what the table says, else a set.
+    pub(crate) fn of(&self, predicate: &Predicate) -> Cardinality {
+        let ruled = self.ruling(predicate).map(|ruling| ruling.cardinality);
+        ruled.or_else(|| shipped(predicate)).unwrap_or(Cardinality::Many)
+    }
+
+    /// Returns where that comes from.
+    pub(crate) fn standing(&self, predicate: &Predicate) -> Standing {
+        match self.ruling(predicate) {
+            Some(ruling) if ruling.is_decided => Standing::Decided,
+            Some(_) => Standing::Learnt,
+            None if shipped(predicate).is_some() => Standing::Shipped,
+            None => Standing::Candidate,
+        }
+    }
+
+    fn ruling(&self, predicate: &Predicate) -> Option<&Ruling> {
+        let rulings = self.said.get(predicate)?;
+        rulings.iter().rev().find(|ruling| ruling.is_decided).or_else(|| rulings.last())
+    }
+
+    /// Notes that something is said with a predicate.
+    pub(crate) fn meet(&mut self, predicate: &Predicate) {
+        let is_new = shipped(predicate).is_none() && !self.said.contains_key(predicate);
+        if is_new && self.said.len() < MOST_OWN {
+            self.said.insert(predicate.clone(), Vec::new());
+            self.is_changed = true;
+        }
+    }
+
+    /// Takes in a ruling.
+    pub(crate) fn rule(&mut self, predicate: &Predicate, ruling: Ruling) {
+        self.said.entry(predicate.clone()).or_default().push(ruling);
+        self.is_changed = true;
+    }
+
+    /// Returns the predicate about which an event ruled.
+    pub(crate) fn ruled_by(&self, event: EventId) -> Option<&Predicate> {
+        let rules = |rulings: &[Ruling]| rulings.iter().any(|ruling| ruling.by == event);
+        self.said.iter().find(|(_, rulings)| rules(rulings)).map(|(predicate, _)| predicate)
+    }
+
+    /// Takes the ruling of an event back.
+    pub(crate) fn take_back(&mut self, predicate: &Predicate, event: EventId) {
+        let Some(rulings) = self.said.get_mut(predicate) else { return };
+        rulings.retain(|ruling| ruling.by != event);
+        if rulings.is_empty() && shipped(predicate).is_some() {
+            self.said.remove(predicate);
+        }
+        self.is_changed = true;
+    }
+}
+
+/// Whether a decision may say so: what happens stays a happening, and nothing else becomes one.
+pub(crate) fn may_decide(predicate: &Predicate, cardinality: Cardinality) -> bool {
+    cardinality != Cardinality::Event && shipped(predicate) != Some(Cardinality::Event)
+}
+
+/// Whether the engine may say so by itself: of a predicate of the space's own, that it is a set or holds one value at a time.
+pub(crate) fn may_learn(predicate: &Predicate, cardinality: Cardinality) -> bool {
+    matches!(cardinality, Cardinality::Now | Cardinality::Many) && shipped(predicate).is_none()
+}
+
+fn shipped(predicate: &Predicate) -> Option<Cardinality> {
+    predicate::of(predicate.as_str()).map(|info| info.cardinality)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Predicate {
+        Predicate::new(name).unwrap()
+    }
+
+    fn ruling(by: u128, is_decided: bool, cardinality: Cardinality) -> Ruling {
+        Ruling { by: EventId(by), is_decided, cardinality }
+    }
+
+    #[test]
+    fn the_last_word_of_a_person_stands_before_the_engine_and_the_engine_before_the_table() {
+        let (own, mut all) = (named("sits_at"), Cardinalities::default());
+        assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::Many, Standing::Candidate));
+        all.rule(&own, ruling(1, false, Cardinality::Now));
+        assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::Now, Standing::Learnt));
+        all.rule(&own, ruling(2, true, Cardinality::One));
+        all.rule(&own, ruling(3, false, Cardinality::Many));
+        assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::One, Standing::Decided));
+        all.take_back(&own, EventId(2));
+        assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::Many, Standing::Learnt));
+        assert_eq!(all.ruled_by(EventId(3)), Some(&own));
+        let home = named("lives_in");
+        assert_eq!((all.of(&home), all.standing(&home)), (Cardinality::Now, Standing::Shipped));
+        all.rule(&home, ruling(4, true, Cardinality::Many));
+        assert_eq!((all.of(&home), all.standing(&home)), (Cardinality::Many, Standing::Decided));
+        all.take_back(&home, EventId(4));
+        assert!(!all.rows().contains_key(&home), "nothing is kept of a shipped one of which nothing is said");
+    }
+
+    #[test]
+    fn a_happening_stays_one_and_the_engine_changes_no_shipped_predicate() {
+        let (own, home, trip) = (named("sits_at"), named("lives_in"), named("visited"));
+        assert!(may_decide(&own, Cardinality::One) && may_decide(&home, Cardinality::Many));
+        assert!(!may_decide(&own, Cardinality::Event) && !may_decide(&trip, Cardinality::Many));
+        assert!(may_learn(&own, Cardinality::Now) && may_learn(&own, Cardinality::Many));
+        assert!(!may_learn(&own, Cardinality::One) && !may_learn(&home, Cardinality::Many));
+    }
+
+    #[test]
+    fn so_many_own_predicates_are_kept_track_of_and_no_more() {
+        let mut all = Cardinalities::default();
+        (0..MOST_OWN + 5).for_each(|n| all.meet(&named(&format!("own_{n}"))));
+        all.meet(&named("lives_in"));
+        assert_eq!(all.rows().len(), MOST_OWN);
+        assert!(all.take_changed() && !all.take_changed());
+    }
+}

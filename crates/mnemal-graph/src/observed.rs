@@ -1,0 +1,363 @@
+//! What the claims of a predicate show of how many values it holds: whether two values of one subject hold together, or one
+//! follows the other.
+//!
+//! [`judge`] looks at the claims alone and never at what the fold made of them, so what was learnt does not confirm itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use mnemal_core::{
+    Act, AsOf, Cardinality, EntityId, EventId, Fact, FactFilter, FactStatus, Predicate, Result, Support,
+    Timestamp, Trust, Within, WorldTime,
+};
+
+use crate::Graph;
+use crate::cardinality::{Cardinalities, Standing};
+use crate::interval::begin;
+
+/// Mentions of a subject after which a value that nobody says any more is over. Source: NX-09.3.
+const MENTIONS: usize = 10;
+/// The same in time, microseconds: 90 days. Source: NX-09.3.
+const SILENCE: i64 = 90 * 86_400 * 1_000_000;
+/// Subjects that show something, below which nothing is concluded. Source: NX-09.4.
+const ENOUGH: usize = 20;
+/// Share of subjects with values that hold together below which, with its upper bound, a predicate holds one value at a time.
+/// Source: NX-09.4.
+const RARELY: f64 = 0.1;
+/// The same above which, with its lower bound, it is a set. Source: NX-09.4.
+const MOSTLY: f64 = 0.5;
+/// Standard deviations of an interval of 95 %. Source: the normal distribution.
+const Z: f64 = 1.959_964;
+/// Events that are named as evidence. Source: own choice; enough to look at.
+const MOST_SOURCES: usize = 100;
+
+/// How many values a predicate holds in a space, where that comes from, and what its claims show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// The predicate.
+    pub predicate: Predicate,
+    /// How many values it holds for one subject.
+    pub cardinality: Cardinality,
+    /// Where that comes from.
+    pub standing: Standing,
+    /// Subjects with two values of which both hold at one time. For a predicate with one value for each topic, each topic of a
+    /// subject is counted as a subject.
+    pub together: usize,
+    /// Subjects of which no two values hold at one time, and one came after another that nobody said any more.
+    pub followed: usize,
+    /// Subjects with two values that show neither yet.
+    pub open: usize,
+    /// Some of the events that were counted, at most 100, in the order of their ids.
+    pub sources: Vec<EventId>,
+}
+
+impl Observed {
+    /// Returns how many subjects show the one or the other.
+    pub fn judged(&self) -> usize {
+        self.together + self.followed
+    }
+
+    /// Returns Wilson's interval of 95 % of the share of those subjects whose values hold together; 0 to 1 for none.
+    ///
+    /// `(p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)`, E. B. Wilson 1927.
+    pub fn interval(&self) -> (f64, f64) {
+        if self.judged() == 0 {
+            return (0.0, 1.0);
+        }
+        let n = self.judged() as f64;
+        let share = self.together as f64 / n;
+        let middle = share + Z * Z / (2.0 * n);
+        let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let whole = 1.0 + Z * Z / n;
+        (((middle - half) / whole).max(0.0), ((middle + half) / whole).min(1.0))
+    }
+
+    /// Returns what the claims show: one value at a time, or a set; `None` while they show neither. Values that follow one
+    /// another, however many, never show a set.
+    pub fn shows(&self) -> Option<Cardinality> {
+        let (low, high) = self.interval();
+        match self.judged() {
+            n if n < ENOUGH => None,
+            _ if high < RARELY => Some(Cardinality::Now),
+            _ if low > MOSTLY => Some(Cardinality::Many),
+            _ => None,
+        }
+    }
+
+    /// Whether the claims show something else than what the predicate is taken for.
+    pub fn disagrees(&self) -> bool {
+        match self.shows() {
+            Some(Cardinality::Many) => self.cardinality != Cardinality::Many,
+            Some(_) => self.cardinality == Cardinality::Many,
+            None => false,
+        }
+    }
+}
+
+impl fmt::Display for Observed {
+    /// Writes it as a line for people: `works_at is now (shipped): of 25 subjects 23 hold two values at once (0.75 to 0.98), and
+    /// 2 one after another; 3 show neither`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { predicate, cardinality, standing, together, followed, open, .. } = self;
+        let (low, high) = self.interval();
+        let (cardinality, standing, judged) = (cardinality.as_str(), standing.as_str(), self.judged());
+        write!(out, "{predicate} is {cardinality} ({standing}): of {judged} subjects {together} ")?;
+        write!(out, "hold two values at once ({low:.2} to {high:.2}), and {followed} one after another; ")?;
+        write!(out, "{open} show neither")
+    }
+}
+
+/// What the values of one subject show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Together,
+    Followed,
+    Open,
+}
+
+/// One value of a subject: who says it, and when.
+#[derive(Clone, Debug)]
+struct Held {
+    /// The first moment from which it holds by any claim.
+    first: WorldTime,
+    /// The moment of its last claim: that from which it says that the value holds, else when it was said.
+    last: WorldTime,
+    /// When it was said, earliest first.
+    said: Vec<Timestamp>,
+    events: BTreeSet<EventId>,
+}
+
+impl Held {
+    fn of<'s>(supports: impl Iterator<Item = &'s Support>) -> Option<Self> {
+        let (mut begins, mut said, mut events) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
+        for support in supports {
+            begins.insert(begin(support));
+            said.push(support.occurred_at);
+            events.insert(support.source.event);
+        }
+        said.sort_unstable();
+        Some(Self { first: *begins.first()?, last: *begins.last()?, said, events })
+    }
+
+    /// Whether both hold at one time: said in one event, or each said of a time after the other began.
+    fn is_with(&self, other: &Self) -> bool {
+        let crosses = self.last > other.first && other.last > self.first;
+        crosses || self.events.iter().any(|event| other.events.contains(event))
+    }
+
+    /// Whether it came after another that was said no more in the next ten mentions of the subject, or 90 days. `mentions` is
+    /// sorted; a time that has not passed yet shows nothing.
+    fn follows(&self, other: &Self, mentions: &[Timestamp], until: Timestamp) -> bool {
+        let Some(said) = self.said.first().filter(|_| other.first < self.first) else { return false };
+        let next = mentions.partition_point(|at| at <= said);
+        let tenth = mentions.get(next + MENTIONS - 1).copied();
+        let later = said.plus_micros(SILENCE);
+        let Some(end) = tenth.into_iter().chain((later <= until).then_some(later)).min() else {
+            return false;
+        };
+        let again = other.said.partition_point(|at| at <= said);
+        other.said.get(again).is_none_or(|again| *again > end)
+    }
+}
+
+/// Says of the values of one subject whether two of them hold together, or one follows another. `mentions` are the times at which
+/// the subject is named, sorted; `until` is the present.
+fn judge(values: &[Held], mentions: &[Timestamp], until: Timestamp) -> Verdict {
+    let pairs = || {
+        values.iter().enumerate().flat_map(|(n, one)| values.iter().skip(n + 1).map(move |two| (one, two)))
+    };
+    if pairs().any(|(one, two)| one.is_with(two)) {
+        return Verdict::Together;
+    }
+    let follows = |one: &Held, two: &Held| two.follows(one, mentions, until);
+    if pairs().any(|(one, two)| follows(one, two) || follows(two, one)) {
+        return Verdict::Followed;
+    }
+    Verdict::Open
+}
+
+/// The values of each subject of a predicate that has at least two, by subject and topic.
+type Subjects = BTreeMap<(EntityId, Option<String>), Vec<Held>>;
+
+/// Gathers what is said; what was rejected, and what the agent alone says, does not count.
+fn gather(facts: &[&Fact], cardinality: Cardinality) -> Subjects {
+    let mut claims: BTreeMap<(EntityId, Option<String>), BTreeMap<String, Vec<&Support>>> = BTreeMap::new();
+    for fact in facts.iter().filter(|fact| fact.status != FactStatus::Rejected) {
+        let topic = fact.topic.clone().filter(|_| cardinality == Cardinality::NowPerTopic);
+        let of = claims.entry((fact.subject, topic)).or_default().entry(fact.object.key()).or_default();
+        let counts = |support: &&Support| support.act == Act::Assert && support.trust >= Trust::Document;
+        of.extend(fact.supports.iter().filter(counts));
+    }
+    let held = claims.into_iter().map(|(subject, values)| {
+        let values = values.into_values().filter_map(|supports| Held::of(supports.into_iter()));
+        (subject, values.collect::<Vec<Held>>())
+    });
+    held.filter(|(_, values)| values.len() > 1).collect()
+}
+
+impl Graph {
+    /// Returns what the claims of predicates show of how many values they hold, by name: of shipped ones, and of the space's own;
+    /// happenings are left out, and predicates without claims.
+    ///
+    /// It reads the claims of these predicates, and the mentions of the subjects of which no two values hold together.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn observed(
+        &self,
+        predicates: Within<Vec<Predicate>>,
+        now: Timestamp,
+    ) -> Result<Vec<Observed>> {
+        let known = Cardinalities::from_rows(self.store().edition().await?.predicates);
+        let facts = self.store().believed(&FactFilter { predicates, ..FactFilter::all() }).await?;
+        let mut by_predicate: BTreeMap<&Predicate, Vec<&Fact>> = BTreeMap::new();
+        for fact in &facts {
+            by_predicate.entry(&fact.predicate).or_default().push(fact);
+        }
+        let mut mentions = BTreeMap::new();
+        let mut all = Vec::new();
+        for (predicate, facts) in by_predicate {
+            let cardinality = known.of(predicate);
+            if cardinality == Cardinality::Event {
+                continue;
+            }
+            let (mut together, mut followed, mut open) = (0, 0, 0);
+            let mut sources = BTreeSet::new();
+            for ((subject, _), values) in gather(&facts, cardinality) {
+                // Two values that hold together do so whenever the subject is named.
+                let mut verdict = judge(&values, &[], Timestamp::EPOCH);
+                if verdict == Verdict::Open {
+                    if !mentions.contains_key(&subject) {
+                        mentions.insert(subject, self.named_at(subject).await?);
+                    }
+                    let times = mentions.get(&subject).map_or(&[][..], Vec::as_slice);
+                    verdict = judge(&values, times, now);
+                }
+                match verdict {
+                    Verdict::Together => together += 1,
+                    Verdict::Followed => followed += 1,
+                    Verdict::Open => open += 1,
+                }
+                if verdict != Verdict::Open {
+                    let room = MOST_SOURCES.saturating_sub(sources.len());
+                    sources.extend(values.iter().flat_map(|value| &value.events).copied().take(room));
+                }
+            }
+            let (predicate, standing) = (predicate.clone(), known.standing(predicate));
+            let sources = sources.into_iter().collect();
+            all.push(Observed { predicate, cardinality, standing, together, followed, open, sources });
+        }
+        Ok(all)
+    }
+
+    /// Returns when somebody or something was named, or anything was said of it, sorted; each event once. Who speaks of himself
+    /// names nobody.
+    async fn named_at(&self, id: EntityId) -> Result<Vec<Timestamp>> {
+        let rows = self.mentions(id, AsOf::present(Timestamp::MAX)).await?;
+        let mut times: BTreeMap<EventId, Timestamp> =
+            rows.into_iter().map(|row| (row.source.event, row.occurred_at)).collect();
+        let about = FactFilter { subjects: Within::Only(vec![id]), ..FactFilter::all() };
+        for fact in self.store().believed(&about).await? {
+            times.extend(fact.supports.iter().map(|one| (one.source.event, one.occurred_at)));
+        }
+        let mut times: Vec<Timestamp> = times.into_values().collect();
+        times.sort_unstable();
+        Ok(times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    fn at(day: i64) -> Timestamp {
+        Timestamp::from_micros(day * DAY * 1_000_000).unwrap()
+    }
+
+    /// A value that was said on these days in events of these numbers, each of that day.
+    fn said(days: &[(i64, u128)]) -> Held {
+        let begins: Vec<WorldTime> = days.iter().map(|(day, _)| WorldTime::from_seconds(day * DAY)).collect();
+        Held {
+            first: *begins.iter().min().unwrap(),
+            last: *begins.iter().max().unwrap(),
+            said: days.iter().map(|(day, _)| at(*day)).collect(),
+            events: days.iter().map(|(_, event)| EventId(*event)).collect(),
+        }
+    }
+
+    fn observed(together: usize, followed: usize) -> Observed {
+        Observed {
+            predicate: Predicate::new("sits_at").unwrap(),
+            cardinality: Cardinality::Many,
+            standing: Standing::Candidate,
+            together,
+            followed,
+            open: 3,
+            sources: Vec::new(),
+        }
+    }
+
+    // proves: NX-09.3
+    #[test]
+    fn values_hold_together_when_one_event_says_both_or_each_is_said_after_the_other_began() {
+        let (now, none) = (at(1_000), &[][..]);
+        assert_eq!(judge(&[said(&[(1, 1)]), said(&[(1, 1)])], none, now), Verdict::Together, "in one event");
+        assert_eq!(judge(&[said(&[(1, 1), (9, 3)]), said(&[(5, 2)])], none, now), Verdict::Together);
+        assert_eq!(judge(&[said(&[(5, 2)]), said(&[(1, 1), (9, 3)])], none, now), Verdict::Together);
+        let one_after_another = [said(&[(1, 1), (5, 2)]), said(&[(5, 3), (9, 4)])];
+        assert_ne!(
+            judge(&one_after_another, none, now),
+            Verdict::Together,
+            "the day of the change is no proof"
+        );
+    }
+
+    // proves: NX-09.3
+    #[test]
+    fn a_value_follows_another_that_is_said_no_more_in_ten_mentions_or_ninety_days() {
+        let (old, new) = (said(&[(1, 1)]), said(&[(5, 2)]));
+        let pair = [old, new.clone()];
+        let named = |n: i64| (0..n).map(|n| at(5 + 2 * n)).collect::<Vec<_>>();
+        assert_eq!(judge(&pair, &[], at(94)), Verdict::Open, "89 days show nothing");
+        assert_eq!(judge(&pair, &[], at(95)), Verdict::Followed);
+        // The mention on the fifth day is that of the new value itself.
+        assert_eq!(judge(&pair, &named(10), at(40)), Verdict::Open, "nine mentions show nothing");
+        assert_eq!(judge(&pair, &named(11), at(40)), Verdict::Followed);
+        // It was dated before the new value, and said again after it: that is no succession, and holding together neither.
+        let told_again = Held { said: vec![at(1), at(20)], ..said(&[(1, 1)]) };
+        assert_eq!(judge(&[told_again, new.clone()], &named(11), at(400)), Verdict::Open);
+        let told_later = Held { said: vec![at(1), at(96)], ..said(&[(1, 1)]) };
+        assert_eq!(judge(&[told_later, new], &[], at(400)), Verdict::Followed, "91 days later");
+    }
+
+    // proves: NX-09.4
+    #[test]
+    fn twenty_subjects_and_wilsons_bounds_decide() {
+        let shows = |together, followed| observed(together, followed).shows();
+        assert_eq!(shows(0, 19), None, "too few subjects");
+        // 0 of 34: the upper bound is .1015; 0 of 35: .0989.
+        assert_eq!((shows(0, 34), shows(0, 35)), (None, Some(Cardinality::Now)));
+        assert_eq!((shows(3, 60), shows(3, 100)), (None, Some(Cardinality::Now)));
+        assert_eq!((shows(19, 0), shows(20, 0)), (None, Some(Cardinality::Many)));
+        // 14 of 20: the lower bound is .481; 15 of 20: .531.
+        assert_eq!((shows(14, 6), shows(15, 5)), (None, Some(Cardinality::Many)));
+        assert!((1..5_000).all(|n| shows(0, n) != Some(Cardinality::Many)));
+    }
+
+    // proves: NX-09.5
+    #[test]
+    fn what_the_claims_show_is_held_against_what_the_predicate_is() {
+        let taken_for = |cardinality, together, followed| {
+            Observed { cardinality, ..observed(together, followed) }.disagrees()
+        };
+        assert!(taken_for(Cardinality::Now, 20, 0) && taken_for(Cardinality::One, 20, 0));
+        assert!(taken_for(Cardinality::Many, 0, 40) && !taken_for(Cardinality::Many, 20, 0));
+        assert!(!taken_for(Cardinality::Now, 0, 40) && !taken_for(Cardinality::Now, 10, 10));
+        assert_eq!(
+            observed(23, 2).to_string(),
+            "sits_at is many (candidate): of 25 subjects 23 hold two values at once (0.75 to 0.98), and 2 one after another; 3 show neither"
+        );
+    }
+}
