@@ -39,16 +39,16 @@ impl Pass for Counting {
     }
 
     async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
-        // What it looks at is not the notes, so it runs whether or not they changed.
-        let mut looked = Looked { through: Some(self.graph.cursor().await?), ..Looked::default() };
         let known = Cardinalities::from_rows(self.graph.edition().await?.predicates);
         let may_change = |predicate: &&Predicate| {
             matches!(known.standing(predicate), Standing::Candidate | Standing::Learnt)
         };
         let own: Vec<Predicate> = known.rows().keys().filter(may_change).cloned().collect();
         if own.is_empty() {
-            return Ok(looked);
+            return Ok(Looked::default());
         }
+        // What it looks at is not the notes, so it looks again whether or not they changed.
+        let mut looked = Looked { through: Some(self.graph.cursor().await?), ..Looked::default() };
         let graph = Graph::new(Arc::clone(&self.graph));
         let observed = graph.observed(Within::Only(own), self.clock.now()).await?;
         looked.proposals.extend(observed.iter().filter_map(proposal));
