@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    AsOf, BackgroundPermit, Cardinality, Decision, Deed, EventId, EventKind, Fact, GraphStore as _,
-    Operation, Origin, Pass as _, Predicate, Producer, Proposal, TokenCount, Value, Within,
+    AsOf, Cardinality, Decision, Deed, EventId, EventKind, Fact, GraphStore as _, Looked, Operation, Origin,
+    Pass as _, Predicate, Producer, Value, Within,
 };
 use mnemal_graph::{Counting, Observed, Standing};
-use mnemal_testkit::ManualClock;
+use mnemal_testkit::{ManualClock, permit};
 use proptest::prelude::*;
 
 use crate::log::{Life, PLENTY, day, now};
@@ -37,16 +37,16 @@ fn carry_out(life: &mut Life, on: &str, operation: Operation) -> EventId {
     id
 }
 
-/// What the pass proposes on a day.
-fn proposed(life: &Life, on: &str) -> Vec<Proposal> {
+/// What the pass looks at on a day.
+fn looked(life: &Life, on: &str) -> Looked {
     let pass = Counting::new(life.store.clone(), Arc::new(ManualClock::at(day(on))));
-    let mut permit = BackgroundPermit::issue(0, TokenCount(0));
-    now(pass.run(&mut permit)).unwrap().proposals
+    now(pass.run(&mut permit(0))).unwrap()
 }
 
 /// Runs the pass on a day and carries out what it proposes.
 fn dream(life: &mut Life, on: &str) -> Vec<(String, Cardinality)> {
-    let operations: Vec<Operation> = proposed(life, on).into_iter().map(|one| one.operation).collect();
+    let operations: Vec<Operation> =
+        looked(life, on).proposals.into_iter().map(|one| one.operation).collect();
     let told = operations.iter().map(|operation| match &operation.deed {
         Deed::Cardinality { predicate, cardinality } => (predicate.to_string(), *cardinality),
         other => panic!("{other:?}"),
@@ -126,6 +126,7 @@ fn a_person_changes_a_shipped_predicate_the_engine_and_the_agent_never_do_and_a_
     life.decide("2020-06-04", Decision::Undo { decision });
     assert_eq!(life.believed(), moved);
     assert!(now(life.store.edition()).unwrap().predicates.is_empty(), "nothing is kept of it");
+    assert_eq!(looked(&life, "2021-01-01"), Looked::default(), "it has nothing to look at, and says so");
 }
 
 // proves: NX-09.4 (undo)
