@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use mnemal::{Builder, Engine, Error, GUARDED, Program, Settings};
-use mnemal_server::{AuthSettings, ServerSettings};
+use mnemal_server::{AuthSettings, CompatSettings, ServerSettings};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -16,6 +16,7 @@ const HOOKS: &str = "hooks";
 /// Those that the command `serve` has for itself.
 const SERVER: &str = "server";
 const AUTH: &str = "auth";
+const COMPAT: &str = "compat";
 /// The switch.
 const MEMORY: &str = "memory";
 
@@ -56,6 +57,7 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     let _checked: ServerSettings = part(SERVER).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: MemorySettings = part(MEMORY).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: AuthSettings = part(AUTH).try_into().map_err(|cause| invalid(&shown, &cause))?;
+    let _checked: CompatSettings = part(COMPAT).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
     // Without a home directory a model is named by its own folder.
     if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {

@@ -12,12 +12,21 @@ pub(crate) const NOT_ALLOWED: u8 = 4;
 /// Answered with gaps, and `--strict` was given.
 pub(crate) const GAPS: u8 = 6;
 
+/// Where types of problems are explained; the code is the last part. Source: SURFACES 5.3, the same as over HTTP.
+const TYPES: &str = "https://mnemal.dev/errors/";
+
 /// A failure as a machine reads it. Source: RFC 9457.
 #[derive(Serialize)]
 struct Problem<'a> {
+    /// A stable address that ends with the code.
     r#type: String,
     title: &'a str,
+    /// For programs; the same word as over HTTP.
+    code: &'a str,
     detail: String,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
 }
 
 /// Tells the failure on stderr and returns the exit code.
@@ -29,7 +38,8 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
     let detail = chain(error);
     if output.is_machine() {
         let title = kind.map_or("failure", ErrorKind::as_str);
-        let problem = Problem { r#type: format!("urn:mnemal:{title}"), title, detail };
+        let (code, hint) = kind.map_or(("internal", None), told);
+        let problem = Problem { r#type: format!("{TYPES}{code}"), title, code, detail, hint };
         output.talk(&serde_json::to_string(&problem).unwrap_or_default());
     } else {
         output.talk(&format!("error: {detail}"));
@@ -58,6 +68,19 @@ fn code(kind: ErrorKind) -> u8 {
     }
 }
 
+/// Returns the code of a kind on the wire, and what to do next.
+fn told(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        ErrorKind::Invalid => ("invalid_request", Some("`mnemal help COMMAND` says what may be given.")),
+        ErrorKind::Unsupported => ("unsupported", Some("`mnemal doctor` says what this program has.")),
+        ErrorKind::NotFound => ("not_found", Some("List what is there, or recall it by its words.")),
+        ErrorKind::Conflict => ("conflict", Some("Read it again, or try again when the other one is done.")),
+        ErrorKind::Unavailable => ("unavailable", Some("Try again in a moment; `mnemal doctor` looks why.")),
+        ErrorKind::Corrupt => ("corrupt", Some("Run `mnemal check`.")),
+        _ => ("internal", None),
+    }
+}
+
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
     io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
@@ -80,6 +103,20 @@ mod tests {
         ];
         for (kind, expected) in rows {
             assert_eq!(code(kind), expected);
+        }
+    }
+
+    #[test]
+    fn every_kind_that_a_caller_can_mend_says_how() {
+        for kind in [
+            ErrorKind::Invalid,
+            ErrorKind::Unsupported,
+            ErrorKind::NotFound,
+            ErrorKind::Conflict,
+            ErrorKind::Unavailable,
+            ErrorKind::Corrupt,
+        ] {
+            assert!(told(kind).1.is_some_and(|hint| hint.ends_with('.')), "{kind:?}");
         }
     }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use mnemal::{EventId, Gap, Receipt, ScorePart, Span, Stored};
 pub(crate) use mnemal_server::wire::{
-    AckForm, ErasureForm, EventForm, GapForm, MemoryForm, ReleasedForm, SessionForm, durability, gaps,
+    AckForm, ErasureForm, EventForm, GapForm, MemoryForm, ReleasedForm, SessionForm, WeighingForm,
+    durability, gaps,
 };
 use serde::Serialize;
 

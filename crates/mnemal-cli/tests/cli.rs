@@ -202,6 +202,49 @@ fn json_is_one_document_and_errors_are_problem_documents() {
     let unknown = home.run(&["--json", "log", "show", "evt_00000000000000000000000000"]);
     let problem: Value = serde_json::from_str(&unknown.err).unwrap();
     assert_eq!((unknown.code, problem["title"].as_str()), (3, Some("not_found")));
+    assert_eq!(problem["code"], "not_found");
+    assert_eq!(problem["type"], "https://mnemal.dev/errors/not_found");
+    assert!(problem["hint"].as_str().unwrap().contains("recall"), "{problem}");
+}
+
+// proves: AD-76 (exit codes as a shell sees them; the unit tests of `failure` have the table, those of the server its half)
+#[test]
+fn a_shell_tells_by_the_code_what_went_wrong() {
+    let home = Home::new();
+    assert_eq!(home.run(&["remember", "We use pnpm"]).code, 0);
+    for (args, code) in [
+        (&["remember"][..], 2),
+        (&["log", "show", "not an id"], 2),
+        (&["forget", "--key", "nothing", "--yes"], 3),
+        // A layer that is not configured does not count as degraded.
+        (&["--strict", "recall", "pnpm"], 0),
+        (&["--strict", "context", "pnpm"], 0),
+    ] {
+        let ran = home.run(args);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+    }
+    let near = home.run(&["memory", "show", "no_such_key"]);
+    assert_eq!(near.code, 3, "{}", near.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_interrupted_says_so_to_its_shell() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::os::unix::process::ExitStatusExt as _;
+    let home = Home::new();
+    let mut command = home.command(&["mcp"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    writeln!(child.stdin.as_mut().unwrap(), "{hello}").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    // A shell tells the end by a signal as 128 and its number.
+    assert_eq!(status.code().or_else(|| Some(128 + status.signal()?)), Some(130));
 }
 
 #[test]

@@ -302,6 +302,97 @@ fn a_server_that_is_told_to_end_ends_although_pipes_are_open() {
     assert!(agent.end());
 }
 
+/// Ends a process by a signal of the system and waits for its end, at most the ten seconds that it may take.
+fn ended_within_ten_seconds(mut process: Child, signal: rustix::process::Signal) -> std::process::ExitStatus {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(process.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    #[expect(clippy::disallowed_methods, reason = "the test joins it, or ends with it")]
+    let waiting = std::thread::spawn(move || tell.send(process.wait().unwrap()).unwrap());
+    let status = told.recv_timeout(std::time::Duration::from_secs(10));
+    if status.is_err() {
+        // Nothing outlives a test that fails.
+        let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+    waiting.join().unwrap();
+    status.expect("a server ends within ten seconds of its signal")
+}
+
+// proves: GA-26
+#[test]
+fn a_server_ends_within_ten_seconds_while_work_runs_and_leaves_a_whole_file() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT] {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let mut process = command(home, &["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let key = said(home, &["key", "local"]).1;
+        let at = |path: &str| format!("/v1/spaces/demo/{path}");
+        let new = json!({"name": "demo", "always_on": true});
+        assert_eq!(ask(&address, &key, "POST", "/v1/spaces", &new).0, 201);
+        let events: Vec<Value> = (0..1_000)
+            .map(|number| json!({"content": format!("my friend Anna{number} lives in Lyon and likes tea")}))
+            .collect();
+        for _ in 0..3 {
+            assert_eq!(ask(&address, &key, "POST", &at("events"), &json!({"events": events})).0, 201);
+        }
+        for work in ["extract", "consolidate", "dream"] {
+            assert_eq!(ask(&address, &key, "POST", &at(work), &json!({})).0, 202);
+        }
+        // Somebody is in the middle of a request as well.
+        let mut half = TcpStream::connect(&address).unwrap();
+        write!(half, "POST {} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n", at("events"))
+            .unwrap();
+        assert!(ended_within_ten_seconds(process, signal).success(), "{signal:?}");
+        assert_eq!(said(home, &["-s", "demo", "check"]).0, 0, "the file is whole");
+        let stats: Value = serde_json::from_str(&said(home, &["-s", "demo", "status", "--json"]).1).unwrap();
+        assert_eq!(stats["events"], 3_000, "nothing acknowledged is lost: {stats}");
+        // What was broken off goes on from its cursor, and ends.
+        assert_eq!(said(home, &["-s", "demo", "dream"]).0, 0);
+    }
+}
+
+// proves: GA-22
+#[test]
+fn a_clear_leaves_the_files_of_the_inbox_and_a_forget_by_file_takes_only_our_copy() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let inbox = home.join("inbox");
+    let folder = inbox.join("notes");
+    std::fs::create_dir_all(folder.join("deep/below")).unwrap();
+    let kept = [("deep/below/plan.xyz", "the user's own plan"), ("picture.raw", "not read at all")];
+    for (name, text) in kept {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    let mine = home.join("supplier.md");
+    std::fs::write(&mine, "The supplier of the till is in Genoa.").unwrap();
+    let settings = format!("[ingest]\ninbox = {:?}\n", inbox.to_str().unwrap());
+    std::fs::create_dir_all(home.join(".config/mnemal")).unwrap();
+    std::fs::write(home.join(".config/mnemal/config.toml"), settings).unwrap();
+    assert_eq!(said(home, &["-s", "notes", "ingest", mine.to_str().unwrap()]).0, 0);
+    let mut process = command(home, &["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    let key = said(home, &["key", "local"]).1;
+    let memory = json!({"content": "Bins go out on Mondays"});
+    assert_eq!(ask(&address, &key, "POST", "/v1/spaces/notes/memories", &memory).0, 201);
+    let (status, cleared) = ask(&address, &key, "POST", "/api/kb/always-on/notes/clear", &Value::Null);
+    assert_eq!((status, &cleared["events"]), (200, &json!(1)), "{cleared}");
+    assert!(ended_within_ten_seconds(process, rustix::process::Signal::TERM).success());
+    for (name, text) in kept {
+        assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), text, "{name}");
+    }
+    let found = || said(home, &["-s", "notes", "recall", "supplier of the till"]).1;
+    assert!(found().contains("Genoa"), "a clear is about memories");
+    let forgotten = said(home, &["-s", "notes", "forget", "--file", "supplier.md", "--yes"]);
+    assert_eq!(forgotten.0, 0, "{forgotten:?}");
+    assert!(!found().contains("Genoa"));
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "The supplier of the till is in Genoa.");
+}
+
 // proves: GB-56, GA-23 (the refusal to start)
 #[test]
 fn without_a_key_nothing_but_loopback_is_served() {

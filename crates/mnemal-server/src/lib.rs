@@ -18,4 +18,4 @@ mod settings;
 pub mod wire;
 
 #[cfg(feature = "http")]
-pub use crate::settings::{AuthMode, AuthSettings, ServerSettings};
+pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, ServerSettings};

@@ -37,6 +37,17 @@ pub struct ServerSettings {
     pub allowed_hosts: Vec<String>,
     /// Whether `/metrics` needs no key.
     pub metrics_public: bool,
+    /// The section `[compat]`, which stands beside this one.
+    #[serde(skip)]
+    pub compat: CompatSettings,
+}
+
+/// The section `[compat]`: routes of other memories under their own names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompatSettings {
+    /// Whether those of mem0's open server are answered, for keys that know one space; no without it. Source: SURFACES 4.2.
+    pub mem0: bool,
 }
 
 /// The section `[auth]`.
@@ -93,6 +104,7 @@ impl Default for ServerSettings {
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
             metrics_public: false,
+            compat: CompatSettings::default(),
         }
     }
 }

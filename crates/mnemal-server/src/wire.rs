@@ -7,6 +7,7 @@ mod graph;
 mod key;
 mod memory;
 mod read;
+mod why;
 
 use mnemal_core::{Gap, GapCause};
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ pub use self::key::{IssuedForm, KeyForm, KeysForm};
 pub(crate) use self::memory::StoredForm;
 pub use self::memory::{ErasureForm, MemoryForm, SimilarForm};
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
+pub use self::why::{EndForm, WeighingForm};
 
 /// A layer that could not answer in full.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -32,6 +32,7 @@ mod model;
 mod portrait;
 mod quality;
 mod quote;
+mod read_state;
 mod rebuild;
 #[cfg(feature = "sqlite")]
 mod recover;
@@ -110,6 +111,7 @@ pub use crate::model::{ModelCalls, ModelStatus};
 pub use crate::portrait::{Portrait, Recited, Sentence, Told};
 pub use crate::quality::{QualityMeasure, QualityUnit};
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
+pub use crate::read_state::{ReadMark, ReadState};
 pub use crate::rebuild::{GraphState, Rebuild, Rebuilt};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::Recovered;

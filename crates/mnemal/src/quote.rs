@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_context::{Assembler, Context, Fenced, Format, fenced};
+use mnemal_context::{Assembler, Context, Fenced, Format, block_hashes, fenced};
 use mnemal_core::{
     AsOf, Because, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, GapCause, Gaps,
     Importance, Injected, Label, Layer, Learning, LearningStatus, OmittedReason, ReceiptId, RecordRef,
@@ -53,6 +53,16 @@ pub struct QuoteCall {
     hits: Vec<Hit>,
     budget: TokenCount,
     session: Option<SessionId>,
+    filing: Filing,
+}
+
+/// Whether the lines of notes say how these are filed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filing {
+    /// They do not.
+    Silent,
+    /// They name key, category and importance.
+    Told,
 }
 
 impl Memory {
@@ -60,7 +70,7 @@ impl Memory {
     pub fn quote(&self, query: impl Into<String>, hits: Vec<Hit>) -> QuoteCall {
         let budget = TokenCount(self.engine.settings().context.budget_tokens);
         let session = self.scope.session.only().cloned();
-        QuoteCall { memory: self.clone(), query: query.into(), hits, budget, session }
+        QuoteCall { memory: self.clone(), query: query.into(), hits, budget, session, filing: Filing::Silent }
     }
 }
 
@@ -86,13 +96,24 @@ impl QuoteCall {
         self
     }
 
+    /// Names key, category and importance of each note on its line, between the label and the words:
+    /// `- [label] key [category] [importance: 0.5]: "words"`. Source: `PicoBot`, SURFACES 6.6.
+    pub fn filed(mut self) -> Self {
+        self.filing = Filing::Told;
+        self
+    }
+
     async fn run(self) -> Result<Degraded<Quoted>> {
         let mut gaps = Gaps::default();
         let notes = self.notes(&mut gaps).await;
         let offered: Vec<Fragment> = self.hits.iter().filter_map(|hit| fragment(hit, &notes)).collect();
+        let filed = match self.filing {
+            Filing::Silent => HashMap::new(),
+            Filing::Told => notes.values().map(|note| (RecordRef::Learning(note.id), told(note))).collect(),
+        };
         let request = request(&self.memory, self.query, self.session, self.budget);
-        let context = gaps.merge(block(&self.memory, &request, offered).await?);
-        Ok(gaps.attach(quoted(context, self.hits, notes)))
+        let (context, texts) = gaps.merge(filed_block(&self.memory, request, offered, &filed).await?);
+        Ok(gaps.attach(quoted(context, texts, self.hits, notes)))
     }
 
     /// Returns the notes that hold among the hits, by the event that was found.
@@ -143,6 +164,18 @@ pub(crate) async fn block(
     request: &ContextRequest,
     offered: Vec<Fragment>,
 ) -> Result<Degraded<Context>> {
+    let mut gaps = Gaps::default();
+    let context = gaps.merge(assembled(memory, request, offered).await?);
+    let context = gaps.merge(kept(memory, context).await);
+    Ok(gaps.attach(context))
+}
+
+/// Renders what is offered as one block by the rules of a context.
+async fn assembled(
+    memory: &Memory,
+    request: &ContextRequest,
+    offered: Vec<Fragment>,
+) -> Result<Degraded<Context>> {
     let engine = &memory.engine;
     let mut gaps = Gaps::default();
     let mut parts = engine.parts().context.clone();
@@ -153,14 +186,52 @@ pub(crate) async fn block(
         Err(cause) => Err(cause),
     };
     let head: Cursor = gaps.keep(Layer::Events, head);
-    let mut context = gaps.merge(Assembler::new(parts).assemble(request, head).await?);
+    let context = gaps.merge(Assembler::new(parts).assemble(request, head).await?);
+    Ok(gaps.attach(context))
+}
+
+/// Seals the receipt of a block and stores it.
+async fn kept(memory: &Memory, mut context: Context) -> Degraded<Context> {
+    let engine = &memory.engine;
+    let mut gaps = Gaps::default();
     context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
     let stored = match engine.guarded().receipts.part() {
         Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
         Err(cause) => Err(cause),
     };
     gaps.keep(Layer::Receipts, stored);
-    Ok(gaps.attach(context))
+    gaps.attach(context)
+}
+
+/// What lines say, by the records that they name.
+type Texts = HashMap<RecordRef, String>;
+
+/// Renders what is offered as one block whose lines of these records say how they are filed, and stores its receipt; also
+/// returns the words of each line.
+///
+/// What is added counts against the budget: as long as it does not fit, fewer lines are rendered.
+async fn filed_block(
+    memory: &Memory,
+    mut request: ContextRequest,
+    offered: Vec<Fragment>,
+    filed: &Texts,
+) -> Result<Degraded<(Context, Texts)>> {
+    let budget = request.budget;
+    let count = |text: &str| memory.engine.count_tokens(text);
+    let mut gaps = Gaps::default();
+    let (context, texts) = loop {
+        let mut context = gaps.merge(assembled(memory, &request, offered.clone()).await?);
+        let texts: Texts = context.quotes().into_iter().collect();
+        let is_changed = file(&mut context, filed, count);
+        let over = context.tokens.0.saturating_sub(budget.0);
+        if over == 0 || !is_changed {
+            (context.budget, context.receipt.budget) = (budget, budget);
+            break (context, texts);
+        }
+        request.budget = TokenCount(request.budget.0.saturating_sub(over));
+    };
+    let context = gaps.merge(kept(memory, context).await);
+    Ok(gaps.attach((context, texts)))
 }
 
 /// Returns how many lines were left out because they did not fit.
@@ -224,8 +295,55 @@ fn record(hit: &Hit, note: Option<&Learning>) -> RecordRef {
     note.map_or(RecordRef::Event(hit.event.id), |note| RecordRef::Learning(note.id))
 }
 
-fn quoted(context: Context, hits: Vec<Hit>, mut notes: HashMap<EventId, Learning>) -> Quoted {
-    let mut texts: HashMap<RecordRef, String> = context.quotes().into_iter().collect();
+/// Returns how a note is filed, as its line says it. Names that a line could not hold are cut out of it.
+fn told(note: &Learning) -> String {
+    /// Longest name on a line, in characters. Source: own default, that of speakers.
+    const LONGEST: usize = 48;
+    let name = |name: &str| -> String {
+        let allowed = |letter: &char| letter.is_alphanumeric() || " ._-/:@+".contains(*letter);
+        let kept: String = name.chars().filter(allowed).take(LONGEST).collect();
+        if kept.to_lowercase().contains("mnemal-context") { String::new() } else { kept.trim().to_owned() }
+    };
+    let key = note.key.as_ref().map(|key| name(key.as_str())).filter(|key| !key.is_empty());
+    let key = key.map(|key| format!("{key} ")).unwrap_or_default();
+    format!("{key}[{}] [importance: {:.1}]: ", name(note.category.as_str()), note.importance.get())
+}
+
+/// Puts how records are filed before the words of their lines, and counts and hashes the blocks anew; returns whether it changed
+/// anything.
+fn file(context: &mut Context, filed: &Texts, count: impl Fn(&str) -> TokenCount) -> bool {
+    let line = |line: &str| -> String {
+        let found = line.strip_prefix("- [").and_then(|rest| rest.split_once("] \""));
+        let record = found.and_then(|(label, _)| label.split(", ").nth(2)?.parse::<RecordRef>().ok());
+        match (found, record.and_then(|record| filed.get(&record))) {
+            (Some((label, words)), Some(told)) => format!("- [{label}] {told}\"{words}"),
+            _ => line.to_owned(),
+        }
+    };
+    let mut is_changed = false;
+    for (block, receipt) in context.blocks.iter_mut().zip(&mut context.receipt.blocks) {
+        let text: String = block.text.lines().map(|one| line(one) + "\n").collect();
+        let nonce = text.split("nonce=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+        // Only a block that is what verifying will read is taken.
+        let [hash] = block_hashes(&text, nonce)[..] else { continue };
+        is_changed |= text != block.text;
+        (block.tokens, block.hash, block.text) = (count(&text), hash, text);
+        (receipt.tokens, receipt.hash) = (block.tokens, block.hash);
+    }
+    if is_changed {
+        context.text = context.blocks.iter().map(|block| block.text.as_str()).collect();
+        context.tokens = TokenCount(context.blocks.iter().map(|block| block.tokens.0).sum());
+        context.receipt.tokens = context.tokens;
+    }
+    is_changed
+}
+
+fn quoted(
+    context: Context,
+    mut texts: Texts,
+    hits: Vec<Hit>,
+    mut notes: HashMap<EventId, Learning>,
+) -> Quoted {
     let mut lines = Vec::new();
     for hit in hits {
         let note = notes.remove(&hit.event.id);
@@ -277,6 +395,37 @@ mod tests {
         assert!(line.record.to_string().starts_with("mem_"));
         assert_eq!(line.text, "Deploys happen on Tuesdays \\u0060``");
         assert!(line.note.is_some());
+    }
+
+    // proves: PB-41 (the line)
+    #[tokio::test]
+    async fn a_note_says_how_it_is_filed_within_the_budget_and_its_receipt_holds() {
+        let memory = Memory::in_memory().await.unwrap();
+        for number in 0..30 {
+            let note = memory.remember(format!("Deploys of service {number} happen on Tuesdays"));
+            let key = mnemal_core::NoteKey::new(format!("deploy_{number}")).unwrap();
+            let category = mnemal_core::Category::new("ops/deploys").unwrap();
+            let importance = Importance::new(0.84).unwrap();
+            assert!(note.key(key).category(category).importance(importance).await.unwrap().created);
+        }
+        assert!(!memory.log(Message::user("deploys are loud")).await.unwrap().duplicate);
+        for budget in [200, 400, 2_000] {
+            let hits = memory.recall("deploys").limit(31).await.unwrap().value.hits;
+            let quoted = memory.quote("deploys", hits).budget(budget).filed().await.unwrap();
+            assert!(quoted.tokens.0 <= budget && quoted.tokens == memory.engine().count_tokens(&quoted.text));
+            assert!(!quoted.lines.is_empty(), "{budget}");
+            for line in &quoted.lines {
+                let id = line.record.to_string();
+                let shown = quoted.text.lines().find(|shown| shown.contains(&id)).unwrap();
+                let words = format!("{:?}", line.text);
+                let filed = line.note.as_ref().map_or_else(String::new, |note| {
+                    format!("{} [ops/deploys] [importance: 0.8]: ", note.key.as_ref().unwrap())
+                });
+                assert!(shown.ends_with(&format!("] {filed}{words}")), "{shown}");
+            }
+            let check = memory.check_receipt(quoted.id, Some(&quoted.text)).await.unwrap();
+            assert_eq!((check.findings.as_slice(), check.whole), ([].as_slice(), Some(true)), "{check:?}");
+        }
     }
 
     #[tokio::test]

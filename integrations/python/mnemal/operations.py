@@ -179,6 +179,7 @@ Event = TypedDict('Event', {
     "decision": 'str | None',
     "direction": 'str',
     "erased_at": 'str | None',
+    "extraction": 'str | None',
     "id": 'str',
     "level": 'str',
     "metadata": 'dict[str, str] | None',
@@ -275,6 +276,7 @@ Hit = TypedDict('Hit', {
     "level": 'str',
     "occurred_at": 'str',
     "origin": 'str',
+    "quarantined": 'str | None',
     "role": 'str',
     "score": 'float',
     "session": 'str',
@@ -395,6 +397,74 @@ Line = TypedDict('Line', {
     "trust": 'str',
 }, total=False)
 
+Mem0Add = TypedDict('Mem0Add', {
+    "agent_id": 'str | None',
+    "messages": 'Any',
+    "metadata": 'dict[str, Any] | None',
+    "run_id": 'str | None',
+    "user_id": 'str | None',
+}, total=False)
+
+Mem0Added = TypedDict('Mem0Added', {
+    "results": 'list[Mem0Event]',
+}, total=False)
+
+Mem0Change = TypedDict('Mem0Change', {
+    "created_at": 'str',
+    "event": 'str',
+    "id": 'str',
+    "memory_id": 'str',
+    "new_memory": 'str',
+    "old_memory": 'str | None',
+}, total=False)
+
+Mem0Done = TypedDict('Mem0Done', {
+    "message": 'str',
+}, total=False)
+
+Mem0Edit = TypedDict('Mem0Edit', {
+    "text": 'str',
+}, total=False)
+
+Mem0Event = TypedDict('Mem0Event', {
+    "event": 'str',
+    "id": 'str',
+    "memory": 'str',
+}, total=False)
+
+Mem0Row = TypedDict('Mem0Row', {
+    "agent_id": 'str | None',
+    "created_at": 'str',
+    "hash": 'str',
+    "id": 'str',
+    "memory": 'str',
+    "metadata": 'dict[str, str]',
+    "run_id": 'str | None',
+    "score": 'float | None',
+    "updated_at": 'str | None',
+    "user_id": 'str | None',
+}, total=False)
+
+Mem0Rows = TypedDict('Mem0Rows', {
+    "results": 'list[Mem0Row]',
+}, total=False)
+
+Mem0Search = TypedDict('Mem0Search', {
+    "agent_id": 'str | None',
+    "filters": 'Mem0Whose | None',
+    "limit": 'int | None',
+    "query": 'str',
+    "run_id": 'str | None',
+    "user_id": 'str | None',
+}, total=False)
+
+Mem0Whose = TypedDict('Mem0Whose', {
+    "agent_id": 'str | None',
+    "limit": 'int | None',
+    "run_id": 'str | None',
+    "user_id": 'str | None',
+}, total=False)
+
 Memory = TypedDict('Memory', {
     "basis": 'str',
     "category": 'str',
@@ -484,7 +554,7 @@ NewMemory = TypedDict('NewMemory', {
 }, total=False)
 
 NewSpace = TypedDict('NewSpace', {
-    "always_on": 'bool',
+    "always_on": 'bool | None',
     "consolidate_interval_mins": 'int | None',
     "name": 'str',
 }, total=False)
@@ -719,6 +789,7 @@ Spaces = TypedDict('Spaces', {
 
 Stats = TypedDict('Stats', {
     "bytes": 'int',
+    "consolidations": 'int',
     "erased": 'int',
     "events": 'int',
     "layers": 'list[Layer]',
@@ -726,6 +797,7 @@ Stats = TypedDict('Stats', {
     "quarantined": 'int',
     "sessions": 'int',
     "space": 'str',
+    "unconsolidated": 'int',
 }, total=False)
 
 Status = TypedDict('Status', {
@@ -1522,6 +1594,133 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
             query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+        )
+
+    def mem0_add(
+        self,
+        messages: Any,
+        *,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Mem0Added:
+        """Stores what turns say."""
+        return self._call(
+            "POST",
+            _path("/memories"),
+            body={"agent_id": agent_id, "messages": messages, "metadata": metadata, "run_id": run_id, "user_id": user_id},
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_edit(
+        self,
+        id_: str,
+        text: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Gives it other words; what was there becomes its past."""
+        return self._call(
+            "PUT",
+            _path("/memories/{id}", id_),
+            body={"text": text},
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_forget(
+        self,
+        id_: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases it, with its past."""
+        return self._call(
+            "DELETE",
+            _path("/memories/{id}", id_),
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_forget_all(
+        self,
+        *,
+        agent_id: str | None = None,
+        limit: int | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases what is remembered of a person, an agent or a run."""
+        return self._call(
+            "DELETE",
+            _path("/memories"),
+            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_get(
+        self,
+        id_: str,
+    ) -> Mem0Row:
+        """A memory."""
+        return self._call(
+            "GET",
+            _path("/memories/{id}", id_),
+        )
+
+    def mem0_history(
+        self,
+        id_: str,
+    ) -> list[Mem0Change]:
+        """What it said, oldest first."""
+        return self._call(
+            "GET",
+            _path("/memories/{id}/history", id_),
+        )
+
+    def mem0_list(
+        self,
+        *,
+        agent_id: str | None = None,
+        limit: int | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+    ) -> Mem0Rows:
+        """What is remembered of a person, an agent or a run, newest first."""
+        return self._call(
+            "GET",
+            _path("/memories"),
+            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+        )
+
+    def mem0_reset(
+        self,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases every memory of the space."""
+        return self._call(
+            "POST",
+            _path("/reset"),
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_search(
+        self,
+        query: str,
+        *,
+        agent_id: str | None = None,
+        filters: Mem0Whose | None = None,
+        limit: int | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+    ) -> Mem0Rows:
+        """Finds memories, best first."""
+        return self._call(
+            "POST",
+            _path("/search"),
+            body={"agent_id": agent_id, "filters": filters, "limit": limit, "query": query, "run_id": run_id, "user_id": user_id},
         )
 
     def memories_delete(
@@ -2815,6 +3014,133 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
             query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+        )
+
+    async def mem0_add(
+        self,
+        messages: Any,
+        *,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Mem0Added:
+        """Stores what turns say."""
+        return await self._call(
+            "POST",
+            _path("/memories"),
+            body={"agent_id": agent_id, "messages": messages, "metadata": metadata, "run_id": run_id, "user_id": user_id},
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_edit(
+        self,
+        id_: str,
+        text: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Gives it other words; what was there becomes its past."""
+        return await self._call(
+            "PUT",
+            _path("/memories/{id}", id_),
+            body={"text": text},
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_forget(
+        self,
+        id_: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases it, with its past."""
+        return await self._call(
+            "DELETE",
+            _path("/memories/{id}", id_),
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_forget_all(
+        self,
+        *,
+        agent_id: str | None = None,
+        limit: int | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases what is remembered of a person, an agent or a run."""
+        return await self._call(
+            "DELETE",
+            _path("/memories"),
+            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_get(
+        self,
+        id_: str,
+    ) -> Mem0Row:
+        """A memory."""
+        return await self._call(
+            "GET",
+            _path("/memories/{id}", id_),
+        )
+
+    async def mem0_history(
+        self,
+        id_: str,
+    ) -> list[Mem0Change]:
+        """What it said, oldest first."""
+        return await self._call(
+            "GET",
+            _path("/memories/{id}/history", id_),
+        )
+
+    async def mem0_list(
+        self,
+        *,
+        agent_id: str | None = None,
+        limit: int | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+    ) -> Mem0Rows:
+        """What is remembered of a person, an agent or a run, newest first."""
+        return await self._call(
+            "GET",
+            _path("/memories"),
+            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+        )
+
+    async def mem0_reset(
+        self,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases every memory of the space."""
+        return await self._call(
+            "POST",
+            _path("/reset"),
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_search(
+        self,
+        query: str,
+        *,
+        agent_id: str | None = None,
+        filters: Mem0Whose | None = None,
+        limit: int | None = None,
+        run_id: str | None = None,
+        user_id: str | None = None,
+    ) -> Mem0Rows:
+        """Finds memories, best first."""
+        return await self._call(
+            "POST",
+            _path("/search"),
+            body={"agent_id": agent_id, "filters": filters, "limit": limit, "query": query, "run_id": run_id, "user_id": user_id},
         )
 
     async def memories_delete(

@@ -301,6 +301,8 @@ export interface Event {
   direction: string;
   /** When it was erased. */
   erased_at?: string | null;
+  /** How far notes and facts are read in it: `pending`, `complete`, `skipped` or `failed`. */
+  extraction?: string | null;
   /** Its id. */
   id: string;
   /** What it may become. */
@@ -469,6 +471,8 @@ export interface Hit {
   occurred_at: string;
   /** Who put the words in. */
   origin: string;
+  /** The rule that holds it back, where that was asked for too. */
+  quarantined?: string | null;
   /** Who speaks. */
   role: string;
   /** 0 to 1. */
@@ -679,6 +683,122 @@ export interface Line {
   trust: string;
 }
 
+/** Turns that are to be remembered. */
+export interface Mem0Add {
+  /** The agent whose they are. */
+  agent_id?: string | null;
+  /** One text, or turns, oldest first; what the system says is not stored. */
+  messages: unknown;
+  /** What else is to be kept. */
+  metadata?: Record<string, unknown> | null;
+  /** The conversation. */
+  run_id?: string | null;
+  /** The person whose they are. */
+  user_id?: string | null;
+}
+
+/** What became of turns. */
+export interface Mem0Added {
+  /** One for each that was stored. */
+  results: Array<Mem0Event>;
+}
+
+/** A change of a memory. */
+export interface Mem0Change {
+  /** When. */
+  created_at: string;
+  /** `ADD` or `UPDATE`. */
+  event: string;
+  /** The version. */
+  id: string;
+  /** The memory. */
+  memory_id: string;
+  /** What it said then. */
+  new_memory: string;
+  /** What it said before; none for the first. */
+  old_memory?: string | null;
+}
+
+/** What was done. */
+export interface Mem0Done {
+  /** In words. */
+  message: string;
+}
+
+/** Other words. */
+export interface Mem0Edit {
+  /** The words. */
+  text: string;
+}
+
+/** A memory that was stored. */
+export interface Mem0Event {
+  /** `ADD`. */
+  event: string;
+  /** Its id. */
+  id: string;
+  /** The words. */
+  memory: string;
+}
+
+/** A memory. */
+export interface Mem0Row {
+  /** The agent whose it is. */
+  agent_id?: string | null;
+  /** When it was said first. */
+  created_at: string;
+  /** SHA-256 of the words, in hexadecimal digits. */
+  hash: string;
+  /** Its id. */
+  id: string;
+  /** The words. */
+  memory: string;
+  /** What its writer added. */
+  metadata: Record<string, string>;
+  /** The conversation. */
+  run_id?: string | null;
+  /** 0 to 1, of a search. */
+  score?: number | null;
+  /** When its words changed last; none for the first ones. */
+  updated_at?: string | null;
+  /** The person whose it is. */
+  user_id?: string | null;
+}
+
+/** Memories. */
+export interface Mem0Rows {
+  /** In the order of the answer. */
+  results: Array<Mem0Row>;
+}
+
+/** What is looked for. */
+export interface Mem0Search {
+  /** An agent's. */
+  agent_id?: string | null;
+  /** `user_id`, `agent_id` and `run_id` once more. */
+  filters?: Mem0Whose | null;
+  /** Most memories, 1 to 1,000; 100 without it. */
+  limit?: number | null;
+  /** The question. */
+  query: string;
+  /** A conversation's. */
+  run_id?: string | null;
+  /** A person's. */
+  user_id?: string | null;
+}
+
+/** Whose memories. */
+export interface Mem0Whose {
+  /** An agent's. */
+  agent_id?: string | null;
+  /** Most memories, 1 to 1,000; 100 without it. */
+  limit?: number | null;
+  /** A conversation's. */
+  run_id?: string | null;
+  /** A person's. */
+  user_id?: string | null;
+}
+
 /** A memory: a note, or what was learnt. */
 export interface Memory {
   /** `told` or `inferred`. */
@@ -843,8 +963,8 @@ export interface NewMemory {
 
 /** A space that is to be there. */
 export interface NewSpace {
-  /** Whether it is read beside every other one. */
-  always_on?: boolean;
+  /** Whether it is read beside every other one; what it was without it, and not for a new one. */
+  always_on?: boolean | null;
   /** Minutes between two looks over its notes; the setting without it. */
   consolidate_interval_mins?: number | null;
   /** `[a-z0-9][a-z0-9._-]{0,62}`. */
@@ -1037,7 +1157,8 @@ export interface Recall {
   category?: string | null;
   /** Also what each score is made of. */
   explain?: boolean;
-  /** Also what is held back. */
+  /** Also what a rule holds back in this space, behind the others and marked by the rule: of the newest 1,000 such events
+those that have half of the words of the question. */
   include_quarantined?: boolean;
   /** Of `event`, `memory`, `knowledge`, `preference`, `timeline`, `anti_pattern`. */
   kinds?: Array<string> | null;
@@ -1247,13 +1368,15 @@ export interface Spaces {
 export interface Stats {
   /** Bytes of its files. */
   bytes: number;
+  /** Insights that hold: what several memories say together. */
+  consolidations: number;
   /** Events that were erased. */
   erased: number;
   /** Events in the log. */
   events: number;
   /** How each layer is. */
   layers: Array<Layer>;
-  /** Memories that hold. */
+  /** Memories that hold, insights among them. */
   memories: number;
   /** Events that are held back. */
   quarantined: number;
@@ -1261,6 +1384,8 @@ export interface Stats {
   sessions: number;
   /** Its name. */
   space: string;
+  /** Those of them on which no insight rests. */
+  unconsolidated: number;
 }
 
 /** How the server is. */
@@ -1784,6 +1909,51 @@ export abstract class Operations {
     return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/learnings`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
   }
 
+  /** Stores what turns say. */
+  mem0Add(given: { agent_id?: string | null; messages: unknown; metadata?: Record<string, unknown> | null; run_id?: string | null; user_id?: string | null; idempotency_key?: string }): Promise<Mem0Added> {
+    return this.call<Mem0Added>('POST', `/memories`, { body: { agent_id: given.agent_id, messages: given.messages, metadata: given.metadata, run_id: given.run_id, user_id: given.user_id }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Gives it other words; what was there becomes its past. */
+  mem0Edit(id: string, given: { text: string; idempotency_key?: string }): Promise<Mem0Done> {
+    return this.call<Mem0Done>('PUT', `/memories/${encodeURIComponent(id)}`, { body: { text: given.text }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Erases it, with its past. */
+  mem0Forget(id: string, given: { idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('DELETE', `/memories/${encodeURIComponent(id)}`, { idempotencyKey: given.idempotency_key });
+  }
+
+  /** Erases what is remembered of a person, an agent or a run. */
+  mem0ForgetAll(given: { agent_id?: string; limit?: number; run_id?: string; user_id?: string; idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('DELETE', `/memories`, { query: { agent_id: given.agent_id, limit: given.limit, run_id: given.run_id, user_id: given.user_id }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** A memory. */
+  mem0Get(id: string): Promise<Mem0Row> {
+    return this.call<Mem0Row>('GET', `/memories/${encodeURIComponent(id)}`, {  });
+  }
+
+  /** What it said, oldest first. */
+  mem0History(id: string): Promise<Array<Mem0Change>> {
+    return this.call<Array<Mem0Change>>('GET', `/memories/${encodeURIComponent(id)}/history`, {  });
+  }
+
+  /** What is remembered of a person, an agent or a run, newest first. */
+  mem0List(given: { agent_id?: string; limit?: number; run_id?: string; user_id?: string } = {}): Promise<Mem0Rows> {
+    return this.call<Mem0Rows>('GET', `/memories`, { query: { agent_id: given.agent_id, limit: given.limit, run_id: given.run_id, user_id: given.user_id } });
+  }
+
+  /** Erases every memory of the space. */
+  mem0Reset(given: { idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('POST', `/reset`, { idempotencyKey: given.idempotency_key });
+  }
+
+  /** Finds memories, best first. */
+  mem0Search(given: { agent_id?: string | null; filters?: Mem0Whose | null; limit?: number | null; query: string; run_id?: string | null; user_id?: string | null }): Promise<Mem0Rows> {
+    return this.call<Mem0Rows>('POST', `/search`, { body: { agent_id: given.agent_id, filters: given.filters, limit: given.limit, query: given.query, run_id: given.run_id, user_id: given.user_id } });
+  }
+
   /** Erases the memories that pass a filter; previewed first. */
   memoriesDelete(space: string, given: { confirm_token?: string | null; dry_run?: boolean | null; filter: DeleteFilter; idempotency_key?: string }): Promise<Erasure> {
     return this.call<Erasure>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/delete`, { body: { confirm_token: given.confirm_token, dry_run: given.dry_run, filter: given.filter }, idempotencyKey: given.idempotency_key });
@@ -1925,7 +2095,7 @@ export abstract class Operations {
   }
 
   /** Makes a space; one that is there is set again. */
-  spaceCreate(given: { always_on?: boolean; consolidate_interval_mins?: number | null; name: string; idempotency_key?: string }): Promise<Space> {
+  spaceCreate(given: { always_on?: boolean | null; consolidate_interval_mins?: number | null; name: string; idempotency_key?: string }): Promise<Space> {
     return this.call<Space>('POST', `/v1/spaces`, { body: { always_on: given.always_on, consolidate_interval_mins: given.consolidate_interval_mins, name: given.name }, idempotencyKey: given.idempotency_key });
   }
 

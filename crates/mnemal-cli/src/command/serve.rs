@@ -29,6 +29,7 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     }
     let mut settings: ServerSettings = config::section(global, "server")?;
     settings.listen = call.listen.unwrap_or(settings.listen);
+    settings.compat = config::section(global, "compat")?;
     let auth: AuthSettings = config::section(global, "auth")?;
     let mode = if call.no_auth { AuthMode::None } else { auth.mode };
     let keyring = key::keyring(global)?;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventId, FactId, LearningId, Memory, Outcome, RecordRef, Sentence, Weighing};
+use mnemal::{Error, EventId, FactId, LearningId, Memory, Outcome, RecordRef, Sentence};
 use serde::Serialize;
 
 use crate::args::{Global, Why, WhyNot};
 use crate::output::Output;
-use crate::wire::{LineForm, OmittedForm, SourceForm};
+use crate::wire::{LineForm, OmittedForm, SourceForm, WeighingForm};
 
 #[derive(Serialize)]
 struct WhyForm {
@@ -25,36 +25,6 @@ struct WhyForm {
     omitted: Option<OmittedForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<u32>,
-}
-
-/// What a fact was weighed against, and what ended it.
-#[derive(Serialize)]
-struct WeighingForm {
-    claims: usize,
-    own: usize,
-    voices: usize,
-    values: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended: Option<EndForm>,
-}
-
-/// Why a fact holds no more.
-#[derive(Serialize)]
-struct EndForm {
-    reason: &'static str,
-    by: String,
-    rule: String,
-}
-
-impl From<&Weighing> for WeighingForm {
-    fn from(of: &Weighing) -> Self {
-        let ended = of.ended.as_ref().map(|end| EndForm {
-            reason: end.reason.as_str(),
-            by: end.by.to_string(),
-            rule: end.rule.to_string(),
-        });
-        Self { claims: of.claims, own: of.own, voices: of.voices, values: of.values, ended }
-    }
 }
 
 /// Words in the log.

@@ -5,6 +5,7 @@ mod events;
 mod forget;
 mod graph;
 mod keys;
+mod mem0;
 mod memories;
 mod operations;
 mod read;
@@ -38,6 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
         forget::routes(),
         why::routes(),
         compat::routes(),
+        mem0::routes(),
     ]
     .concat()
 }

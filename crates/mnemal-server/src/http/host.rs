@@ -169,9 +169,16 @@ impl Host {
         if header.is_none() && known.get::<Neighbour>().is_some() {
             return Ok(Principal::owner("local"));
         }
-        let header = header.ok_or_else(|| refused("there is no key in the request"))?;
-        let (scheme, key) = header.split_once(' ').unwrap_or_default();
-        let secret = Secret::parse(key).filter(|_| scheme.eq_ignore_ascii_case("bearer"));
+        // Programs made for mem0 say their key so.
+        let other = headers.get("x-api-key").and_then(|key| key.to_str().ok());
+        let secret = match (header, other.filter(|_| self.settings.compat.mem0)) {
+            (None, Some(key)) => Secret::parse(key),
+            (None, None) => return Err(refused("there is no key in the request")),
+            (Some(header), _) => {
+                let (scheme, key) = header.split_once(' ').unwrap_or_default();
+                Secret::parse(key).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+            }
+        };
         let secret = secret.ok_or_else(|| refused("this is no key"))?;
         if let Some(local) = &self.access.local
             && secret.is_of(&local.digest())

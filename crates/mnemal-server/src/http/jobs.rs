@@ -6,13 +6,14 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mnemal_core::{Error, ErrorKind, SpaceId, Timestamp};
+use mnemal_core::{Error, ErrorKind, SpaceId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::http::call::Call;
+use crate::http::host::Host;
 use crate::http::problem::Problem;
 
 /// Jobs that are remembered; the oldest that has ended goes first. Source: own default, a few pages.
@@ -67,34 +68,53 @@ impl Jobs {
         work: impl Future<Output = Result<Value, Error>> + Send + 'static,
     ) -> Result<JobForm, Problem> {
         let host = std::sync::Arc::clone(&call.host);
-        let form = JobForm {
-            id: new_id()?,
-            kind,
-            state: "running",
-            created_at: host.now().to_string(),
-            finished_at: None,
-            error: None,
-            result: None,
-        };
         let mut tasks = self.tasks();
         while tasks.try_join_next().is_some() {}
         if tasks.len() >= RUNNING {
             return Err(Problem::new("unavailable", format!("{RUNNING} jobs run already")));
         }
+        let form = self.noted(call, kind)?;
+        let id = form.id.clone();
+        tasks.spawn(async move {
+            let done = work.await;
+            host.jobs.ended(&id, done, &host);
+        });
+        Ok(form)
+    }
+
+    /// Does a job in the space of a call within the request, which holds a slot for it; it is listed like any other.
+    ///
+    /// # Errors
+    /// `unavailable` without randomness.
+    pub(crate) async fn done(
+        &self,
+        call: &Call,
+        kind: &'static str,
+        work: impl Future<Output = Result<Value, Error>>,
+    ) -> Result<JobForm, Problem> {
+        let form = self.noted(call, kind)?;
+        let done = work.await;
+        self.ended(&form.id, done, &call.host);
+        self.get(&call.space()?, &form.id)
+    }
+
+    /// Notes a job that begins now.
+    fn noted(&self, call: &Call, kind: &'static str) -> Result<JobForm, Problem> {
+        let form = JobForm {
+            id: new_id()?,
+            kind,
+            state: "running",
+            created_at: call.host.now().to_string(),
+            finished_at: None,
+            error: None,
+            result: None,
+        };
         let mut known = self.known();
         if known.len() >= REMEMBERED {
             let ended = known.iter().position(|job| job.form.finished_at.is_some());
             ended.and_then(|place| known.remove(place));
         }
         known.push_back(Job { space: call.space()?, form: form.clone() });
-        drop(known);
-        let id = form.id.clone();
-        tasks.spawn(async move {
-            let done = work.await;
-            let outcome = if done.is_ok() { "done" } else { "failed" };
-            host.metrics.count("mnemal_jobs_total", &[("kind", kind), ("outcome", outcome)], 1);
-            host.jobs.ended(&id, done, host.now());
-        });
         Ok(form)
     }
 
@@ -124,10 +144,12 @@ impl Jobs {
         }
     }
 
-    fn ended(&self, id: &str, done: Result<Value, Error>, now: Timestamp) {
+    fn ended(&self, id: &str, done: Result<Value, Error>, host: &Host) {
         let mut known = self.known();
         let Some(job) = known.iter_mut().find(|job| job.form.id == id) else { return };
-        job.form.finished_at = Some(now.to_string());
+        let outcome = if done.is_ok() { "done" } else { "failed" };
+        host.metrics.count("mnemal_jobs_total", &[("kind", job.form.kind), ("outcome", outcome)], 1);
+        job.form.finished_at = Some(host.now().to_string());
         match done {
             Ok(result) => (job.form.state, job.form.result) = ("done", Some(result)),
             Err(error) => {

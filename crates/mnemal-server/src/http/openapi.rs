@@ -89,7 +89,7 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
         "responses": responses,
     });
     let Some(fields) = operation.as_object_mut() else { return operation };
-    if route.path.starts_with("/api/") {
+    if route.path.starts_with("/api/") || route.operation.starts_with("mem0_") {
         fields.insert("tags".to_owned(), json!(["compat"]));
     }
     if let Needs::Right(right) = route.needs {

@@ -218,8 +218,15 @@ mod tests {
     }
 
     /// Calls with a body that change nothing.
-    const READING: [&str; 6] =
-        ["recall", "context", "working_search", "forget_preview", "recall_verify", "receipt_verify"];
+    const READING: [&str; 7] = [
+        "recall",
+        "context",
+        "working_search",
+        "forget_preview",
+        "recall_verify",
+        "receipt_verify",
+        "mem0_search",
+    ];
 
     #[test]
     fn what_changes_something_needs_more_than_the_right_to_read() {

@@ -101,6 +101,11 @@ impl Seat {
         self.leave.notified().await;
     }
 
+    /// Whether none of its requests is worked on or answered now.
+    pub(crate) fn waits(&self) -> bool {
+        self.place().working == 0
+    }
+
     /// Notes that the connection waits for its client.
     fn wait(&self) {
         let mut place = self.place();

@@ -31,8 +31,12 @@ use crate::http::socket::LocalSocket;
 const HEAD: Duration = Duration::from_secs(15);
 /// Largest head of a request, in bytes. Source: SURFACES 11.4, 8 KiB of address and 16 KiB of headers.
 const LARGEST_HEAD: usize = 24 * 1_024;
-/// How long work that was begun has when the server ends. Source: own default; it is the same for a request that runs.
-const GRACE: Duration = Duration::from_secs(30);
+/// How long work that was begun has when the server ends. Source: GA-26, the process ends within 10 s of its signal; spaces that
+/// are attended to have the same time beside it.
+const GRACE: Duration = Duration::from_secs(8);
+/// How long a connection without a request has for the rest of its last answer when the server ends. Source: own default, a
+/// window of the network; whoever is in the middle of a head has asked nothing yet.
+const LEAVE: Duration = Duration::from_secs(1);
 /// Bytes that the system keeps of an answer that its client has not taken. Source: own default; left alone it keeps megabytes of
 /// an export, all of which are worked out for nobody when the client reads nothing.
 const KEPT: usize = 128 * 1_024;
@@ -112,7 +116,7 @@ impl Server {
     /// Every answer that was given before it returns is as durable as it says.
     ///
     /// # Errors
-    /// `Unavailable` when work did not finish within 30 seconds, or a space could not be closed; what was acknowledged is
+    /// `Unavailable` when work did not finish within 8 seconds, or a space could not be closed; what was acknowledged is
     /// safe nevertheless.
     #[expect(clippy::disallowed_methods, reason = "the tasks of the server, which it joins")]
     pub async fn serve(&self, doors: impl Into<Doors>, until: impl Future<Output = ()> + Send) -> Result<()> {
@@ -205,7 +209,11 @@ impl Server {
             Either::Right(_) => {
                 // The request that is worked on is answered, and no further one is read.
                 connection.as_mut().graceful_shutdown();
-                connection.await
+                if seat.waits() {
+                    tokio::time::timeout(LEAVE, connection).await.unwrap_or(Ok(()))
+                } else {
+                    connection.await
+                }
             }
         };
         if let Err(cause) = ended {

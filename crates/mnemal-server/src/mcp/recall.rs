@@ -19,8 +19,21 @@ const LOOK_AT: u32 = 20;
 /// Most hits that are looked at. Source: own default, what a search of 100,000 events ranks in its time.
 const MOST_LOOKED_AT: u32 = 500;
 
+/// How the lines of an answer are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// As everywhere.
+    Plain,
+    /// Those of notes name key, category and importance. Source: `PicoBot`, SURFACES 6.6.
+    Filed,
+}
+
 /// Searches.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    lines: Lines,
+) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::Recall, given);
     let query = arguments.required("query", "say what to look for, in a few words.")?;
     let limit = arguments.count("limit", MOST)?.unwrap_or(LIMIT);
@@ -36,7 +49,8 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let mut hits = found.value.hits;
     hits.retain(|hit| wanted.takes(hit));
     hits.truncate(limit as usize);
-    let quoted = memory.quote(&query, hits).budget(tail.room(engine, ceiling)).await?;
+    let quote = memory.quote(&query, hits).budget(tail.room(engine, ceiling));
+    let quoted = if lines == Lines::Filed { quote.filed() } else { quote }.await?;
 
     let (structured, dropped) = structured(&quoted, detail, |text| engine.count_tokens(text).0 <= ceiling);
     let more = quoted.left_out.max(dropped);
@@ -155,12 +169,17 @@ impl Wanted {
 
     /// Whether a hit is of a sort that is wanted.
     pub(crate) fn takes(&self, hit: &Hit) -> bool {
-        let kept = hit.event.kept();
+        self.takes_event(&hit.event)
+    }
+
+    /// Whether an event is of a sort that is wanted.
+    pub(crate) fn takes_event(&self, event: &Event) -> bool {
+        let kept = event.kept();
         let Some(EventKind::Decision(Decision::Remember(note))) = kept.map(|kept| &kept.kind) else {
             return self.events || !self.only_notes();
         };
         let any_kind = self.notes.is_empty() && (!self.events || self.is_narrow());
-        let kind = standing_kind(&hit.event, note.kind);
+        let kind = standing_kind(event, note.kind);
         let of_kind = any_kind || self.notes.iter().any(|wanted| wanted.is_none_or(|wanted| wanted == kind));
         let within =
             self.within.is_empty() || self.within.iter().any(|parent| note.category.is_within(parent));

@@ -22,6 +22,7 @@ use crate::mcp::answer::{Mistake, Outcome};
 use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
+use crate::mcp::recall::Lines;
 use crate::mcp::resource::Offered;
 use crate::mcp::tool::{Offer, Tool};
 use crate::mcp::{
@@ -69,6 +70,7 @@ pub(crate) struct Server {
     offers: Vec<Offer>,
     resources: Offered,
     instructions: String,
+    lines: Lines,
     ended: Ended,
     watch: Watch,
 }
@@ -82,7 +84,8 @@ impl Server {
             Profile::Classic => Offered::KnowledgeGraph,
             _ => Offered::Parts,
         };
-        Self { memory, offers, resources, instructions, ended, watch: Watch::default() }
+        let lines = if options.profile == Profile::Compat { Lines::Filed } else { Lines::Plain };
+        Self { memory, offers, resources, instructions, lines, ended, watch: Watch::default() }
     }
 
     /// The same, whose calls are told.
@@ -106,7 +109,7 @@ impl Server {
                 return forget::call(memory, given, person).await;
             }
             Tool::Context => context::call(memory, given).await,
-            Tool::Recall => recall::call(memory, given).await,
+            Tool::Recall => recall::call(memory, given, self.lines).await,
             Tool::Store => store::call(memory, given).await,
             Tool::Entity => entity::call(memory, given).await,
             Tool::Relationships => relationships::call(memory, given).await,

@@ -1,6 +1,6 @@
 //! Events, their acknowledgements, and the conversations that they make.
 
-use mnemal::{Ack, Durability, Released};
+use mnemal::{Ack, Durability, ReadMark, Released};
 use mnemal_core::{Body, Decision, Event, EventKind, Metadata, SessionSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,6 +73,16 @@ pub struct EventForm {
     /// What the dream did.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<&'static str>,
+    /// How far notes and facts are read in it: `pending`, `complete`, `skipped` or `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extraction: Option<&'static str>,
+}
+
+impl EventForm {
+    /// Returns the form of an event together with how far it is read.
+    pub fn read(event: &Event, mark: &ReadMark) -> Self {
+        Self { extraction: Some(mark.of(event).as_str()), ..Self::from(event) }
+    }
 }
 
 impl From<&Event> for EventForm {
@@ -117,6 +127,7 @@ impl From<&Event> for EventForm {
             },
             decision,
             operation,
+            extraction: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Answers of recall and context, and the account of them.
 
-use mnemal::{Context, Hit, Recalled};
+use mnemal::{Context, FoundBy, Hit, Recalled};
 use mnemal_core::{
     Decision, Event, EventId, EventKind, Gap, Omitted, Receipt, ReceiptLine, RecordRef, ScorePart, Source,
 };
@@ -88,6 +88,9 @@ pub(crate) struct HitForm {
     source_event_ids: Vec<String>,
     /// Which arm found it.
     found_by: &'static str,
+    /// The rule that holds it back, where that was asked for too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quarantined: Option<String>,
     /// What the score is made of.
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<ExplainForm>,
@@ -106,8 +109,15 @@ pub(crate) struct ExplainForm {
 impl HitForm {
     /// Returns the form of a hit; `None` for one that was erased meanwhile.
     pub(crate) fn new(hit: &Hit, detail: Detail) -> Option<Self> {
-        let Event { id, trust, level, role, .. } = &hit.event;
-        let kept = hit.event.kept()?;
+        let form = Self::of(&hit.event, hit.score.get(), hit.found_by.as_str())?;
+        let space = hit.space.as_ref().map(ToString::to_string);
+        Some(Self { space, explain: (detail == Detail::Explained).then(|| explained(hit)), ..form })
+    }
+
+    /// Returns the form of an event; `None` for an erased one.
+    fn of(event: &Event, score: f32, found_by: &'static str) -> Option<Self> {
+        let Event { id, trust, level, role, .. } = event;
+        let kept = event.kept()?;
         let note = match &kept.kind {
             EventKind::Decision(Decision::Remember(note)) => Some(note),
             _ => None,
@@ -116,8 +126,8 @@ impl HitForm {
             id: id.to_string(),
             kind: if note.is_some() { "memory" } else { "event" },
             text: kept.content.clone(),
-            score: hit.score.get(),
-            space: hit.space.as_ref().map(ToString::to_string),
+            score,
+            space: None,
             key: note.and_then(|note| note.key.as_ref()).map(ToString::to_string),
             category: note.map(|note| note.category.to_string()),
             tags: note.map(|note| note.tags.iter().map(ToString::to_string).collect()).unwrap_or_default(),
@@ -129,8 +139,9 @@ impl HitForm {
             level: level.as_str(),
             occurred_at: kept.occurred_at.to_string(),
             source_event_ids: vec![id.to_string()],
-            found_by: hit.found_by.as_str(),
-            explain: (detail == Detail::Explained).then(|| explained(hit)),
+            found_by,
+            quarantined: event.quarantined.as_ref().map(ToString::to_string),
+            explain: None,
         })
     }
 }
@@ -177,6 +188,20 @@ impl RecalledForm {
             hits.push(form);
         }
         Self { hits, used_mode: found.used.as_str(), tokens, truncated, gaps: gaps(of) }
+    }
+
+    /// Adds an event that a rule holds back, if its text still fits within a number of tokens; its score is its own, and says
+    /// nothing of those before it.
+    pub(crate) fn add_held(&mut self, event: &Event, score: f32, within: (u32, impl Fn(&str) -> u32)) {
+        let (most, count) = within;
+        let Some(form) = HitForm::of(event, score, FoundBy::Words.as_str()) else { return };
+        let more = self.tokens.saturating_add(count(&form.text));
+        if self.truncated || more > most {
+            self.truncated = true;
+            return;
+        }
+        self.tokens = more;
+        self.hits.push(form);
     }
 }
 

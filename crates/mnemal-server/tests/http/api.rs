@@ -9,7 +9,7 @@ use mnemal::{Builder, Engine, Spaces, SystemClock};
 use mnemal_core::{Clock as _, SpaceId, Timestamp, Within};
 use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
 use mnemal_server::http::{Access, Server};
-use mnemal_server::{AuthMode, ServerSettings};
+use mnemal_server::{AuthMode, CompatSettings, ServerSettings};
 use mnemal_testkit::ManualClock;
 use serde_json::Value;
 
@@ -44,7 +44,8 @@ impl Answer {
 
 /// Settings under which a test may ask as often as it likes.
 fn unhurried() -> ServerSettings {
-    ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, ..ServerSettings::default() }
+    let compat = CompatSettings { mem0: true };
+    ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, compat, ..ServerSettings::default() }
 }
 
 impl Api {

@@ -302,7 +302,7 @@ async fn a_knowledge_base_is_a_space() {
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
 }
 
-// proves: GB-05, GB-08, GB-16, GB-52, GB-53, GA-19
+// proves: GB-05, GB-08, GB-16, GB-52, GB-53, GA-19, GA-20
 #[tokio::test]
 async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design() {
     let mut settings = mnemal::Settings::default();
@@ -349,6 +349,12 @@ async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design
     assert_eq!((&rest["next_cursor"], &rest["gaps"]), (&Value::Null, &json!([])));
     ask("GET", &format!("{kb}/memories?limit=201"), Value::Null).await.of(400);
 
+    let counts = async || {
+        let stats = ask("GET", "/v1/spaces/notes/stats", Value::Null).await.of(200);
+        [&stats["memories"], &stats["unconsolidated"], &stats["consolidations"]]
+            .map(|count| count.as_u64().unwrap())
+    };
+    assert_eq!(counts().await, [3, 3, 0]);
     let job = ask("POST", "/api/kb/always-on/consolidate", json!({"kb_name": "notes"})).await.of(202);
     let path = format!("/v1/spaces/notes/jobs/{}", job["id"].as_str().unwrap());
     let done = loop {
@@ -359,6 +365,7 @@ async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design
         tokio::task::yield_now().await;
     };
     assert_eq!(done["state"], "done", "{done}");
+    assert_eq!(counts().await, [4, 1, 1], "an insight rests on two of them, and is one itself");
     let insights = ask("GET", &format!("{kb}/insights?limit=10"), Value::Null).await.of(200);
     let row = insights["items"][0].as_object().unwrap();
     assert_eq!(row["insight"], "These belong together, about Ada, Berg, Genoa.");

@@ -15,6 +15,10 @@ mod flows;
 #[cfg(test)]
 mod mcp;
 #[cfg(test)]
+mod mem0;
+#[cfg(test)]
 mod slow;
 #[cfg(test)]
 mod socket;
+#[cfg(test)]
+mod surface;

@@ -121,3 +121,33 @@ async fn tools_of_other_memories_answer_to_their_own_names() {
     let left = ask("search_memory", json!({"query": "bins"})).await;
     assert!(!left.to_string().contains("Mondays"), "{left}");
 }
+
+// proves: PB-41
+#[tokio::test]
+async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
+    let api = Api::new();
+    let ask = async |profile: &str, tool: &str, arguments: Value| {
+        let path = format!("/mcp/demo?profile={profile}");
+        let answer = send(&api, &api.local, &path, &call(tool, &arguments)).await.of(200);
+        assert_ne!(answer["result"]["isError"], json!(true), "{tool}: {answer}");
+        answer["result"].clone()
+    };
+    let note = json!({"key": "deploy_day", "content": "Deploys happen on Tuesdays", "category": "ops",
+        "importance": 0.84});
+    ask("compat", "memory_store", note).await;
+    let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
+    let asked = json!({"query": "deploys", "category": "ops", "since": "2000-01-01", "limit": 3});
+    let found = ask("compat", "memory_recall", asked.clone()).await;
+    let filed = "] deploy_day [ops] [importance: 0.8]: \"Deploys happen on Tuesdays\"";
+    assert!(text(&found).lines().any(|line| line.starts_with("- [") && line.ends_with(filed)), "{found}");
+    assert_eq!(found["structuredContent"]["hits"][0]["text"], "Deploys happen on Tuesdays");
+    // What was shown is what the account has.
+    let verify = format!("recalls/{}/verify", found["structuredContent"]["recall_id"].as_str().unwrap());
+    let block: String = text(&found);
+    let checked = api.post(&verify, json!({"text": format!("{block}\n")})).await.of(200);
+    assert_eq!(checked["findings"], json!([]), "{checked}");
+    let plain = ask("core", "memory_recall", asked).await;
+    assert!(text(&plain).contains("] \"Deploys happen on Tuesdays\""), "other profiles stay as they are");
+    let nothing = ask("compat", "memory_recall", json!({"query": "deploys", "until": "2001-01-01"})).await;
+    assert_eq!(text(&nothing), "Nothing found. Try other words or fewer filters.");
+}

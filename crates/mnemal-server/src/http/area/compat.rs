@@ -191,18 +191,29 @@ async fn consolidate(call: Call) -> Result<Reply, Problem> {
 }
 
 /// What a knowledge base holds, newest first, and its insights apart.
-struct Held {
-    memories: Vec<Learning>,
-    insights: Vec<Learning>,
+pub(super) struct Held {
+    pub(super) memories: Vec<Learning>,
+    pub(super) insights: Vec<Learning>,
 }
 
 impl Held {
-    async fn of(memory: &Memory, now: Timestamp) -> Result<Self, Problem> {
+    pub(super) async fn of(memory: &Memory, now: Timestamp) -> Result<Self, Problem> {
         let rows = memory.learnings(&LearningFilter::all(), AsOf::present(now)).await?;
         let mut rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
         rows.sort_by_key(|row| (Reverse(row.created_at), row.id));
         let (insights, memories) = rows.into_iter().partition(|row| row.kind == LearningKind::Insight);
         Ok(Self { memories, insights })
+    }
+
+    /// Returns the events on which insights rest.
+    fn joined(&self) -> HashSet<EventId> {
+        self.insights.iter().flat_map(events).collect()
+    }
+
+    /// Returns how many memories there are on which no insight rests.
+    pub(super) fn unconsolidated(&self) -> u64 {
+        let joined = self.joined();
+        self.memories.iter().filter(|row| !events(row).any(|event| joined.contains(&event))).count() as u64
     }
 }
 
@@ -228,7 +239,7 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
     let (memory, now) = (call.memory().await?, call.host.now());
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let held = Held::of(&memory, now).await?;
-    let joined: HashSet<EventId> = held.insights.iter().flat_map(events).collect();
+    let joined = held.joined();
     let (rows, next_cursor) = page.cut(&memory, held.memories);
     let items = rows.iter().map(|row| KbMemoryForm {
         id: row.id.to_string(),

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use hyper::Method;
 use mnemal::{Ack, Memory, Message};
 use mnemal_core::{
-    AgentId, ChannelId, Degraded, EventFilter, EventId, Gaps, Metadata, Role, Selector, SessionId, Speaker,
-    ToolName, UserId, Within, Zone,
+    AgentId, ChannelId, Degraded, Event, EventFilter, EventId, Gaps, Metadata, Role, Selector, SessionId,
+    Speaker, ToolName, UserId, Within, Zone,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -512,7 +512,7 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
 }
 
 /// Returns the text of a turn; what is no text becomes a word that says what it was.
-fn text_of(content: &Value) -> Result<String, Problem> {
+pub(super) fn text_of(content: &Value) -> Result<String, Problem> {
     match content {
         Value::Null => Ok(String::new()),
         Value::String(text) => Ok(text.clone()),
@@ -604,7 +604,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let found = memory.scan(&filter, page.after(), page.limit()).await?;
     let is_full = found.len() >= page.limit().get();
     let next_cursor = found.last().filter(|_| is_full).map(|last| page.at(&memory, last.seq.0));
-    Reply::ok(&PageForm { items: found.iter().map(EventForm::from).collect(), next_cursor, gaps: Vec::new() })
+    Reply::ok(&PageForm { items: forms(&memory, &found).await?, next_cursor, gaps: Vec::new() })
 }
 
 /// Reads an optional name as a filter.
@@ -617,7 +617,14 @@ pub(super) fn within<T>(
 
 async fn get(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
-    Reply::ok(&EventForm::from(&memory.get(event_id(&call, 1)?).await?))
+    let event = memory.get(event_id(&call, 1)?).await?;
+    Reply::ok(&EventForm::read(&event, &memory.read_mark().await?))
+}
+
+/// Returns the forms of events together with how far they are read.
+async fn forms(memory: &Memory, events: &[Event]) -> Result<Vec<EventForm>, Problem> {
+    let mark = memory.read_mark().await?;
+    Ok(events.iter().map(|event| EventForm::read(event, &mark)).collect())
 }
 
 fn event_id(call: &Call, place: usize) -> Result<EventId, Problem> {
@@ -667,6 +674,6 @@ async fn turns(call: Call) -> Result<Reply, Problem> {
     };
     let mut found = memory.latest(&filter, page.limit()).await?;
     found.reverse();
-    let items = found.iter().map(EventForm::from).collect();
+    let items = forms(&memory, &found).await?;
     Reply::ok(&PageForm { items, next_cursor: None, gaps: Vec::new() })
 }

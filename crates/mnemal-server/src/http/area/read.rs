@@ -1,8 +1,12 @@
 //! Reading what is known: recall, contexts, and the accounts of them.
 
-use mnemal::{Format, RecallMode};
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+
+use mnemal::{Format, Memory, RecallMode};
 use mnemal_core::{
-    AsOf, ChannelId, ModelId, ReceiptId, Section, SessionId, Timestamp, ToolName, UserId, Within,
+    AsOf, ChannelId, Event, EventFilter, ModelId, ReceiptId, Section, SessionId, Timestamp, ToolName, UserId,
+    Within,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,6 +26,8 @@ const LIMIT: u32 = 10;
 const MOST: u32 = 200;
 /// Tokens of a search that names no ceiling. Source: SURFACES 4.2, `recall.max_tokens`.
 const MAX_TOKENS: u32 = 2_000;
+/// Events that a rule holds back among which a search looks, the newest. Source: own default, those that `stats` counts.
+const HELD: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -100,7 +106,8 @@ struct RecallForm {
     /// Other spaces that are read beside this one.
     #[serde(default)]
     spaces: Option<Vec<String>>,
-    /// Also what is held back.
+    /// Also what a rule holds back in this space, behind the others and marked by the rule: of the newest 1,000 such events
+    /// those that have half of the words of the question.
     #[serde(default)]
     include_quarantined: bool,
     /// Also what each score is made of.
@@ -181,9 +188,7 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     filter.user = super::events::within(form.user.as_deref(), |name| UserId::new(name))?;
     filter.since = call.time("since", form.since.as_deref())?;
     filter.until = call.time("until", form.until.as_deref())?;
-    if form.include_quarantined {
-        filter.quarantined = Within::All;
-    }
+    let held_by = form.include_quarantined.then(|| filter.clone());
     let asked = looked_at(&wanted, limit);
     let mut request = memory.recall(&form.query).filter(filter).limit(asked as usize);
     if let Some(mode) = form.mode.as_deref() {
@@ -211,9 +216,46 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     if found.hits.is_empty() {
         metrics.count("mnemal_recall_empty_total", &[], 1);
     }
-    let count = |text: &str| memory.engine().count_tokens(text).0;
-    let within = (form.max_tokens.unwrap_or(MAX_TOKENS), count);
-    Reply::ok(&RecalledForm::new(&found, &found.gaps, detail, within))
+    let count = &|text: &str| memory.engine().count_tokens(text).0;
+    let most = form.max_tokens.unwrap_or(MAX_TOKENS);
+    let mut answer = RecalledForm::new(&found, &found.gaps, detail, (most, count));
+    if let Some(filter) = held_by {
+        for (event, share) in held_back(&memory, &form.query, &wanted, filter).await? {
+            if answer.hits.len() >= limit as usize {
+                break;
+            }
+            answer.add_held(&event, share, (most, count));
+        }
+    }
+    Reply::ok(&answer)
+}
+
+/// Returns what a rule holds back and a question may mean, with the share of its words that each has, the largest first and of
+/// those the newest. It is in no index, so it is read word by word.
+async fn held_back(
+    memory: &Memory,
+    query: &str,
+    wanted: &Wanted,
+    filter: EventFilter,
+) -> Result<Vec<(Event, f32)>, Problem> {
+    let words = |text: &str| -> HashSet<String> {
+        let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let asked = words(query);
+    let filter = EventFilter { quarantined: Within::Only(true), ..filter };
+    let mut found: Vec<(Event, f32)> = Vec::new();
+    for event in memory.latest(&filter, HELD).await? {
+        let Some(kept) = event.kept().filter(|_| wanted.takes_event(&event)) else { continue };
+        let shared = words(&kept.content).intersection(&asked).count();
+        if shared > 0 && shared * 2 >= asked.len() {
+            #[expect(clippy::cast_precision_loss, reason = "counts of words of a question")]
+            let share = shared as f32 / asked.len() as f32;
+            found.push((event, share));
+        }
+    }
+    found.sort_by(|(one, share), (other, than)| than.total_cmp(share).then(other.seq.cmp(&one.seq)));
+    Ok(found)
 }
 
 fn mode_named(name: &str) -> Result<RecallMode, Problem> {

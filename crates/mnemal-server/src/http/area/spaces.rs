@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::Right;
+use crate::http::area::compat::Held;
 use crate::http::area::of;
 use crate::http::call::{Call, no_space};
 use crate::http::problem::Problem;
@@ -96,9 +97,9 @@ impl From<SpaceEntry> for SpaceForm {
 struct NewSpaceForm {
     /// `[a-z0-9][a-z0-9._-]{0,62}`.
     name: String,
-    /// Whether it is read beside every other one.
+    /// Whether it is read beside every other one; what it was without it, and not for a new one.
     #[serde(default)]
-    always_on: bool,
+    always_on: Option<bool>,
     /// Minutes between two looks over its notes; the setting without it.
     #[serde(default)]
     consolidate_interval_mins: Option<u32>,
@@ -136,8 +137,12 @@ struct StatsForm {
     events: u64,
     /// Conversations.
     sessions: u64,
-    /// Memories that hold.
+    /// Memories that hold, insights among them.
     memories: u64,
+    /// Those of them on which no insight rests.
+    unconsolidated: u64,
+    /// Insights that hold: what several memories say together.
+    consolidations: u64,
     /// Events that are held back.
     quarantined: u64,
     /// Events that were erased.
@@ -195,7 +200,7 @@ async fn create(call: Call) -> Result<Reply, Problem> {
     }
     let is_known = call.host.spaces.list()?.iter().any(|entry| entry.space == space);
     drop(call.host.open_or_create(&space).await?);
-    set(&call, &space, Some(form.always_on), form.consolidate_interval_mins)?;
+    set(&call, &space, form.always_on, form.consolidate_interval_mins)?;
     let status = if is_known { StatusCode::OK } else { StatusCode::CREATED };
     Reply::json(status, &entry(&call, &space)?)
 }
@@ -237,11 +242,14 @@ async fn remove(call: Call) -> Result<Reply, Problem> {
 async fn stats(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let (stats, health) = (memory.stats().await?, memory.health().await?);
+    let held = Held::of(&memory, call.host.now()).await?;
     Reply::ok(&StatsForm {
         space: call.name(0).to_owned(),
         events: stats.head.count(),
         sessions: stats.sessions,
         memories: stats.notes,
+        unconsolidated: held.unconsolidated(),
+        consolidations: held.insights.len() as u64,
         quarantined: stats.quarantined,
         erased: stats.erased,
         bytes: entry(&call, &call.space()?)?.bytes,

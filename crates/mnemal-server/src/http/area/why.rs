@@ -1,6 +1,6 @@
 //! Why something is known, shown or not shown; how belief changed; whether a receipt holds.
 
-use mnemal::{Change, ErasureReceipt, Outcome, ReceiptCheck, Sentence, Weighing, Why, WhyNot};
+use mnemal::{Change, ErasureReceipt, Outcome, ReceiptCheck, Sentence, Why, WhyNot};
 use mnemal_core::{Omitted, ReceiptId, RecordRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::http::call::Call;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
-use crate::wire::{GapForm, LineForm, OmittedForm, gaps};
+use crate::wire::{GapForm, LineForm, OmittedForm, WeighingForm, gaps};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -128,46 +128,6 @@ impl From<&Sentence> for WordsForm {
             speaker: of.speaker.as_ref().map(ToString::to_string),
             text: of.text.clone(),
         }
-    }
-}
-
-/// What a fact was weighed against.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Weighing")]
-struct WeighingForm {
-    /// Claims that were weighed together.
-    claims: usize,
-    /// Those of them that it rests on.
-    own: usize,
-    /// Conversations and speakers from which its own come.
-    voices: usize,
-    /// Different values among all of them.
-    values: usize,
-    /// What put an end to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended: Option<EndForm>,
-}
-
-/// Why a fact holds no more.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "FactEnd")]
-struct EndForm {
-    /// `newer_value`, `user_correction`, `backfill`, `ended` or `rejected`.
-    reason: &'static str,
-    /// The event that says so.
-    by: String,
-    /// The rule that read it there.
-    rule: String,
-}
-
-impl From<&Weighing> for WeighingForm {
-    fn from(of: &Weighing) -> Self {
-        let ended = of.ended.as_ref().map(|end| EndForm {
-            reason: end.reason.as_str(),
-            by: end.by.to_string(),
-            rule: end.rule.to_string(),
-        });
-        Self { claims: of.claims, own: of.own, voices: of.voices, values: of.values, ended }
     }
 }
 

@@ -153,7 +153,7 @@ async fn ingest(call: Call) -> Result<Reply, Problem> {
     begin_ingest(&call, form).await
 }
 
-/// Begins to read a text in.
+/// Reads a text in; when it answers, the text can be recalled.
 pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply, Problem> {
     if form.text.trim().is_empty() {
         return Err(Problem::invalid("text is empty"));
@@ -179,7 +179,7 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
         }
         Ok(json!({"stored": taken.stored, "duplicates": taken.duplicates, "redactions": taken.redactions}))
     };
-    Reply::accepted(&call.host.jobs.begin(call, "ingest", work)?)
+    Reply::accepted(&call.host.jobs.done(call, "ingest", work).await?)
 }
 
 /// Reads until nothing is left, or nothing gets on.
