@@ -36,7 +36,7 @@ async fn what_is_held_back_is_recalled_only_where_it_is_asked_for_and_says_so() 
         (json!({"session": "other"}), 0),
         (json!({"until": "1990-01-01T00:00:00Z"}), 0),
         (json!({"max_tokens": 16}), 1),
-        (json!({"query": "the lift is loud"}), 0),
+        (json!({"query": "the lift is loud"}), 1),
     ] {
         let mut more = narrower.clone();
         more["include_quarantined"] = json!(true);
