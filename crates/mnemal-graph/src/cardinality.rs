@@ -134,25 +134,29 @@ mod tests {
         Predicate::new(name).unwrap()
     }
 
-    fn ruling(by: u128, is_decided: bool, cardinality: Cardinality) -> Ruling {
-        Ruling { by: EventId(by), is_decided, cardinality }
+    fn learnt(by: u128, cardinality: Cardinality) -> Ruling {
+        Ruling { by: EventId(by), is_decided: false, cardinality }
+    }
+
+    fn decided(by: u128, cardinality: Cardinality) -> Ruling {
+        Ruling { is_decided: true, ..learnt(by, cardinality) }
     }
 
     #[test]
     fn the_last_word_of_a_person_stands_before_the_engine_and_the_engine_before_the_table() {
         let (own, mut all) = (named("sits_at"), Cardinalities::default());
         assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::Many, Standing::Candidate));
-        all.rule(&own, ruling(1, false, Cardinality::Now));
+        all.rule(&own, learnt(1, Cardinality::Now));
         assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::Now, Standing::Learnt));
-        all.rule(&own, ruling(2, true, Cardinality::One));
-        all.rule(&own, ruling(3, false, Cardinality::Many));
+        all.rule(&own, decided(2, Cardinality::One));
+        all.rule(&own, learnt(3, Cardinality::Many));
         assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::One, Standing::Decided));
         all.take_back(&own, EventId(2));
         assert_eq!((all.of(&own), all.standing(&own)), (Cardinality::Many, Standing::Learnt));
         assert_eq!(all.ruled_by(EventId(3)), Some(&own));
         let home = named("lives_in");
         assert_eq!((all.of(&home), all.standing(&home)), (Cardinality::Now, Standing::Shipped));
-        all.rule(&home, ruling(4, true, Cardinality::Many));
+        all.rule(&home, decided(4, Cardinality::Many));
         assert_eq!((all.of(&home), all.standing(&home)), (Cardinality::Many, Standing::Decided));
         all.take_back(&home, EventId(4));
         assert!(!all.rows().contains_key(&home), "nothing is kept of a shipped one of which nothing is said");

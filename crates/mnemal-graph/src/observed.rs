@@ -3,6 +3,7 @@
 //!
 //! [`judge`] looks at the claims alone and never at what the fold made of them, so what was learnt does not confirm itself.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -176,12 +177,14 @@ fn judge(values: &[Held], mentions: &[Timestamp], until: Timestamp) -> Verdict {
     Verdict::Open
 }
 
-/// The values of each subject of a predicate that has at least two, by subject and topic.
-type Subjects = BTreeMap<(EntityId, Option<String>), Vec<Held>>;
+/// Whom a value is of; the topic where a predicate holds one value for each.
+type Of = (EntityId, Option<String>);
+/// The values of each subject of a predicate that has at least two.
+type Subjects = BTreeMap<Of, Vec<Held>>;
 
 /// Gathers what is said; what was rejected, and what the agent alone says, does not count.
 fn gather(facts: &[&Fact], cardinality: Cardinality) -> Subjects {
-    let mut claims: BTreeMap<(EntityId, Option<String>), BTreeMap<String, Vec<&Support>>> = BTreeMap::new();
+    let mut claims: BTreeMap<Of, BTreeMap<String, Vec<&Support>>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| fact.status != FactStatus::Rejected) {
         let topic = fact.topic.clone().filter(|_| cardinality == Cardinality::NowPerTopic);
         let of = claims.entry((fact.subject, topic)).or_default().entry(fact.object.key()).or_default();
@@ -227,10 +230,10 @@ impl Graph {
                 // Two values that hold together do so whenever the subject is named.
                 let mut verdict = judge(&values, &[], Timestamp::EPOCH);
                 if verdict == Verdict::Open {
-                    if !mentions.contains_key(&subject) {
-                        mentions.insert(subject, self.named_at(subject).await?);
-                    }
-                    let times = mentions.get(&subject).map_or(&[][..], Vec::as_slice);
+                    let times = match mentions.entry(subject) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(place) => place.insert(self.named_at(subject).await?),
+                    };
                     verdict = judge(&values, times, now);
                 }
                 match verdict {

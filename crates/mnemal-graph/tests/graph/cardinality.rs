@@ -206,18 +206,18 @@ enum Shape {
 
 fn told(life: &mut Life, predicate: &str, subject: usize, shape: Shape, variant: u8) {
     let who = name(subject);
-    let line = |value: &str| format!("{who} {predicate} {value}");
+    let says = |value: &str| format!("{who} {predicate} {value}");
     let turns: Vec<(&str, String)> = match (shape, variant % 2) {
-        (Shape::Together, 0) => vec![("2020-01-02", format!("{}\n{}", line("north"), line("south")))],
+        (Shape::Together, 0) => vec![("2020-01-02", format!("{}\n{}", says("north"), says("south")))],
         (Shape::Together, _) => {
-            vec![("2020-01-02", line("north")), ("2020-01-12", line("south")), ("2020-01-22", line("north"))]
+            vec![("2020-01-02", says("north")), ("2020-01-12", says("south")), ("2020-01-22", says("north"))]
         }
-        (Shape::Followed, 0) => vec![("2020-01-02", line("north")), ("2020-01-12", line("south"))],
+        (Shape::Followed, 0) => vec![("2020-01-02", says("north")), ("2020-01-12", says("south"))],
         (Shape::Followed, _) => vec![
-            ("2020-01-02", line("north")),
-            ("2020-01-12", line("south")),
-            ("2020-01-22", line("south")),
-            ("2020-02-12", line("east")),
+            ("2020-01-02", says("north")),
+            ("2020-01-12", says("south")),
+            ("2020-01-22", says("south")),
+            ("2020-02-12", says("east")),
         ],
     };
     for (on, text) in turns {
