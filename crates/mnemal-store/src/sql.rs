@@ -297,10 +297,6 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
     /// next work that does.
     async fn commit_for_now(&self, work: Box<dyn Work>) -> Result<u64>;
 
-    /// The same as [`commit_for_now`](Self::commit_for_now) for what is made from what was committed before: where a power cut
-    /// takes it, it takes what says how far it was made too, and it is made again, the same.
-    async fn commit_derived(&self, work: Box<dyn Work>) -> Result<u64>;
-
     /// Appends prepared entries, all or none, in one transaction that other callers may share.
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>>;
 }

@@ -57,10 +57,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
         steps.push(put_edition(edition)?);
         steps.push(put_predicates(edition)?);
     }
-    let work = Box::new(Folded { batch: Batch::new("graph", steps), sources });
-    // What the rows as a whole are is more than the log says: somebody doubted them, or agreed to another version.
-    let done = if delta.edition.is_some() { sql.commit(work).await } else { sql.commit_derived(work).await };
-    done.map(drop)
+    sql.commit(Box::new(Folded { batch: Batch::new("graph", steps), sources })).await.map(drop)
 }
 
 fn put_edition(edition: &Edition) -> Result<Step> {

@@ -69,7 +69,7 @@ pub(crate) async fn put_vectors(sql: &dyn Sql, model: &ModelId, rows: &[(EventId
     }
     let mut stored = 0;
     for rows in by_blocks(sql, rows).await? {
-        stored += sql.commit_derived(Box::new(PutVectors { model: model.clone(), rows })).await?;
+        stored += sql.commit(Box::new(PutVectors { model: model.clone(), rows })).await?;
     }
     Ok(stored)
 }

@@ -43,7 +43,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advanc
         steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(*id)]));
         steps.push(Step::new(removal::DELETE_LEARNING, vec![bytes(*id)]));
     }
-    sql.commit_derived(Box::new(Batch::new("notes", steps))).await.map(drop)
+    sql.commit(Box::new(Batch::new("notes", steps))).await.map(drop)
 }
 
 fn bytes(id: LearningId) -> Value {

@@ -50,7 +50,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &SummaryDelta, advance: &Advance
     steps.extend(statement::INSERT_SUMMARY_SOURCES.steps(sources.collect()));
     // What was erased while the nodes were made does not come back with them.
     steps.extend(delta.put.iter().map(|node| Step::new(removal::HOLLOW_IF_ERASED, vec![name(&node.path)])));
-    sql.commit_derived(Box::new(Batch::new("summaries", steps))).await.map(drop)
+    sql.commit(Box::new(Batch::new("summaries", steps))).await.map(drop)
 }
 
 pub(crate) async fn nodes(sql: &dyn Sql, paths: &[NodePath]) -> Result<Vec<SummaryNode>> {

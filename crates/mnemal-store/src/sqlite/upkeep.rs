@@ -129,7 +129,7 @@ impl Upkeep for SqliteStore {
     async fn seal(&self) -> Result<u64> {
         let mut replaced = 0;
         loop {
-            match self.inner.driver.commit_derived(Box::new(Seal)).await? {
+            match self.inner.driver.commit(Box::new(Seal)).await? {
                 0 => return Ok(replaced),
                 more => replaced += more,
             }

@@ -202,7 +202,7 @@ impl Writer {
         self.sealing |= self.ready.as_mut().is_some_and(Ready::may_seal);
         if self.sealing {
             // A little behind each append. A block that cannot be merged stays as it is; `check` says why.
-            self.sealing = matches!(self.work(&mut Seal, Flush::Later).await, Ok(1..));
+            self.sealing = matches!(self.work(&mut Seal, Flush::Now).await, Ok(1..));
         }
     }
 
