@@ -123,19 +123,19 @@ pub(crate) const CLEANSE_RECEIPT: &str = "update receipt set body = $2 where id 
 /// Forgets which receipts rest on an event.
 pub(crate) const DELETE_RECEIPT_SOURCES: &str = "delete from receipt_source where event = $1";
 /// Removes old receipts with what they rest on.
-pub(crate) const SWEEP_RECEIPT_SOURCES: &str = "delete from receipt_source where receipt in (select id from receipt where at < $1 order by at, id limit $2)";
+pub(crate) const SWEEP_RECEIPT_SOURCES: &str = "delete from receipt_source where receipt in (select id from receipt where at < $1 order by at, id limit $2 + 0)";
 /// Removes some of the old receipts, the oldest.
 pub(crate) const SWEEP_RECEIPTS: &str =
-    "delete from receipt where id in (select id from receipt where at < $1 order by at, id limit $2)";
+    "delete from receipt where id in (select id from receipt where at < $1 order by at, id limit $2 + 0)";
 /// Removes the sources of some of what was last shown long ago, and of nothing that was shown again since.
 pub(crate) const SWEEP_SEEN_SOURCES: &str = "delete from seen_source where (session, record) in \
-     (select session, record from seen where at < $1 order by at, session, record, content_hash limit $2) \
+     (select session, record from seen where at < $1 order by at, session, record, content_hash limit $2 + 0) \
      and not exists (select 1 from seen s where s.session = seen_source.session and s.record = seen_source.record \
      and s.at >= $1)";
 /// Removes the same of what was last shown long ago.
 pub(crate) const SWEEP_SEEN: &str = "delete from seen where (session, record, content_hash) in \
      (select session, record, content_hash from seen where at < $1 \
-     order by at, session, record, content_hash limit $2)";
+     order by at, session, record, content_hash limit $2 + 0)";
 /// Forgets that a session was shown this of a record.
 pub(crate) const DELETE_SEEN: &str =
     "delete from seen where session = $1 and record = $2 and content_hash = $3";
@@ -154,11 +154,11 @@ pub(crate) const DELETE_WORKING_BELOW: &str =
 /// Empties working memory.
 pub(crate) const DELETE_WORKING_ALL: &str = "delete from working";
 /// Removes the entries that have expired.
-pub(crate) const SWEEP_WORKING: &str = "delete from working where key in (select key from working where expires_at <= $1 order by expires_at limit $2)";
+pub(crate) const SWEEP_WORKING: &str = "delete from working where key in (select key from working where expires_at <= $1 order by expires_at limit $2 + 0)";
 
 /// Removes old lines of a book of the ledger.
 pub(crate) const SWEEP_LEDGER: &str = "delete from ledger where book = $1 and name in \
-     (select name from ledger where book = $1 and at < $2 order by at, name limit $3)";
+     (select name from ledger where book = $1 and at < $2 order by at, name limit $3 + 0)";
 /// Removes an answer of a language model.
 pub(crate) const DELETE_COMPLETION: &str = "delete from completion where prompt = $1";
 /// Forgets what an answer rests on, before it is written anew or with it.
