@@ -349,26 +349,7 @@ fn record(format: ImportFormat, number: &mut usize, dice: &mut Dice) -> String {
         (*number, text(*number, dice))
     };
     match format {
-        ImportFormat::ChatGpt => {
-            let mut mapping = serde_json::Map::new();
-            mapping
-                .insert("r".to_owned(), json!({"id": "r", "message": null, "parent": null, "children": []}));
-            let mut parent = "r".to_owned();
-            for _ in 0..TURNS {
-                let (n, text) = turn();
-                let (id, role) = (format!("m{n}"), if n % 2 == 0 { "assistant" } else { "user" });
-                let message = json!({
-                    "id": id, "author": {"role": role}, "create_time": 1_735_725_600 + n,
-                    "content": {"content_type": "text", "parts": [text]}, "recipient": "all",
-                });
-                let node = json!({"id": id, "message": message, "parent": parent, "children": []});
-                mapping.insert(id.clone(), node);
-                parent = id;
-            }
-            json!({"id": format!("c{first}"), "conversation_id": format!("c{first}"), "title": "talk",
-                "create_time": 1_735_725_600 + first, "mapping": mapping, "current_node": parent})
-            .to_string()
-        }
+        ImportFormat::ChatGpt => tree(first, &mut turn),
         ImportFormat::Claude => {
             let messages: Vec<Value> = (0..TURNS)
                 .map(|_| {
@@ -425,6 +406,27 @@ fn record(format: ImportFormat, number: &mut usize, dice: &mut Dice) -> String {
             .to_string()
         }
     }
+}
+
+/// Makes a conversation of `ChatGPT`, whose messages are a tree.
+fn tree(first: usize, turn: &mut dyn FnMut() -> (usize, String)) -> String {
+    let mut mapping = serde_json::Map::new();
+    mapping.insert("r".to_owned(), json!({"id": "r", "message": null, "parent": null, "children": []}));
+    let mut parent = "r".to_owned();
+    for _ in 0..TURNS {
+        let (n, text) = turn();
+        let (id, role) = (format!("m{n}"), if n % 2 == 0 { "assistant" } else { "user" });
+        let message = json!({
+            "id": id, "author": {"role": role}, "create_time": 1_735_725_600 + n,
+            "content": {"content_type": "text", "parts": [text]}, "recipient": "all",
+        });
+        let node = json!({"id": id, "message": message, "parent": parent, "children": []});
+        mapping.insert(id.clone(), node);
+        parent = id;
+    }
+    json!({"id": format!("c{first}"), "conversation_id": format!("c{first}"), "title": "talk",
+        "create_time": 1_735_725_600 + first, "mapping": mapping, "current_node": parent})
+    .to_string()
 }
 
 fn text(number: usize, dice: &mut Dice) -> String {

@@ -177,7 +177,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
-        Command::Ingest(call) => ingest::run(&global, &call, output).await,
+        Command::Ingest(call) => Box::pin(ingest::run(&global, &call, output)).await,
         Command::Inbox(call) => inbox::run(&global, &call, output).await,
         Command::Export(call) => export::run(&open_one(&global, output).await?, call, output).await,
         Command::Space(call) => space::run(&global, call, output).await,

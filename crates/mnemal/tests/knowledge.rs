@@ -164,7 +164,7 @@ impl Extractor for Lines {
 fn names(n: usize) -> impl Iterator<Item = String> {
     const FIRST: [&str; 6] = ["Bra", "Clo", "Dyf", "Gur", "Hem", "Jos"];
     const LAST: [&str; 6] = ["kant", "lipp", "mord", "nuss", "quev", "zwil"];
-    (0..n).map(|n| format!("{}{}", FIRST[n % 6], LAST[n / 6]))
+    LAST.iter().flat_map(|last| FIRST.iter().map(move |first| format!("{first}{last}"))).take(n)
 }
 
 fn day(day: i64) -> Timestamp {

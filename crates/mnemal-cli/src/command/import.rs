@@ -188,16 +188,12 @@ fn progress(bytes: Option<u64>, output: &Output) -> ProgressBar {
     if !output.is_watched() {
         return ProgressBar::hidden();
     }
-    match bytes {
-        Some(bytes) => {
-            let style =
-                ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}");
-            ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        }
-        None => {
-            let style = ProgressStyle::with_template("{spinner} {msg}  {elapsed}");
-            ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-        }
+    if let Some(bytes) = bytes {
+        let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}");
+        ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    } else {
+        let style = ProgressStyle::with_template("{spinner} {msg}  {elapsed}");
+        ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
     }
 }
 

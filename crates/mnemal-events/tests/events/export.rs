@@ -42,9 +42,8 @@ enum Step {
     Wait(u32),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let name = || proptest::option::of("[a-zü ]{1,8}[a-z]");
-    let kind = prop_oneof![
+fn kinds() -> impl Strategy<Value = EventKind> {
+    prop_oneof![
         Just(EventKind::UserMessage),
         Just(EventKind::AssistantMessage),
         Just(EventKind::Observation),
@@ -83,7 +82,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             selector: Selector::Session(SessionId::new("s 1").unwrap()),
             events: vec![EventId(3)],
         }))),
-    ];
+    ]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let name = || proptest::option::of("[a-zü ]{1,8}[a-z]");
     let times = (0_i64..=Timestamp::MAX.as_micros(), -50_000_i32..50_000);
     let names = (name(), name(), name(), proptest::option::of("[!-~]{1,20}"));
     let text = prop_oneof![
@@ -92,7 +95,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         "(\\PC|[\\x00-\\x20\"\\\\]){0,30}"
     ];
     let event = (
-        kind,
+        kinds(),
         text,
         0..3,
         times,
