@@ -10,7 +10,7 @@ use crate::admit::{self, Dimensions};
 use crate::block::{IndexRow, pack};
 use crate::codec::{corrupt, encode};
 use crate::entry::Prepared;
-use crate::sql::{Step, Transaction, Value};
+use crate::sql::{Row, Step, Transaction, Value};
 use crate::statement;
 
 /// What became of a group.
@@ -219,8 +219,13 @@ async fn new_models(
 
 /// Reads the dimensions of all models.
 pub(crate) async fn stored_models(transaction: &mut dyn Transaction) -> Result<Dimensions> {
+    read_models(transaction.rows(statement::MODELS, Vec::new()).await?)
+}
+
+/// Reads what [`statement::MODELS`] answers.
+pub(crate) fn read_models(rows: Vec<Row>) -> Result<Dimensions> {
     let mut models = Dimensions::new();
-    for mut row in transaction.rows(statement::MODELS, Vec::new()).await? {
+    for mut row in rows {
         let model = mnemal_core::ModelId::new(row.text()?).map_err(|_| corrupt("a model has no name"))?;
         let dimensions = usize::try_from(row.count()?).unwrap_or(usize::MAX);
         models.insert(model, dimensions);

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{BLOCK_ROWS, Cursor, EventId, IndexBlock, IndexMark, ModelId, Result, Seq, Vector};
 
-use crate::admit::{self, Dimensions};
+use crate::admit;
+use crate::append::read_models;
 use crate::block::retain;
 use crate::codec::corrupt;
 use crate::sql::{Row, Sql};
@@ -63,7 +64,8 @@ pub(crate) async fn load(sql: &dyn Sql, after: Cursor, limit: NonZeroUsize) -> R
 }
 
 pub(crate) async fn put_vectors(sql: &dyn Sql, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64> {
-    let mut dimensions = Dimensions::new();
+    // Looked at before the first transaction, which may hold a part of the rows, or none where no event is there.
+    let mut dimensions = read_models(sql.rows(statement::MODELS, Vec::new()).await?)?;
     for (_, vector) in rows {
         admit::agree(&mut dimensions, model, vector)?;
     }

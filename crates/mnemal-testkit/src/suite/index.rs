@@ -229,7 +229,9 @@ pub async fn vectors_of_a_wrong_dimension_are_invalid(storage: &Storage) -> Resu
     let mixed = storage.index.put_vectors(&model, &[(*one, flat.clone()), (*two, deep.clone())]).await;
     assert_eq!(mixed.map_err(|error| error.kind()).err(), Some(ErrorKind::Invalid));
     storage.index.put_vectors(&model, &[(*one, flat)]).await?;
-    let other = storage.index.put_vectors(&model, &[(*two, deep)]).await;
-    assert_eq!(other.map_err(|error| error.kind()).err(), Some(ErrorKind::Invalid));
+    for id in [*two, EventId(99)] {
+        let other = storage.index.put_vectors(&model, &[(id, deep.clone())]).await;
+        assert_eq!(other.map_err(|error| error.kind()).err(), Some(ErrorKind::Invalid), "also of no event");
+    }
     Ok(())
 }
