@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use mnemal::{
-    AsOf, Builder, Clock as _, Cursor, ErrorKind, EventFilter, EventId, FactFilter, Gap, GapCause, Hit,
-    ImportFormat, ImportOptions, InstallationKey, Layer, Memory, OwnHistory, RecallMode, Scope, Settings,
-    SpaceId, SystemClock, Within,
+    Ack, AsOf, Builder, Clock as _, Cursor, Degraded, ErrorKind, EventFilter, EventId, FactFilter, Gap,
+    GapCause, Hit, ImportFormat, ImportOptions, InstallationKey, Layer, Memory, OwnHistory, RecallMode,
+    Scope, Settings, SpaceId, SystemClock, Within,
 };
 use mnemal_recall::Grounds;
 
@@ -245,6 +245,13 @@ async fn fold(memory: &Memory) -> Result<()> {
 /// Whether a gap only says that something is yet to be read.
 pub(crate) fn is_behind(gap: &Gap) -> bool {
     matches!(gap.cause, GapCause::Stale { .. })
+}
+
+/// Refuses an acknowledgement of what was not new, or that lacks more than layers that read it later.
+pub(crate) fn is_logged(ack: &Degraded<Ack>) -> Result<()> {
+    let is_whole = ack.gaps.iter().all(is_behind) && !ack.duplicate;
+    ensure!(is_whole, "an event was not logged in full: {ack:?}");
+    Ok(())
 }
 
 /// Returns the options of an import whose human speakers the owner vouches for.

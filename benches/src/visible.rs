@@ -9,6 +9,7 @@ use mnemal::{DurabilityMode, Engine, Memory, Message, RecallMode, Scope, Setting
 use crate::cpu::{Cost, Watch, quantile};
 use crate::figure::{Asked, Figure};
 use crate::latency::Bed;
+use crate::spaces::is_logged;
 use crate::torture::crew::Crew;
 use crate::torture::wire::{Ask, Said};
 
@@ -94,7 +95,7 @@ async fn write(memory: &Memory, word: &str) -> Result<Cost> {
     let watch = Watch::start()?;
     let ack = memory.log(message).await?;
     let cost = watch.stop()?;
-    ensure!(ack.gaps.is_empty() && !ack.duplicate, "an event was not logged in full: {ack:?}");
+    is_logged(&ack)?;
     Ok(cost)
 }
 

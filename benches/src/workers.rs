@@ -16,7 +16,7 @@ use mnemal_store::{SqliteStore, WriteTimes};
 
 use crate::cpu::{Watch, quantile};
 use crate::figure::{Asked, Figure};
-use crate::spaces::is_behind;
+use crate::spaces::{is_behind, is_logged};
 
 /// Appends and questions of one round, in each state.
 const ROUND: usize = 20;
@@ -156,7 +156,7 @@ async fn talk(memory: &Memory, times: &mut Times) -> Result<()> {
         let watch = Watch::start()?;
         let ack = memory.log(said.session(SessionId::new("live")?)).await?;
         times.append.push(watch.stop()?.wall);
-        ensure!(ack.gaps.iter().all(is_behind) && !ack.duplicate, "an event was not logged in full: {ack:?}");
+        is_logged(&ack)?;
         let watch = Watch::start()?;
         let found = memory.recall(format!("Who repairs machine {}?", 4 * number + 2)).await?;
         times.recall.push(watch.stop()?.wall);

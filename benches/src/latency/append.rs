@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use mnemal::{EventStore as _, Indexer as _, LogEntry, Memory, Message, NewEvent, Origin, Slot};
 use mnemal_core::{ChannelId, EventId, EventKind, Metadata, SessionId, Speaker, Zone};
 use mnemal_providers::StaticEmbedder;
@@ -16,6 +16,7 @@ use super::{Bed, SEED};
 use crate::chat::{Chat, Turn};
 use crate::cpu::{Watch, quantile};
 use crate::figure::{Asked, Figure};
+use crate::spaces::is_logged;
 
 /// Bytes of the write that is flushed for comparison: one page of the database.
 const PAGE: [u8; 4_096] = [7; 4_096];
@@ -38,7 +39,7 @@ pub async fn log_one(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
         let watch = Watch::start()?;
         let ack = memory.log(message).await?;
         let cost = watch.stop()?;
-        ensure!(ack.gaps.is_empty() && !ack.duplicate, "an event was not logged in full: {ack:?}");
+        is_logged(&ack)?;
         cpu.push(cost.cpu);
         wall.push(cost.wall);
     }
