@@ -357,6 +357,7 @@ mod tests {
         assert!(store.scrub(&[]).await.unwrap().truncated);
     }
 
+    // proves: GB-10 (a newer file)
     #[tokio::test]
     async fn a_newer_file_is_refused_and_a_foreign_one_is_invalid() {
         let (folder, store) = store().await;

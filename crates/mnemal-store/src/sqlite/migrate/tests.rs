@@ -64,10 +64,11 @@ fn killed(path: &Path) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("space.db");
     fs::copy(path, &to).unwrap();
-    for end in ["-wal", ".v1.bak", ".v1.bak.partial", ".v2.bak", ".v2.bak.partial"] {
-        let from = file::beside(path, end);
+    let wal = |path: &Path| vec![file::beside(path, "-wal")];
+    let beside = |path: &Path| [wal(path), copies(path)].concat();
+    for (from, to) in beside(path).iter().zip(beside(&to)) {
         if from.exists() {
-            fs::copy(from, file::beside(&to, end)).unwrap();
+            fs::copy(from, to).unwrap();
         }
     }
     (folder, to)
@@ -132,21 +133,44 @@ fn fixture_copy(version: i64) -> PathBuf {
 }
 
 // proves: D9 (killed and aborted at every statement)
+// proves: GB-10, PB-06
 #[tokio::test]
 async fn a_migration_that_ends_at_any_statement_is_completed_by_the_next_open() {
-    let expected = contents(&fixture_copy(1)).await;
-    let step = statements(MIGRATIONS[1]);
-    for done in 0..=step.len() {
-        let (_folder, path) = old_space(1);
-        let mut connection = raw(&path).await;
-        writer::begin(&mut connection).await.unwrap();
-        for statement in &step[..done] {
-            rows(&mut connection, *statement, Vec::new()).await.unwrap();
+    for (from, step) in (1..).zip(&MIGRATIONS[1..]) {
+        let expected = contents(&fixture_copy(from)).await;
+        let step = statements(step);
+        for done in 0..=step.len() {
+            let (_folder, path) = old_space(from);
+            let mut connection = raw(&path).await;
+            writer::begin(&mut connection).await.unwrap();
+            for statement in &step[..done] {
+                rows(&mut connection, *statement, Vec::new()).await.unwrap();
+            }
+            let (_other, image) = killed(&path);
+            completes(&image, &expected, &format!("{from}: killed after {done} statements")).await;
+            connection.close().await.unwrap();
+            completes(&path, &expected, &format!("{from}: aborted after {done} statements")).await;
         }
-        let (_other, image) = killed(&path);
-        completes(&image, &expected, &format!("killed after {done} statements")).await;
+    }
+}
+
+// proves: GB-10 (the way back)
+#[tokio::test]
+async fn the_copy_of_every_version_opens_and_is_the_file_as_it_was() {
+    for from in 1..SCHEMA_VERSION {
+        let (_folder, path) = old_space(from);
+        let before = contents(&path).await;
+        let step = usize::try_from(from).unwrap();
+        copy(&path, Options::default(), step).await.unwrap();
+        let back = file::beside(&path, &format!(".v{from}.bak"));
+        assert!(copies(&path).contains(&back));
+        let mut connection = raw(&back).await;
+        assert_eq!(version(&mut connection).await.unwrap(), from);
         connection.close().await.unwrap();
-        completes(&path, &expected, &format!("aborted after {done} statements")).await;
+        // Whoever wants the old file back puts the copy in its place.
+        fs::rename(&back, &path).unwrap();
+        assert_eq!(contents(&path).await, before, "{from}");
+        completes(&path, &before, &format!("{from}: from its copy")).await;
     }
 }
 
