@@ -87,6 +87,7 @@ fn an_import_ends_when_graph_and_summaries_have_read_it() {
     assert!(late.is_empty(), "{late:?}");
 }
 
+// proves: NX-12.2 (a look before)
 #[test]
 fn a_dry_run_names_counts_dates_copies_and_secrets_and_stores_nothing() {
     let home = Home::new();
@@ -220,7 +221,10 @@ fn the_doctor_finds_copies_names_the_fix_and_mends_only_when_told() {
         "external",
         "notes_per_turn",
         "unread_languages",
+        "external_in_contexts",
+        "unmatched_notes",
         "bytes_per_event",
+        "bytes_per_memory",
     ] {
         assert!(found.iter().any(|(check, _)| check == name), "{name}: {found:?}");
     }
@@ -254,7 +258,7 @@ fn conversations(count: usize) -> String {
     serde_json::to_string(&all).unwrap()
 }
 
-// proves: DF-82
+// proves: DF-82, NX-12.2 (goes on at the last batch)
 #[test]
 fn an_import_that_is_killed_goes_on_where_it_stopped_and_brings_nothing_twice() {
     use std::io::Write as _;
