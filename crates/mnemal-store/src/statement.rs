@@ -337,6 +337,8 @@ pub(crate) static MENTIONS_OF_ENTITIES: Many = many!(
 
 pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, body) values (?, ?, ?, ?)";
 pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
+/// The newest receipts.
+pub(crate) const LATEST_RECEIPTS: &str = "select body from receipt order by at desc, id desc limit $1 + 0";
 /// The next receipts behind an id.
 pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2 + 0";
 /// What a session was shown. What it is shown again within the hour (in microseconds) is left as it is: a conversation is shown

@@ -329,6 +329,11 @@ impl ReceiptStore for Faulty<dyn ReceiptStore> {
         self.part.get(id).await
     }
 
+    async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        self.misbehave().await?;
+        self.part.latest(limit).await
+    }
+
     async fn seen(&self, session: &SessionId) -> Result<Seen> {
         self.misbehave().await?;
         self.part.seen(session).await

@@ -214,6 +214,7 @@ macro_rules! receipt_store_conformance {
             $crate::__cases!(
                 $fixture,
                 receipt_suite: a_receipt_comes_back_whole,
+                the_newest_receipts_come_first,
                 a_known_id_is_a_conflict,
                 a_session_remembers_what_it_was_shown,
                 nobody_remembers_what_was_shown,

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AsOf, ErrorKind, EventFilter, EventId, FactFilter, FactStatus, LearningFilter, Level, NodePath, Result,
-    Role, Within,
+    AsOf, ErrorKind, EventFilter, EventId, FactFilter, FactStatus, LearningFilter, Level, NodePath,
+    RecordRef, Result, Role, Source, Within,
 };
 use mnemal_events::tombstone_text;
 use mnemal_extract::Tier;
@@ -23,6 +23,15 @@ const MANY_COPIES: f64 = 0.05;
 const MANY_ECHOES: f64 = 0.25;
 /// Notes a turn of the user from which it is a finding. Source: own choice; more notes than turns is noise that is kept.
 const MANY_NOTES: f64 = 1.0;
+/// Part of the tokens of contexts that stand at level external from which it is a finding. Source: own choice; a quarter is the
+/// most that they may take.
+const MUCH_EXTERNAL: f64 = 0.2;
+/// Notes that no context showed, as a share, from which it is a finding. Source: own choice, more than half of what is kept.
+const MANY_UNMATCHED: f64 = 0.5;
+/// Newest receipts that are read. Source: own choice, about four megabytes.
+const RECEIPTS: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
+/// Receipts from which on it shows something that a note is in none of them. Source: own choice, a day or two of talk.
+const ENOUGH_RECEIPTS: usize = 20;
 /// Turns in languages without rules from which it is a finding, as a share. Source: own choice, half of what is said.
 const MANY_UNREAD: f64 = 0.5;
 
@@ -99,7 +108,8 @@ impl Memory {
     /// In this order: `duplicates` and `near_duplicates` among the notes that hold, `echoes` among events, `orphans` (notes
     /// and facts whose words are gone), `disputed_facts`, `candidates` that were never promoted, `predicates` whose claims disagree with how many values they hold, `stale_summaries`, `lag`
     /// (events that a layer has not read), `secrets` that the present rules find, `held_back`, `external`,
-    /// `notes_per_turn`, `unread_languages`. A layer that the build has not is left out.
+    /// `notes_per_turn`, `unread_languages`, `external_in_contexts` (of the tokens of the newest 200 contexts) and
+    /// `unmatched_notes`, which are older than these contexts and were a line in none of them. A layer that the build has not is left out.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -109,6 +119,7 @@ impl Memory {
         self.measure_facts(&mut measures).await?;
         self.measure_summaries(&mut measures).await?;
         self.measure_events(&mut measures).await?;
+        self.measure_contexts(&mut measures).await?;
         Ok(measures)
     }
 
@@ -248,6 +259,38 @@ impl Memory {
         let (part, of) = (small(unread), small(all));
         let fix = "what is said is found all the same; facts are read in the languages of `mnemal status`";
         measures.push(QualityMeasure::share("unread_languages", (part, of), MANY_UNREAD, fix));
+        Ok(())
+    }
+
+    /// Measures what contexts showed, by their receipts; what was shown to nobody's session counts too.
+    async fn measure_contexts(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
+        let Ok(store) = self.engine().guarded().receipts.part() else { return Ok(()) };
+        let receipts = store.latest(RECEIPTS).await?;
+        let (mut external, mut tokens, mut shown) = (0, 0, HashSet::new());
+        for line in receipts.iter().flat_map(|receipt| &receipt.lines) {
+            tokens += line.tokens.0 as usize;
+            external += if line.level == Level::External { line.tokens.0 as usize } else { 0 };
+            shown.insert(line.record);
+        }
+        let fix =
+            "`mnemal import --own-history` takes a history of your own for yours; `mnemal forget` clears out";
+        measures.push(QualityMeasure::share("external_in_contexts", (external, tokens), MUCH_EXTERNAL, fix));
+        let since = receipts.last().filter(|_| receipts.len() >= ENOUGH_RECEIPTS).map(|oldest| oldest.at);
+        let as_of = AsOf::present(self.engine().now());
+        let held = match self.learnings(&LearningFilter::all(), as_of).await {
+            Ok(held) => held,
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let older = held.iter().map(|scored| &scored.item);
+        let older: Vec<_> = older.filter(|note| since.is_some_and(|since| note.created_at < since)).collect();
+        let unmatched = older.iter().filter(|note| {
+            let of_event = |source: &Source| shown.contains(&RecordRef::Event(source.event));
+            !shown.contains(&RecordRef::Learning(note.id)) && !note.sources.iter().any(of_event)
+        });
+        let fix = "`mnemal memory list` shows the notes; what nobody asks for can be archived, and undo brings it back";
+        let (part, of) = (unmatched.count(), older.len());
+        measures.push(QualityMeasure::share("unmatched_notes", (part, of), MANY_UNMATCHED, fix));
         Ok(())
     }
 

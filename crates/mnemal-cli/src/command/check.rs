@@ -86,20 +86,24 @@ impl MeasureForm {
     }
 }
 
-/// Measures a space, and what its files take.
+/// Measures a space, and what its files take for each event and for each note or fact that holds.
 pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<MeasureForm>> {
     let mut measures: Vec<MeasureForm> = memory.quality().await?.into_iter().map(MeasureForm::new).collect();
     let bytes = super::status::size(&place.file);
     let events = memory.engine().stats().await?.head.count();
-    measures.push(MeasureForm {
-        name: "bytes_per_event",
-        result: super::doctor::OK,
-        value: bytes as f64 / events.max(1) as f64,
-        unit: "bytes",
-        of: events,
-        examples: Vec::new(),
-        fix: "`mnemal rebuild` and `mnemal reindex` drop what is no longer read",
-    });
+    let held = measures.iter().filter(|measure| matches!(measure.name, "orphan_notes" | "orphan_facts"));
+    let memories = held.map(|measure| measure.of).sum();
+    measures.extend([("bytes_per_event", events), ("bytes_per_memory", memories)].map(|(name, of)| {
+        MeasureForm {
+            name,
+            result: super::doctor::OK,
+            value: bytes as f64 / of.max(1) as f64,
+            unit: "bytes",
+            of,
+            examples: Vec::new(),
+            fix: "`mnemal rebuild` and `mnemal reindex` drop what is no longer read",
+        }
+    }));
     Ok(measures)
 }
 

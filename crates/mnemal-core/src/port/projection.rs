@@ -104,6 +104,12 @@ pub trait ReceiptStore: Debug + Send + Sync + 'static {
     /// `NotFound` when there is none of this id.
     async fn get(&self, id: ReceiptId) -> Result<Receipt>;
 
+    /// Returns the newest `limit` receipts, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>>;
+
     /// Returns what a session was shown, also before a restart; empty for an unknown session.
     ///
     /// # Errors

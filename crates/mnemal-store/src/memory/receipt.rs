@@ -1,5 +1,7 @@
 //! Receipts, and what each session was shown.
 
+use std::num::NonZeroUsize;
+
 use async_trait::async_trait;
 use mnemal_core::{
     Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptStore, Result, Seen, SeenItem, SessionId, Timestamp,
@@ -37,6 +39,17 @@ impl ReceiptStore for MemoryStore {
         let mut receipt = stored.cloned().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
         serve::cleanse(&mut receipt, |event| state.is_erased(event));
         Ok(receipt)
+    }
+
+    async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        let state = self.state();
+        let mut found: Vec<Receipt> = state.receipts.values().cloned().collect();
+        found.sort_by_key(|receipt| std::cmp::Reverse((receipt.at, receipt.id)));
+        found.truncate(limit.get());
+        for receipt in &mut found {
+            serve::cleanse(receipt, |event| state.is_erased(event));
+        }
+        Ok(found)
     }
 
     async fn seen(&self, session: &SessionId) -> Result<Seen> {

@@ -6,6 +6,7 @@
 //! too, which empty by themselves.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -95,6 +96,19 @@ pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
     let gone = erased(sql, rests_on(&receipt)).await?;
     serve::cleanse(&mut receipt, |event| gone.contains(&event));
     Ok(receipt)
+}
+
+pub(crate) async fn latest(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+    let limit = i64::try_from(limit.get()).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    for mut row in sql.rows(statement::LATEST_RECEIPTS, vec![Value::Int(limit)]).await? {
+        found.push(receipt::read(&row.text()?)?);
+    }
+    let gone = erased(sql, found.iter().flat_map(rests_on).collect()).await?;
+    for receipt in &mut found {
+        serve::cleanse(receipt, |event| gone.contains(&event));
+    }
+    Ok(found)
 }
 
 /// Returns those of some events that are erased.

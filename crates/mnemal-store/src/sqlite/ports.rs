@@ -316,6 +316,10 @@ impl ReceiptStore for SqliteStore {
         receipt::get(self.sql(), id).await
     }
 
+    async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        receipt::latest(self.sql(), limit).await
+    }
+
     async fn seen(&self, session: &SessionId) -> Result<Seen> {
         receipt::seen(self.sql(), session).await
     }

@@ -1,7 +1,10 @@
 //! Cases of `ReceiptStore`.
 
+use std::num::NonZeroUsize;
+
 use mnemal_core::{
-    ErrorKind, EventId, Omitted, OmittedReason, ReceiptId, RecordRef, Result, Section, SessionId, Timestamp,
+    ErrorKind, EventId, Omitted, OmittedReason, Receipt, ReceiptId, RecordRef, Result, Section, SessionId,
+    Timestamp,
 };
 
 use super::Storage;
@@ -31,6 +34,24 @@ pub async fn a_known_id_is_a_conflict(storage: &Storage) -> Result<()> {
     let again = storage.receipts.put(&receipt(1, "t", EventId(6), at(11))?).await;
     assert_eq!(again.map_err(|error| error.kind()).err(), Some(ErrorKind::Conflict));
     assert_eq!(storage.receipts.get(ReceiptId(1)).await?.session.as_str(), "s");
+    Ok(())
+}
+
+/// The newest receipts come first, without what was erased since.
+pub async fn the_newest_receipts_come_first(storage: &Storage) -> Result<()> {
+    let many = NonZeroUsize::MAX;
+    assert_eq!(storage.receipts.latest(many).await?, []);
+    for (id, time) in [(1_u128, 30), (2, 10), (3, 20), (4, 30)] {
+        let event = EventId(50 + id);
+        storage.receipts.put(&receipt(id, "s", event, at(time))?).await?;
+    }
+    let ids = |found: Vec<Receipt>| found.iter().map(|receipt| receipt.id.0).collect::<Vec<_>>();
+    assert_eq!(ids(storage.receipts.latest(many).await?), [4, 1, 3, 2]);
+    assert_eq!(ids(storage.receipts.latest(NonZeroUsize::MIN).await?), [4]);
+    storage.receipts.erase(&[EventId(54)]).await?;
+    let left = storage.receipts.latest(many).await?;
+    let lines: Vec<usize> = left.iter().map(|receipt| receipt.lines.len()).collect();
+    assert_eq!(lines, [0, 1, 1, 1]);
     Ok(())
 }
 

@@ -288,6 +288,10 @@ impl ReceiptStore for Guarded<dyn ReceiptStore> {
         self.run("the receipts", self.part.get(id)).await
     }
 
+    async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        self.run("the receipts", self.part.latest(limit)).await
+    }
+
     async fn seen(&self, session: &SessionId) -> Result<Seen> {
         self.run("the receipts", self.part.seen(session)).await
     }
