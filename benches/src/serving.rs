@@ -35,6 +35,8 @@ impl Installation {
         command.env("MNEMAL_DATA_DIR", self.data()).env_remove("XDG_CONFIG_HOME").env_remove("MNEMAL_SPACE");
         // What waits for a machine with other work on it says nothing about this work.
         command.env("MNEMAL_HOOKS__DEADLINE_MS", "60000");
+        // Notes of agents come by the thousand, and each of them must be used.
+        command.env("MNEMAL_PRIVACY__AGENT_ITEMS_PER_HOUR", "0");
         command
     }
 

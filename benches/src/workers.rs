@@ -145,7 +145,9 @@ async fn fill(memory: &Memory, turns: usize) -> Result<()> {
         );
     }
     for number in 0..turns / 100 {
-        let _note = memory.remember(format!("Shelf {number} of the depot holds the boxes of Genoa.")).await?;
+        let session = SessionId::new(format!("past-{number}"))?;
+        let note = memory.remember(format!("Shelf {number} of the depot holds the boxes of Genoa."));
+        let _note = note.message(|message| message.session(session)).await?;
     }
     Ok(())
 }

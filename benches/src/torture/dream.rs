@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use mnemal::{
     BackgroundPermit, Category, Deed, DreamCycle, DreamRun, Engine, EventId, EventStore as _, Filed,
     Importance, InstallationKey, Learning, LearningFilter, LearningStatus, LearningStore, Looked, Memory,
-    Operation, OwnerId, Pass, Producer, Proposal, Scope, SpaceId,
+    Operation, OwnerId, Pass, Producer, Proposal, Scope, Settings, SpaceId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::vfs::Dice;
@@ -56,7 +56,11 @@ struct Space {
 impl Space {
     fn new(seed: u64) -> Result<Self> {
         let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+        let mut settings = Settings::default();
+        // The notes come at one time, and each of them must be used.
+        settings.privacy.agent_items_per_hour = 0;
         let builder = Engine::builder()
+            .with_settings(settings)
             .with_stores(Stores::all(Arc::clone(&store)))
             .with_clock(Arc::<ManualClock>::clone(&clock))
             .with_ids(Arc::new(SeededIds::new(seed)))

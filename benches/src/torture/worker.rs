@@ -77,6 +77,8 @@ async fn open(space: &Path, durability: DurabilityMode) -> mnemal::Result<Desk> 
     let mut settings = Settings::default();
     settings.storage.durability = durability;
     settings.recall.part_deadline_ms = PART_DEADLINE_MS;
+    // Notes come by the thousand, and each of them must be used.
+    settings.privacy.agent_items_per_hour = 0;
     let engine = Engine::builder().with_settings(settings).open(space).await?;
     let memory = engine.memory(Scope::whole(SpaceId::new("space")?));
     Ok(Desk { memory, space: space.to_owned() })

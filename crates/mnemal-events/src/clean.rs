@@ -23,7 +23,7 @@ pub struct Cleaner {
 impl Cleaner {
     /// Cleans as a log does that has these settings and this key.
     pub fn new(settings: LogSettings, key: InstallationKey) -> Self {
-        let LogSettings { secrets, private_tag } = settings;
+        let LogSettings { secrets, private_tag, .. } = settings;
         Self { secrets, private_tag, key }
     }
 

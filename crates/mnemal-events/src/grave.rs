@@ -50,11 +50,19 @@ fn tombstone(id: EventId, kept: &NewEvent, key: &InstallationKey, at: Timestamp)
     Tombstone { event: id, body: key.tombstone(&tombstone_text(&kept.content)), sentences: hashes, at }
 }
 
-/// Returns the words of a text in small letters: runs of letters and digits.
-pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+/// Returns the words of a text in small letters, runs of letters and digits, and those without accents behind them: a name or a
+/// value may stand in a row as either.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    let runs = |text: &str| -> Vec<String> {
+        let runs = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        runs.map(str::to_lowercase).collect()
+    };
+    runs(text).into_iter().chain(folded(text).map(|text| runs(&text)).into_iter().flatten())
+}
+
+/// Returns a text without accents in small letters, if that is another text than the one in small letters.
+pub fn folded(text: &str) -> Option<String> {
+    (!text.is_ascii()).then(|| fold(text)).filter(|folded| *folded != text.to_lowercase())
 }
 
 fn long_sentences(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
@@ -79,8 +87,8 @@ pub struct Erasing {
 }
 
 impl Erasing {
-    /// Collects the bodies, captions and longer sentences of living events; texts of fewer than `telling` bytes are left out,
-    /// because they are others' too.
+    /// Collects the bodies, captions and longer sentences of living events, each with its accents and without; texts of fewer than
+    /// `telling` bytes are left out, because they are others' too.
     pub fn of(events: &[Event], telling: usize) -> Self {
         let mut erasing = Self::default();
         let mut texts = BTreeSet::new();
@@ -98,6 +106,8 @@ impl Erasing {
             erasing.bodies.push(tombstone_text(&kept.content));
         }
         erasing.bodies.retain(|body| body.len() >= telling);
+        let bare: Vec<String> = texts.iter().filter_map(|text| folded(text)).collect();
+        texts.extend(bare);
         texts.retain(|text| text.len() >= telling);
         erasing.texts = texts.into_iter().collect();
         erasing

@@ -20,7 +20,7 @@ pub use crate::document::{
     DOCUMENT, DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE, document_id,
 };
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter, Form};
-pub use crate::grave::{Erasing, bare_tombstones_for, tombstone_text, tombstones_for, words};
+pub use crate::grave::{Erasing, bare_tombstones_for, folded, tombstone_text, tombstones_for, words};
 pub use crate::import::{
     DETECT_BYTES, Format, ImportBatch, ImportOptions, Importer, Lenient, OwnHistory, Position, Skipped, Why,
     detect,
@@ -29,8 +29,8 @@ pub use crate::limit::{
     LARGEST_BATCH, LONGEST_BATCH, LONGEST_CONTENT, LONGEST_INDEXED, LONGEST_KEY, LONGEST_METADATA, MOST_TAGS,
 };
 pub use crate::log::{
-    Ack, Durability, EventLog, EventLogParts, Exact, ExactRecord, LeftOut, LogSettings, Quality, Refused,
-    Rehearsal, Released, Taken, Thread,
+    Ack, BURST, Durability, EventLog, EventLogParts, Exact, ExactRecord, HourlyLimits, LeftOut, LogSettings,
+    Quality, Refused, Rehearsal, Released, Taken, Thread,
 };
 pub use crate::recent::{RECENT_TURNS, RecentSource};
 pub use crate::tail::{Consumer, catch_up};

@@ -17,6 +17,7 @@ use crate::limit::{self, LONGEST_INDEXED};
 
 mod arrive;
 mod closure;
+mod pace;
 mod rehearse;
 mod release;
 mod restore;
@@ -24,6 +25,7 @@ mod take;
 mod thread;
 
 pub use arrive::LeftOut;
+pub use pace::{BURST, HourlyLimits};
 pub use rehearse::{Quality, Rehearsal};
 pub use release::Released;
 pub use restore::{Exact, ExactRecord};
@@ -32,6 +34,7 @@ pub use take::{Refused, Taken};
 pub use thread::Thread;
 
 use arrive::Draft;
+use pace::Pace;
 
 /// What a log is put together from.
 #[derive(Debug)]
@@ -61,11 +64,14 @@ pub struct LogSettings {
     pub secrets: Arc<SecretRules>,
     /// The tag whose content is never stored, `private` unless the operator says otherwise.
     pub private_tag: String,
+    /// How much a conversation stores in an hour before the next is held back.
+    pub hourly: HourlyLimits,
 }
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { secrets: Arc::new(SecretRules::built_in()), private_tag: PRIVATE_TAG.to_owned() }
+        let secrets = Arc::new(SecretRules::built_in());
+        Self { secrets, private_tag: PRIVATE_TAG.to_owned(), hourly: HourlyLimits::default() }
     }
 }
 
@@ -79,6 +85,7 @@ pub struct EventLog {
     cleaner: Arc<Cleaner>,
     shown: Arc<Shown>,
     graves: Arc<Mutex<Buried>>,
+    pace: Arc<Pace>,
     /// Logs of other spaces, whose events a session may have been shown.
     elsewhere: Vec<Arc<dyn EventStore>>,
 }
@@ -115,8 +122,8 @@ impl EventLog {
     /// Puts a log together. Costs nothing: neither store nor rules are touched.
     pub fn new(parts: EventLogParts) -> Self {
         let cleaner = Arc::new(Cleaner::new(parts.settings.clone(), parts.key.clone()));
-        let (shown, graves) = (Arc::default(), Arc::default());
-        Self { parts: Arc::new(parts), cleaner, shown, graves, elsewhere: Vec::new() }
+        let (shown, graves, pace) = (Arc::default(), Arc::default(), Arc::default());
+        Self { parts: Arc::new(parts), cleaner, shown, graves, pace, elsewhere: Vec::new() }
     }
 
     /// Returns the same log, which looks for what sessions were shown in these logs of other spaces too. They are read
@@ -139,8 +146,8 @@ impl EventLog {
     /// Stores what happened, all or none, and answers in the order of the call.
     ///
     /// Before anything is written our own blocks and private parts are cut, secrets are replaced, erased sentences are
-    /// cut unless the user says them again, what is below level user is screened, and what the session was shown is
-    /// marked as echo. An event of which no text is left is not stored, which is no error.
+    /// cut unless the user says them again, what is below level user is screened, what the session was shown is marked as
+    /// echo, and what is more than a session may store in an hour is held back. An event of which no text is left is not stored, which is no error.
     /// When it returns, the events can be recalled; a gap of layer `lexical` says that they cannot.
     /// A dropped future leaves open whether the events were written: call again with the same idempotency keys.
     ///
@@ -150,8 +157,10 @@ impl EventLog {
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, LeftOut>>>> {
         limit::check(&events, self.parts.store.capabilities().largest_batch)?;
         let mut gaps = Gaps::default();
-        let drafts = self.arrive(events, &mut gaps).await?;
-        let acks = self.store(drafts, &mut gaps, &|_| None).await?;
+        let mut drafts = self.arrive(events, &mut gaps).await?;
+        self.hold_bursts(&mut drafts).await?;
+        let mut acks = self.store(drafts, &mut gaps, &|_| None).await?;
+        self.tell_as_stored(&mut acks).await?;
         Ok(gaps.attach(acks))
     }
 

@@ -192,7 +192,8 @@ impl AuditLog {
     /// As [`append`](Self::append).
     pub(crate) fn note_trust(&self, settings: &Settings, at: Timestamp) -> Result<()> {
         let (privacy, share) = (&settings.privacy, settings.context.low_trust_share);
-        let said = format!("{:?} {:?} {share}", privacy.secrets, privacy.extra_patterns);
+        let hourly = (privacy.agent_items_per_hour, privacy.external_items_per_hour);
+        let said = format!("{:?} {:?} {share} {hourly:?}", privacy.secrets, privacy.extra_patterns);
         let short: String = hex(&self.key.hash(TRUST, &[said.as_bytes()])).chars().take(SHORT).collect();
         if self.length()?.is_some_and(|known| known.trust == short) {
             return Ok(());

@@ -16,7 +16,7 @@ use mnemal_core::{
     IndexStore, Indexer, InstallationKey, LanguageModel, Layer, LearningStore, Projector, ReceiptStore,
     Reranker, Result, Slot, SummaryStore, TokenCounter, WorkingStore,
 };
-use mnemal_events::{Cleaner, EventLog, EventLogParts, LogSettings, RecentSource};
+use mnemal_events::{Cleaner, EventLog, EventLogParts, HourlyLimits, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_graph::{GraphProjector, GraphSource};
 use mnemal_learnings::{LearningProjector, NotesSource};
@@ -662,7 +662,10 @@ pub(crate) fn log_settings(settings: &Settings) -> LogSettings {
         SecretMode::Block => rules.with_default_mode(Mode::Block),
         SecretMode::Allow => rules.with_default_mode(Mode::Allow),
     };
-    LogSettings { secrets: Arc::new(rules), ..LogSettings::default() }
+    let privacy = &settings.privacy;
+    let hourly =
+        HourlyLimits { agent: privacy.agent_items_per_hour, external: privacy.external_items_per_hour };
+    LogSettings { secrets: Arc::new(rules), hourly, ..LogSettings::default() }
 }
 
 /// The exact counter where it is asked for and this build has it, else the estimate.

@@ -15,6 +15,7 @@ mod working;
 use std::time::Duration;
 
 use mnemal_core::{Error, Result};
+use mnemal_events::HourlyLimits;
 use serde::{Deserialize, Serialize};
 
 pub use self::compress::CompressSettings;
@@ -145,8 +146,8 @@ pub enum Tokenizer {
     Cl100k,
 }
 
-/// What is never stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What is never stored, and what is held back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PrivacySettings {
     /// What happens to secrets.
@@ -155,6 +156,23 @@ pub struct PrivacySettings {
     pub extra_patterns: Vec<(String, String)>,
     /// Whether acts of administration are logged in `audit.jsonl` beside the installation's key.
     pub audit_log: bool,
+    /// Notes and observations of an agent that a conversation stores in an hour before the next are held back; 0 for any number.
+    pub agent_items_per_hour: usize,
+    /// The same of observations and texts of level external.
+    pub external_items_per_hour: usize,
+}
+
+impl Default for PrivacySettings {
+    fn default() -> Self {
+        let hourly = HourlyLimits::default();
+        Self {
+            secrets: SecretMode::default(),
+            extra_patterns: Vec::new(),
+            audit_log: false,
+            agent_items_per_hour: hourly.agent,
+            external_items_per_hour: hourly.external,
+        }
+    }
 }
 
 /// What happens to a recognised secret.

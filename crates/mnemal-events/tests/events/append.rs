@@ -246,7 +246,7 @@ fn an_event_that_cannot_be_indexed_is_stored_with_a_gap() {
     }
 }
 
-// The rules of NX-08.6; its limits an hour are not there.
+// proves: NX-08.6 (what tries to command)
 #[test]
 fn a_command_to_the_agent_is_kept_held_back_and_not_indexed() {
     let desk = desk();

@@ -4,7 +4,7 @@ use mnemal_core::{
     Category, Decision, ErrorKind, EventId, EventKind, EventStore, Forget, Importance, LearningKind,
     Metadata, NewEvent, NoteKey, Origin, Remember, Selector, SessionId,
 };
-use mnemal_events::{LeftOut, tombstones_for};
+use mnemal_events::{Erasing, LeftOut, tombstones_for};
 use mnemal_testkit::block_on;
 
 use crate::desk::{Desk, at, by, desk, key, said};
@@ -111,4 +111,22 @@ fn adopted_tombstones_hold_at_once() {
     let tombstones = block_on(one.store.tombstones()).unwrap();
     block_on(two.log.adopt(&tombstones)).unwrap();
     assert_eq!(two.fate(by(Origin::Import, "s", SECRET_PLACE)), Err(LeftOut::Forgotten));
+}
+
+#[test]
+fn what_is_erased_is_looked_for_without_its_accents_too() {
+    let desk = desk();
+    let ids = [
+        desk.one(said("s", "Jürgen Müßiggänger wohnt in der Façade am Fluß.")).id,
+        desk.one(said("s", "The spare key hangs behind the door.")).id,
+    ];
+    let erasing = Erasing::of(&block_on(desk.store.get(&ids)).unwrap(), 8);
+    let texts = [
+        "Jürgen Müßiggänger wohnt in der Façade am Fluß.",
+        "The spare key hangs behind the door.",
+        "jurgen mussigganger wohnt in der facade am fluss.",
+    ];
+    assert_eq!(erasing.texts(), texts.map(str::to_owned));
+    let words: Vec<&str> = erasing.words().map(String::as_str).collect();
+    assert_eq!(words, ["mussigganger", "müßiggänger"]);
 }

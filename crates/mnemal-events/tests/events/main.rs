@@ -23,6 +23,8 @@ mod import_memory;
 #[cfg(test)]
 mod own_history;
 #[cfg(test)]
+mod pace;
+#[cfg(test)]
 mod recent;
 #[cfg(test)]
 mod rehearse;

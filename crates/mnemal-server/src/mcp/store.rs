@@ -126,7 +126,8 @@ async fn answer(
         }
         ("quarantined", _) => {
             format!(
-                "Stored {id}, but it reads like an instruction and will not be recalled until a person confirms it."
+                "Stored {id}, but it reads like an instruction, or too much came at once, and will not be recalled until a \
+                 person releases it."
             )
         }
         ("echo", _) => format!("Logged {id}: it repeats what memory said, so no new memory was made."),

@@ -128,9 +128,10 @@ impl Engine {
         let mut rest: Vec<(usize, String)> =
             rest.filter_map(|text| Some((text, sought.get(text)?.to_lowercase()))).collect();
         self.each_said(|said| {
-            let said = said.to_lowercase();
+            let (bare, said) = (mnemal_events::folded(said), said.to_lowercase());
             rest.retain(|(text, words)| {
-                let is_said = said.contains(words.as_str());
+                let holds = |said: &String| said.contains(words.as_str());
+                let is_said = holds(&said) || bare.as_ref().is_some_and(holds);
                 if is_said {
                     alive.insert(*text);
                 }

@@ -1,0 +1,205 @@
+//! How much a conversation stores in an hour below level user: who floods a memory is held back, and seen.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use mnemal_core::{
+    AgentId, Cursor, Decision, Event, EventFilter, EventKind, EventStore, Level, NewEvent, Result, RuleId,
+    SessionId, Timestamp, UserId, Within,
+};
+
+use super::arrive::Draft;
+use super::{Ack, EventLog, LeftOut};
+
+/// The rule that holds back what comes too fast.
+pub const BURST: &str = "burst";
+
+/// Microseconds of an hour.
+const HOUR: i64 = 3_600_000_000;
+/// Sessions whose items are kept. Source: own choice; one host talks in a handful of sessions at a time.
+const KEPT: usize = 16;
+/// Newest events of a session that are looked at first, and where all of them are of the last hour. Source: own choice; what
+/// lies behind a thousand others of one hour is not counted.
+const NEWEST: [NonZeroUsize; 2] =
+    [NonZeroUsize::new(64).expect("64 is not zero"), NonZeroUsize::new(1_000).expect("1,000 is not zero")];
+/// Events read at once on the way to the newest.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
+
+/// Most items that a conversation stores in an hour before the next ones are held back; 0 for any number.
+///
+/// Items are notes, observations and texts of files; turns and what tools are asked and answer are talk, and are not counted.
+/// Each person and each agent of a conversation has an hour of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HourlyLimits {
+    /// Of level agent.
+    pub agent: usize,
+    /// Of level external.
+    pub external: usize,
+}
+
+impl Default for HourlyLimits {
+    /// Source: RELIABILITY 7.
+    fn default() -> Self {
+        Self { agent: 60, external: 200 }
+    }
+}
+
+impl HourlyLimits {
+    /// Returns the limit of a level; `None` where any number may come.
+    fn of(self, level: Level) -> Option<usize> {
+        let most = match level {
+            Level::User => 0,
+            Level::Agent => self.agent,
+            Level::External => self.external,
+        };
+        (most > 0).then_some(most)
+    }
+}
+
+/// Something that a conversation stored.
+#[derive(Clone, Debug)]
+struct Item {
+    at: Timestamp,
+    level: Level,
+    user: Option<UserId>,
+    agent: Option<AgentId>,
+}
+
+impl Item {
+    fn new(event: &NewEvent, at: Timestamp) -> Self {
+        let (user, agent) = (event.user.clone(), event.agent.clone());
+        Self { at, level: event.origin.level(), user, agent }
+    }
+
+    /// Returns what counts of a stored event: what is held back does not.
+    fn of(event: &Event) -> Option<Self> {
+        let kept = event.kept().filter(|kept| event.quarantined.is_none() && is_item(kept))?;
+        Some(Self::new(kept, event.recorded_at))
+    }
+
+    fn counts_with(&self, other: &Self) -> bool {
+        self.level == other.level && self.user == other.user && self.agent == other.agent
+    }
+}
+
+/// Whether something is kept for its own sake, and is not a part of a conversation.
+fn is_item(event: &NewEvent) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Decision(Decision::Remember(_)) | EventKind::Observation | EventKind::Document
+    )
+}
+
+/// What some sessions stored within the last hour, newest session first.
+#[derive(Debug, Default)]
+pub(super) struct Pace(Mutex<VecDeque<Counted>>);
+
+#[derive(Clone, Debug)]
+struct Counted {
+    session: SessionId,
+    upto: Cursor,
+    /// Those of the last hour.
+    items: Vec<Item>,
+}
+
+impl Pace {
+    /// Returns what a session stored within the hour before `now`; reads what is new since it was asked for last.
+    async fn items(&self, store: &dyn EventStore, session: &SessionId, now: Timestamp) -> Result<Vec<Item>> {
+        let since = now.plus_micros(-HOUR);
+        let filter = EventFilter {
+            session: Within::Only(session.clone()),
+            erased: Within::Only(false),
+            ..EventFilter::all()
+        };
+        let mut counted = match self.known(session) {
+            Some(mut known) => {
+                known.read_on(store, &filter).await?;
+                known
+            }
+            None => Counted::newest(store, (session, &filter), since).await?,
+        };
+        counted.items.retain(|item| item.at > since);
+        let items = counted.items.clone();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|known| known.session != *session);
+        all.push_front(counted);
+        all.truncate(KEPT);
+        Ok(items)
+    }
+
+    fn known(&self, session: &SessionId) -> Option<Counted> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().find(|known| known.session == *session).cloned()
+    }
+}
+
+impl Counted {
+    async fn newest(
+        store: &dyn EventStore,
+        (session, filter): (&SessionId, &EventFilter),
+        since: Timestamp,
+    ) -> Result<Self> {
+        let mut events = Vec::new();
+        for most in NEWEST {
+            events = store.latest(filter, most).await?;
+            if events.len() < most.get() || events.last().is_some_and(|oldest| oldest.recorded_at <= since) {
+                break;
+            }
+        }
+        let upto = Cursor(events.first().map(|newest| newest.seq));
+        Ok(Self { session: session.clone(), upto, items: events.iter().filter_map(Item::of).collect() })
+    }
+
+    async fn read_on(&mut self, store: &dyn EventStore, filter: &EventFilter) -> Result<()> {
+        loop {
+            let events = store.scan(filter, self.upto, PAGE).await?;
+            self.items.extend(events.iter().filter_map(Item::of));
+            self.upto = events.last().map_or(self.upto, |newest| Cursor(Some(newest.seq)));
+            if events.len() < PAGE.get() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl EventLog {
+    /// Holds back what of a batch is more than its conversations may store in an hour. Two processes that store at the same
+    /// moment do not see each other's newest.
+    pub(super) async fn hold_bursts(&self, drafts: &mut [Result<Draft, LeftOut>]) -> Result<()> {
+        let now = self.parts.clock.now();
+        let mut counted: HashMap<SessionId, Vec<Item>> = HashMap::new();
+        for draft in drafts.iter_mut().flatten() {
+            let Draft { event, finding } = draft;
+            let Some(most) = self.parts.settings.hourly.of(event.origin.level()) else { continue };
+            if finding.quarantined.is_some() || !is_item(event) {
+                continue;
+            }
+            let items = match counted.entry(event.session.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(room) => {
+                    room.insert(self.pace.items(self.parts.store.as_ref(), &event.session, now).await?)
+                }
+            };
+            let item = Item::new(event, now);
+            if items.iter().filter(|earlier| earlier.counts_with(&item)).count() < most {
+                items.push(item);
+            } else {
+                finding.quarantined = Some(RuleId::new(BURST)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says of repetitions what was stored the first time, and not what the hour would have done to them now.
+    pub(super) async fn tell_as_stored(&self, acks: &mut [Result<Ack, LeftOut>]) -> Result<()> {
+        let is_guess = |ack: &&mut Ack| {
+            ack.duplicate && ack.quarantined.as_ref().is_some_and(|rule| rule.as_str() == BURST)
+        };
+        for ack in acks.iter_mut().flatten().filter(is_guess) {
+            ack.quarantined = self.get(ack.id).await?.quarantined;
+        }
+        Ok(())
+    }
+}
