@@ -92,7 +92,7 @@ pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<Measu
     let bytes = super::status::size(&place.file);
     let events = memory.engine().stats().await?.head.count();
     let held = measures.iter().filter(|measure| matches!(measure.name, "orphan_notes" | "orphan_facts"));
-    let memories = held.map(|measure| measure.of).sum();
+    let memories: u64 = held.map(|measure| measure.of).sum();
     measures.extend([("bytes_per_event", events), ("bytes_per_memory", memories)].map(|(name, of)| {
         MeasureForm {
             name,
