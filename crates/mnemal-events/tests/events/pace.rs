@@ -102,11 +102,10 @@ fn talk_and_what_a_person_brings_in_are_not_counted() {
         ..said("s", &format!("step {number} is done"))
     };
     assert_eq!(held(&desk, (0..70).map(turn)), 0);
-    let file: String = (0..300)
-        .map(|n| {
-            format!("{{\"id\":\"{n}\",\"conv\":\"s\",\"speaker\":\"ben\",\"text\":\"line {n} of a chat\"}}\n")
-        })
-        .collect();
+    let line = |n: u32| {
+        format!("{{\"id\":\"{n}\",\"conv\":\"s\",\"speaker\":\"ben\",\"text\":\"line {n} of a chat\"}}")
+    };
+    let file = (0..300).map(line).collect::<Vec<_>>().join("\n");
     let (taken, _) = desk.import(file.as_bytes(), Format::Neutral, &options());
     assert_eq!((taken.stored, taken.quarantined), (300, 0));
 }
