@@ -38,17 +38,21 @@ use resolve::Resolver;
 use token::{Token, TokenKind, folded, tokens};
 use zone::{Place, named};
 
+pub(crate) use token::is_hangul;
+
 /// No date has more words than this; longer runs of date words are read in pieces.
 const LONGEST_RUN: usize = 48;
 
 /// The languages that are built in, by their code.
-const PACKS: [(&str, &str); 6] = [
+const PACKS: [(&str, &str); 8] = [
     ("en", include_str!("../packs/en/dates.toml")),
     ("de", include_str!("../packs/de/dates.toml")),
     ("fr", include_str!("../packs/fr/dates.toml")),
     ("es", include_str!("../packs/es/dates.toml")),
     ("pt", include_str!("../packs/pt/dates.toml")),
     ("zh", include_str!("../packs/zh/dates.toml")),
+    ("ja", include_str!("../packs/ja/dates.toml")),
+    ("ko", include_str!("../packs/ko/dates.toml")),
 ];
 
 /// The moment and the place from which words look at time.
@@ -279,6 +283,20 @@ impl DateRules {
         node.is("clocks") && node.end > start + 1 && is_small && !is_spelled
     }
 
+    /// Says whether a reading begins with a word and ends before an ending, in a language that lists its endings.
+    fn is_of_words(&self, text: &str, run: Run<'_>, start: usize, end: usize) -> bool {
+        if self.pack.endings.is_empty() {
+            return true;
+        }
+        let first = run.tokens.get(start).map_or(0, |token| token.start);
+        let (before, from) = text.split_at_checked(first).unwrap_or_default();
+        let is_inside = before.ends_with(is_hangul) && from.starts_with(is_hangul);
+        let end = end.checked_sub(1).and_then(|last| run.tokens.get(last)).map_or(0, |last| last.end);
+        let rest = text.get(end..).unwrap_or_default();
+        let rest = rest.split(|sign| !is_hangul(sign)).next().unwrap_or_default();
+        !is_inside && (rest.is_empty() || self.pack.endings.iter().any(|ending| ending == rest))
+    }
+
     /// Says whether a word is a number: "five thirty" alone is no time.
     fn is_number(&self, word: &str) -> bool {
         let entries = self.pack.word(word).map(|word| word.entries.as_slice());
@@ -290,6 +308,7 @@ impl DateRules {
         let mut all: Vec<(usize, Node)> = (readings(run, &self.pack).into_iter().enumerate())
             .flat_map(|(start, nodes)| nodes.into_iter().map(move |node| (start, node)))
             .filter(|(start, node)| node.is_time() && stands_alone(text, run, *start, node))
+            .filter(|(start, node)| self.is_of_words(text, run, *start, node.end))
             .filter(|(start, node)| !node.is_weak || self.is_clear(text, run, *start, node))
             .collect();
         all.sort_by_key(|(start, node)| (std::cmp::Reverse(node.end - start), node.cost, *start));

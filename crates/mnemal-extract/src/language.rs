@@ -6,6 +6,7 @@ use mnemal_core::Result;
 use mnemal_text::{Language, is_stop_word};
 
 use crate::claims::rules::Rules;
+use crate::dates::is_hangul;
 use crate::gates::pack::GatePack;
 use crate::section::PackFile;
 use crate::word::{is_sign, words};
@@ -56,7 +57,7 @@ const SENTENCE: usize = 4;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
-    /// Names, identifiers and secrets.
+    /// Names, identifiers and secrets; in Japanese and Korean also dates.
     Names,
     /// Also dates, feedback and the most frequent predicates.
     Frequent,
@@ -88,10 +89,10 @@ impl Tier {
 
 /// Returns the language that a text is read in, by its code of two letters.
 ///
-/// Stop words decide; in a short text, also words that only one of the languages with packs has.
+/// The script decides for Chinese, Japanese and Korean, stop words for others; in a short text, also words that only one of the languages with packs has.
 pub fn language(text: &str) -> &'static str {
-    if is_chinese(text) {
-        return "zh";
+    if let Some(code) = by_script(text) {
+        return code;
     }
     let voted = Language::guess(text).code();
     let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
@@ -101,20 +102,33 @@ pub fn language(text: &str) -> &'static str {
     told(text, voted)
 }
 
-/// Most letters are Han, and none are kana.
-fn is_chinese(text: &str) -> bool {
+/// Returns the code of Chinese, Japanese or Korean where the script tells that most of a text is in it: one with kana is
+/// Japanese, one with syllables Korean, one with signs and neither Chinese.
+///
+/// A sign weighs as much as four letters, since it often is a word, a hiragana or a syllable of Korean as two; a katakana
+/// counts once, because names in it stand in texts of other languages.
+pub fn by_script(text: &str) -> Option<&'static str> {
     if text.is_ascii() {
-        return false;
+        return None;
     }
-    let (mut han, mut other) = (0_usize, 0_usize);
+    let (mut han, mut hiragana, mut katakana, mut hangul, mut other) =
+        (0_usize, 0_usize, 0_usize, 0_usize, 0_usize);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
         match c {
-            '\u{3040}'..='\u{30ff}' => return false,
+            '\u{3040}'..='\u{309f}' => hiragana += 1,
+            '\u{30a0}'..='\u{30ff}' => katakana += 1,
+            _ if is_hangul(c) => hangul += 1,
             _ if is_sign(c) => han += 1,
             _ => other += 1,
         }
     }
-    han > 0 && han * 4 >= other
+    let (kana, korean) = (hiragana * 2 + katakana, hangul * 2);
+    let (code, weight) = match (kana, korean) {
+        (0, 0) => ("zh", han * 4),
+        (kana, korean) if korean > kana => ("ko", korean),
+        (kana, _) => ("ja", kana + han * 4),
+    };
+    (weight > 0 && weight >= other).then_some(code)
 }
 
 fn told(text: &str, voted: &'static str) -> &'static str {
@@ -177,7 +191,8 @@ impl Pack {
     #[expect(clippy::fn_params_excessive_bools, reason = "whether the text can be of several languages")]
     pub(crate) fn of_sentence(sentence: &str, of_text: &str, is_mixed: bool) -> Option<&'static Pack> {
         let is_long = is_mixed && sentence.split_whitespace().take(SENTENCE).count() == SENTENCE;
-        let code = if is_long || is_mixed && is_chinese(sentence) { language(sentence) } else { of_text };
+        let code =
+            if is_long || is_mixed && by_script(sentence).is_some() { language(sentence) } else { of_text };
         Self::of(code)
     }
 

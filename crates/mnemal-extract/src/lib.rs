@@ -35,7 +35,7 @@ pub use feedback::{
     feedback_signals, requires_user_permission,
 };
 pub use gates::{Gates, gates};
-pub use language::{Tier, language};
+pub use language::{Tier, by_script, language};
 pub use names::{clean_name, mentions};
 pub use notes::{Note, NoteKind, preference_notes};
 pub use private::{PRIVATE_TAG, strip_private, strip_tag};

@@ -1,7 +1,7 @@
 //! The times that a question names, and how near to one of them an event is.
 
 use mnemal_core::{Timestamp, When, Zone};
-use mnemal_extract::{Anchor, DateRules, Lean};
+use mnemal_extract::{Anchor, DateRules, Lean, by_script};
 use mnemal_text::Language;
 
 /// Seconds after which what lies outside a short span counts for `1 / e` of what lies inside: a week.
@@ -33,8 +33,10 @@ impl Span {
 }
 
 /// Returns the spans with two ends that a text names, as seen from `now` in a zone; none in a language whose dates are not read.
+///
+/// A text in Chinese, Japanese or Korean is read as such whatever the language of the space, which is one with a stemmer.
 pub(crate) fn spans(text: &str, language: Language, (now, zone): (Timestamp, &Zone)) -> Vec<Span> {
-    let rules = DateRules::built_in(language.code());
+    let rules = DateRules::built_in(by_script(text).unwrap_or(language.code()));
     let found = rules.map(|rules| rules.read(text, &Anchor { at: now, zone }, Lean::Past));
     found.into_iter().flatten().filter_map(|dated| Span::of(dated.when()?)).collect()
 }

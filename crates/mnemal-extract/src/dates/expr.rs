@@ -375,6 +375,8 @@ pub(super) enum Value {
     Part(usize),
     Zone(usize),
     Year(i16),
+    /// The year before the first of an era.
+    Era(i16),
     /// Digits that are a time of day where the words around them say so: "9.30", "1030".
     Loose(Clock),
     /// Digits that are a day beside its weekday: "7.6".

@@ -11,7 +11,7 @@ use mnemal_core::{Error, Result};
 pub(super) type Cat = u16;
 
 /// The categories of values, by name; their place is their number.
-pub(super) const CATS: [&str; 40] = [
+pub(super) const CATS: [&str; 41] = [
     "n",
     "w",
     "d",
@@ -52,6 +52,7 @@ pub(super) const CATS: [&str; 40] = [
     "weekdays",
     "season",
     "units",
+    "era",
 ];
 
 /// Names of categories and classes, with a number each.

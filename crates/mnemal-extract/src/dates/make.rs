@@ -49,6 +49,11 @@ const NUMBER_MAKES: &[(&str, Make)] = &[
         let year = digits?.into_iter().fold(0, |year, digit| year * 10 + digit);
         Some(Value::Year(i16::try_from(year).ok().filter(|year| *year >= 1000)?))
     }),
+    ("year_of_era", |of| {
+        let Value::Era(before) = of.first()? else { return None };
+        let year = i16::try_from(second_or(of, 1)?).ok().filter(|year| (1..200).contains(year))?;
+        Some(Value::Year(before + year))
+    }),
     ("length", |of| {
         let unit = of.iter().find_map(|value| unit(value))?;
         // "a second" is an ordinal more often than a length.

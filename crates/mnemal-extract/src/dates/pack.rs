@@ -6,7 +6,7 @@ use std::rc::Rc;
 use mnemal_core::{Error, Result};
 
 use super::customs::Customs;
-use super::expr::{Cal, Expr, Kind, Unit, Value};
+use super::expr::{Cal, Expr, Kind, Length, Unit, Value};
 use super::form::{Cat, Cats, Element, cat, sequences};
 use super::holiday::Holidays;
 use super::make::{Make, make_of};
@@ -38,6 +38,9 @@ pub(super) enum Meaning {
     Weekday(i8),
     Weekdays(i8),
     Decade(i16),
+    Era(i16),
+    Length(Length),
+    Named(Unit, i64),
     Part(usize),
     Zone(usize),
     Season(u8),
@@ -61,6 +64,9 @@ impl Meaning {
             Self::Weekday(weekday) => Value::Weekday(weekday),
             Self::Weekdays(weekday) => Value::Weekdays(weekday),
             Self::Decade(from) => time(Kind::Period, Expr::Years { from, count: 10 }),
+            Self::Era(before) => Value::Era(before),
+            Self::Length(length) => Value::Length(length),
+            Self::Named(unit, by) => time(Kind::Period, Expr::Cycle { unit, by }),
             Self::Part(part) => Value::Part(part),
             Self::Zone(zone) => Value::Zone(zone),
             Self::Season(season) => time(Kind::Period, Expr::Season(season)),
@@ -105,6 +111,8 @@ pub(super) struct Pack {
     pub(super) clock_before: Vec<String>,
     /// Between the members of a list.
     pub(super) list_words: Vec<String>,
+    /// What may follow a date in the same word; asked of languages that list it.
+    pub(super) endings: Vec<String>,
     /// After these a weak word in small letters is something else: "this may".
     pub(super) not_after: Vec<String>,
     pub(super) customs: Customs,
@@ -131,6 +139,7 @@ impl Pack {
             suffixes: lines(root, "ordinal_suffixes")?,
             halves: [lines(root, "am_touching")?, lines(root, "pm_touching")?],
             list_words: lines(root, "list_words")?,
+            endings: lines(root, "endings")?,
             clock_before: lines(root, "clock_before")?,
             not_after: lines(root, "not_after")?,
             customs: Customs::default(),
@@ -186,6 +195,16 @@ impl Loader<'_> {
         self.table(root, "weekday", &|key| Some(Meaning::Weekday(key.parse::<i8>().ok()? - 1)))?;
         self.table(root, "weekdays", &|key| Some(Meaning::Weekdays(key.parse::<i8>().ok()? - 1)))?;
         self.table(root, "decade", &|key| Some(Meaning::Decade(key.parse().ok()?)))?;
+        self.table(root, "era", &|key| Some(Meaning::Era(key.parse::<i16>().ok()? - 1)))?;
+        self.table(root, "length", &|key| {
+            let (key, is_fuzzy) = key.strip_prefix("about ").map_or((key, false), |rest| (rest, true));
+            let (number, unit) = counted(key)?;
+            Some(Meaning::Length(Length { is_fuzzy, ..Length::of_quarters(number.checked_mul(4)?, unit)? }))
+        })?;
+        self.table(root, "named", &|key| {
+            let (by, unit) = counted(key).filter(|(_, unit)| *unit > Unit::Workday)?;
+            Some(Meaning::Named(unit, by))
+        })?;
         self.table(root, "day", &|key| Some(Meaning::Day(key.parse().ok()?)))?;
         self.table(root, "part", &|key| Some(Meaning::Part(index(parts, key)?)))?;
         self.table(root, "today", &|key| Some(Meaning::DayPart(0, index(parts, key)?)))?;
@@ -305,6 +324,12 @@ impl Loader<'_> {
     }
 }
 
+/// A number and a unit: "-1 week".
+fn counted(key: &str) -> Option<(i64, Unit)> {
+    let (number, unit) = key.split_once(' ')?;
+    Some((number.parse().ok()?, Unit::from_name(unit)?))
+}
+
 fn index(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|known| known == name)
 }
@@ -326,6 +351,7 @@ pub(super) fn cats_of(value: &Value) -> Vec<Cat> {
         Value::Part(_) => &["part"],
         Value::Zone(_) => &["zone"],
         Value::Year(_) => &["year"],
+        Value::Era(_) => &["era"],
         Value::Loose(_) => &["loose", "clockish"],
         Value::LooseDay(_) => &["looseday"],
         Value::Recurring => &["set"],

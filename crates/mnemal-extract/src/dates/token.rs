@@ -1,6 +1,6 @@
 //! Words, digits and signs of a text as date forms see them.
 
-/// One token: a run of letters, a run of digits, one ideograph, or one sign.
+/// One token: a run of letters, a run of digits, one ideograph or Korean syllable, or one sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) start: usize,
@@ -43,6 +43,8 @@ fn plain(sign: char) -> char {
     match sign {
         '’' | '‘' | '`' | '´' | '′' => '\'',
         '–' | '—' | '‐' | '‑' | '−' | '～' | '〜' => '-',
+        '（' => '(',
+        '）' => ')',
         '“' | '”' | '″' => '"',
         '：' => ':',
         '，' | '、' => ',',
@@ -68,7 +70,13 @@ fn kind(sign: char) -> TokenKind {
 }
 
 fn is_ideograph(sign: char) -> bool {
-    matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{3007}')
+    let is_sign = matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{3007}');
+    is_sign || is_hangul(sign)
+}
+
+/// Says whether a letter is a syllable of Korean, whose words have blanks between them and endings at once behind.
+pub(crate) fn is_hangul(sign: char) -> bool {
+    matches!(sign, '\u{ac00}'..='\u{d7a3}')
 }
 
 #[cfg(test)]
@@ -81,6 +89,7 @@ mod tests {
         let words: Vec<&str> =
             tokens(text).iter().filter_map(|token| text.get(token.start..token.end)).collect();
         assert_eq!(words, ["3", "pm", ",", "5", "天", "前", "o", "’", "clock"]);
+        assert_eq!(tokens("어제 3시").len(), 4);
         assert_eq!(folded("’"), "'");
     }
 }

@@ -63,6 +63,31 @@ fn a_day_is_that_of_the_asker() {
     assert_eq!(first(&space, 1, RecallRequest { zone: tokyo, ..asked }), ["the bell rang once"]);
 }
 
+// proves: AD-19
+#[test]
+fn a_question_names_its_days_in_the_language_it_is_asked_in() {
+    // In a space whose language is English: there is no stemmer for the others.
+    for (twice, once, yesterday, today) in [
+        (
+            "the bell rang twice",
+            "the bell rang once",
+            "Did the bell ring yesterday?",
+            "Did the bell ring today?",
+        ),
+        ("钟响了两次", "钟响了一次", "昨天钟响了吗？", "今天钟响了吗？"),
+        ("鐘が二度鳴った", "鐘が一度鳴った", "昨日鐘が鳴った？", "今日鐘が鳴った？"),
+        ("종이 두 번 울렸다", "종이 한 번 울렸다", "어제 종이 울렸어?", "오늘 종이 울렸어?"),
+    ] {
+        let mut events = alone(&[twice, once, "good evening"]);
+        for (event, hours) in events.iter_mut().zip([8 * 24 + 5, 9 * 24 + 10, 9 * 24 + 20]) {
+            event.occurred_at = Timestamp::from_micros(START + hours * HOUR).unwrap();
+        }
+        let space = space(&events, Slot::Empty);
+        assert_eq!(first(&space, 1, RecallRequest::new(yesterday)), [twice]);
+        assert_eq!(first(&space, 1, RecallRequest::new(today)), [once]);
+    }
+}
+
 // proves: RB-15 (the threshold)
 #[test]
 fn a_setting_stands_in_for_the_floor_of_every_embedder() {
