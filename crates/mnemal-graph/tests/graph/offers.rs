@@ -255,10 +255,10 @@ fn words_past_the_cursor_take_the_place_of_the_facts_that_they_contradict() {
         let shown = offered.filter(|one| one.section == section && one.withheld.is_none());
         shown.map(|one| (one.record, one.text)).collect()
     };
-    let line = |event, text: &str| (RecordRef::Event(event), text.to_owned());
-    assert_eq!(shown("", Section::Knowledge), [line(of_user, "me lives_in Rome:location")]);
+    let said = |event, text: &str| (RecordRef::Event(event), text.to_owned());
+    assert_eq!(shown("", Section::Knowledge), [said(of_user, "me lives_in Rome:location")]);
     let anna = shown("Where does Anna live?", Section::Entity);
-    assert_eq!(anna, [line(of_anna, "Anna lives_in Cork:location")]);
+    assert_eq!(anna, [said(of_anna, "Anna lives_in Cork:location")]);
     let reasons: Vec<_> =
         offered(&life, &request("")).into_iter().filter_map(|fragment| fragment.withheld).collect();
     assert_eq!(reasons, [OmittedReason::Superseded]);

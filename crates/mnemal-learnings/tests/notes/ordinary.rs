@@ -46,7 +46,7 @@ fn ordinary_chat_teaches_at_most_one_thing_in_two_thousand_turns() {
             (EventKind::UserMessage, Origin::UserDirect, answer),
         ] {
             space.append_with(kind, &filled(text, number), origin, |entry| {
-                entry.event.session = session.clone()
+                entry.event.session = session.clone();
             });
         }
         turns += 1;
