@@ -557,7 +557,7 @@ impl Builder {
     fn context(
         &self,
         guarded: &Parts,
-        (recall, writings, extractor): (Option<&Arc<Recall>>, Option<&Arc<Writings>>, &Arc<dyn Extractor>),
+        (recall, writings, extractor): ReadBy<'_>,
         steady: &Arc<SteadyClock>,
         key: InstallationKey,
     ) -> AssemblerParts {
@@ -613,6 +613,9 @@ impl Builder {
         }
     }
 }
+
+/// What finds events, reads what models wrote of summaries, and reads what was said.
+type ReadBy<'a> = (Option<&'a Arc<Recall>>, Option<&'a Arc<Writings>>, &'a Arc<dyn Extractor>);
 
 fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot<P> {
     match slot {
