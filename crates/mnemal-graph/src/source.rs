@@ -2,6 +2,7 @@
 
 mod choose;
 mod line;
+mod unread;
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroUsize;
@@ -10,13 +11,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter,
-    EventId, EventStore, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter, Predicate,
-    Result, Section, Within,
+    EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter,
+    Predicate, Result, Section, Within,
 };
 
 use mnemal_extract::predicate;
 
 use self::choose::{Choice, Known};
+use self::unread::{set_right, unread};
 use crate::Graph;
 use crate::asked::Asked;
 use crate::resolve::speaker_ids;
@@ -33,6 +35,8 @@ const TURNS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
 /// Section `knowledge` has what holds of the user whatever the question is; `entity` what holds of those who are named in the
 /// question or in the last turns of the conversation, and of the user where it answers; `topics` what holds of named things.
 /// What is disputed is one line with all its values. What is over is offered where the question looks back, or `as_of` does.
+/// What the user has said since the last fold is read, where there is [what reads it](Self::with_extractor):
+/// a fact that it contradicts is withheld, and his words stand where it would.
 /// Never offered are candidates, what a person rejected, what rests on the agent's word alone, and, in a request for one user
 /// or agent, what rests on the words of another.
 #[derive(Clone, Debug)]
@@ -41,12 +45,20 @@ pub struct GraphSource {
     store: Arc<dyn GraphStore>,
     events: Arc<dyn EventStore>,
     stems: Arc<Stems>,
+    extractor: Option<Arc<dyn Extractor>>,
 }
 
 impl GraphSource {
     /// Offers what these rows say; the log tells what was said just now, and whose words a fact rests on.
     pub fn new(store: Arc<dyn GraphStore>, events: Arc<dyn EventStore>) -> Self {
-        Self { graph: Graph::new(Arc::clone(&store)), store, events, stems: Arc::default() }
+        let graph = Graph::new(Arc::clone(&store));
+        Self { graph, store, events, stems: Arc::default(), extractor: None }
+    }
+
+    /// Sets what reads the user's words since the last fold.
+    #[must_use]
+    pub fn with_extractor(self, extractor: Arc<dyn Extractor>) -> Self {
+        Self { extractor: Some(extractor), ..self }
     }
 
     /// Returns the entities that a request is about, those of the question first, at most five; "my sister" is the one whom
@@ -246,6 +258,12 @@ impl ContextSource for GraphSource {
             choice.of_entity(entity, because);
         }
         choice.of_owner();
-        Ok(Degraded::whole(choice.fragments()))
+        let mut fragments = choice.fragments();
+        if let Some(extractor) = &self.extractor {
+            let stores = (self.store.as_ref(), self.events.as_ref());
+            let unread = unread(stores, extractor.as_ref(), request).await?;
+            set_right(&mut fragments, &known, &unread);
+        }
+        Ok(Degraded::whole(fragments))
     }
 }

@@ -307,9 +307,13 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
 fn leave(text: &str, kind: LearningKind) -> Leave {
     match kind {
         LearningKind::Note | LearningKind::Insight => Leave::Given,
-        _ if mnemal_extract::requires_user_permission(text) => Leave::Asked,
-        _ => Leave::Given,
+        _ => asked_by_topic(text),
     }
+}
+
+/// Whether the user must be asked about what a text says, whatever it is.
+pub(crate) fn asked_by_topic(text: &str) -> Leave {
+    if mnemal_extract::requires_user_permission(text) { Leave::Asked } else { Leave::Given }
 }
 
 /// Whether a second storing adds nothing but a source.

@@ -6,7 +6,7 @@ use mnemal_core::{
     Tag, Timestamp, Trust, derived_id,
 };
 
-use crate::fold::{Fold, new_row, note_id, producer};
+use crate::fold::{Fold, asked_by_topic, new_row, note_id, producer};
 
 /// The probability that what was concluded by rule is meant so. Source: own choice; RB-63 begins at the same.
 const CONCLUDED: f32 = 0.5;
@@ -121,11 +121,7 @@ impl Fold {
             sources: sources(event, kept, &notes)?,
             trust: least.0.unwrap_or(event.trust),
             level: least.1.unwrap_or(event.level),
-            leave: if notes.iter().any(|row| row.leave == Leave::Asked) {
-                Leave::Asked
-            } else {
-                Leave::Given
-            },
+            leave: strictest(&notes, Leave::Given),
             occurred_at: notes.iter().map(|row| row.occurred_at).max().unwrap_or(kept.occurred_at),
             expires_at: ends.and_then(|ends| ends.into_iter().max()),
             created_at: event.recorded_at,
@@ -165,6 +161,7 @@ impl Fold {
                         .collect::<Vec<_>>(),
                 );
                 stays.tags = united(&stays.tags, &row.tags);
+                stays.leave = strictest(std::slice::from_ref(row), stays.leave);
                 stays.importance = if row.importance.get() > stays.importance.get() {
                     row.importance
                 } else {
@@ -202,7 +199,7 @@ impl Fold {
             content: kept.content.clone(),
             basis: Basis::Inferred,
             confidence: Confidence::new(CONCLUDED),
-            leave: Leave::Given,
+            leave: strictest(notes, asked_by_topic(&kept.content)),
             topics: Vec::new(),
             tool: None,
             session: kept.session.clone(),
@@ -266,6 +263,11 @@ fn put_away(row: Learning, at: Timestamp, into: Option<LearningId>) -> Learning 
 fn united(tags: &[Tag], more: &[Tag]) -> Vec<Tag> {
     let new = more.iter().filter(|tag| !tags.contains(tag));
     tags.iter().chain(new).cloned().collect()
+}
+
+/// Whether the user must be asked about what several notes become: a worker and its words clear nothing.
+fn strictest(notes: &[Learning], own: Leave) -> Leave {
+    if notes.iter().any(|row| row.leave == Leave::Asked) { Leave::Asked } else { own }
 }
 
 fn greatest(notes: &[Learning]) -> Option<Importance> {

@@ -18,7 +18,7 @@ pub(crate) use self::about::{LEARNED, is_own};
 /// Who makes what is learnt from messages, for the rows and their ids.
 const PRODUCER: &str = "learnings/told";
 /// Counts up with every change of what is read in the same messages.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Positions of the log before a message in which the message that it answers is looked for.
 ///
 /// Source: own default; a turn with many calls of tools is shorter, and a forget concerns no more messages than these.
@@ -218,9 +218,13 @@ fn sentence(text: &str, span: Span) -> Option<Span> {
 fn is_lasting(said: &Feedback) -> bool {
     let names_side = said.aspect != Aspect::Other;
     let names_work = said.target != about::WHOLE_ANSWER;
+    // "That's wrong, they come every Tuesday" names a time, and says nothing of when to do what.
+    let is_of_matter = said.aspect == Aspect::Timing && !names_work;
     match said.act {
         FeedbackAct::Directive | FeedbackAct::Preference => said.is_explicit || names_side || names_work,
-        FeedbackAct::Reject | FeedbackAct::Repair => names_side || (said.alternative.is_some() && names_work),
+        FeedbackAct::Reject | FeedbackAct::Repair => {
+            (names_side && !is_of_matter) || (said.alternative.is_some() && names_work)
+        }
         _ => false,
     }
 }

@@ -19,10 +19,15 @@ use crate::tree::{
 /// Leaves that a step makes at most unless it is told otherwise, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
 pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
-/// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short. Source: ADR 108.
-const ROWS: usize = 128;
-/// Rows of the branches above a leaf, of those that it does not share with its neighbours. Source: own estimate.
-const ABOVE: usize = 8;
+/// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short: three full leaves, or
+/// twenty of one event each, with the branches above them. Source: ADR 108, 123.
+const ROWS: usize = 180;
+/// Rows of the branches that all leaves of a step share: channel, day, week, month and root, each with its sources.
+const SHARED: usize = 40;
+/// Rows of a leaf beside those of its sources: its own, and those of two parents.
+const OF_LEAF: usize = 3;
+/// Rows of a conversation beside those of its sources, and most of these: a line has one.
+const OF_SESSION: (usize, usize) = (2, 5);
 /// Hollow nodes that a step looks at: as many full leaves as fit into the rows of a transaction.
 const HOLLOW: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
 
@@ -188,18 +193,26 @@ impl SummaryProjector {
 /// Groups events, ascending, by their leaves; ends in front of the event behind `after` that would be the first of one leaf
 /// too many, or of one whose rows have no room any more, and returns where that is.
 fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>, Option<Cursor>) {
-    let (mut leaves, mut fresh, mut held) = (Leaves::new(), BTreeSet::new(), 0);
-    for event in events {
-        let Some(said) = event.kept() else { continue };
-        let leaf = leaf(event.seq, said);
-        if Cursor(Some(event.seq)) > after && fresh.insert(leaf.clone()) {
-            let rows = held + OF_A_BLOCK.get() + ABOVE * fresh.len();
+    let of_leaf = |event: &Event| Some(leaf(event.seq, event.kept()?));
+    let placed: Vec<(NodePath, &Event)> =
+        events.iter().filter_map(|event| Some((of_leaf(event)?, event))).collect();
+    let mut sizes: BTreeMap<&NodePath, usize> = BTreeMap::new();
+    for (leaf, _) in &placed {
+        *sizes.entry(leaf).or_default() += 1;
+    }
+    let (mut leaves, mut fresh, mut sessions) = (Leaves::new(), BTreeSet::new(), BTreeSet::new());
+    let mut rows = SHARED;
+    for (leaf, event) in &placed {
+        if Cursor(Some(event.seq)) > after && fresh.insert(leaf) {
+            let size = sizes.get(leaf).copied().unwrap_or_default();
+            let is_new = matches!(leaf, NodePath::Part { session, .. } if sessions.insert(session));
+            let (of_session, lines) = if is_new { OF_SESSION } else { (0, 0) };
+            rows += OF_LEAF + size + of_session + size.min(lines);
             if fresh.len() > at_once.get() || (fresh.len() > 1 && rows > ROWS) {
                 return (leaves, Some(Cursor(Some(Seq(event.seq.0 - 1)))));
             }
         }
-        held += 1;
-        leaves.entry(leaf).or_default().push(event);
+        leaves.entry(leaf.clone()).or_default().push(event);
     }
     (leaves, None)
 }

@@ -290,8 +290,9 @@ impl Builder {
         let recall = self.recall(&guarded, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         let writings = self.writings(&guarded);
-        let context = self.context(&guarded, (recall.as_ref(), writings.as_ref()), &steady, key.clone());
         let extractor = self.extractor.clone().unwrap_or_else(|| Arc::new(RuleExtractor::new()));
+        let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
+        let context = self.context(&guarded, read_by, &steady, key.clone());
         let projectors = projectors(&stores);
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
@@ -556,7 +557,7 @@ impl Builder {
     fn context(
         &self,
         guarded: &Parts,
-        (recall, writings): (Option<&Arc<Recall>>, Option<&Arc<Writings>>),
+        (recall, writings, extractor): ReadBy<'_>,
         steady: &Arc<SteadyClock>,
         key: InstallationKey,
     ) -> AssemblerParts {
@@ -573,7 +574,8 @@ impl Builder {
             sources.push(Arc::new(RecentSource::new(Arc::clone(events))));
         }
         if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
-            sources.push(Arc::new(GraphSource::new(Arc::clone(graph), Arc::clone(events))));
+            let source = GraphSource::new(Arc::clone(graph), Arc::clone(events));
+            sources.push(Arc::new(source.with_extractor(Arc::clone(extractor))));
         }
         if let Slot::Filled(summaries) = &guarded.summaries {
             let source = SummarySource::new(Arc::clone(summaries));
@@ -611,6 +613,9 @@ impl Builder {
         }
     }
 }
+
+/// What finds events, reads what models wrote of summaries, and reads what was said.
+type ReadBy<'a> = (Option<&'a Arc<Recall>>, Option<&'a Arc<Writings>>, &'a Arc<dyn Extractor>);
 
 fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot<P> {
     match slot {

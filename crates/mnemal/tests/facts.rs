@@ -8,8 +8,8 @@ use std::time::Duration;
 use mnemal::{
     Act, AsOf, BlockKind, Builder, Confidence, Context, Decision, Degraded, Engine, EntityKind, ErrorKind,
     ExtractedFact, Extraction, Extractor, FactChoice, FactDecision, Gap, GapCause, GraphStore,
-    InstallationKey, Layer, Memory, Message, Object, Predicate, Producer, RecordRef, RuleId, Scope, Section,
-    SessionId, Slot, SpaceId, Span, Subject, Timestamp, Utterance, Zone,
+    InstallationKey, Layer, Memory, Message, Object, OmittedReason, Predicate, Producer, RecordRef, RuleId,
+    Scope, Section, SessionId, Slot, SpaceId, Span, Subject, Timestamp, Utterance, Zone,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, ManualClock, SeededIds};
@@ -240,6 +240,27 @@ async fn a_graph_that_is_behind_says_so_and_the_words_themselves_are_there() {
     assert!(context.gaps.contains(&stale), "{:?}", context.gaps);
     assert!(context.text.contains("[user, 2024-01-01, evt_") && context.text.contains("Rita lives in Porto"));
     assert!(facts(&context).is_empty());
+}
+
+// proves: NX-07.4
+#[tokio::test]
+async fn a_correction_stands_above_the_fact_that_it_contradicts_before_it_is_folded() {
+    let memory = told(&["I live in Lyon.", "I'm allergic to peanuts."]).await;
+    let known = memory.context("Where do I live?").await.unwrap();
+    assert!(known.text.contains("the user lives in Lyon"), "{}", known.text);
+    let said = Message::user("I live in Oslo.").session(SessionId::new("old").unwrap());
+    let _ack = memory.log(said.occurred_at(january(5), Zone::utc())).await.unwrap();
+    let context = memory.context("Where do I live?").await.unwrap();
+    let corrected = context.text.find("I live in Oslo").unwrap();
+    let others = ["the user lives in Lyon", "I live in Lyon"].map(|text| context.text.find(text));
+    assert!(others.iter().flatten().all(|at| corrected < *at), "{}", context.text);
+    assert_eq!(others[0], None, "{}", context.text);
+    assert!(context.text.contains("the user is allergic to peanuts"), "{}", context.text);
+    let superseded = context.receipt.omitted.iter().find(|one| matches!(one.record, RecordRef::Fact(_)));
+    assert_eq!(superseded.map(|one| one.reason), Some(OmittedReason::Superseded));
+    let _folded = memory.graph().await.unwrap();
+    let folded = memory.context("Where do I live?").await.unwrap();
+    assert!(folded.text.contains("the user lives in Oslo"), "{}", folded.text);
 }
 
 fn graph_gaps(context: &Degraded<Context>) -> Vec<Gap> {

@@ -64,6 +64,16 @@ impl Known {
         Self { facts: facts.into_iter().map(read).collect(), names }
     }
 
+    /// Returns the names of those whom the facts are about.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Returns the fact of this id, if it is among them.
+    pub(super) fn fact(&self, id: FactId) -> Option<&Fact> {
+        self.facts.iter().map(|read| read.fact.as_ref()).find(|fact| fact.id == id)
+    }
+
     /// Returns the places of the facts with which one stands on a line: the other values of its slot, where they are disputed.
     fn rivals(&self, fact: &Fact) -> Vec<usize> {
         if fact.status != FactStatus::Disputed {

@@ -1,13 +1,15 @@
 //! What the graph offers for a context.
 
+use std::sync::Arc;
+
 use mnemal_core::{
-    AsOf, ContextRequest, ContextSource as _, Fragment, Injected, Level, Origin, RecordRef, Section,
-    SessionId, TokenCount, Trust, UserId, Within,
+    AsOf, ContextRequest, ContextSource as _, Fragment, Injected, Level, OmittedReason, Origin, RecordRef,
+    Section, SessionId, TokenCount, Trust, UserId, Within,
 };
 use mnemal_graph::GraphSource;
 
 use crate::decide::{ADD, about, words};
-use crate::log::{Life, day, now};
+use crate::log::{Life, Script, day, now};
 
 fn request(query: &str) -> ContextRequest {
     ContextRequest {
@@ -27,7 +29,7 @@ fn request(query: &str) -> ContextRequest {
 }
 
 fn offered(life: &Life, request: &ContextRequest) -> Vec<Fragment> {
-    let source = GraphSource::new(life.store.clone(), life.store.clone());
+    let source = GraphSource::new(life.store.clone(), life.store.clone()).with_extractor(Arc::new(Script));
     let answer = now(source.fragments(request)).unwrap();
     assert_eq!(answer.gaps, []);
     answer.value
@@ -232,4 +234,36 @@ fn how_sure_a_claim_is_decides_what_becomes_of_it() {
     let decision = about(&life, "likes", words("rain"), ADD);
     life.decide("2020-06-01", decision);
     assert_eq!(is_offered(&life), [true; 3], "a second conversation, and the user, make it hold");
+}
+
+// proves: NX-07.4 (before anything is folded)
+#[test]
+fn words_past_the_cursor_take_the_place_of_the_facts_that_they_contradict() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "me lives_in Lyon:location");
+    life.say("2024-01-05", "me likes tea");
+    life.say("2024-01-06", "Anna lives_in Oslo:location");
+    let mut say = |text: &str| {
+        let entry = life.entry("2024-01-07", "asking", text);
+        life.append(entry)
+    };
+    let of_user = say("me lives_in Rome:location");
+    say("me likes coffee");
+    let of_anna = say("Anna lives_in Cork:location\nBen lives_in Oslo:location");
+    let shown = |query: &str, section: Section| -> Vec<(RecordRef, String)> {
+        let offered = offered(&life, &request(query)).into_iter();
+        let shown = offered.filter(|one| one.section == section && one.withheld.is_none());
+        shown.map(|one| (one.record, one.text)).collect()
+    };
+    let said = |event, text: &str| (RecordRef::Event(event), text.to_owned());
+    assert_eq!(shown("", Section::Knowledge), [said(of_user, "me lives_in Rome:location")]);
+    let anna = shown("Where does Anna live?", Section::Entity);
+    assert_eq!(anna, [said(of_anna, "Anna lives_in Cork:location")]);
+    let reasons: Vec<_> =
+        offered(&life, &request("")).into_iter().filter_map(|fragment| fragment.withheld).collect();
+    assert_eq!(reasons, [OmittedReason::Superseded]);
+    life.fold();
+    let folded = shown("", Section::Knowledge);
+    assert!(folded.iter().all(|(record, _)| matches!(record, RecordRef::Fact(_))), "{folded:?}");
+    assert!(folded.iter().any(|(_, text)| text.contains("Rome")), "{folded:?}");
 }

@@ -11,6 +11,8 @@ mod offering;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
+mod ordinary;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
 mod rebuild;

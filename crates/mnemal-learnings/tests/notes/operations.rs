@@ -2,7 +2,7 @@
 
 use mnemal_core::{
     Category, Decision, Deed, EventId, EventKind, Filed, Importance, Learning, LearningKind, LearningStatus,
-    Level, Operation, Origin, Producer, Tag, Trust,
+    Leave, Level, Operation, Origin, Producer, Tag, Trust,
 };
 use mnemal_learnings::note_id;
 
@@ -191,4 +191,26 @@ fn folding_again_gives_the_same_rows() {
     futures_util::FutureExt::now_or_never(mnemal_core::Projector::reset(&space.projector)).unwrap().unwrap();
     space.catch_up(2);
     assert_eq!(space.rows(), rows);
+}
+
+#[test]
+fn what_several_notes_become_needs_the_leave_that_one_of_them_or_its_own_words_need() {
+    let asked = |space: &Space, event: EventId| space.of(event).unwrap().leave == Leave::Asked;
+    let mut space = Space::new();
+    let filed = || filed("team", &[]);
+    let kind = LearningKind::Insight;
+    let plain = space.notes(&["The garden is green.", "Ida likes the garden."], Origin::Assistant);
+    let from = plain.clone();
+    let insight =
+        space.operate(Deed::Infer { kind, from, filed: filed() }, "Send the password of the bank to Ida.");
+    assert!(asked(&space, insight), "what a model says of its own");
+    let from = vec![insight, plain[0]];
+    let further = space.operate(Deed::Infer { kind, from, filed: filed() }, "Ida keeps things.");
+    assert!(asked(&space, further), "a conclusion from what needs it");
+    let from = plain.clone();
+    let other = space.operate(Deed::Infer { kind, from, filed: filed() }, "The garden is liked.");
+    assert!(!asked(&space, other));
+    let notes = vec![other, further];
+    let merged = space.operate(Deed::Merge { notes, filed: filed() }, "Ida likes and keeps things.");
+    assert!(asked(&space, merged));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use mnemal_core::{EventStore as _, NodePath, Projection, Projector as _, SummaryDelta};
+use mnemal_core::{EventStore as _, NodePath, Projection, Projector as _, SummaryDelta, SummaryNode};
 use mnemal_summaries::{producer, render};
 
 use crate::log::{HOUR, STEP, Space, now};
@@ -72,25 +72,42 @@ fn what_is_not_in_a_text_yet_is_counted_from_the_log_and_is_never_ten_events() {
 
 // proves: NB-42
 #[test]
-fn a_step_makes_at_most_twenty_leaves_or_as_many_as_it_is_told() {
+fn a_step_makes_twenty_leaves_or_as_many_as_it_is_told() {
     let mut space = Space::new();
     for number in 0..50 {
         space.say(&format!("s{number}"), &format!("The locker {number} is green."));
     }
     let leaves =
         |space: &Space| space.all().iter().filter(|node| matches!(node.path, NodePath::Part { .. })).count();
-    let mut before = 0;
-    while before < 50 {
+    for (made, behind) in [(20, 30), (40, 10), (50, 0)] {
         let progress = now(space.projector.step(STEP)).unwrap();
-        let made = leaves(&space);
-        assert!((1..=20).contains(&(made - before)), "{made}");
-        assert_eq!(progress.behind, 50 - made as u64);
-        before = made;
+        assert_eq!((leaves(&space), progress.behind), (made, behind));
     }
     let seven = NonZeroUsize::new(7).unwrap();
     now(space.projector.reset()).unwrap();
     let progress = now(space.projector.clone().with_leaves_at_once(seven).step(STEP)).unwrap();
     assert_eq!((leaves(&space), progress.behind), (7, 43));
+}
+
+#[test]
+fn a_step_makes_no_more_rows_than_a_short_transaction_takes() {
+    let rows = |node: &SummaryNode| 1 + node.sources.len() + node.parents.len();
+    for turns in [1, 2, 7, 15, 30, 45] {
+        let mut space = Space::new();
+        for number in 0..300 / turns {
+            for turn in 0..turns {
+                let text = format!("The locker {number} of floor {turn} is green, and Ida has its key.");
+                space.say(&format!("cli/{number}"), &text);
+            }
+        }
+        let (mut before, mut most) = (Vec::new(), 0);
+        while now(space.projector.step(STEP)).unwrap().consumed > 0 {
+            let after = space.all();
+            most = most.max(after.iter().filter(|node| !before.contains(*node)).map(rows).sum::<usize>());
+            before = after;
+        }
+        assert!((90..=180).contains(&most), "{turns}: {most}");
+    }
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! What the user said since the last fold, as far as it contradicts what the graph holds: his words come before such a fact.
+
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mnemal_core::{
+    Act, Because, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact,
+    Extractor, Fact, FactStatus, Fragment, Gazetteer, GraphStore, Importance, Label, Level, OmittedReason,
+    RecordRef, Result, Role, Source, Speaker, Subject, Utterance, Within,
+};
+use mnemal_extract::predicate::{self, Cardinality};
+
+use super::choose::Known;
+use crate::key::name_key;
+use crate::say::Names;
+
+/// Newest turns past the graph's cursor that are read. Source: own choice; a conversation has few between two folds, and each is
+/// read in a tenth of a millisecond.
+const TURNS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
+/// What a host calls the one whose memory it is, where it names him at all.
+const USER: &str = "user";
+
+/// A turn past the graph's cursor with what it claims.
+#[derive(Debug)]
+pub(super) struct Unread {
+    turn: Event,
+    claims: Vec<ExtractedFact>,
+}
+
+/// Reads what the user said since the last fold, the newest first; nothing as of the past.
+pub(super) async fn unread(
+    (graph, events): (&dyn GraphStore, &dyn EventStore),
+    extractor: &dyn Extractor,
+    request: &ContextRequest,
+) -> Result<Vec<Unread>> {
+    let cursor = graph.cursor().await?;
+    if !request.as_of.is_present() || events.head().await? <= cursor {
+        return Ok(Vec::new());
+    }
+    let filter = EventFilter {
+        roles: Within::Only(vec![Role::User]),
+        user: request.user.clone(),
+        agent: request.agent.clone(),
+        ..EventFilter::live()
+    };
+    let turns = events.latest(&filter, TURNS).await?.into_iter();
+    let new = turns.filter(|turn| turn.seq.0 > cursor.count() && turn.level == Level::User);
+    let read = |turn: Event| {
+        let utterance = Utterance { event: &turn, before: &[], known: &Gazetteer::default() };
+        // What it panics about becomes a dead letter when it is folded.
+        let found = catch_unwind(AssertUnwindSafe(|| extractor.extract(&utterance))).ok()?;
+        Some(Unread { claims: found.facts, turn })
+    };
+    Ok(new.filter_map(read).collect())
+}
+
+/// Withholds the facts that are contradicted, and offers the words that contradict them where the facts would stand.
+pub(super) fn set_right(fragments: &mut Vec<Fragment>, known: &Known, unread: &[Unread]) {
+    if unread.is_empty() {
+        return;
+    }
+    let mut words: Vec<Fragment> = Vec::new();
+    for fragment in fragments.iter_mut() {
+        let RecordRef::Fact(id) = fragment.record else { continue };
+        let Some(fact) = known.fact(id) else { continue };
+        let contradicting = unread.iter().find_map(|one| one.contradicting(fact, known.names()));
+        let Some((turn, claim)) = contradicting else { continue };
+        fragment.withheld = Some(OmittedReason::Superseded);
+        if !words.iter().any(|line| line.record == RecordRef::Event(turn.id)) {
+            words.extend(line(fragment, turn, claim));
+        }
+    }
+    fragments.append(&mut words);
+}
+
+impl Unread {
+    /// Returns the claim of this turn that contradicts a fact.
+    fn contradicting(&self, fact: &Fact, names: &Names) -> Option<(&Event, &ExtractedFact)> {
+        let contradicts =
+            |claim: &&ExtractedFact| self.is_about(claim, fact, names) && excludes(claim, fact, names);
+        Some((&self.turn, self.claims.iter().find(contradicts)?))
+    }
+
+    /// Whether a claim is about the subject of a fact, as far as that can be told before names are resolved.
+    fn is_about(&self, claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
+        let speaker = self.turn.kept().and_then(|kept| kept.speaker.as_ref()).map(Speaker::as_str);
+        match &claim.subject {
+            Subject::Speaker => {
+                names.is_owner(fact.subject) && speaker.is_none_or(|name| name.eq_ignore_ascii_case(USER))
+            }
+            Subject::Named(name) | Subject::Relation { name: Some(name), .. } => {
+                is_same(names.of(fact.subject), name, EntityKind::Person)
+            }
+            Subject::Relation { name: None, .. } => false,
+        }
+    }
+}
+
+/// Whether both cannot hold: another value of what has one at a time, or the end of this one.
+fn excludes(claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
+    let has_one = predicate::of(claim.predicate.as_str()).is_some_and(|info| {
+        matches!(info.cardinality, Cardinality::One | Cardinality::Now | Cardinality::NowPerTopic)
+    });
+    let kind = claim.object.kind.unwrap_or(EntityKind::Concept);
+    let is_value = is_same(names.value(&fact.object), &claim.object.text, kind);
+    claim.confidence >= Confidence::ACTIVE
+        && claim.attributed_to.is_none()
+        && (&claim.predicate, &claim.object.topic) == (&fact.predicate, &fact.topic)
+        && (fact.act, fact.status) == (Act::Assert, FactStatus::Active)
+        && match claim.act {
+            Act::Assert => has_one && !is_value,
+            Act::End | Act::Negative => is_value,
+            Act::Plan => false,
+        }
+}
+
+fn is_same(one: &str, other: &str, kind: EntityKind) -> bool {
+    name_key(one, kind) == name_key(other, kind)
+}
+
+/// Returns the sentence of a claim as a line in place of a fact's.
+fn line(fact: &Fragment, turn: &Event, claim: &ExtractedFact) -> Option<Fragment> {
+    let kept = turn.kept()?;
+    Some(Fragment {
+        section: fact.section,
+        record: RecordRef::Event(turn.id),
+        producer: None,
+        sources: vec![Source { event: turn.id, span: claim.sentence }],
+        text: claim.sentence.of(&kept.content)?.to_owned(),
+        label: Label {
+            level: turn.level,
+            at: kept.occurred_at,
+            zone: kept.zone.clone(),
+            speaker: kept.speaker.clone(),
+            space: None,
+        },
+        trust: turn.trust,
+        importance: Importance::DEFAULT,
+        score: fact.score,
+        parts: fact.parts.clone(),
+        because: Because::Recent,
+        withheld: None,
+    })
+}
