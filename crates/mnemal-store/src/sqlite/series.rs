@@ -17,8 +17,9 @@ pub(super) const SOON: Duration = Duration::from_millis(2);
 const ENOUGH: u32 = 2;
 /// Time after which a series is over, whatever happened in between. Source: own choice.
 const FORGOTTEN: Duration = Duration::from_millis(50);
-/// Time for which one piece of other work waits in all. Source: own choice, ADR 130; under a stream of appends without end it goes on
-/// at a hundred pieces a second, as fast as it may beside whoever is served (ADR 72).
+/// Time for which one piece of other work waits in all.
+///
+/// Source: own choice, ADR 130; under a stream of appends without end it goes on at up to a hundred pieces a second.
 pub(super) const AT_MOST: Duration = Duration::from_millis(10);
 
 /// Appends that come one soon after the other.
