@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
-use mnemal_core::{Error, EventId, Result, Seq, Timestamp, Tombstone};
+use mnemal_core::{Error, ErrorKind, EventId, Result, Seq, Timestamp, Tombstone};
 
 use crate::block::retain;
-use crate::codec::{checksum, decode, encode};
+use crate::codec::{checksum, corrupt, decode, encode};
 use crate::port::graph;
 use crate::sql::{Row, Step, Transaction, Value, Work};
 use crate::{entry, removal, statement};
@@ -62,13 +62,7 @@ impl Work for Erase {
         if fresh.is_empty() {
             return Ok(0);
         }
-        for (stone, _) in fresh.values() {
-            transaction.run(Step::rows(removal::LEAVE_TALLY, vec![stone.event.into()], 1)).await?;
-            let args = vec![stone.event.into(), stone.at.into()];
-            transaction.run(Step::rows(removal::ERASE_EVENT, args, 1)).await?;
-            seal(stone.event, transaction).await?;
-        }
-        transaction.run(Step::new(removal::DELETE_EMPTY_TALLIES, Vec::new())).await?;
+        empty(&fresh, transaction).await?;
         let indexed = fresh.values().filter(|(_, spot)| spot.indexed).map(|(_, spot)| spot.seq).collect();
         clear_index(&indexed, transaction).await?;
         clear_learnings(fresh.keys().copied(), transaction).await?;
@@ -76,21 +70,43 @@ impl Work for Erase {
         hollow_summaries(fresh.keys().copied(), transaction).await?;
         let rows = fresh.values().map(|(stone, _)| tombstone_row(stone)).collect();
         for step in statement::INSERT_TOMBSTONES.steps(rows) {
-            transaction.run(step).await?;
+            transaction.later(step.sql, step.args);
         }
         transaction.run(Step::rows(statement::MORE_FORGETS, Vec::new(), 1)).await?;
         Ok(fresh.len() as u64)
     }
 }
 
-/// Gives what is left of an event its checksum.
-async fn seal(event: EventId, transaction: &mut dyn Transaction) -> Result<()> {
-    for (sql, args) in statement::EVENTS_BY_ID.lookups(vec![event.into()]) {
-        for row in transaction.rows(sql, args).await? {
-            let args = vec![event.into(), entry::checksum_of_erased(&row).into()];
-            transaction.run(Step::rows(removal::SEAL_ERASED, args, 1)).await?;
+/// Takes events out of their conversations, erases their bodies, and gives what is left its checksum.
+async fn empty(
+    fresh: &BTreeMap<EventId, (&Tombstone, Spot)>,
+    transaction: &mut dyn Transaction,
+) -> Result<()> {
+    let ids: Vec<Value> = fresh.keys().copied().map(Value::from).collect();
+    for step in removal::LEAVE_TALLIES.removals(ids.clone()) {
+        transaction.later(step.sql, step.args);
+    }
+    let mut moments: BTreeMap<Timestamp, Vec<Value>> = BTreeMap::new();
+    for (stone, _) in fresh.values() {
+        moments.entry(stone.at).or_default().push(stone.event.into());
+    }
+    let mut erased = 0;
+    for (at, events) in moments {
+        for mut step in removal::ERASE_EVENTS.removals(events) {
+            step.args.insert(0, at.into());
+            erased += transaction.run(step).await?;
         }
     }
+    if erased != fresh.len() as u64 {
+        return Err(Error::new(ErrorKind::Conflict, "somebody else erased some of the events in between"));
+    }
+    for (sql, args) in statement::EVENTS_BY_ID.lookups(ids) {
+        for row in transaction.rows(sql, args).await? {
+            let id = row.rest().get(1).cloned().ok_or_else(|| corrupt("an event has no id"))?;
+            transaction.later(removal::SEAL_ERASED, vec![entry::checksum_of_erased(&row).into(), id]);
+        }
+    }
+    transaction.later(removal::DELETE_EMPTY_TALLIES, Vec::new());
     Ok(())
 }
 
@@ -150,9 +166,10 @@ async fn clear_learnings(
             touched.insert(row.blob()?);
         }
     }
-    for id in touched {
-        transaction.run(Step::new(removal::DELETE_ERASED_LEARNING, vec![id.clone().into()])).await?;
-        transaction.run(Step::new(removal::DELETE_LOOSE_SOURCES, vec![id.into()])).await?;
+    let touched: Vec<Value> = touched.into_iter().map(Value::from).collect();
+    let gone = removal::DELETE_ERASED_LEARNINGS.removals(touched.clone());
+    for step in gone.chain(removal::DELETE_LOOSE_SOURCES.removals(touched)) {
+        transaction.later(step.sql, step.args);
     }
     Ok(())
 }
@@ -169,7 +186,7 @@ async fn clear_graph(events: Vec<EventId>, transaction: &mut dyn Transaction) ->
     }
     let touched: Vec<Value> = touched.into_iter().map(Value::from).collect();
     for step in graph::removal_of(&touched, events) {
-        transaction.run(step).await?;
+        transaction.later(step.sql, step.args);
     }
     Ok(())
 }
@@ -186,11 +203,9 @@ async fn hollow_summaries(
         }
     }
     let paths: Vec<Value> = touched.iter().map(|path| path.as_str().into()).collect();
-    for step in removal::HOLLOW_SUMMARIES.removals(paths.clone()) {
-        transaction.run(step).await?;
-    }
-    for step in removal::DELETE_SUMMARY_SOURCES.removals(paths) {
-        transaction.run(step).await?;
+    let hollow = removal::HOLLOW_SUMMARIES.removals(paths.clone());
+    for step in hollow.chain(removal::DELETE_SUMMARY_SOURCES.removals(paths)) {
+        transaction.later(step.sql, step.args);
     }
     Ok(())
 }

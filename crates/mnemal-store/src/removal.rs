@@ -36,20 +36,28 @@ create index seen_at on seen (at);
 pragma user_version = 11;
 ";
 
-/// Erases the body of an event; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
-/// without the hash of its body.
-pub(crate) const ERASE_EVENT: &str = "update event set session = null, channel = null, parent = null, speaker = null, \
+/// Erases the bodies of events; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
+/// without the hash of its body. The moment comes before the ids.
+pub(crate) static ERASE_EVENTS: Many = many!(
+    "update event set session = null, channel = null, parent = null, speaker = null, \
      user_name = null, agent_name = null, occurred_at = null, zone = null, zone_offset = null, tool = null, \
      content = null, metadata = null, decision = null, echo = null, checksum = null, body_hash = null, indexed = 0, \
-     erased_at = $2 where id = $1 and erased_at is null";
-/// Takes an event out of the tally of its conversation, before it is erased.
-pub(crate) const LEAVE_TALLY: &str = "update tally set events = events - 1, \
-     seqs = seqs - (select seq from event where id = $1) \
-     where name = (select 'session/' || session from event where id = $1)";
+     erased_at = ? where erased_at is null and id in (",
+    "?",
+    ")"
+);
+/// Takes events out of the tallies of their conversations, before they are erased.
+pub(crate) static LEAVE_TALLIES: Many = many!(
+    "update tally set events = tally.events - gone.events, seqs = tally.seqs - gone.seqs from \
+     (select 'session/' || session as name, count(*) as events, sum(seq) as seqs from event \
+      where session is not null and id in (",
+    "?",
+    ") group by session) as gone where tally.name = gone.name"
+);
 /// Removes the names of conversations of which nothing is left.
 pub(crate) const DELETE_EMPTY_TALLIES: &str = "delete from tally where events = 0";
 /// Gives what is left of an erased event its checksum.
-pub(crate) const SEAL_ERASED: &str = "update event set checksum = $2 where id = $1 and erased_at is not null";
+pub(crate) const SEAL_ERASED: &str = "update event set checksum = ? where id = ? and erased_at is not null";
 /// Puts a block without its erased rows, or with more vectors, in the place of the block.
 pub(crate) const REWRITE_BLOCK: &str =
     "update block set last_seq = $2, n_rows = $3, bytes = $4 where first_seq = $1";
@@ -58,18 +66,25 @@ pub(crate) const DELETE_BLOCK: &str = "delete from block where first_seq = $1";
 /// Removes blocks that were merged into one.
 pub(crate) const DELETE_BLOCKS: &str = "delete from block where first_seq >= $1 and first_seq <= $2";
 
-/// Removes a learning that lost its last living source.
-pub(crate) const DELETE_LEARNING: &str = "delete from learning where id = $1";
-/// Removes what a learning rests on, before it is written anew.
-pub(crate) const DELETE_LEARNING_SOURCES: &str = "delete from learning_source where learning = $1";
-/// Removes a learning whose sources are all erased.
-pub(crate) const DELETE_ERASED_LEARNING: &str = "delete from learning where id = $1 \
-     and exists (select 1 from learning_source s where s.learning = $1) \
+/// Removes learnings that lost their last living source.
+pub(crate) static DELETE_LEARNINGS: Many = many!("delete from learning where id in (", "?", ")");
+/// Removes what learnings rest on, before they are written anew or with them.
+pub(crate) static DELETE_LEARNING_SOURCES: Many =
+    many!("delete from learning_source where learning in (", "?", ")");
+/// Removes those of some learnings whose sources are all erased.
+pub(crate) static DELETE_ERASED_LEARNINGS: Many = many!(
+    "delete from learning where id in (",
+    "?",
+    ") and exists (select 1 from learning_source s where s.learning = learning.id) \
      and not exists (select 1 from learning_source s left join event e on e.id = s.event \
-                     where s.learning = $1 and e.erased_at is null)";
-/// Removes what a removed learning rested on.
-pub(crate) const DELETE_LOOSE_SOURCES: &str = "delete from learning_source where learning = $1 \
-     and not exists (select 1 from learning l where l.id = $1)";
+                     where s.learning = learning.id and e.erased_at is null)"
+);
+/// Removes what those of some learnings rested on that are removed.
+pub(crate) static DELETE_LOOSE_SOURCES: Many = many!(
+    "delete from learning_source where learning in (",
+    "?",
+    ") and not exists (select 1 from learning l where l.id = learning_source.learning)"
+);
 /// Empties the projection of learnings.
 pub(crate) const RESET_LEARNINGS: [&str; 2] = ["delete from learning_source", "delete from learning"];
 /// Removes entities: those without a living source, and those that rest on an erased event.
@@ -103,9 +118,13 @@ pub(crate) static DELETE_SUMMARY_SOURCES: Many =
     many!("delete from summary_source where path in (", "?", ")");
 /// Takes the text from nodes that rest on an erased event.
 pub(crate) static HOLLOW_SUMMARIES: Many = many!("update summary set body = null where path in (", "?", ")");
-/// The same for one that is written while the event is erased.
-pub(crate) const HOLLOW_IF_ERASED: &str = "update summary set body = null where path = $1 and exists \
-     (select 1 from summary_source s join event e on e.id = s.event where s.path = $1 and e.erased_at is not null)";
+/// The same for those of some nodes that are written while the event is erased.
+pub(crate) static HOLLOW_IF_ERASED: Many = many!(
+    "update summary set body = null where path in (",
+    "?",
+    ") and exists (select 1 from summary_source s join event e on e.id = s.event \
+     where s.path = summary.path and e.erased_at is not null)"
+);
 /// Empties the summary tree.
 pub(crate) const RESET_SUMMARIES: [&str; 3] =
     ["delete from summary_source", "delete from summary_parent", "delete from summary"];
@@ -172,17 +191,11 @@ pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decisio
 pub(crate) fn all() -> Vec<&'static str> {
     let [sources, learnings] = RESET_LEARNINGS;
     let mut all = vec![
-        ERASE_EVENT,
-        LEAVE_TALLY,
         DELETE_EMPTY_TALLIES,
         SEAL_ERASED,
         REWRITE_BLOCK,
         DELETE_BLOCK,
         DELETE_BLOCKS,
-        DELETE_LEARNING,
-        DELETE_LEARNING_SOURCES,
-        DELETE_ERASED_LEARNING,
-        DELETE_LOOSE_SOURCES,
         sources,
         learnings,
         DELETE_DEAD,
@@ -210,8 +223,13 @@ pub(crate) fn all() -> Vec<&'static str> {
     ];
     all.extend(RESET_GRAPH);
     all.extend(RESET_SUMMARIES);
-    all.push(HOLLOW_IF_ERASED);
     let many = [
+        &ERASE_EVENTS,
+        &LEAVE_TALLIES,
+        &DELETE_LEARNINGS,
+        &DELETE_LEARNING_SOURCES,
+        &DELETE_ERASED_LEARNINGS,
+        &DELETE_LOOSE_SOURCES,
         &DELETE_ENTITIES,
         &DELETE_ENTITY_NAMES,
         &DELETE_FACTS,
@@ -222,6 +240,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         &DELETE_SUMMARY_PARENTS,
         &DELETE_SUMMARY_SOURCES,
         &HOLLOW_SUMMARIES,
+        &HOLLOW_IF_ERASED,
     ];
     all.extend(many.into_iter().flat_map(Many::texts));
     all

@@ -17,6 +17,7 @@ mod recover;
 mod relief;
 mod schema;
 mod search;
+mod series;
 #[cfg(test)]
 mod tests;
 mod tie;

@@ -26,23 +26,19 @@ pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
 
 pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advance) -> Result<()> {
     let mut steps = projection::advance(LAYER, advance);
-    for learning in &delta.put {
-        steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(learning.id)]));
-    }
+    let put: Vec<Value> = delta.put.iter().map(|learning| bytes(learning.id)).collect();
+    let removed: Vec<Value> = delta.remove.iter().copied().map(bytes).collect();
+    steps.extend(removal::DELETE_LEARNING_SOURCES.removals(put.clone()));
     let rows = delta.put.iter().map(columns).collect::<Result<_>>()?;
     steps.extend(statement::INSERT_LEARNINGS.steps(rows));
     let sources = delta.put.iter().flat_map(|learning| {
         learning.sources.iter().map(|source| vec![bytes(learning.id), source.event.into()])
     });
     steps.extend(statement::INSERT_LEARNING_SOURCES.steps(sources.collect()));
-    for learning in &delta.put {
-        steps.push(Step::new(removal::DELETE_ERASED_LEARNING, vec![bytes(learning.id)]));
-        steps.push(Step::new(removal::DELETE_LOOSE_SOURCES, vec![bytes(learning.id)]));
-    }
-    for id in &delta.remove {
-        steps.push(Step::new(removal::DELETE_LEARNING_SOURCES, vec![bytes(*id)]));
-        steps.push(Step::new(removal::DELETE_LEARNING, vec![bytes(*id)]));
-    }
+    steps.extend(removal::DELETE_ERASED_LEARNINGS.removals(put.clone()));
+    steps.extend(removal::DELETE_LOOSE_SOURCES.removals(put));
+    steps.extend(removal::DELETE_LEARNING_SOURCES.removals(removed.clone()));
+    steps.extend(removal::DELETE_LEARNINGS.removals(removed));
     sql.commit(Box::new(Batch::new("notes", steps))).await.map(drop)
 }
 

@@ -49,7 +49,8 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &SummaryDelta, advance: &Advance
         .flat_map(|node| node.sources.iter().map(|event| vec![name(&node.path), (*event).into()]));
     steps.extend(statement::INSERT_SUMMARY_SOURCES.steps(sources.collect()));
     // What was erased while the nodes were made does not come back with them.
-    steps.extend(delta.put.iter().map(|node| Step::new(removal::HOLLOW_IF_ERASED, vec![name(&node.path)])));
+    let put = delta.put.iter().map(|node| name(&node.path));
+    steps.extend(removal::HOLLOW_IF_ERASED.removals(put.collect()));
     sql.commit(Box::new(Batch::new("summaries", steps))).await.map(drop)
 }
 

@@ -43,6 +43,11 @@ impl Relief {
         Self { connect: None, running: None }
     }
 
+    /// Whether the writer does it, so that one thread does everything.
+    pub(super) fn is_inline(&self) -> bool {
+        self.connect.is_none()
+    }
+
     /// Looks how long the log is, and has it taken over if it is long. Waits for nothing but the writer's own connection.
     pub(super) async fn look(&mut self, ready: &mut Ready) -> Result<()> {
         if self.running.as_ref().is_some_and(|running| !running.is_finished()) {

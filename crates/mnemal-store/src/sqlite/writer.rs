@@ -6,11 +6,12 @@ use mnemal_core::{Appended, Error, ErrorKind, Result};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::driver::{is_busy, rows};
 use super::ready::{Flush, Ready};
 use super::relief::Relief;
+use super::series::{AT_MOST, Series};
 use super::took::Took;
 use crate::entry::Prepared;
 use crate::seal::Seal;
@@ -84,6 +85,8 @@ pub(super) struct Writer {
     unseen: u64,
     /// Whether blocks are left to merge.
     sealing: bool,
+    /// Whether the next append is due.
+    series: Series,
     took: Arc<Took>,
 }
 
@@ -97,13 +100,11 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
             None => queue.recv().await,
         } {
             match job {
-                Job::Append(first) => {
-                    let (group, other) = gather(first, &mut queue);
-                    next = other;
-                    writer.append(group).await;
-                }
+                Job::Append(first) => next = writer.group(first, &mut queue).await,
                 Job::Work { mut work, flush, answer } => {
+                    next = writer.give_way(&mut queue).await;
                     reply(answer, writer.work(work.as_mut(), flush).await);
+                    writer.series.interrupted();
                 }
                 Job::Checkpoint { answer } => reply(answer, writer.checkpoint().await),
                 Job::Repack { answer } => reply(answer, writer.repack().await),
@@ -147,7 +148,8 @@ fn reply<T>(answer: Answer<T>, result: Result<T>) {
 impl Writer {
     /// Opens nothing yet.
     pub(super) fn new(connect: SqliteConnectOptions, relief: Relief) -> Self {
-        Self { connect, relief, ready: None, unseen: 0, sealing: false, took: Arc::default() }
+        let (series, took) = (Series::default(), Arc::default());
+        Self { connect, relief, ready: None, unseen: 0, sealing: false, series, took }
     }
 
     /// Returns where it notes how long its transactions take.
@@ -175,6 +177,39 @@ impl Writer {
         // With it goes whatever it has left open.
         drop(ready.close().await);
         Err(error)
+    }
+
+    /// Writes an append with those that are queued behind it; returns the other job that came behind them, if one did.
+    async fn group(&mut self, first: Append, queue: &mut mpsc::Receiver<Job>) -> Option<Job> {
+        self.series.comes(Instant::now());
+        let (group, other) = gather(first, queue);
+        self.append(group).await;
+        self.series.done(Instant::now());
+        other
+    }
+
+    /// Writes what is appended before other work that is to be done now, as long as the next append is due; returns the job that
+    /// came instead of one.
+    async fn give_way(&mut self, queue: &mut mpsc::Receiver<Job>) -> Option<Job> {
+        // Whether one came in time depends on the machine, and a seed must give one order.
+        if self.relief.is_inline() {
+            return None;
+        }
+        let limit = Instant::now() + AT_MOST;
+        while let Some(due) = self.series.due(Instant::now()).filter(|_| Instant::now() < limit) {
+            match timeout_at(due, queue.recv()).await {
+                Ok(Some(Job::Append(first))) => {
+                    let other = self.group(first, queue).await;
+                    self.look(LOOK_AT_LAST).await;
+                    if other.is_some() {
+                        return other;
+                    }
+                }
+                Ok(other) => return other,
+                Err(_) => self.series.ends(),
+            }
+        }
+        None
     }
 
     /// Writes a group; where one caller's entries make the database refuse, each is tried alone.
@@ -311,6 +346,7 @@ pub(super) async fn rollback(connection: &mut SqliteConnection) {
 mod tests {
     use std::time::Duration;
 
+    use async_trait::async_trait;
     use mnemal_core::{
         Cursor, EventFilter, EventStore as _, LeaseName, LeaseStore as _, OwnerId, Timestamp, Upkeep as _,
     };
@@ -319,7 +355,7 @@ mod tests {
 
     use super::*;
     use crate::SqliteStore;
-    use crate::sql::{Batch, Step};
+    use crate::sql::{Batch, Row, Step, Transaction};
     use crate::sqlite::Options;
     use crate::sqlite::open::connect_options;
     use crate::statement;
@@ -356,6 +392,54 @@ mod tests {
         rollback(&mut holder).await;
         assert_eq!(writer.work(&mut batch(), Flush::Now).await.unwrap(), 1);
         writer.close().await.unwrap();
+    }
+
+    /// Counts events, in a transaction of its own.
+    #[derive(Debug)]
+    struct Count;
+
+    #[async_trait]
+    impl Work for Count {
+        fn kind(&self) -> &'static str {
+            "test"
+        }
+
+        async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+            transaction.rows(statement::MARK, Vec::new()).await?.first_mut().map_or(Ok(0), Row::count)
+        }
+    }
+
+    /// Asks for so many appends one after the other, then at once for a count and for another append; answers the count.
+    async fn counted(relief: Relief, appends: u64) -> u64 {
+        let (_folder, store) = store().await;
+        let (jobs, queue) = mpsc::channel(8);
+        let ended = start(Writer::new(connect_options(store.path(), Options::default()), relief), queue);
+        let mut records = Records::new(1);
+        let mut append = || {
+            let (answer, answered) = oneshot::channel();
+            let prepared = Prepared::new(&records.turn("s", "again").unwrap()).unwrap();
+            jobs.try_send(Job::append(vec![prepared], answer)).unwrap();
+            answered
+        };
+        for _ in 0..appends {
+            append().await.unwrap().unwrap();
+        }
+        let (answer, counted) = oneshot::channel();
+        jobs.try_send(Job::Work { work: Box::new(Count), flush: Flush::Now, answer }).unwrap();
+        append().await.unwrap().unwrap();
+        let counted = counted.await.unwrap().unwrap();
+        drop(jobs);
+        ended.await.unwrap();
+        counted
+    }
+
+    // The clock stands still, so every append comes soon.
+    #[tokio::test(start_paused = true)]
+    async fn the_next_append_of_a_series_goes_before_other_work() {
+        let beside = |store: &str| Relief::beside(connect_options(store.as_ref(), Options::default()));
+        assert_eq!(counted(beside("unused"), 1).await, 1, "a single append makes no series");
+        assert_eq!(counted(beside("unused"), 3).await, 4);
+        assert_eq!(counted(Relief::inline(), 3).await, 3, "a seed gives one order");
     }
 
     // proves: D3 (a full disk)
