@@ -183,6 +183,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Say what the space holds and how its parts are.
     Status,
+    /// Carry out one command of the memory tool that models are trained with: JSON on stdin, the text for the model on stdout.
+    MemoryTool,
     /// Serve the space to an agent's client: the Model Context Protocol on stdin and stdout.
     Mcp(Mcp),
     /// Serve all spaces to programs: HTTP, and the Model Context Protocol on the same port.

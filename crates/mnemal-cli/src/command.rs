@@ -23,6 +23,7 @@ mod key;
 mod log;
 mod mcp;
 mod memory;
+mod memory_tool;
 mod model;
 mod rebuild;
 mod recall;
@@ -174,6 +175,10 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Undo(call) => {
             let memory = open_one(&global, output).await?;
             settled(&global, &memory, undo::run(&memory, &call, output).await).await
+        }
+        Command::MemoryTool => {
+            let memory = open_one(&global, output).await?;
+            settled(&global, &memory, memory_tool::run(&memory, output).await).await
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,

@@ -20,6 +20,9 @@ const COMPAT: &str = "compat";
 /// The switch.
 const MEMORY: &str = "memory";
 
+/// Whether spans hold texts. Source: the conventions of OpenTelemetry for generative AI.
+const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
 /// The section `[memory]`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -63,6 +66,8 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {
         settings.embedding.models = models.display().to_string();
     }
+    settings.telemetry.capture_content |=
+        place::variable(CAPTURE_CONTENT).is_some_and(|value| value == "true");
     settings.check()?;
     Ok(settings)
 }

@@ -28,7 +28,11 @@ impl Home {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.path()).env_clear();
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000");
         command.env("HOME", self.path()).env("MNEMAL_DATA_DIR", self.path().join("data")).env("TZ", "UTC");
         command
     }
@@ -220,10 +224,7 @@ fn a_shell_tells_by_the_code_what_went_wrong() {
         (&["--strict", "recall", "pnpm"], 0),
         (&["--strict", "context", "pnpm"], 0),
     ] {
-        // A machine under load must not decide whether a part is late.
-        let mut command = home.command(args);
-        command.env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000").stdin(Stdio::null());
-        let ran = ran(command.output().unwrap());
+        let ran = home.run(args);
         assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
     }
     let near = home.run(&["memory", "show", "no_such_key"]);
@@ -321,6 +322,34 @@ fn a_broken_line_is_named_and_skipped_only_when_told() {
     assert!(lenient.code == 0 && lenient.out.contains("line 2"), "{}{}", lenient.out, lenient.err);
     let status = home.json(&["--json", "status"]);
     assert_eq!(status["events"], 2);
+}
+
+// proves: DF-11 (the command line, imports, files and what reads the log)
+#[test]
+fn a_text_without_end_stops_nothing_by_whatever_way_it_comes() {
+    let home = Home::new();
+    // One longer than an event may be, and one of a single word that is not.
+    let (endless, dull) = ("spam ".repeat(58_000), "ha ".repeat(58_000));
+    for args in [&["remember", "-"][..], &["log", "add", "-"]] {
+        let refused = home.pipe(args, endless.as_bytes());
+        assert!(refused.code == 2 && refused.err.contains("bytes"), "{args:?}: {}", refused.err);
+        assert_eq!(home.pipe(args, dull.as_bytes()).code, 0, "{args:?}");
+    }
+    let turns = [("c/1", endless.as_str()), ("c/2", dull.as_str()), ("c/3", "My sister Anna lives in Lyon.")];
+    let lines: String = turns.map(|(id, text)| neutral(id, "Ana", text)).concat();
+    let chat = home.file("chat.jsonl", &lines);
+    let imported = home.run(&["import", "--own-history", "--lenient", chat.to_str().unwrap()]);
+    assert!(imported.code == 0 && imported.out.contains("line 1"), "{}{}", imported.out, imported.err);
+    home.file("book.txt", &format!("{endless}\n\n{endless}"));
+    assert_eq!(home.run(&["ingest", "book.txt"]).code, 0);
+    assert_eq!(home.run(&["dream"]).code, 0);
+    let status = home.json(&["--json", "status"]);
+    assert_eq!(status["graph"]["dead"], 0, "{status}");
+    for layer in status["layers"].as_array().unwrap() {
+        assert_eq!(layer["behind"], 0, "{status}");
+    }
+    let found = home.json(&["--json", "recall", "Where does Anna live?"]);
+    assert_eq!(found["items"][0]["content"], "My sister Anna lives in Lyon.", "{found}");
 }
 
 // proves: NX-05.5, NB-76
@@ -514,4 +543,19 @@ fn a_closed_pipe_is_no_failure() {
     drop(child.stdout.take());
     let ran = ran(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+// proves: NB-89 (the program)
+#[cfg(target_os = "linux")]
+#[test]
+fn every_command_of_these_works_where_no_network_is_to_be_had() {
+    mnemal_testkit::deny_network().unwrap();
+    let refused = std::net::TcpStream::connect("127.0.0.1:9").unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+    a_note_is_stored_found_put_into_a_context_and_forgotten();
+    what_was_learnt_is_listed_shown_decided_about_and_taken_back();
+    an_import_is_done_once_and_an_export_comes_back_the_same();
+    status_names_what_is_read_in_each_language_that_was_spoken_and_counts_what_was_made_of_it();
+    init_status_and_doctor_say_where_things_are();
+    the_demo_answers_its_questions();
 }

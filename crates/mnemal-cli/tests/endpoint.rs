@@ -35,7 +35,12 @@ impl Home {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+            .stdin(Stdio::null());
         command.env("HOME", self.folder.path()).env("MNEMAL_DATA_DIR", self.folder.path().join("data"));
         command.env("MNEMAL_EMBEDDING__PROVIDER", "openai-compatible");
         command.env("MNEMAL_EMBEDDING__BASE_URL", &self.base_url).env("MNEMAL_EMBEDDING__MODEL", "small");

@@ -60,7 +60,7 @@ impl Machine {
 
     fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.current_dir(self.folder()).env_clear();
+        command.current_dir(self.folder()).env_clear().env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000");
         command.env("HOME", self.home.path()).env("MNEMAL_DATA_DIR", self.home.path().join("data"));
         command.env("MNEMAL_HOOKS__DEADLINE_MS", "60000");
         command

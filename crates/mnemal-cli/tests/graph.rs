@@ -9,7 +9,12 @@ use tempfile::TempDir;
 
 fn run(home: &TempDir, args: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-    command.args(args).current_dir(home.path()).env_clear().stdin(Stdio::null());
+    command
+        .args(args)
+        .current_dir(home.path())
+        .env_clear()
+        .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+        .stdin(Stdio::null());
     command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data")).env("TZ", "UTC");
     let ran = command.output().unwrap();
     (ran.status.code().unwrap(), String::from_utf8(ran.stdout).unwrap())
@@ -167,7 +172,12 @@ fn a_name_of_two_is_refused_with_their_ids() {
     let home = tempfile::tempdir().unwrap();
     said(&home, &["My sister Anna lives in Oslo.", "My colleague Anna lives in Rome."]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-    command.args(["entity", "show", "Anna"]).current_dir(home.path()).env_clear().stdin(Stdio::null());
+    command
+        .args(["entity", "show", "Anna"])
+        .current_dir(home.path())
+        .env_clear()
+        .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+        .stdin(Stdio::null());
     command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data"));
     let ran = command.output().unwrap();
     let told = String::from_utf8(ran.stderr).unwrap();

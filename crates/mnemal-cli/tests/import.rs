@@ -28,7 +28,12 @@ impl Home {
 
     fn run(&self, args: &[&str]) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.0.path()).env_clear().stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.0.path())
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+            .stdin(Stdio::null());
         command.env("HOME", self.0.path()).env("MNEMAL_DATA_DIR", self.path("data")).env("TZ", "UTC");
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -267,7 +272,11 @@ fn an_import_that_is_killed_goes_on_where_it_stopped_and_brings_nothing_twice() 
     let text = conversations(700);
     let file = home.file("conversations.json", &text);
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-    command.args(["import", "-", "--format", "chatgpt"]).current_dir(home.0.path()).env_clear();
+    command
+        .args(["import", "-", "--format", "chatgpt"])
+        .current_dir(home.0.path())
+        .env_clear()
+        .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000");
     command.env("HOME", home.0.path()).env("MNEMAL_DATA_DIR", home.path("data")).env("TZ", "UTC");
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -247,7 +247,12 @@ impl Homes {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.home.path()).env_clear().env("TZ", "UTC");
+        command
+            .args(args)
+            .current_dir(self.home.path())
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+            .env("TZ", "UTC");
         command.env("HOME", self.home.path()).env("MNEMAL_DATA_DIR", self.home.path().join("data"));
         command
     }

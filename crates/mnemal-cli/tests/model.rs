@@ -37,7 +37,12 @@ impl Home {
     /// Runs the program beside the server, which lives in this runtime.
     async fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+            .stdin(Stdio::null());
         command.env("HOME", self.folder.path()).env("MNEMAL_DATA_DIR", self.folder.path().join("data"));
         command.env("MNEMAL_LLM__PROVIDER", self.provider);
         command.env("MNEMAL_LLM__BASE_URL", &self.base_url).env("MNEMAL_LLM__MODEL", "small");

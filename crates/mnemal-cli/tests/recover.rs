@@ -18,7 +18,12 @@ impl Home {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.0.path()).env_clear().stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.0.path())
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+            .stdin(Stdio::null());
         command.env("HOME", self.0.path()).env("MNEMAL_DATA_DIR", self.0.path().join("data"));
         command
     }

@@ -16,7 +16,12 @@ use serde_json::{Value, json};
 
 fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-    command.current_dir(home).env_clear().env("HOME", home).env("MNEMAL_DATA_DIR", home.join("data"));
+    command
+        .current_dir(home)
+        .env_clear()
+        .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+        .env("HOME", home)
+        .env("MNEMAL_DATA_DIR", home.join("data"));
     // A machine under load must not decide who answers.
     command.env("MNEMAL_SERVER__GREETING_MS", "60000");
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());

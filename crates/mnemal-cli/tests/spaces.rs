@@ -36,7 +36,11 @@ impl Home {
 
     fn command(&self, folder: &str, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-        command.args(args).current_dir(self.path().join(folder)).env_clear();
+        command
+            .args(args)
+            .current_dir(self.path().join(folder))
+            .env_clear()
+            .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000");
         command.env("HOME", self.path()).env("MNEMAL_DATA_DIR", self.path().join("data")).env("TZ", "UTC");
         command.stdin(Stdio::null());
         command

@@ -9,7 +9,13 @@ use tempfile::TempDir;
 
 fn run(home: &TempDir, args: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
-    command.arg("working").args(args).current_dir(home.path()).env_clear().stdin(Stdio::null());
+    command
+        .arg("working")
+        .args(args)
+        .current_dir(home.path())
+        .env_clear()
+        .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+        .stdin(Stdio::null());
     command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data")).env("TZ", "UTC");
     let ran = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -11,6 +11,8 @@ mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 #[cfg(feature = "http")]
+pub mod memory_tool;
+#[cfg(feature = "http")]
 mod metrics;
 #[cfg(feature = "http")]
 mod settings;

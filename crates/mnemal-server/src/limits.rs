@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// Longest memory, in bytes. Source: SURFACES 11.4.
+pub(crate) const LONGEST_MEMORY: usize = 32 * 1_024;
 /// Callers that are remembered; beyond it those go first that have been quiet longest. Source: own default, a megabyte.
 const REMEMBERED: usize = 10_000;
 

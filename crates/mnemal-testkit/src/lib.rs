@@ -3,6 +3,8 @@
 mod fake;
 mod fault;
 mod loopback;
+#[cfg(target_os = "linux")]
+mod network;
 mod record;
 mod suite;
 mod transformer;
@@ -12,6 +14,8 @@ pub mod vfs;
 pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter, WordReranker, permit};
 pub use crate::fault::{Fault, Faulty};
 pub use crate::loopback::{Heard, Loopback, Told};
+#[cfg(target_os = "linux")]
+pub use crate::network::deny_network;
 pub use crate::record::{Records, entity, fact, learning, receipt, summary, tombstone};
 pub use crate::suite::{
     Storage, block_on, context_source, counter, embedder, event, extractor, graph as graph_suite, index,

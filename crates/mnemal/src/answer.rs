@@ -18,6 +18,7 @@ use crate::embedding::QueryVector;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::secondary::merged;
+use crate::span::Operation;
 
 /// A search on its way; awaiting it answers.
 #[derive(Debug)]
@@ -251,7 +252,15 @@ impl IntoFuture for RecallCall {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        let observed = self.memory.observed(Operation::Search).session(self.memory.scope.session.only());
+        let observed = observed.query(&self.request.query);
+        Box::pin(observed.run(self.run(), |found, observed| {
+            observed.records(found.hits.iter().map(|hit| hit.event.id));
+            observed.texts(
+                found.hits.iter().filter_map(|hit| hit.event.kept()).map(|kept| kept.content.as_str()),
+            );
+            observed.gaps(&found.gaps);
+        }))
     }
 }
 
@@ -457,13 +466,17 @@ impl IntoFuture for ContextCall {
     type Output = Result<Degraded<Context>>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
-    #[cfg(feature = "sqlite")]
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(mnemal_store::at_one_look(self.run()))
-    }
-
-    #[cfg(not(feature = "sqlite"))]
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        let observed = self.memory.observed(Operation::Search).session(self.session.as_ref());
+        let observed = observed.query(&self.query);
+        #[cfg(feature = "sqlite")]
+        let work = mnemal_store::at_one_look(self.run());
+        #[cfg(not(feature = "sqlite"))]
+        let work = self.run();
+        Box::pin(observed.run(work, |context, observed| {
+            observed.count(context.receipt.lines.len());
+            observed.texts(std::iter::once(context.text.as_str()));
+            observed.gaps(&context.gaps);
+        }))
     }
 }

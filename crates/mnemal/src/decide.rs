@@ -12,6 +12,7 @@ use mnemal_text::fold;
 
 use crate::memory::Memory;
 use crate::message::Message;
+use crate::span::Operation;
 
 /// Events a page when the log is searched for a name. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
@@ -87,7 +88,8 @@ impl Memory {
                     Decision::Archive { .. } | Decision::Restore { .. } | Decision::Reject { .. }
                 );
                 let decided = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");
-                let mut ack = self.log(decided).await?;
+                let logged = self.log(decided);
+                let mut ack = if is_of_notes { self.updating(logged).await? } else { logged.await? };
                 let gaps = if is_of_notes { Vec::new() } else { self.engine.fold_graph().await };
                 ack.gaps.extend(gaps);
                 Ok(ack)
@@ -106,12 +108,22 @@ impl Memory {
     pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
         match decision {
             Decision::Archive { .. } | Decision::Restore { .. } => {
-                self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")).await
+                self.updating(self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")))
+                    .await
             }
             _ => Err(Error::invalid(
                 "an agent puts notes away and takes them out again; the rest is the user's",
             )),
         }
+    }
+
+    /// Logs that something about a note was decided, as an operation that is observed.
+    pub(crate) async fn updating(
+        &self,
+        logged: impl Future<Output = Result<Degraded<Ack>>>,
+    ) -> Result<Degraded<Ack>> {
+        let observed = self.observed(Operation::Update);
+        observed.run(logged, |ack, observed| observed.gaps(&ack.gaps)).await
     }
 
     /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a predicate, a note or a learning back, a release, or

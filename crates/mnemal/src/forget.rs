@@ -21,6 +21,7 @@ use crate::audit::{Audited, AuditedAct};
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
+use crate::span::Operation;
 
 /// Shorter texts occur by chance in packed bytes. Source: own default, eight bytes meet by chance once in 2⁶⁴.
 pub(crate) const TELLING: usize = 8;
@@ -195,7 +196,8 @@ impl IntoFuture for ForgetCall {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        let observed = self.memory.observed(Operation::Delete);
+        Box::pin(observed.run(self.run(), |done, observed| observed.records(done.ids.iter())))
     }
 }
 

@@ -103,7 +103,7 @@ impl Memory {
         };
         let message =
             Message::of(EventKind::Decision(Decision::Remember(remember)), Origin::UserConfirmed, text);
-        self.log(message).await
+        self.updating(self.log(message)).await
     }
 }
 
@@ -174,7 +174,7 @@ impl Memory {
             expires_at: note.expires_at,
         };
         let decision = EventKind::Decision(Decision::Remember(remember));
-        self.log(Message::of(decision, Origin::UserConfirmed, note.content)).await
+        self.updating(self.log(Message::of(decision, Origin::UserConfirmed, note.content))).await
     }
 }
 

@@ -45,6 +45,7 @@ mod served;
 mod settings;
 #[cfg(feature = "sqlite")]
 mod spaces;
+mod span;
 mod status;
 mod summaries;
 mod transfer;
@@ -120,7 +121,7 @@ pub use crate::settings::{
     CompressSettings, ContextShape, DreamSchedule, DreamSettings, DurabilityMode, EmbeddingProvider,
     EmbeddingSettings, ExtractSettings, IdentitySettings, IngestSettings, LearningSettings, LlmProvider,
     LlmSettings, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings,
-    StorageSettings, SummaryBy, SummarySettings, Switch, Tokenizer, WorkingSettings,
+    StorageSettings, SummaryBy, SummarySettings, Switch, TelemetrySettings, Tokenizer, WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

@@ -11,6 +11,7 @@ use mnemal_events::Durability;
 
 use crate::memory::Memory;
 use crate::message::Message;
+use crate::span::{Observed, Operation};
 
 mod once;
 
@@ -135,6 +136,11 @@ impl RememberCall {
         self
     }
 
+    fn observed(&self, operation: Operation) -> Observed {
+        let session = self.message.session.as_ref().or(self.memory.scope.session.only());
+        self.memory.observed(operation).session(session)
+    }
+
     async fn run(self) -> Result<Degraded<Stored>> {
         crate::learnings::check_free(self.key.as_ref())?;
         let category = self.category.map_or_else(|| Category::new(DEFAULT_CATEGORY), Ok)?;
@@ -169,8 +175,16 @@ impl IntoFuture for RememberCall {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        let operation = if self.key.is_some() { Operation::Upsert } else { Operation::Create };
+        let observed = self.observed(operation);
+        Box::pin(observed.run(self.run(), tell))
     }
+}
+
+/// Says what became of a note.
+fn tell(stored: &Degraded<Stored>, observed: &Observed) {
+    observed.records(stored.id.iter());
+    observed.gaps(&stored.gaps);
 }
 
 /// The filter for the notes that were read in these events.

@@ -10,6 +10,7 @@ mod learning;
 mod llm;
 mod retention;
 mod summaries;
+mod telemetry;
 mod working;
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub use self::learning::LearningSettings;
 pub use self::llm::{LlmProvider, LlmSettings};
 pub use self::retention::RetentionSettings;
 pub use self::summaries::{SummaryBy, SummarySettings};
+pub use self::telemetry::TelemetrySettings;
 pub use self::working::WorkingSettings;
 
 /// All settings; every one has a default that most users never touch.
@@ -68,6 +70,8 @@ pub struct Settings {
     pub privacy: PrivacySettings,
     /// How long things are kept.
     pub retention: RetentionSettings,
+    /// What a host learns of operations.
+    pub telemetry: TelemetrySettings,
 }
 
 /// How a space is stored.
@@ -225,6 +229,7 @@ impl Default for Settings {
             compress: CompressSettings::default(),
             privacy: PrivacySettings::default(),
             retention: RetentionSettings::default(),
+            telemetry: TelemetrySettings::default(),
         }
     }
 }

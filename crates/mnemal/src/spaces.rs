@@ -16,6 +16,7 @@ use crate::audit::{Audited, AuditedAct};
 use crate::builder::Builder;
 use crate::engine::Engine;
 use crate::memory::Memory;
+use crate::span::{Observed, Operation};
 use crate::status::Stats;
 
 /// The space that is read beside every other one, unless the setting `read_global` says no: what holds for the user
@@ -120,9 +121,12 @@ impl Spaces {
         if self.0.folder.has(space) {
             return Err(Error::new(ErrorKind::Conflict, format!("there is a space {space}")));
         }
-        let memory = self.open_or_create(space).await?;
-        self.set_always_on(space, always_on)?;
-        Ok(memory)
+        let made = async {
+            let memory = self.open_or_create(space).await?;
+            self.set_always_on(space, always_on)?;
+            Ok(memory)
+        };
+        Observed::new(Operation::CreateStore, false).space(space).run(made, |_, _| ()).await
     }
 
     /// Returns all spaces by name, without opening any.
@@ -216,6 +220,10 @@ impl Spaces {
     /// `NotFound` when there is none of this name; `Conflict` when it is open, here or in another process; `Invalid` for a
     /// file that is no space; `Unavailable` when a file cannot be unlinked.
     pub async fn remove(&self, space: &SpaceId) -> Result<()> {
+        Observed::new(Operation::DeleteStore, false).space(space).run(self.unlink(space), |(), _| ()).await
+    }
+
+    async fn unlink(&self, space: &SpaceId) -> Result<()> {
         let folder = &self.0.folder;
         if !folder.has(space) {
             return Err(Error::not_found(format!("no space {space}")));

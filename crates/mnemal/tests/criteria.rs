@@ -167,6 +167,19 @@ async fn all_of_it_needs_no_provider() {
     assert_eq!(has_vectors, cfg!(feature = "embedder"), "{:?}", context.gaps);
 }
 
+// proves: NB-94, NB-89 (the library)
+#[cfg(target_os = "linux")]
+#[test]
+fn all_of_it_works_where_no_network_is_to_be_had() {
+    mnemal_testkit::deny_network().unwrap();
+    let refused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+    asked_about_john_it_tells_what_is_known_of_him_with_his_relations();
+    a_preference_that_is_said_once_shapes_every_later_context();
+    a_greeting_after_a_week_is_met_with_topics_open_work_and_preferences();
+    what_is_told_on_one_channel_is_known_on_another();
+}
+
 // The sixth criterion.
 #[cfg(target_os = "linux")]
 #[tokio::test]

@@ -502,6 +502,24 @@ MemoryPatch = TypedDict('MemoryPatch', {
     "tags": 'list[str] | None',
 }, total=False)
 
+MemoryToolCommand = TypedDict('MemoryToolCommand', {
+    "command": 'str',
+    "file_text": 'str | None',
+    "insert_line": 'int | None',
+    "insert_text": 'str | None',
+    "new_path": 'str | None',
+    "new_str": 'str | None',
+    "old_path": 'str | None',
+    "old_str": 'str | None',
+    "path": 'str | None',
+    "view_range": 'list[int] | None',
+}, total=False)
+
+MemoryToolOutput = TypedDict('MemoryToolOutput', {
+    "is_error": 'bool',
+    "output": 'str',
+}, total=False)
+
 Messages = TypedDict('Messages', {
     "agent": 'str | None',
     "channel": 'str | None',
@@ -1949,6 +1967,30 @@ class Operations:
             idempotency_key=idempotency_key,
         )
 
+    def memory_tool(
+        self,
+        space: str,
+        *,
+        command: str | None = None,
+        file_text: str | None = None,
+        insert_line: int | None = None,
+        insert_text: str | None = None,
+        new_path: str | None = None,
+        new_str: str | None = None,
+        old_path: str | None = None,
+        old_str: str | None = None,
+        path: str | None = None,
+        view_range: list[int] | None = None,
+        idempotency_key: str | None = None,
+    ) -> MemoryToolOutput:
+        """Carries out one command of the memory tool that models are trained with."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/memory-tool", space),
+            body={"command": command, "file_text": file_text, "insert_line": insert_line, "insert_text": insert_text, "new_path": new_path, "new_str": new_str, "old_path": old_path, "old_str": old_str, "path": path, "view_range": view_range},
+            idempotency_key=idempotency_key,
+        )
+
     def message_add(
         self,
         space: str,
@@ -3366,6 +3408,30 @@ class AsyncOperations:
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/restore", space, id_),
+            idempotency_key=idempotency_key,
+        )
+
+    async def memory_tool(
+        self,
+        space: str,
+        *,
+        command: str | None = None,
+        file_text: str | None = None,
+        insert_line: int | None = None,
+        insert_text: str | None = None,
+        new_path: str | None = None,
+        new_str: str | None = None,
+        old_path: str | None = None,
+        old_str: str | None = None,
+        path: str | None = None,
+        view_range: list[int] | None = None,
+        idempotency_key: str | None = None,
+    ) -> MemoryToolOutput:
+        """Carries out one command of the memory tool that models are trained with."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/memory-tool", space),
+            body={"command": command, "file_text": file_text, "insert_line": insert_line, "insert_text": insert_text, "new_path": new_path, "new_str": new_str, "old_path": old_path, "old_str": old_str, "path": path, "view_range": view_range},
             idempotency_key=idempotency_key,
         )
 

@@ -869,6 +869,38 @@ export interface MemoryPatch {
   tags?: Array<string> | null;
 }
 
+/** One command of the tool. */
+export interface MemoryToolCommand {
+  /** `view`, `create`, `str_replace`, `insert`, `delete` or `rename`. */
+  command?: string;
+  /** Of `create`: the whole text. */
+  file_text?: string | null;
+  /** Of `insert`: behind which line; 0 means the top. */
+  insert_line?: number | null;
+  /** Of `insert`: the lines. */
+  insert_text?: string | null;
+  /** Of `rename`: where it goes; nothing may stand there. */
+  new_path?: string | null;
+  /** Of `str_replace`: what is to stand there; nothing without it. */
+  new_str?: string | null;
+  /** Of `rename`: what is moved. */
+  old_path?: string | null;
+  /** Of `str_replace`: what stands there once. */
+  old_str?: string | null;
+  /** The file or directory, from `/memories` on; of every command but `rename`. */
+  path?: string | null;
+  /** Of `view`: the first and the last line, from 1; a last line of -1 means the end. */
+  view_range?: Array<number> | null;
+}
+
+/** What the model is told. */
+export interface MemoryToolOutput {
+  /** Whether it says what was wrong; nothing was changed then. */
+  is_error: boolean;
+  /** The text for the model. */
+  output: string;
+}
+
 /** Turns of a conversation. */
 export interface Messages {
   /** The agent whose it is. */
@@ -2022,6 +2054,11 @@ export abstract class Operations {
   /** Takes it back out. */
   memoryRestore(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Decided> {
     return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/restore`, { idempotencyKey: given.idempotency_key });
+  }
+
+  /** Carries out one command of the memory tool that models are trained with. */
+  memoryTool(space: string, given: { command?: string; file_text?: string | null; insert_line?: number | null; insert_text?: string | null; new_path?: string | null; new_str?: string | null; old_path?: string | null; old_str?: string | null; path?: string | null; view_range?: Array<number> | null; idempotency_key?: string } = {}): Promise<MemoryToolOutput> {
+    return this.call<MemoryToolOutput>('POST', `/v1/spaces/${encodeURIComponent(space)}/memory-tool`, { body: { command: given.command, file_text: given.file_text, insert_line: given.insert_line, insert_text: given.insert_text, new_path: given.new_path, new_str: given.new_str, old_path: given.old_path, old_str: given.old_str, path: given.path, view_range: given.view_range }, idempotencyKey: given.idempotency_key });
   }
 
   /** Stores turns in the form of chat APIs. */

@@ -7,6 +7,7 @@ mod graph;
 mod keys;
 mod mem0;
 mod memories;
+mod memory_tool;
 mod operations;
 mod read;
 mod spaces;
@@ -29,6 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
         spaces::routes(),
         events::routes(),
         memories::routes(),
+        memory_tool::routes(),
         read::routes(),
         graph::routes(),
         summaries::routes(),

@@ -113,9 +113,8 @@ async fn answer(
     stored: &Degraded<Stored>,
     mut tail: Tail,
 ) -> Result<Answer, Mistake> {
-    let note = note(memory, key, stored).await;
+    let (note, status) = standing(memory, key, stored).await;
     let id = stored.id.map_or_else(|| stored.event.to_string(), |id| id.to_string());
-    let status = if let Some(note) = &note { note.status.as_str() } else { unlisted(memory, stored).await };
     let named =
         key.map(|key| format!(" under the key '{key}', version {}", stored.version)).unwrap_or_default();
     let head = match (status, stored.created) {
@@ -155,6 +154,17 @@ async fn answer(
         fields.insert("key".to_owned(), key.as_str().into());
     }
     Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+}
+
+/// Returns the note as it stands now, `None` when none was made of the event, and a word for that.
+pub(crate) async fn standing(
+    memory: &Memory,
+    key: Option<&NoteKey>,
+    stored: &Degraded<Stored>,
+) -> (Option<Learning>, &'static str) {
+    let note = note(memory, key, stored).await;
+    let status = if let Some(note) = &note { note.status.as_str() } else { unlisted(memory, stored).await };
+    (note, status)
 }
 
 /// Returns the note as it stands now; `None` when none was made of the event.

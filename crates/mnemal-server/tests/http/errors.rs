@@ -99,3 +99,23 @@ async fn a_space_goes_only_when_its_name_is_said_twice() {
     api.get("stats").await.of(404);
     assert_eq!(std::fs::read_dir(api.home.path().join("spaces")).unwrap().count(), 0);
 }
+
+// proves: DF-11 (this surface)
+#[tokio::test]
+async fn a_text_without_end_is_refused_and_the_next_request_is_served() {
+    let api = Api::new();
+    let endless = "spam ".repeat(58_000);
+    for (path, body) in [
+        ("events", json!({"content": endless})),
+        ("memories", json!({"content": endless})),
+        ("messages", json!({"messages": [{"role": "user", "content": endless}]})),
+    ] {
+        let refused = api.post(path, body).await;
+        assert!([400, 413].contains(&refused.status.as_u16()), "{path}: {refused:?}");
+    }
+    let dull = json!({"messages": [{"role": "user", "content": "ha ".repeat(58_000)}]});
+    assert!(api.post("messages", dull).await.status.is_success());
+    api.post("events", json!({"content": "My sister Anna lives in Lyon."})).await.of(201);
+    let found = api.post("recall", json!({"query": "Where does Anna live?"})).await.of(200);
+    assert!(found.to_string().contains("lives in Lyon"), "{found}");
+}

@@ -17,6 +17,8 @@ mod mcp;
 #[cfg(test)]
 mod mem0;
 #[cfg(test)]
+mod memory_tool;
+#[cfg(test)]
 mod slow;
 #[cfg(test)]
 mod socket;

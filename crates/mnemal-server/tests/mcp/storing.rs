@@ -159,3 +159,18 @@ async fn a_secret_is_replaced_and_the_answer_says_so() {
     assert!(stored.text.contains("1 secret(s) were replaced"), "{}", stored.text);
     assert!(memory.engine().search_bytes(&secret).await.unwrap().is_empty());
 }
+
+// proves: DF-11 (this surface)
+#[tokio::test]
+async fn a_text_without_end_is_refused_and_the_next_call_is_served() {
+    let memory = memory().await;
+    let mut client = Client::shaken(&memory, "2025-11-25").await;
+    let refused = client.call("memory_store", json!({"content": "spam ".repeat(58_000)})).await;
+    assert!(refused.is_error && refused.text.contains("bytes"), "{}", refused.text);
+    assert_eq!(events(&memory).await, 0);
+    let dull = client.call("memory_store", json!({"content": "ha ".repeat(58_000)})).await;
+    let good = client.call("memory_store", json!({"content": "Deploys happen on Tuesdays"})).await;
+    assert!(!dull.is_error && !good.is_error, "{} {}", dull.text, good.text);
+    let found = client.call("memory_recall", json!({"query": "When do we deploy?"})).await;
+    assert!(found.text.contains("Deploys happen on Tuesdays"), "{}", found.text);
+}

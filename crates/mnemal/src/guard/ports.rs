@@ -17,6 +17,7 @@ use mnemal_core::{
 };
 
 use super::Guarded;
+use crate::span::{Observed, Operation};
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
@@ -66,7 +67,9 @@ impl Guarded<dyn BackgroundEmbedder> {
         permit: &mut BackgroundPermit,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>> {
-        self.run_within(deadline, "the endpoint", self.part.embed(permit, texts)).await
+        let observed = Observed::new(Operation::Embeddings, false).model(self.model());
+        let asked = self.run_within(deadline, "the endpoint", self.part.embed(permit, texts));
+        observed.run(asked, |_, _| ()).await
     }
 }
 
@@ -81,7 +84,9 @@ impl LanguageModel for Guarded<dyn LanguageModel> {
     }
 
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion> {
-        self.run_within(PATIENCE, "the language model", self.part.complete(permit, prompt)).await
+        let observed = Observed::new(Operation::Chat, false).model(self.model());
+        let asked = self.run_within(PATIENCE, "the language model", self.part.complete(permit, prompt));
+        observed.run(asked, |_, _| ()).await
     }
 }
 

@@ -11,8 +11,9 @@ use mnemal_events::Durability;
 use mnemal_recall::Mode;
 use mnemal_text::{jaccard, shingles};
 
-use super::{Alike, DEFAULT_CATEGORY, Overlap, RememberCall, Stored};
+use super::{Alike, DEFAULT_CATEGORY, Overlap, RememberCall, Stored, tell};
 use crate::memory::Memory;
+use crate::span::Operation;
 
 /// Hits among which a note of the same words is looked for. Source: own default; the same words rank first, and a few
 /// versions of them may stand before the one that holds.
@@ -35,7 +36,12 @@ impl RememberCall {
     ///
     /// # Errors
     /// As [`log`](crate::Memory::log).
-    pub async fn once(mut self, window: Duration) -> Result<Degraded<Stored>> {
+    pub async fn once(self, window: Duration) -> Result<Degraded<Stored>> {
+        let observed = self.observed(Operation::Upsert);
+        observed.run(self.unless_known(window), tell).await
+    }
+
+    async fn unless_known(mut self, window: Duration) -> Result<Degraded<Stored>> {
         let told = Told::of(&self)?;
         let near = told.near().await;
         let holding = told.holding(&near);

@@ -19,13 +19,12 @@ use crate::http::cursor::PageForm;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
+use crate::limits::LONGEST_MEMORY;
 use crate::mcp::token;
 use crate::wire::{ErasureForm, MemoryForm, StoredForm};
 
 /// The time in which the same note without a key is stored once. Source: SURFACES 6.4, 10 minutes.
 const WINDOW: Duration = Duration::from_mins(10);
-/// Longest memory, in bytes. Source: SURFACES 11.4.
-const LONGEST: usize = 32 * 1_024;
 /// Most tags. Source: SURFACES 11.4.
 const TAGS: usize = 64;
 /// What tokens of a filtered deletion are sealed for.
@@ -389,8 +388,8 @@ async fn answer(
 }
 
 fn words(content: String) -> Result<String, Problem> {
-    if content.len() > LONGEST {
-        return Err(Problem::new("too_large", format!("a memory has at most {LONGEST} bytes")));
+    if content.len() > LONGEST_MEMORY {
+        return Err(Problem::new("too_large", format!("a memory has at most {LONGEST_MEMORY} bytes")));
     }
     if content.trim().is_empty() {
         return Err(Problem::invalid("content is empty"));

@@ -1,0 +1,21 @@
+//! `mnemal memory-tool`.
+
+use anyhow::{Context as _, Result};
+use mnemal::{ChannelId, Error, Memory};
+use mnemal_server::memory_tool::{self, MemoryToolCommand};
+
+use crate::output::Output;
+
+/// Exit code of a command that the model got wrong; the answer says what.
+const WRONG: u8 = 1;
+
+/// Carries out the command on stdin.
+pub(super) async fn run(memory: &Memory, output: &Output) -> Result<u8> {
+    let text = super::text_or_stdin("-".to_owned())?;
+    let command: MemoryToolCommand = serde_json::from_str(&text)
+        .map_err(|wrong| Error::invalid(format!("this is no command of the memory tool: {wrong}")))
+        .context("stdin")?;
+    let done = memory_tool::run(memory, &ChannelId::new("cli")?, &command).await?;
+    output.answer(&done, || done.output.clone())?;
+    Ok(if done.is_error { WRONG } else { 0 })
+}

@@ -1,0 +1,317 @@
+//! The memory tool with which a model is trained to keep files, over the notes of a space.
+//!
+//! The tree is virtual: a note is the file `/memories/{category}/{key}.md`, one of category `general` stands at the root, and a
+//! directory is there as long as a file is below it.
+//! No path reaches the file system.
+
+mod edit;
+mod tree;
+
+use mnemal::Memory;
+use mnemal_core::{
+    Category, ChannelId, Decision, Error, ErrorKind, Learning, LearningFilter, LearningKind, Level, NoteKey,
+    Result, Within,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::tree::{ROOT, Tree};
+use crate::limits::LONGEST_MEMORY;
+use crate::mcp::store;
+
+/// Most files that one call puts away or moves. Source: SURFACES 8.
+const MOST_AT_ONCE: usize = 50;
+
+/// One command of the tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "MemoryToolCommand")]
+pub struct MemoryToolCommand {
+    /// `view`, `create`, `str_replace`, `insert`, `delete` or `rename`.
+    pub command: String,
+    /// The file or directory, from `/memories` on; of every command but `rename`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Of `view`: the first and the last line, from 1; a last line of -1 means the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view_range: Option<Vec<i64>>,
+    /// Of `create`: the whole text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_text: Option<String>,
+    /// Of `str_replace`: what stands there once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_str: Option<String>,
+    /// Of `str_replace`: what is to stand there; nothing without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_str: Option<String>,
+    /// Of `insert`: behind which line; 0 means the top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insert_line: Option<u64>,
+    /// Of `insert`: the lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insert_text: Option<String>,
+    /// Of `rename`: what is moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
+    /// Of `rename`: where it goes; nothing may stand there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_path: Option<String>,
+}
+
+/// What the model is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "MemoryToolOutput")]
+pub struct MemoryToolOutput {
+    /// The text for the model.
+    pub output: String,
+    /// Whether it says what was wrong; nothing was changed then.
+    pub is_error: bool,
+}
+
+/// What a model did wrong, told to the model.
+#[derive(Debug)]
+enum Refused {
+    /// This was wrong.
+    Told(String),
+    /// The engine did not do it.
+    Failed(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn told<T>(why: impl Into<String>) -> Done<T> {
+    Err(Refused::Told(why.into()))
+}
+
+type Done<T> = std::result::Result<T, Refused>;
+
+/// Carries out one command over the notes of a space; the agent is the author of what it writes, and what it puts away can be
+/// restored.
+///
+/// What the model did wrong is an answer for the model.
+/// Two commands that change one file at once are not joined: the later one makes the version that holds, and the other stays in
+/// the history of the note.
+///
+/// # Errors
+/// `Unsupported` without the layer of notes, and what else the store answers but `Invalid`, `NotFound` and `Conflict`, which
+/// the model is told.
+pub async fn run(
+    memory: &Memory,
+    channel: &ChannelId,
+    command: &MemoryToolCommand,
+) -> Result<MemoryToolOutput> {
+    let executor = Executor { memory, channel };
+    match executor.run(command).await {
+        Ok(output) => Ok(MemoryToolOutput { output, is_error: false }),
+        Err(Refused::Told(output)) => Ok(MemoryToolOutput { output, is_error: true }),
+        Err(Refused::Failed(error)) => match error.kind() {
+            ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict => {
+                Ok(MemoryToolOutput { output: error.what().to_owned(), is_error: true })
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+/// Returns an argument that a command needs.
+fn needed<'a>(command: &str, name: &str, value: Option<&'a String>) -> Done<&'a str> {
+    match value {
+        Some(value) => Ok(value),
+        None => told(format!("{command} needs the argument {name}.")),
+    }
+}
+
+struct Executor<'a> {
+    memory: &'a Memory,
+    channel: &'a ChannelId,
+}
+
+impl Executor<'_> {
+    async fn run(&self, call: &MemoryToolCommand) -> Done<String> {
+        let name = call.command.as_str();
+        let text = |argument, value| needed(name, argument, value);
+        match name {
+            "view" => self.view(text("path", call.path.as_ref())?, call.view_range.as_deref()).await,
+            "create" => {
+                let path = text("path", call.path.as_ref())?;
+                self.create(path, text("file_text", call.file_text.as_ref())?).await
+            }
+            "str_replace" => {
+                let (path, old) =
+                    (text("path", call.path.as_ref())?, text("old_str", call.old_str.as_ref())?);
+                let new = call.new_str.as_deref().unwrap_or_default();
+                self.change(path, |content| edit::replaced(content, old, new, path)).await
+            }
+            "insert" => {
+                let path = text("path", call.path.as_ref())?;
+                let lines = text("insert_text", call.insert_text.as_ref())?;
+                let Some(line) = call.insert_line else {
+                    return told("insert needs the argument insert_line.");
+                };
+                self.change(path, |content| edit::inserted(content, line, lines)).await
+            }
+            "delete" => self.delete(text("path", call.path.as_ref())?).await,
+            "rename" => {
+                let old = text("old_path", call.old_path.as_ref())?;
+                self.rename(old, text("new_path", call.new_path.as_ref())?).await
+            }
+            _ => told(format!(
+                "There is no command {name:?}; the commands are view, create, str_replace, insert, delete and rename."
+            )),
+        }
+    }
+
+    async fn tree(&self) -> Done<Tree> {
+        let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
+        Ok(Tree::new(self.memory.notes(&filter).await?))
+    }
+
+    async fn view(&self, path: &str, range: Option<&[i64]>) -> Done<String> {
+        let place = tree::place(path)?;
+        let tree = self.tree().await?;
+        if let Some((_, row)) = tree.file(&place) {
+            return edit::numbered(path, &row.content, range);
+        }
+        match tree.listing(&place) {
+            Some(_) if range.is_some() => told(format!("{path} is a directory, and view_range is of files.")),
+            Some(listing) => Ok(listing),
+            None => told(no_such(path)),
+        }
+    }
+
+    async fn create(&self, path: &str, text: &str) -> Done<String> {
+        let place = tree::place(path)?;
+        let tree = self.tree().await?;
+        if let Some((_, row)) = tree.file(&place) {
+            self.write(row, mnemal::key_of(row)?, row.category.clone(), text).await?;
+        } else {
+            let (category, name) = place.parts()?;
+            if !tree.below(&place).is_empty() {
+                return told(format!("{path} is a directory."));
+            }
+            let key = tree.key(&category, name, None)?;
+            let call = self.memory.remember(checked(text)?).key(key.clone()).category(category);
+            self.stored(key, call).await?;
+        }
+        Ok(format!("File created successfully at: {path}"))
+    }
+
+    async fn change(&self, path: &str, edit: impl FnOnce(&str) -> Done<(String, String)>) -> Done<String> {
+        let place = tree::place(path)?;
+        let tree = self.tree().await?;
+        let Some((_, row)) = tree.file(&place) else {
+            return told(if tree.below(&place).is_empty() && !place.is_root() {
+                no_such(path)
+            } else {
+                format!("{path} is a directory.")
+            });
+        };
+        let (text, told) = edit(&row.content)?;
+        self.write(row, mnemal::key_of(row)?, row.category.clone(), &text).await?;
+        Ok(told)
+    }
+
+    async fn delete(&self, path: &str) -> Done<String> {
+        let place = tree::place(path)?;
+        if place.is_root() {
+            return told(format!("{ROOT} itself cannot be deleted."));
+        }
+        let tree = self.tree().await?;
+        let rows = match tree.file(&place) {
+            Some((_, row)) => vec![row],
+            None => tree.below(&place).into_iter().map(|(_, row)| row).collect(),
+        };
+        let keys = own(path, &rows, "delete")?;
+        for key in keys {
+            let _ack = self.memory.decide_by_agent(Decision::Archive { key }).await?;
+        }
+        Ok(format!("Successfully deleted {path}"))
+    }
+
+    async fn rename(&self, old: &str, new: &str) -> Done<String> {
+        let (from, to) = (tree::place(old)?, tree::place(new)?);
+        if from.is_root() {
+            return told(format!("{ROOT} itself cannot be renamed."));
+        }
+        let tree = self.tree().await?;
+        if to.is_root() || tree.file(&to).is_some() || !tree.below(&to).is_empty() {
+            return told(format!("The destination {new} already exists."));
+        }
+        let moved: Vec<(tree::Place, &Learning)> = match tree.file(&from) {
+            Some((_, row)) => vec![(to, row)],
+            None if to.is_below(&from) => return told(format!("{new} is inside {old}.")),
+            None => tree.below(&from).into_iter().map(|(path, row)| (to.moved(&from, path), row)).collect(),
+        };
+        let rows: Vec<&Learning> = moved.iter().map(|(_, row)| *row).collect();
+        let keys = own(old, &rows, "rename")?;
+        for ((place, row), old_key) in moved.into_iter().zip(keys) {
+            let (category, name) = place.parts()?;
+            let key = tree.key(&category, name, Some(row))?;
+            self.write(row, key.clone(), category, &row.content).await?;
+            if key != old_key {
+                let _ack = self.memory.decide_by_agent(Decision::Archive { key: old_key }).await?;
+            }
+        }
+        Ok(format!("Successfully renamed {old} to {new}"))
+    }
+
+    /// Stores a text with everything else that a note has.
+    async fn write(&self, row: &Learning, key: NoteKey, category: Category, text: &str) -> Done<()> {
+        if row.level == Level::User {
+            return told(format!(
+                "{key} is what the user said or confirmed, and stays as it is; create another file."
+            ));
+        }
+        let call = self.memory.remember(checked(text)?).key(key.clone()).category(category);
+        let call = row.tags.iter().fold(call.importance(row.importance), |call, tag| call.tag(tag.clone()));
+        self.stored(key, row.expires_at.into_iter().fold(call, mnemal::RememberCall::expires_at)).await
+    }
+
+    async fn stored(&self, key: NoteKey, call: mnemal::RememberCall) -> Done<()> {
+        let stored = call.message(|message| message.channel(self.channel.clone())).await?;
+        match store::standing(self.memory, Some(&key), &stored).await.1 {
+            "quarantined" => told(
+                "This reads like an instruction; it was held back and will not be recalled until a person confirms it.",
+            ),
+            "superseded" => {
+                told(format!("The user's own words hold under {key}; this was kept in its history only."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the keys of files that an agent may put away, or why it may not.
+fn own(path: &str, rows: &[&Learning], verb: &str) -> Done<Vec<NoteKey>> {
+    if rows.is_empty() {
+        return told(no_such(path));
+    }
+    if rows.len() > MOST_AT_ONCE {
+        return told(format!(
+            "{path} holds {} files, and one call may {verb} {MOST_AT_ONCE}; name a directory below it.",
+            rows.len()
+        ));
+    }
+    if let Some(row) = rows.iter().find(|row| row.level == Level::User) {
+        return told(format!("{} is what the user said or confirmed; only a person may {verb} it.", row.id));
+    }
+    rows.iter().map(|row| Ok(mnemal::key_of(row)?)).collect()
+}
+
+fn no_such(path: &str) -> String {
+    format!("The path {path} does not exist. Please provide a valid path.")
+}
+
+fn checked(text: &str) -> Done<String> {
+    if text.trim().is_empty() {
+        return told("A file of memories needs words.");
+    }
+    if text.len() > LONGEST_MEMORY {
+        return told(format!("A file has at most {LONGEST_MEMORY} bytes; split it into several."));
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,146 @@
+//! What a host's `tracing` layer learns of each operation.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the parts that tests share may panic as the tests do"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use mnemal::{Builder, Decision, Engine, Memory, NoteKey, Scope, Selector, SessionId, Settings, SpaceId};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Subscriber, subscriber};
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, Registry};
+
+type Fields = BTreeMap<String, String>;
+
+/// Keeps each span of an operation that a caller asked for, when it closes.
+#[derive(Clone, Debug, Default)]
+struct Kept(Arc<Mutex<Vec<(String, Fields)>>>);
+
+struct Reading<'f>(&'f mut Fields);
+
+impl Visit for Reading<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+}
+
+impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Kept {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut fields = Fields::new();
+        attributes.record(&mut Reading(&mut fields));
+        context.span(id).unwrap().extensions_mut().insert(fields);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let span = context.span(id).unwrap();
+        values.record(&mut Reading(span.extensions_mut().get_mut::<Fields>().unwrap()));
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let span = context.span(&id).unwrap();
+        // What an operation does for itself, such as looking for the same note, is inside its span.
+        if span.metadata().target() == "mnemal::operation" && span.parent().is_none() {
+            let fields = span.extensions_mut().remove::<Fields>().unwrap();
+            self.0.lock().unwrap().push((span.name().to_owned(), fields));
+        }
+    }
+}
+
+impl Kept {
+    /// The only span since the last look; its name and that of the operation are one.
+    #[track_caller]
+    fn only(&self) -> (String, Fields) {
+        let mut spans = std::mem::take(&mut *self.0.lock().unwrap());
+        let Some((name, fields)) = spans.pop() else { panic!("no span") };
+        assert!(spans.is_empty(), "{spans:?}");
+        assert_eq!(fields["gen_ai.operation.name"], name);
+        (name, fields)
+    }
+}
+
+fn home(builder: Builder) -> Memory {
+    let engine = builder.in_memory().unwrap();
+    engine.memory(Scope::whole(SpaceId::new("home").unwrap())).for_session(SessionId::new("s1").unwrap())
+}
+
+// proves: AD-75 (names, attributes, and no content unless it is asked for)
+#[tokio::test]
+async fn each_operation_is_a_span_of_the_conventions_without_content() {
+    let kept = Kept::default();
+    let _heard = subscriber::set_default(Registry::default().with(kept.clone()));
+    let memory = home(Engine::builder());
+    let key = NoteKey::new("deploy_day").unwrap();
+    let plain = memory.remember("The build takes nine minutes.").await.unwrap();
+    let (name, fields) = kept.only();
+    assert_eq!(name, "create_memory");
+    assert_eq!(fields["gen_ai.memory.record.id"], plain.id.unwrap().to_string());
+    assert_eq!(
+        (fields["gen_ai.memory.store.id"].as_str(), fields["otel.kind"].as_str()),
+        ("home", "internal")
+    );
+    assert_eq!(fields["gen_ai.conversation.id"], "s1");
+    let _done = memory.remember("Deploys happen on Tuesdays").key(key.clone()).await.unwrap();
+    assert_eq!(kept.only().0, "upsert_memory");
+    let _done =
+        memory.remember("Deploys happen on Tuesdays").once(std::time::Duration::from_mins(1)).await.unwrap();
+    assert_eq!(kept.only().0, "upsert_memory");
+    let found = memory.recall("when do we deploy?").await.unwrap();
+    let (name, fields) = kept.only();
+    assert_eq!(
+        (name.as_str(), fields["gen_ai.memory.record.count"].parse()),
+        ("search_memory", Ok(found.hits.len()))
+    );
+    assert!(!fields.contains_key("error.type"));
+    let context = memory.context("when do we deploy?").await.unwrap();
+    let (name, fields) = kept.only();
+    let lines = context.receipt.lines.len();
+    assert_eq!((name.as_str(), fields["gen_ai.memory.record.count"].parse()), ("search_memory", Ok(lines)));
+    assert_eq!(fields.contains_key("mnemal.gaps"), !context.gaps.is_empty());
+    let _done = memory.decide(Decision::Archive { key: key.clone() }).await.unwrap();
+    assert_eq!(kept.only().0, "update_memory");
+    let _done = memory.decide_by_agent(Decision::Restore { key: key.clone() }).await.unwrap();
+    assert_eq!(kept.only().0, "update_memory");
+    memory.forget(Selector::Key(key.clone())).await.unwrap();
+    assert_eq!(kept.only().0, "delete_memory");
+    let error = memory.forget(Selector::Key(key)).await.unwrap_err();
+    let (name, fields) = kept.only();
+    assert_eq!((name.as_str(), fields["error.type"].as_str()), ("delete_memory", error.kind().as_str()));
+}
+
+// proves: AD-75 (content behind the flag)
+#[tokio::test]
+async fn texts_are_in_spans_only_where_the_host_wants_them() {
+    for captures in [false, true] {
+        let kept = Kept::default();
+        let _heard = subscriber::set_default(Registry::default().with(kept.clone()));
+        let mut settings = Settings::default();
+        settings.telemetry.capture_content = captures;
+        let memory = home(Engine::builder().with_settings(settings));
+        let _done = memory.remember("Deploys happen on Tuesdays").await.unwrap();
+        let (_, stored) = kept.only();
+        let _done = memory.recall("deploys on Tuesdays").await.unwrap();
+        let (_, found) = kept.only();
+        let _done = memory.context("deploys on Tuesdays").await.unwrap();
+        let (_, shown) = kept.only();
+        let all = format!("{stored:?} {found:?} {shown:?}");
+        assert_eq!(all.contains("Tuesdays"), captures, "{all}");
+        if captures {
+            assert_eq!(found["gen_ai.memory.query.text"], "deploys on Tuesdays");
+            let texts: Vec<String> = serde_json::from_str(&found["gen_ai.memory.records"]).unwrap();
+            assert_eq!(texts, ["Deploys happen on Tuesdays"]);
+            assert!(shown["gen_ai.memory.records"].contains("Deploys happen on Tuesdays"));
+        }
+    }
+}
