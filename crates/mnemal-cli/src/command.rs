@@ -140,7 +140,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Working(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, working::run(&memory, call, output).await).await
+            settled(&global, &memory, working::run(&memory, call, &global, output).await).await
         }
         Command::Model(call) => {
             let memory = open_one(&global, output).await?;

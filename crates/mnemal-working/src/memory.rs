@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    Category, Error, ErrorKind, Expired, KeyPrefix, Result, Tag, Timestamp, WorkingEntry, WorkingKey,
-    WorkingStore,
+    Category, Embedder, Error, ErrorKind, Expired, KeyPrefix, Result, Slot, Tag, Timestamp, WorkingEntry,
+    WorkingKey, WorkingStore,
 };
 
 use crate::steady::SteadyClock;
@@ -88,6 +88,7 @@ pub struct WorkingMemory {
     clock: Arc<SteadyClock>,
     own: KeyPrefix,
     settings: WorkingSettings,
+    pub(crate) embedder: Slot<dyn Embedder>,
 }
 
 impl WorkingMemory {
@@ -98,7 +99,13 @@ impl WorkingMemory {
         own: KeyPrefix,
         settings: WorkingSettings,
     ) -> Self {
-        Self { store, clock, own, settings }
+        Self { store, clock, own, settings, embedder: Slot::Empty }
+    }
+
+    /// Finds entries by what they mean too; without an embedder they are found by their words.
+    #[must_use]
+    pub fn with_embedder(self, embedder: Slot<dyn Embedder>) -> Self {
+        Self { embedder, ..self }
     }
 
     /// Returns the caller's own namespace.

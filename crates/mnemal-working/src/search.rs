@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mnemal_core::{Category, KeyPrefix, Result, Score, Scored, Tag, WorkingEntry, WorkingKey};
+use mnemal_core::{
+    Category, Degraded, Embedder, Gap, KeyPrefix, Layer, Result, Score, Scored, Slot, Tag, WorkingEntry,
+    WorkingKey,
+};
 use mnemal_text::{Analyzer, Language, bm25, idf};
 
 use crate::memory::{WorkingItem, WorkingMemory};
@@ -20,18 +23,34 @@ pub struct WorkingQuery {
     pub tags: Vec<Tag>,
 }
 
+/// Most entries of a search that are compared by what they mean, the latest: each costs a call of the model.
+///
+/// Source: own choice; two namespaces are full with a hundred.
+const MOST_NEAR: usize = 100;
+/// Bytes of a query or an entry that are read for what they mean. Source: own choice, as long as recall reads an event.
+const LONGEST_MEANT: usize = 4_096;
+
 impl WorkingMemory {
-    /// Returns the entries that pass the filters and share a word with the query, best first, without their values; without
-    /// words by key.
+    /// Returns the entries that pass the filters and share a word with the query or come near to what it means, best first,
+    /// without their values; without words by key.
     ///
-    /// The score is BM25 over key, category, tags and value, among the entries that pass the filters.
+    /// The score is BM25 over key, category, tags and value, among the entries that pass the filters, as a share of the best,
+    /// plus the cosine, where there is an embedder (RB-14). Nearness alone finds from the floor of the embedder on; one that
+    /// does not answer is a gap, and words decide.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn search(&self, query: &WorkingQuery) -> Result<Vec<Scored<WorkingItem>>> {
+    pub async fn search(&self, query: &WorkingQuery) -> Result<Degraded<Vec<Scored<WorkingItem>>>> {
         let (mut living, now) = self.living(&query.prefix).await?;
         living.retain(|(_, entry)| passes(query, entry));
-        let scores = scores(&query.text, &living);
+        let mut scores = scores(&query.text, &living);
+        let mut gaps = Vec::new();
+        if let Slot::Filled(embedder) = &self.embedder {
+            match cosines(embedder.as_ref(), &query.text, &living).await {
+                Ok(cosines) => join(&mut scores, &cosines, embedder.floor()),
+                Err(error) => gaps.push(Gap { layer: Layer::Vector, cause: error.into() }),
+            }
+        }
         let mut found: Vec<Scored<WorkingItem>> = living
             .into_iter()
             .zip(scores)
@@ -42,7 +61,46 @@ impl WorkingMemory {
         found.sort_by(|one, two| {
             two.score.get().total_cmp(&one.score.get()).then_with(|| one.item.key.cmp(&two.item.key))
         });
-        Ok(found)
+        Ok(Degraded { value: found, gaps })
+    }
+}
+
+/// How near each entry is to what the query means; `None` for what was not compared.
+async fn cosines(
+    embedder: &dyn Embedder,
+    query: &str,
+    entries: &[(WorkingKey, WorkingEntry)],
+) -> Result<Vec<Option<f32>>> {
+    let mut cosines = vec![None; entries.len()];
+    let query = query.get(..query.floor_char_boundary(LONGEST_MEANT)).unwrap_or_default();
+    if query.trim().is_empty() || entries.is_empty() {
+        return Ok(cosines);
+    }
+    let Some(asked) = embedder.embed_query(query).await? else { return Ok(cosines) };
+    let mut latest: Vec<(usize, &(WorkingKey, WorkingEntry))> = entries.iter().enumerate().collect();
+    latest.sort_by_key(|(_, (_, entry))| std::cmp::Reverse(entry.stored_at));
+    latest.truncate(MOST_NEAR);
+    let texts: Vec<String> = latest.iter().map(|(_, (key, entry))| meant(key, entry)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for ((place, _), vector) in latest.iter().zip(embedder.embed(&texts).await?) {
+        let cosine = vector.map(|vector| asked.iter().zip(&vector).map(|(a, b)| a * b).sum::<f32>());
+        if let Some(place) = cosines.get_mut(*place) {
+            *place = cosine.filter(|cosine| cosine.is_finite());
+        }
+    }
+    Ok(cosines)
+}
+
+/// Adds nearness to the share that each score has of the best.
+fn join(scores: &mut [Option<Score>], cosines: &[Option<f32>], floor: f32) {
+    let best = scores.iter().flatten().map(|score| score.get()).fold(0.0, f32::max);
+    for (score, cosine) in scores.iter_mut().zip(cosines) {
+        let near = cosine.unwrap_or_default().max(0.0);
+        let share = |score: Score| if best > 0.0 { score.get() / best } else { 0.0 };
+        *score = match score {
+            Some(score) => Some(Score::new(share(*score) + near)),
+            None => cosine.filter(|cosine| *cosine >= floor).map(Score::new),
+        };
     }
 }
 
@@ -88,8 +146,7 @@ struct Read {
 impl Read {
     fn new(analyzer: Analyzer, wanted: &BTreeSet<String>, key: &WorkingKey, entry: &WorkingEntry) -> Self {
         let mut read = Self { counts: BTreeMap::new(), length: 0 };
-        let category = entry.category.as_ref().map_or("", Category::as_str);
-        let names = [key.as_str(), category].map(|path| path.replace(['/', '-', '_'], " "));
+        let names = names(key, entry);
         let texts = names.iter().map(String::as_str).chain(entry.tags.iter().map(Tag::as_str));
         for text in texts.chain([entry.value.as_str()]) {
             analyzer.for_each_term(text, &mut |term, _| {
@@ -101,4 +158,19 @@ impl Read {
         }
         read
     }
+}
+
+/// Key and category as words.
+fn names(key: &WorkingKey, entry: &WorkingEntry) -> [String; 2] {
+    let category = entry.category.as_ref().map_or("", Category::as_str);
+    [key.as_str(), category].map(|path| path.replace(['/', '-', '_'], " "))
+}
+
+/// The beginning of what an entry says, after its names and tags.
+fn meant(key: &WorkingKey, entry: &WorkingEntry) -> String {
+    let names = names(key, entry);
+    let texts = names.iter().map(String::as_str).chain(entry.tags.iter().map(Tag::as_str));
+    let mut text = texts.chain([entry.value.as_str()]).collect::<Vec<_>>().join(" ");
+    text.truncate(text.floor_char_boundary(LONGEST_MEANT));
+    text
 }

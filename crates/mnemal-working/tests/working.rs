@@ -7,10 +7,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use mnemal_core::{
-    AsOf, Category, Clock as _, ContextRequest, ContextSource as _, ErrorKind, Expired, Injected, Inventory,
-    KeyPrefix, Section, SessionId, Shelf, Tag, Timestamp, TokenCount, Within, WorkingStore,
+    AsOf, Category, Clock as _, ContextRequest, ContextSource as _, Embedder, Error, ErrorKind, Expired,
+    Injected, Inventory, KeyPrefix, Layer, ModelId, Section, SessionId, Shelf, Slot, Tag, Timestamp,
+    TokenCount, Within, WorkingStore,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::ManualClock;
@@ -243,7 +245,8 @@ fn query(text: &str) -> WorkingQuery {
 
 fn found(caller: &WorkingMemory, query: &WorkingQuery) -> Vec<String> {
     let hits = done(caller.search(query)).unwrap();
-    hits.into_iter().map(|hit| hit.item.key.as_str().to_owned()).collect()
+    assert!(hits.gaps.is_empty(), "{:?}", hits.gaps);
+    hits.value.into_iter().map(|hit| hit.item.key.as_str().to_owned()).collect()
 }
 
 // proves: RB-38
@@ -271,6 +274,70 @@ fn a_search_ranks_what_shares_words_and_passes_the_filters() {
     assert_eq!(found(&caller, &WorkingQuery { tags, ..query("") }), ["session/a/deploy-plan"]);
     let elsewhere = WorkingQuery { prefix: prefix("session/b"), ..query("deploy") };
     assert_eq!(found(&caller, &elsewhere), Vec::<String>::new());
+}
+
+/// Two directions: what is about going live, and everything else; or no answer.
+#[derive(Debug)]
+struct Meanings {
+    model: ModelId,
+    answers: bool,
+}
+
+impl Meanings {
+    fn slot(answers: bool) -> Slot<dyn Embedder> {
+        let embedder: Arc<dyn Embedder> =
+            Arc::new(Self { model: ModelId::new("meanings").unwrap(), answers });
+        embedder.into()
+    }
+}
+
+#[async_trait]
+impl Embedder for Meanings {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn floor(&self) -> f32 {
+        0.5
+    }
+
+    async fn embed(&self, texts: &[&str]) -> mnemal_core::Result<Vec<Option<Vec<f32>>>> {
+        if !self.answers {
+            return Err(Error::new(ErrorKind::Unavailable, "the model is away"));
+        }
+        let is_live = |text: &str| ["deploy", "release", "rollout"].iter().any(|word| text.contains(word));
+        let direction = |text: &&str| if is_live(text) { vec![0.8, 0.6] } else { vec![-0.6, 0.8] };
+        Ok(texts.iter().map(|text| Some(direction(text))).collect())
+    }
+}
+
+// proves: RB-14
+#[test]
+fn a_search_finds_by_what_is_meant_and_says_when_it_cannot() {
+    let desk = Desk::new();
+    let plain = desk.caller("session/a");
+    put(&plain, "plan", "the rollout waits for Ada");
+    put(&plain, "notes", "ask Ada about the release");
+    put(&plain, "shopping", "milk and bread");
+    let caller = plain.clone().with_embedder(Meanings::slot(true));
+    assert_eq!(found(&plain, &query("deploy")), Vec::<String>::new(), "no word is shared");
+    assert_eq!(found(&caller, &query("deploy")), ["session/a/notes", "session/a/plan"]);
+    assert_eq!(
+        found(&caller, &query("deploy rollout")),
+        ["session/a/plan", "session/a/notes"],
+        "words count too"
+    );
+    assert_eq!(found(&caller, &query("milk")), ["session/a/shopping"]);
+    assert_eq!(found(&caller, &query(" ")).len(), 3, "nothing is meant by nothing");
+
+    let away = plain.with_embedder(Meanings::slot(false));
+    let answer = done(away.search(&query("rollout"))).unwrap();
+    assert_eq!(answer.value.len(), 1, "words find without it");
+    assert_eq!(answer.gaps.iter().map(|gap| gap.layer).collect::<Vec<_>>(), [Layer::Vector]);
 }
 
 // A part of RB-42: never content.
@@ -306,7 +373,7 @@ proptest! {
             prop_assert_eq!(done(caller.get(kept.key.as_str())).unwrap().value, text.clone());
             prop_assert!(caller.own().holds(&kept.key));
         }
-        for hit in done(caller.search(&query(&text))).unwrap() {
+        for hit in done(caller.search(&query(&text))).unwrap().value {
             prop_assert!(hit.score.get().is_finite());
         }
     }

@@ -36,7 +36,8 @@ impl Engine {
     pub fn working(&self, own: KeyPrefix) -> Result<WorkingMemory> {
         let Slot::Filled(store) = &self.guarded().working else { return Err(missing("working memory")) };
         let clock = Arc::clone(&self.parts().steady);
-        Ok(WorkingMemory::new(Arc::clone(store), clock, own, self.settings().working.limits()))
+        let view = WorkingMemory::new(Arc::clone(store), clock, own, self.settings().working.limits());
+        Ok(view.with_embedder(self.guarded().embedder.clone()))
     }
 }
 

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use mnemal::{
     Engine, ErrorKind, InstallationKey, Keep, KeyPrefix, Layer, Memory, Message, OwnerId, Scope, SessionId,
-    SpaceId, Status, Upkeep as _,
+    SpaceId, Status, Upkeep as _, WorkingQuery,
 };
+use mnemal_core::{Embedder, ModelId};
 use mnemal_store::{SqliteStore, Stores};
 use mnemal_testkit::ManualClock;
 
@@ -34,6 +36,42 @@ async fn a_conversation_has_its_own_namespace() {
     let patrol = memory.engine().working(KeyPrefix::new("patrol/disk").unwrap()).unwrap();
     patrol.put("full", "92 %".to_owned(), Keep::default()).await.unwrap();
     assert_eq!(chat.working().unwrap().get("patrol/disk/full").await.unwrap().value, "92 %");
+}
+
+/// Says of any text that it means the same.
+#[derive(Debug)]
+struct OneMeaning(ModelId);
+
+#[async_trait]
+impl Embedder for OneMeaning {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    fn dimensions(&self) -> usize {
+        1
+    }
+
+    fn floor(&self) -> f32 {
+        0.5
+    }
+
+    async fn embed(&self, texts: &[&str]) -> mnemal::Result<Vec<Option<Vec<f32>>>> {
+        Ok(vec![Some(vec![1.0]); texts.len()])
+    }
+}
+
+// proves: RB-14 (the embedder in process)
+#[tokio::test]
+async fn working_memory_is_searched_by_the_vectors_of_the_engine() {
+    let embedder: Arc<dyn Embedder> = Arc::new(OneMeaning(ModelId::new("one").unwrap()));
+    let engine = Engine::builder().with_embedder(embedder).in_memory().unwrap();
+    let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
+    put(&memory, "plan", "the rollout waits").await.unwrap();
+    let (text, prefix) = ("zebra".to_owned(), KeyPrefix::all());
+    let query = WorkingQuery { prefix, text, category: None, tags: Vec::new() };
+    let found = memory.working().unwrap().search(&query).await.unwrap();
+    assert_eq!((found.value.len(), found.gaps.len()), (1, 0));
 }
 
 // proves: RB-39, RB-40

@@ -9,12 +9,12 @@ use mnemal::{
 };
 use serde::Serialize;
 
-use crate::args::{Own, Working};
+use crate::args::{Global, Own, Working};
 use crate::output::Output;
 use crate::time;
 
 /// Puts, prints, lists, finds or removes.
-pub(super) async fn run(memory: &Memory, call: Working, output: &Output) -> Result<u8> {
+pub(super) async fn run(memory: &Memory, call: Working, global: &Global, output: &Output) -> Result<u8> {
     match call {
         Working::Put { key, value, ttl, category, tags, own } => {
             let ttl = ttl.as_deref().map(time::duration_micros).transpose()?;
@@ -38,7 +38,9 @@ pub(super) async fn run(memory: &Memory, call: Working, output: &Output) -> Resu
             let category = category.map(Category::new).transpose()?;
             let query = WorkingQuery { prefix, text: query, category, tags: read_tags(tags)? };
             let found = memory.working()?.search(&query).await?;
-            show(&found.into_iter().map(|Scored { item, .. }| item).collect::<Vec<_>>(), output)
+            let items: Vec<WorkingItem> = found.value.into_iter().map(|Scored { item, .. }| item).collect();
+            show(&items, output)?;
+            Ok(super::gaps(&found.gaps, global, output))
         }
         Working::Rm { key, own } => {
             let removed = of(memory, own)?.remove(&key).await?;

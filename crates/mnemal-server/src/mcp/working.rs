@@ -61,7 +61,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
     Ok(Answer { text: tail.behind(&block.text, memory.engine(), MOST_TOKENS), structured })
 }
 
-/// Lists what stands there, without the values; with words, what shares one with them, best first.
+/// Lists what stands there, without the values; with words, what shares one with them or comes near to what they mean, best first.
 pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::WorkingFind, given);
     let ceiling = arguments.ceiling("max_tokens")?;
@@ -71,9 +71,10 @@ pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<A
     let prefix = arguments.name("prefix", KeyPrefix::new)?;
     let prefix = prefix.unwrap_or_else(|| working.own().clone());
     let query = WorkingQuery { prefix, text, category: category(&arguments)?, tags: tags(&arguments)? };
-    let found: Vec<WorkingItem> =
-        working.search(&query).await?.into_iter().map(|scored| scored.item).collect();
+    let searched = working.search(&query).await?;
+    let found: Vec<WorkingItem> = searched.value.into_iter().map(|scored| scored.item).collect();
     let mut tail = Tail::new(arguments.notes);
+    tail.gaps(&searched.gaps);
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
     // The entries stand in the answer twice: for the model, and for programs with more around each.
     let block = memory.fence(&lines, tail.room(memory.engine(), ceiling) / 2);

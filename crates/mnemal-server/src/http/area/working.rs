@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hyper::Method;
 use mnemal::{Keep, Memory, WorkingItem, WorkingMemory, WorkingQuery};
-use mnemal_core::{Category, Error, Expired, KeyPrefix, Scored, Tag, WorkingKey};
+use mnemal_core::{Category, Degraded, Error, Expired, KeyPrefix, Scored, Tag, WorkingKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::error::Error as _;
@@ -16,6 +16,7 @@ use crate::http::cursor::PageForm;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
+use crate::wire::gaps;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -187,9 +188,9 @@ fn missing(error: Error) -> Problem {
     error.into()
 }
 
-async fn search_in(memory: &Memory, query: WorkingQuery) -> Result<Vec<ItemForm>, Problem> {
+async fn search_in(memory: &Memory, query: WorkingQuery) -> Result<Degraded<Vec<ItemForm>>, Problem> {
     let found = working(memory)?.search(&query).await?;
-    Ok(found.iter().map(|Scored { item, .. }| ItemForm::from(item)).collect())
+    Ok(found.map(|found| found.iter().map(|Scored { item, .. }| ItemForm::from(item)).collect()))
 }
 
 async fn list(call: Call) -> Result<Reply, Problem> {
@@ -202,7 +203,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         category: None,
         tags: Vec::new(),
     };
-    let (items, next_cursor) = page.cut(&memory, search_in(&memory, everything).await?);
+    let (items, next_cursor) = page.cut(&memory, search_in(&memory, everything).await?.value);
     Reply::ok(&PageForm { items, next_cursor, gaps: Vec::new() })
 }
 
@@ -214,8 +215,9 @@ async fn search(call: Call) -> Result<Reply, Problem> {
         category: form.category.map(Category::new).transpose()?,
         tags: form.tags.into_iter().map(Tag::new).collect::<Result<_, _>>()?,
     };
-    let items = search_in(&call.memory().await?, query).await?;
-    Reply::ok(&PageForm { items, next_cursor: None, gaps: Vec::new() })
+    let found = search_in(&call.memory().await?, query).await?;
+    let gaps = gaps(&found.gaps);
+    Reply::ok(&PageForm { items: found.value, next_cursor: None, gaps })
 }
 
 async fn get(call: Call) -> Result<Reply, Problem> {
