@@ -330,10 +330,14 @@ fn a_text_without_end_stops_nothing_by_whatever_way_it_comes() {
     let home = Home::new();
     // One longer than an event may be, and one of a single word that is not.
     let (endless, dull) = ("spam ".repeat(58_000), "ha ".repeat(58_000));
-    for args in [&["remember", "-"][..], &["log", "add", "-"]] {
-        let refused = home.pipe(args, endless.as_bytes());
+    let message = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
+    for (args, refused, stored) in [
+        (&["remember", "-"][..], endless.clone(), dull.clone()),
+        (&["log", "add", "-"], message(&endless), message(&dull)),
+    ] {
+        let refused = home.pipe(args, refused.as_bytes());
         assert!(refused.code == 2 && refused.err.contains("bytes"), "{args:?}: {}", refused.err);
-        assert_eq!(home.pipe(args, dull.as_bytes()).code, 0, "{args:?}");
+        assert_eq!(home.pipe(args, stored.as_bytes()).code, 0, "{args:?}");
     }
     let turns = [("c/1", endless.as_str()), ("c/2", dull.as_str()), ("c/3", "My sister Anna lives in Lyon.")];
     let lines: String = turns.map(|(id, text)| neutral(id, "Ana", text)).concat();

@@ -120,9 +120,10 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("audit verify", None), // reads the log of acts, which has ids and no words
     ("check", Some("--quality")),
     ("status", Some("")),
-    ("mcp", None),        // its tools are called below
-    ("serve", None),      // its routes have tests of their own
-    ("key create", None), // keys of the server hold no words of a space
+    ("memory-tool", None), // reads stdin; it is called below
+    ("mcp", None),         // its tools are called below
+    ("serve", None),       // its routes have tests of their own
+    ("key create", None),  // keys of the server hold no words of a space
     ("key list", None),
     ("key revoke", None),
     ("key local", None),
@@ -306,6 +307,14 @@ fn no_command_shows_words_of_another_space() {
             assert!(!out.is_empty() || !err.is_empty() || machine.len() == 3, "{args:?} says nothing");
             assert_eq!(leak(&format!("{out}{err}")), None, "{args:?}: {out}{err}");
         }
+    }
+    for path in ["/memories", "/memories/their-key.md", "/memories/general/their-key.md"] {
+        let call = json!({"command": "view", "path": path}).to_string();
+        let mut command = homes.command(&["-s", "ours", "memory-tool"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(call.as_bytes()).unwrap();
+        let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+        assert!(!said.is_empty() && leak(&said).is_none(), "{path}: {said}");
     }
 }
 

@@ -28,6 +28,7 @@ fn command(home: &Path) -> Command {
         .current_dir(home)
         .env_clear()
         .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
+        .env("MNEMAL_PRIVACY__AGENT_ITEMS_PER_HOUR", "0")
         .env("HOME", home)
         .env("MNEMAL_DATA_DIR", home.join("data"));
     command

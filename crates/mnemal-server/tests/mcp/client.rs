@@ -140,10 +140,11 @@ impl Client {
 }
 
 /// A space of its own, whose clock stands and of which no part is late: however busy the machine is, a question waits until all
-/// that was said is read.
+/// that was said is read. A conversation stores as much as it likes.
 pub(crate) async fn memory() -> Memory {
     let mut settings = mnemal::Settings::default();
     settings.recall.part_deadline_ms = 60_000;
+    settings.privacy.agent_items_per_hour = 0;
     let builder = Engine::builder().with_settings(settings).with_clock(Arc::new(ManualClock::default()));
     let engine = builder.in_memory().unwrap();
     engine.memory(Scope::whole(SpaceId::new("test").unwrap()))

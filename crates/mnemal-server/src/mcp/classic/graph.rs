@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::hex::hex;
 use crate::mcp::answer::Mistake;
 use crate::mcp::nearest::nearest;
+use crate::mcp::store::standing;
 
 /// Where these notes are written, so that they are read without the rest of the log.
 const CHANNEL: &str = "mcp-graph";
@@ -273,7 +274,13 @@ async fn store(memory: &Memory, said: String, key: NoteKey, fields: &[(&str, &st
         let message = message.channel(channel);
         fields.iter().fold(message, |message, (name, value)| message.metadata(*name, *value))
     });
-    let _stored = request.await?;
+    let stored = request.await?;
+    if stored.id.is_none() && standing(memory, None, &stored).await.1 == "quarantined" {
+        return Err(Mistake::new(
+            "This is held back until a person releases it: it reads like an instruction, or too much came within an hour. \
+             What came before it in this call is stored.",
+        ));
+    }
     Ok(())
 }
 
