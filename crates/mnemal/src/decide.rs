@@ -123,7 +123,7 @@ impl Memory {
         logged: impl Future<Output = Result<Degraded<Ack>>>,
     ) -> Result<Degraded<Ack>> {
         let observed = self.observed(Operation::Update);
-        observed.run(logged, |ack, observed| observed.gaps(&ack.gaps)).await
+        observed.run(Box::pin(logged), |ack, observed| observed.gaps(&ack.gaps)).await
     }
 
     /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a predicate, a note or a learning back, a release, or

@@ -126,7 +126,7 @@ impl Spaces {
             self.set_always_on(space, always_on)?;
             Ok(memory)
         };
-        Observed::new(Operation::CreateStore, false).space(space).run(made, |_, _| ()).await
+        Observed::new(Operation::CreateStore).space(space).run(Box::pin(made), |_, _| ()).await
     }
 
     /// Returns all spaces by name, without opening any.
@@ -220,7 +220,7 @@ impl Spaces {
     /// `NotFound` when there is none of this name; `Conflict` when it is open, here or in another process; `Invalid` for a
     /// file that is no space; `Unavailable` when a file cannot be unlinked.
     pub async fn remove(&self, space: &SpaceId) -> Result<()> {
-        Observed::new(Operation::DeleteStore, false).space(space).run(self.unlink(space), |(), _| ()).await
+        Observed::new(Operation::DeleteStore).space(space).run(Box::pin(self.unlink(space)), |(), _| ()).await
     }
 
     async fn unlink(&self, space: &SpaceId) -> Result<()> {

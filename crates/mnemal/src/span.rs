@@ -56,10 +56,10 @@ macro_rules! opened {
 }
 
 impl Memory {
-    /// Begins to observe an operation on this space.
+    /// Begins to observe an operation on this space; texts are kept only where the host wants them.
     pub(crate) fn observed(&self, operation: Operation) -> Observed {
         let captures = self.engine().settings().telemetry.capture_content;
-        Observed::new(operation, captures).space(&self.scope().space)
+        Observed { captures, ..Observed::new(operation) }.space(&self.scope().space)
     }
 }
 
@@ -71,8 +71,8 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Begins to observe; texts are kept only where the host wants them.
-    pub(crate) fn new(operation: Operation, captures: bool) -> Self {
+    /// Begins to observe, without texts.
+    pub(crate) fn new(operation: Operation) -> Self {
         let span = match operation {
             Operation::Search => opened!("search_memory", "internal"),
             Operation::Create => opened!("create_memory", "internal"),
@@ -84,7 +84,7 @@ impl Observed {
             Operation::Chat => opened!("chat", "client"),
             Operation::Embeddings => opened!("embeddings", "client"),
         };
-        Self { span, captures }
+        Self { span, captures: false }
     }
 
     pub(crate) fn space(self, space: &SpaceId) -> Self {

@@ -240,7 +240,9 @@ impl Files {
             }
             "delete" => {
                 let files = if self.0.contains_key(&path) { vec![path] } else { self.below(&path) };
-                files.iter().for_each(|file| drop(self.0.remove(file)));
+                for file in &files {
+                    self.0.remove(file);
+                }
                 !files.is_empty()
             }
             "rename" => {

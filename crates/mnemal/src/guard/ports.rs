@@ -67,9 +67,9 @@ impl Guarded<dyn BackgroundEmbedder> {
         permit: &mut BackgroundPermit,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>> {
-        let observed = Observed::new(Operation::Embeddings, false).model(self.model());
+        let observed = Observed::new(Operation::Embeddings).model(self.model());
         let asked = self.run_within(deadline, "the endpoint", self.part.embed(permit, texts));
-        observed.run(asked, |_, _| ()).await
+        observed.run(Box::pin(asked), |_, _| ()).await
     }
 }
 
@@ -84,9 +84,9 @@ impl LanguageModel for Guarded<dyn LanguageModel> {
     }
 
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion> {
-        let observed = Observed::new(Operation::Chat, false).model(self.model());
+        let observed = Observed::new(Operation::Chat).model(self.model());
         let asked = self.run_within(PATIENCE, "the language model", self.part.complete(permit, prompt));
-        observed.run(asked, |_, _| ()).await
+        observed.run(Box::pin(asked), |_, _| ()).await
     }
 }
 

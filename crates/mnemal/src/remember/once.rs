@@ -38,7 +38,7 @@ impl RememberCall {
     /// As [`log`](crate::Memory::log).
     pub async fn once(self, window: Duration) -> Result<Degraded<Stored>> {
         let observed = self.observed(Operation::Upsert);
-        observed.run(self.unless_known(window), tell).await
+        observed.run(Box::pin(self.unless_known(window)), tell).await
     }
 
     async fn unless_known(mut self, window: Duration) -> Result<Degraded<Stored>> {
