@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "the parts that tests share may panic as the tests do"
 )]
