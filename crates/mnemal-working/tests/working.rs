@@ -280,13 +280,16 @@ fn a_search_ranks_what_shares_words_and_passes_the_filters() {
 #[derive(Debug)]
 struct Meanings {
     model: ModelId,
-    answers: bool,
+    is_away: bool,
 }
 
 impl Meanings {
-    fn slot(answers: bool) -> Slot<dyn Embedder> {
-        let embedder: Arc<dyn Embedder> =
-            Arc::new(Self { model: ModelId::new("meanings").unwrap(), answers });
+    fn here() -> Self {
+        Self { model: ModelId::new("meanings").unwrap(), is_away: false }
+    }
+
+    fn slot(self) -> Slot<dyn Embedder> {
+        let embedder: Arc<dyn Embedder> = Arc::new(self);
         embedder.into()
     }
 }
@@ -306,7 +309,7 @@ impl Embedder for Meanings {
     }
 
     async fn embed(&self, texts: &[&str]) -> mnemal_core::Result<Vec<Option<Vec<f32>>>> {
-        if !self.answers {
+        if self.is_away {
             return Err(Error::new(ErrorKind::Unavailable, "the model is away"));
         }
         let is_live = |text: &str| ["deploy", "release", "rollout"].iter().any(|word| text.contains(word));
@@ -323,7 +326,7 @@ fn a_search_finds_by_what_is_meant_and_says_when_it_cannot() {
     put(&plain, "plan", "the rollout waits for Ada");
     put(&plain, "notes", "ask Ada about the release");
     put(&plain, "shopping", "milk and bread");
-    let caller = plain.clone().with_embedder(Meanings::slot(true));
+    let caller = plain.clone().with_embedder(Meanings::here().slot());
     assert_eq!(found(&plain, &query("deploy")), Vec::<String>::new(), "no word is shared");
     assert_eq!(found(&caller, &query("deploy")), ["session/a/notes", "session/a/plan"]);
     assert_eq!(
@@ -334,7 +337,7 @@ fn a_search_finds_by_what_is_meant_and_says_when_it_cannot() {
     assert_eq!(found(&caller, &query("milk")), ["session/a/shopping"]);
     assert_eq!(found(&caller, &query(" ")).len(), 3, "nothing is meant by nothing");
 
-    let away = plain.with_embedder(Meanings::slot(false));
+    let away = plain.with_embedder(Meanings { is_away: true, ..Meanings::here() }.slot());
     let answer = done(away.search(&query("rollout"))).unwrap();
     assert_eq!(answer.value.len(), 1, "words find without it");
     assert_eq!(answer.gaps.iter().map(|gap| gap.layer).collect::<Vec<_>>(), [Layer::Vector]);
