@@ -17,6 +17,8 @@ mod codec;
 #[cfg(feature = "sqlite")]
 mod entry;
 #[cfg(feature = "sqlite")]
+mod hash;
+#[cfg(feature = "sqlite")]
 mod row;
 
 #[cfg(feature = "sqlite")]

@@ -18,6 +18,7 @@ use mnemal_core::{
 
 use super::working::SWEPT;
 use crate::codec::corrupt;
+use crate::hash::push_digits;
 use crate::row::receipt;
 use crate::sql::{Batch, Sql, Step, Transaction, Value, Work};
 use crate::{removal, serve, statement};
@@ -64,11 +65,9 @@ struct HexRows(Vec<u8>);
 
 impl HexRows {
     fn push(&mut self, columns: &[&[u8]]) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |four: u8| DIGITS.get(usize::from(four)).copied().unwrap_or(b'0');
         self.0.extend_from_slice(if self.0.is_empty() { b"[\"" } else { b",\"" });
-        for byte in columns.iter().copied().flatten() {
-            self.0.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        for column in columns {
+            push_digits(&mut self.0, column);
         }
         self.0.push(b'"');
     }

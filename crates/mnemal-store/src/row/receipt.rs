@@ -1,4 +1,5 @@
-//! Receipts: codes and ids in short arrays, because most of a receipt is a hundred omissions.
+//! Receipts: ids in short arrays, and each name and the weight of each signal once, because a receipt is written with every context
+//! and has a hundred omissions and some forty lines of a dozen parts. Rows of before have the names in place; both are read.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::learning::{source_of, source_row};
 use super::{known, named};
 use crate::codec::corrupt;
+use crate::hash::Hash;
 use crate::{codec, entry};
 
 /// Most names of signals that one process takes out of stored receipts.
@@ -25,42 +27,56 @@ const MOST_SIGNALS: usize = 256;
 /// A name out of a list that both sides know.
 type Name = Cow<'static, str>;
 
+/// A name as it stands in a row: its number among the row's names, or itself in rows of before.
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+enum Called {
+    Number(u8),
+    Name(Name),
+}
+
 #[derive(Deserialize, Serialize)]
 struct ReceiptRow {
     id: String,
     session: String,
     at: i64,
     version: String,
-    settings: [u8; 16],
+    settings: Hash<16>,
     head: Option<u64>,
     model: Option<String>,
     tokenizer: String,
     budget: u32,
     tokens: u32,
-    blocks: Vec<(Name, u32, [u8; 32])>,
+    blocks: Vec<(Name, u32, Hash<32>)>,
     lines: Vec<LineRow>,
-    omitted: Vec<(String, Name, Name, f32)>,
+    omitted: Vec<(String, Called, Called, f32)>,
     counts: Vec<(Name, u32)>,
     gaps: Vec<(Name, CauseRow)>,
     /// Hash, lines, omissions; rows of before have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    seal: Option<([u8; 32], u32, u32)>,
+    seal: Option<(Hash<32>, u32, u32)>,
+    /// What numbers in lines and omissions stand for; rows of before have none.
+    #[serde(default)]
+    names: Vec<Name>,
+    /// Weights of the first names, which are those of signals.
+    #[serde(default)]
+    weights: Vec<f32>,
 }
 
 #[derive(Deserialize, Serialize)]
 struct LineRow {
-    block: Name,
-    section: Name,
+    block: Called,
+    section: Called,
     record: String,
     producer: Option<(String, u32)>,
     sources: Vec<(String, u32, u32)>,
     trust: u8,
     level: u8,
-    parts: Vec<(Name, Numbers)>,
+    parts: Vec<PartRow>,
     score: f32,
-    because: Name,
+    because: Called,
     tokens: u32,
-    hash: [u8; 16],
+    hash: Hash<16>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -73,22 +89,122 @@ enum CauseRow {
     Truncated { dropped: u32 },
 }
 
+/// Names of a row, each once, and the weights of those of signals.
+#[derive(Debug, Default)]
+struct Names {
+    names: Vec<Name>,
+    weights: Vec<f32>,
+}
+
+impl Names {
+    /// Collects the signals of the lines, each with the weight that it has first.
+    fn of_signals(lines: &[ReceiptLine]) -> Self {
+        let mut found = Self::default();
+        for part in lines.iter().flat_map(|line| &line.parts) {
+            if found.place(part.name).is_none() && found.names.len() <= usize::from(u8::MAX) {
+                found.names.push(part.name.into());
+                found.weights.push(part.weight);
+            }
+        }
+        found
+    }
+
+    fn place(&self, name: &str) -> Option<u8> {
+        u8::try_from(self.names.iter().position(|known| known == name)?).ok()
+    }
+
+    fn call(&mut self, name: &'static str) -> Called {
+        if let Some(place) = self.place(name) {
+            return Called::Number(place);
+        }
+        match u8::try_from(self.names.len()) {
+            Ok(place) => {
+                self.names.push(name.into());
+                Called::Number(place)
+            }
+            Err(_) => Called::Name(name.into()),
+        }
+    }
+
+    fn part(&self, part: &ScorePart) -> PartRow {
+        let place = self.place(part.name);
+        let weight = place.and_then(|place| self.weights.get(usize::from(place)));
+        match (place, Numbers::of(part)) {
+            (Some(place), numbers) if weight.is_some_and(|weight| is_same(*weight, part.weight)) => {
+                match numbers {
+                    Numbers::Weight(_) => PartRow::Nothing((place,)),
+                    Numbers::CountedAndWeight([both, _]) => PartRow::Counted((place, both)),
+                    Numbers::ButValue([raw, normalised, _]) => PartRow::ButValue((place, raw, normalised)),
+                    Numbers::All([raw, normalised, _, value]) => {
+                        PartRow::All((place, raw, normalised, value))
+                    }
+                }
+            }
+            (_, numbers) => PartRow::Named((part.name.into(), numbers)),
+        }
+    }
+
+    fn name<'a>(&'a self, called: &'a Called) -> Result<&'a str> {
+        match called {
+            Called::Name(name) => Ok(name),
+            Called::Number(place) => self.at(*place),
+        }
+    }
+
+    fn at(&self, place: u8) -> Result<&str> {
+        known(self.names.get(usize::from(place)).map(Cow::as_ref))
+    }
+
+    fn part_of(&self, row: &PartRow) -> Result<ScorePart> {
+        let (place, raw, normalised, value) = match row {
+            PartRow::Named((name, numbers)) => return Ok(numbers.part(signal(name)?)),
+            PartRow::Nothing((place,)) => (*place, 0.0, 0.0, None),
+            PartRow::Counted((place, both)) => (*place, *both, *both, None),
+            PartRow::ButValue((place, raw, normalised)) => (*place, *raw, *normalised, None),
+            PartRow::All((place, raw, normalised, value)) => (*place, *raw, *normalised, Some(*value)),
+        };
+        let weight = *known(self.weights.get(usize::from(place)))?;
+        let value = value.unwrap_or(weight * normalised);
+        Ok(ScorePart { name: signal(self.at(place)?)?, raw, normalised, weight, value })
+    }
+}
+
+/// A part of a line. Where the signal has the weight that stands with its name, only what cannot be told from that: nothing if
+/// nothing was counted; what was counted; before it what was measured, if it is not the same; behind it the value, if it is not
+/// the product. Else, and in rows of before, name and [`Numbers`].
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+enum PartRow {
+    Nothing((u8,)),
+    Counted((u8, f32)),
+    ButValue((u8, f32, f32)),
+    All((u8, f32, f32, f32)),
+    Named((Name, Numbers)),
+}
+
+fn is_same(one: f32, other: f32) -> bool {
+    one.to_bits() == other.to_bits()
+}
+
 /// Writes a receipt.
 ///
 /// # Errors
 /// `Unsupported` for a cause of a gap that this version does not know.
 pub(crate) fn write(receipt: &Receipt) -> Result<String> {
+    let mut names = Names::of_signals(&receipt.lines);
+    let lines = receipt.lines.iter().map(|line| line_row(line, &mut names)).collect();
     let omitted = |omitted: &Omitted| {
-        let (section, reason) = (omitted.section.as_str(), omitted.reason.as_str());
-        (omitted.record.to_string(), section.into(), reason.into(), omitted.score)
+        let (section, reason) = (names.call(omitted.section.as_str()), names.call(omitted.reason.as_str()));
+        (omitted.record.to_string(), section, reason, omitted.score)
     };
+    let omitted = receipt.omitted.iter().map(omitted).collect();
     let gap = |gap: &Gap| Ok((gap.layer.as_str().into(), cause_row(gap.cause)?));
     let row = ReceiptRow {
         id: receipt.id.to_string(),
         session: receipt.session.as_str().to_owned(),
         at: receipt.at.as_micros(),
         version: receipt.version.clone(),
-        settings: receipt.settings_hash,
+        settings: Hash(receipt.settings_hash),
         head: receipt.head.0.map(|seq| seq.0),
         model: receipt.model.as_ref().map(|model| model.as_str().to_owned()),
         tokenizer: receipt.tokenizer.clone(),
@@ -97,17 +213,19 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
         blocks: receipt
             .blocks
             .iter()
-            .map(|block| (block.kind.as_str().into(), block.tokens.0, block.hash))
+            .map(|block| (block.kind.as_str().into(), block.tokens.0, Hash(block.hash)))
             .collect(),
-        lines: receipt.lines.iter().map(line_row).collect(),
-        omitted: receipt.omitted.iter().map(omitted).collect(),
+        lines,
+        omitted,
         counts: receipt
             .omitted_counts
             .iter()
             .map(|(reason, count)| (reason.as_str().into(), *count))
             .collect(),
         gaps: receipt.gaps.iter().map(gap).collect::<Result<_>>()?,
-        seal: receipt.seal.map(|seal| (seal.hash, seal.lines, seal.omitted)),
+        seal: receipt.seal.map(|seal| (Hash(seal.hash), seal.lines, seal.omitted)),
+        names: names.names,
+        weights: names.weights,
     };
     super::write_sealed(&row)
 }
@@ -118,8 +236,9 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
 /// `Corrupt` when it is not what was written.
 pub(crate) fn read(stored: &str) -> Result<Receipt> {
     let row: ReceiptRow = super::read_sealed(stored)?;
-    let block = |(kind, tokens, hash): (Name, u32, [u8; 32])| {
-        Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash })
+    let names = Names { names: row.names, weights: row.weights };
+    let block = |(kind, tokens, hash): (Name, u32, Hash<32>)| {
+        Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash: hash.0 })
     };
     let gap = |(name, cause): (Name, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
     Ok(Receipt {
@@ -127,39 +246,39 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
         session: named(SessionId::new(row.session))?,
         at: named(Timestamp::from_micros(row.at))?,
         version: row.version,
-        settings_hash: row.settings,
+        settings_hash: row.settings.0,
         head: Cursor(row.head.map(Seq)),
         model: named(row.model.map(ModelId::new).transpose())?,
         tokenizer: row.tokenizer,
         budget: TokenCount(row.budget),
         tokens: TokenCount(row.tokens),
         blocks: row.blocks.into_iter().map(block).collect::<Result<_>>()?,
-        lines: row.lines.into_iter().map(line_of).collect::<Result<_>>()?,
-        omitted: row.omitted.into_iter().map(omitted_of).collect::<Result<_>>()?,
+        lines: row.lines.into_iter().map(|line| line_of(line, &names)).collect::<Result<_>>()?,
+        omitted: row.omitted.into_iter().map(|omitted| omitted_of(omitted, &names)).collect::<Result<_>>()?,
         omitted_counts: row
             .counts
             .into_iter()
             .map(|(name, count)| Ok((reason(&name)?, count)))
             .collect::<Result<_>>()?,
         gaps: row.gaps.into_iter().map(gap).collect::<Result<_>>()?,
-        seal: row.seal.map(|(hash, lines, omitted)| ReceiptSeal { hash, lines, omitted }),
+        seal: row.seal.map(|(hash, lines, omitted)| ReceiptSeal { hash: hash.0, lines, omitted }),
     })
 }
 
-fn line_row(line: &ReceiptLine) -> LineRow {
+fn line_row(line: &ReceiptLine, names: &mut Names) -> LineRow {
     LineRow {
-        block: line.block.as_str().into(),
-        section: line.section.as_str().into(),
+        block: names.call(line.block.as_str()),
+        section: names.call(line.section.as_str()),
         record: line.record.to_string(),
         producer: line.producer.as_ref().map(|producer| (producer.id.clone(), producer.version)),
         sources: line.sources.iter().map(source_row).collect(),
         trust: entry::trust_code(line.trust),
         level: codec::level_code(line.level),
-        parts: line.parts.iter().map(|part| (part.name.into(), Numbers::of(part))).collect(),
+        parts: line.parts.iter().map(|part| names.part(part)).collect(),
         score: line.score,
-        because: line.because.as_str().into(),
+        because: names.call(line.because.as_str()),
         tokens: line.tokens.0,
-        hash: line.content_hash,
+        hash: Hash(line.content_hash),
     }
 }
 
@@ -179,7 +298,6 @@ enum Numbers {
 impl Numbers {
     fn of(part: &ScorePart) -> Self {
         let ScorePart { raw, normalised, weight, value, .. } = *part;
-        let is_same = |one: f32, other: f32| one.to_bits() == other.to_bits();
         if !is_same(value, weight * normalised) {
             Self::All([raw, normalised, weight, value])
         } else if !is_same(raw, normalised) {
@@ -204,29 +322,31 @@ impl Numbers {
     }
 }
 
-fn line_of(row: LineRow) -> Result<ReceiptLine> {
-    let part = |(name, numbers): (Name, Numbers)| Ok(numbers.part(signal(&name)?));
+fn line_of(row: LineRow, names: &Names) -> Result<ReceiptLine> {
     Ok(ReceiptLine {
-        block: block_kind(&row.block)?,
-        section: known(Section::from_name(&row.section))?,
+        block: block_kind(names.name(&row.block)?)?,
+        section: known(Section::from_name(names.name(&row.section)?))?,
         record: named(row.record.parse::<RecordRef>())?,
         producer: row.producer.map(|(id, version)| Producer { id, version }),
         sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
         trust: entry::trust(row.trust)?,
         level: codec::level(row.level)?,
-        parts: row.parts.into_iter().map(part).collect::<Result<_>>()?,
+        parts: row.parts.iter().map(|part| names.part_of(part)).collect::<Result<_>>()?,
         score: row.score,
-        because: because(&row.because)?,
+        because: because(names.name(&row.because)?)?,
         tokens: TokenCount(row.tokens),
-        content_hash: row.hash,
+        content_hash: row.hash.0,
     })
 }
 
-fn omitted_of((record, section, why, score): (String, Name, Name, f32)) -> Result<Omitted> {
+fn omitted_of(
+    (record, section, why, score): (String, Called, Called, f32),
+    names: &Names,
+) -> Result<Omitted> {
     Ok(Omitted {
         record: named(record.parse::<RecordRef>())?,
-        section: known(Section::from_name(&section))?,
-        reason: reason(&why)?,
+        section: known(Section::from_name(names.name(&section)?))?,
+        reason: reason(names.name(&why)?)?,
         score,
     })
 }
@@ -322,6 +442,8 @@ fn signal(name: &str) -> Result<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use mnemal_core::{EventId, Level, Source, Span, Trust};
+
     use super::*;
 
     fn part([raw, normalised, weight, value]: [f32; 4]) -> ScorePart {
@@ -352,5 +474,103 @@ mod tests {
         assert_eq!(old.part("words"), part([11.148_734, 1.0, 0.091_784_686, 0.091_784_686]));
         assert_eq!(read("[]").unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(read("[1, 1, 1, 1, 1]").unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    fn line(record: u128, parts: Vec<ScorePart>) -> ReceiptLine {
+        ReceiptLine {
+            block: BlockKind::Volatile,
+            section: Section::Recall,
+            record: RecordRef::Event(EventId(record)),
+            producer: None,
+            sources: vec![Source { event: EventId(record), span: Span { start: 0, end: 9 } }],
+            trust: Trust::User,
+            level: Level::User,
+            parts,
+            score: 0.5,
+            because: Because::Query,
+            tokens: TokenCount(7),
+            content_hash: [9; 16],
+        }
+    }
+
+    fn a_receipt() -> Receipt {
+        let time = ScorePart { name: "time", raw: 0.0, normalised: 0.0, weight: 0.1, value: 0.0 };
+        let omitted = |record, reason, score| Omitted {
+            record: RecordRef::Event(EventId(record)),
+            section: Section::Recent,
+            reason,
+            score,
+        };
+        Receipt {
+            id: ReceiptId(1),
+            session: SessionId::new("s").unwrap(),
+            at: Timestamp::EPOCH,
+            version: "1".to_owned(),
+            settings_hash: [1; 16],
+            head: Cursor(Some(Seq(5))),
+            model: None,
+            tokenizer: "bytes".to_owned(),
+            budget: TokenCount(100),
+            tokens: TokenCount(14),
+            blocks: vec![BlockReceipt { kind: BlockKind::Volatile, tokens: TokenCount(14), hash: [3; 32] }],
+            lines: vec![
+                line(1, vec![part([0.7, 0.7, 0.3, 0.7 * 0.3]), time]),
+                line(2, vec![part([11.5, 0.9, 0.3, 0.9 * 0.3]), time]),
+                line(3, vec![part([11.5, 0.9, 0.3, 0.1]), time]),
+                line(4, vec![part([0.7, 0.7, 0.25, 0.7 * 0.25]), time]),
+            ],
+            omitted: vec![omitted(6, OmittedReason::Budget, 0.4), omitted(7, OmittedReason::BelowFloor, 0.1)],
+            omitted_counts: vec![(OmittedReason::BelowFloor, 1), (OmittedReason::Budget, 1)],
+            gaps: vec![Gap { layer: Layer::Graph, cause: GapCause::NotConfigured }],
+            seal: Some(ReceiptSeal { hash: [4; 32], lines: 4, omitted: 2 }),
+        }
+    }
+
+    #[test]
+    fn a_receipt_comes_back_and_says_each_name_once() {
+        let receipt = a_receipt();
+        let stored = write(&receipt).unwrap();
+        assert_eq!(read(&stored).unwrap(), receipt);
+        // A signal that has another weight in one line is written there whole.
+        for (name, times) in [("time", 1), ("words", 2), (Section::Recall.as_str(), 1), ("below_floor", 2)] {
+            assert_eq!(stored.matches(&format!("\"{name}\"")).count(), times, "{name} in {stored}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_before_is_read() {
+        let receipt = Receipt {
+            lines: vec![line(1, vec![part([0.7, 0.7, 0.3, 0.7 * 0.3])])],
+            omitted: a_receipt().omitted.into_iter().take(1).collect(),
+            omitted_counts: Vec::new(),
+            gaps: Vec::new(),
+            seal: None,
+            ..a_receipt()
+        };
+        let numbers = |byte: u8, count: usize| format!("{:?}", vec![byte; count]);
+        let (one, six) = (EventId(1), EventId(6));
+        let before = format!(
+            r#"{{"id":"{}","session":"s","at":0,"version":"1","settings":{},"head":5,"model":null,"tokenizer":"bytes",
+            "budget":100,"tokens":14,"blocks":[["volatile",14,{}]],"lines":[{{"block":"volatile","section":"recall",
+            "record":"{one}","producer":null,"sources":[["{one}",0,9]],"trust":{},"level":{},"parts":[["words",[0.7,0.3]]],
+            "score":0.5,"because":"query","tokens":7,"hash":{}}}],"omitted":[["{six}","recent","budget",0.4]],"counts":[],
+            "gaps":[]}}"#,
+            ReceiptId(1),
+            numbers(1, 16),
+            numbers(3, 32),
+            entry::trust_code(Trust::User),
+            codec::level_code(Level::User),
+            numbers(9, 16),
+        );
+        assert_eq!(read(&before).unwrap(), receipt);
+    }
+
+    #[test]
+    fn a_number_that_stands_for_no_name_is_damage() {
+        let stored = write(&a_receipt()).unwrap();
+        let json = stored.split_at(16).1;
+        let start = json.find("\"names\"").unwrap();
+        let damaged = format!("{}\"names\":[],\"weights\":[]}}", &json[..start]);
+        assert_eq!(read(&damaged).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }
