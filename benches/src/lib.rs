@@ -1,5 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+/// The allocator of the program, so that its costs are those that are measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub mod dates;
 pub mod extraction;
 pub mod feedback;

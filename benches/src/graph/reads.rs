@@ -1,10 +1,9 @@
 //! What is asked of a graph: one entity with all that is known of it, and what lies around it.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use anyhow::{Context as _, Result};
-use mnemal::{AsOf, EntityFilter, Graph, Memory, Timestamp};
+use anyhow::{Context as _, Result, ensure};
+use mnemal::{AsOf, EntityFilter, Timestamp};
 
 use super::Told;
 use crate::cpu::{Cost, Watch, quantile};
@@ -13,8 +12,6 @@ use crate::words::Dice;
 
 /// The seed of the names that are asked for.
 const SEED: u64 = 7;
-/// Sentences that are shown of one entity, as by the command.
-const SENTENCES: usize = 20;
 /// Most facts of a neighbourhood. Source: own choice, more than any context takes.
 const AROUND: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 /// Facts from which on the times are asked for.
@@ -47,8 +44,10 @@ pub async fn reads(told: &Told, wanted: Reads) -> Result<Vec<Figure>> {
     for _ in 0..wanted.samples {
         let one = all.get(dice.below(all.len())).context("a graph without entities")?;
         let watch = Watch::start()?;
-        show(&memory, &one.name, as_of).await?;
+        // By its id, because several may have the name; the command does the rest with this one call.
+        let portrait = memory.portrait(&one.id.to_string(), as_of).await?;
         shown.push(watch.stop()?);
+        ensure!(portrait.gaps.is_empty(), "a portrait lacks a part: {:?}", portrait.gaps);
         let watch = Watch::start()?;
         let found = graph.neighbourhood(&[one.id], 2, AROUND, as_of).await?;
         around.push(watch.stop()?);
@@ -75,21 +74,4 @@ pub async fn reads(told: &Told, wanted: Reads) -> Result<Vec<Figure>> {
         wall("neighbourhood of two hops, wall p50", &around),
         Figure::new("facts in the largest neighbourhood", size, walked as f64, "facts"),
     ])
-}
-
-/// Asks the facade for what the command shows.
-async fn show(memory: &Memory, name: &str, as_of: AsOf) -> Result<()> {
-    let graph: Graph = memory.graph().await?.value;
-    for entity in graph.named(name, as_of).await? {
-        let facts = graph.about(&[entity.id], as_of).await?;
-        let ids = facts.iter().flat_map(|fact| [Some(fact.subject), fact.object.entity()]).flatten();
-        graph.entities(ids, as_of).await?;
-        graph.mentions(entity.id, as_of).await?;
-        let sources: BTreeSet<_> =
-            facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event).collect();
-        for event in sources.into_iter().take(SENTENCES) {
-            memory.get(event).await?;
-        }
-    }
-    Ok(())
 }

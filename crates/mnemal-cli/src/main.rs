@@ -25,6 +25,10 @@ use clap::Parser as _;
 use crate::args::Args;
 use crate::output::Output;
 
+/// A context takes some ten thousand small pieces of memory and gives them back; the system's allocator took a fifth of its time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let [_, word, kind] = arguments.as_slice()

@@ -54,8 +54,11 @@ impl Account<'_> {
     /// Returns the best omissions.
     pub(crate) fn omitted(&self) -> Vec<Omitted> {
         let mut all: Vec<Omitted> = self.left_out().collect();
+        if all.len() > LISTED {
+            all.select_nth_unstable_by(LISTED, best_first);
+            all.truncate(LISTED);
+        }
         all.sort_by(best_first);
-        all.truncate(LISTED);
         all
     }
 

@@ -1,8 +1,9 @@
 //! Which candidates say the same, and which of them wins.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::iter::successors;
 
+use foldhash::{HashMap, HashMapExt as _};
 use mnemal_core::{EventId, RecordRef, Span};
 
 use crate::candidate::{Candidate, Gist};
@@ -40,8 +41,10 @@ struct Winners<'a> {
     candidates: &'a [Candidate],
     threshold: f32,
     places: Vec<usize>,
-    /// Numbers in `places` of those whose first word pairs have this one; a near one shares at least one of them.
-    by_pair: HashMap<u64, Vec<usize>>,
+    /// By a word pair the last of `pairs` that has it; a near one shares at least one with the first of a winner.
+    by_pair: HashMap<u64, usize>,
+    /// First word pairs of winners: the number of each in `places`, and the last one before it that has the same pair.
+    pairs: Vec<(usize, Option<usize>)>,
     by_hash: HashMap<[u8; 16], usize>,
     /// What was made from an event: the words of it that are a source, and the place of what rests on them.
     derived: HashMap<EventId, Vec<(Span, usize)>>,
@@ -52,9 +55,10 @@ impl<'a> Winners<'a> {
         Self {
             candidates,
             threshold,
-            places: Vec::new(),
-            by_pair: HashMap::new(),
-            by_hash: HashMap::new(),
+            places: Vec::with_capacity(candidates.len()),
+            by_pair: HashMap::with_capacity(2 * candidates.len()),
+            pairs: Vec::with_capacity(2 * candidates.len()),
+            by_hash: HashMap::with_capacity(candidates.len()),
             derived: HashMap::new(),
         }
     }
@@ -71,8 +75,10 @@ impl<'a> Winners<'a> {
 
     /// Returns the first winner that says nearly the same.
     fn near(&self, gist: &Gist) -> Option<usize> {
-        let sharing = gist.telling(self.threshold).iter().filter_map(|pair| self.by_pair.get(pair));
-        let mut numbers: Vec<usize> = sharing.flatten().copied().collect();
+        let pair = |place: usize| self.pairs.get(place);
+        let last = gist.telling(self.threshold).iter().filter_map(|pair| self.by_pair.get(pair));
+        let sharing = last.flat_map(|last| successors(pair(*last), |(_, before)| pair((*before)?)));
+        let mut numbers: Vec<usize> = sharing.map(|(number, _)| *number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let is_near = |place: &usize| {
@@ -93,7 +99,8 @@ impl<'a> Winners<'a> {
 
     fn add(&mut self, place: usize, candidate: &Candidate) {
         for pair in candidate.written.gist.telling(self.threshold) {
-            self.by_pair.entry(*pair).or_default().push(self.places.len());
+            let before = self.by_pair.insert(*pair, self.pairs.len());
+            self.pairs.push((self.places.len(), before));
         }
         self.places.push(place);
         self.by_hash.entry(candidate.written.hash).or_insert(place);

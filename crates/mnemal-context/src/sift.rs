@@ -1,7 +1,6 @@
 //! From fragments to candidates: what may not become a line is set apart with its reason.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 use mnemal_core::{
     ContextRequest, Fragment, Level, Omitted, OmittedReason, Producer, RecordRef, Section, Seen,
     TokenCounter, Within,
@@ -143,7 +142,8 @@ fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
     };
     // A sentence about a record is not the record: what another producer made of it is another candidate.
     // What the user wants is offered twice: always, and for the question, where it may be one of very many.
-    let mut places: HashMap<(RecordRef, Option<&Producer>, bool), usize> = HashMap::new();
+    let mut places: HashMap<(RecordRef, Option<&Producer>, bool), usize> =
+        HashMap::with_capacity(fragments.len());
     let mut kept: Vec<(usize, &Fragment)> = Vec::with_capacity(fragments.len());
     for (number, fragment) in fragments.iter().enumerate() {
         let key = (fragment.record, fragment.producer.as_ref(), is_stated(fragment));

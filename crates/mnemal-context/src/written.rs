@@ -1,11 +1,11 @@
 //! Lines as they were written for earlier contexts, with what was computed of them.
 
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
+use foldhash::quality::RandomState;
 use mnemal_core::{Fragment, SpaceId, Speaker, TokenCount, TokenCounter, TokenParts};
 
 use crate::candidate::{Gist, cost, cut, is_stated};

@@ -1,7 +1,7 @@
 //! Offers what a user said of how he wants things for a request about the same, chosen by topic.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use mnemal_extract::question;
 use mnemal_text::fold;
 
 use crate::same::Same;
-use crate::source::best;
+use crate::source::{best, lines_of};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
 
 /// Preferences that are offered however many there are, where a request asks for advice or work. Source: ADR 56.
@@ -25,6 +25,9 @@ const OFFERED: usize = 60;
 const ONE_OF: usize = 5;
 /// What any other request is offered of these numbers: it asks for something that was said. Source: ADR 56.
 const ELSE_OFFERED: (usize, usize) = (20, 20);
+/// Tokens of a line of them: more than a budget holds of such lines are not offered to any request. Source: a line has 29 on average
+/// (ADR 56), and they may take .8 of what is left for the question.
+const LINE_TOKENS: u32 = 16;
 /// What the words of another person than the user count beside his own, 0 to 1. Source: own choice; his own stand before them,
 /// and theirs where there is room.
 const OF_OTHERS: f32 = 0.5;
@@ -240,8 +243,10 @@ impl PreferenceSource {
             standing.places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref).collect();
         let found = standing.topics.near(&asked, requests.as_deref());
         let voices = Voices::of(&all, query);
+        let names: HashSet<Option<&str>> = all.iter().map(|one| name(one)).collect();
+        let weights: HashMap<_, f32> = names.into_iter().map(|name| (name, voices.weight(name))).collect();
         let rated = |(place, (one, near)): (usize, (&&Learning, Near))| {
-            let voice = voices.weight(one);
+            let voice = weights.get(&name(one)).copied().unwrap_or(OF_OTHERS);
             let sum = parts(near, voice).iter().flatten().map(|part| part.value).sum();
             Rated { score: Score::new(sum), place, near, voice }
         };
@@ -249,7 +254,8 @@ impl PreferenceSource {
         let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
         let best_first =
             |a: &Rated, b: &Rated| b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place));
-        best(&mut rated, least + all.len() / one_of, best_first);
+        let most = (least + all.len() / one_of).min(lines_of(request.budget, LINE_TOKENS));
+        best(&mut rated, most, best_first);
         let offered = |one: Rated| Some(fragment(all.get(one.place)?, one.score, parts(one.near, one.voice)));
         gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
@@ -286,9 +292,9 @@ impl Voices {
         Self { has_own: all.iter().any(|one| name(one).is_none()), named }
     }
 
-    fn weight(&self, preference: &Learning) -> f32 {
+    fn weight(&self, name: Option<&str>) -> f32 {
         let is_named = |name: &str| name.split(' ').any(|part| self.named.iter().any(|word| word == part));
-        match name(preference).map(fold) {
+        match name.map(fold) {
             Some(name) if self.has_own && !is_named(&name) => OF_OTHERS,
             _ => 1.0,
         }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use mnemal_core::{
     Basis, Because, Category, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Label, Layer,
     Learning, LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, RecordRef, Result,
-    Score, ScorePart, Section, Slot, Timestamp, Zone,
+    Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
 };
 
 use crate::decay::Decay;
@@ -21,6 +21,9 @@ const WORTHY: f32 = 0.7;
 const UNASKED: usize = 5;
 /// Most notes offered for one section. Source: NB-54, at most 200 active learnings.
 const OFFERED: usize = 200;
+/// Fewest tokens of a line with level, day and id, so that more notes than this fills could not stand in the whole context.
+/// Source: the shortest lines of 600 contexts have 34 (`bench latency --life`).
+const LINE_TOKENS: u32 = 32;
 /// How sure a warning of a tool must be where a conversation begins, 0 to 1, and most of them. Source: BA-38.
 const WARNED: (f32, usize) = (0.6, 5);
 /// The tag of what a person has pinned. Source: AD-31.
@@ -101,11 +104,12 @@ impl NotesSource {
         placed.extend(wanted);
         placed.sort_by_key(|(standing, _)| standing.section);
         let best_first = |(a, _): &&Placed<'_>, (b, _): &&Placed<'_>| a.cmp_in_section(b);
+        let most = OFFERED.min(lines_of(request.budget, LINE_TOKENS));
         let mut fragments: Vec<Fragment> = Vec::new();
         for of_section in placed.chunk_by(|(a, _), (b, _)| a.section == b.section) {
             let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
             let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
-            best(&mut chosen, if is_unasked { UNASKED } else { OFFERED }, best_first);
+            best(&mut chosen, if is_unasked { UNASKED } else { most }, best_first);
             let mut warnings = 0;
             chosen.retain(|(standing, note)| {
                 let is_warning = standing.is_of_a_tool && !is_of_tool(note, request);
@@ -218,6 +222,11 @@ pub(crate) fn best<T>(all: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> O
     }
     all.truncate(most);
     all.sort_unstable_by(order);
+}
+
+/// Returns how many lines of so many tokens a budget holds, at least one.
+pub(crate) fn lines_of(budget: TokenCount, line: u32) -> usize {
+    (budget.0 / line).max(1) as usize
 }
 
 /// Whether a conversation begins whose host has room for what nobody asked for.
