@@ -406,11 +406,30 @@ fn says(fact: &Fact, version: &Version) -> bool {
 /// Whether a version keeps what a fact rests on and adds what is heard now. What a merge brings was known before and of
 /// another: with it the fact is another version, or the past would change.
 fn goes_on(fact: &Fact, version: &Version, now: Timestamp) -> bool {
-    fact.supports.iter().all(|support| version.supports.contains(support))
-        && version
-            .supports
-            .iter()
-            .all(|support| support.recorded_at == now || fact.supports.contains(support))
+    let (known, heard) = (BySource::new(&fact.supports), BySource::new(&version.supports));
+    known.all().all(|support| heard.has(support))
+        && heard.all().all(|support| support.recorded_at == now || known.has(support))
+}
+
+/// What a fact rests on, found by its source: of somebody who is talked of every day there are thousands.
+struct BySource<'a>(Vec<&'a Support>);
+
+impl<'a> BySource<'a> {
+    fn new(supports: &'a [Support]) -> Self {
+        let mut supports: Vec<&Support> = supports.iter().collect();
+        supports.sort_by_key(|support| support.source);
+        Self(supports)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'a Support> {
+        self.0.iter().copied()
+    }
+
+    fn has(&self, wanted: &Support) -> bool {
+        let first = self.0.partition_point(|support| support.source < wanted.source);
+        let of_source = self.0.iter().skip(first).take_while(|support| support.source == wanted.source);
+        of_source.into_iter().any(|support| *support == wanted)
+    }
 }
 
 fn order(version: &Version) -> (String, Option<String>, String, Option<mnemal_core::WorldTime>, u8) {

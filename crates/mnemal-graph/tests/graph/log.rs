@@ -233,7 +233,7 @@ impl Life {
 
     /// Steps to the head.
     pub(crate) fn step(&self, limit: NonZeroUsize) {
-        for _ in 0..1_000 {
+        for _ in 0..10_000 {
             if now(self.projector.step(limit)).unwrap().behind == 0 {
                 return;
             }
