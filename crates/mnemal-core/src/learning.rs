@@ -1,8 +1,8 @@
 //! Notes and other learnings, folded from decisions in the log.
 
 use crate::{
-    AgentId, Category, Confidence, EventId, Importance, LearningId, Level, NoteKey, Producer, RuleId,
-    SessionId, Source, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within,
+    AgentId, AntiPattern, Category, Confidence, EventId, Importance, LearningId, Level, NoteKey, Producer,
+    RuleId, SessionId, Source, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within,
 };
 
 /// What kind of learning it is.
@@ -108,6 +108,48 @@ pub enum Leave {
     Asked,
 }
 
+/// What taught a learning.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LearntFrom {
+    /// What the user says about work that was done for him.
+    UserFeedback,
+    /// Results of a tool that say that it failed.
+    ToolErrors,
+}
+
+impl LearntFrom {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UserFeedback => "user_feedback",
+            Self::ToolErrors => "tool_error_pattern",
+        }
+    }
+}
+
+/// Whether a learning speaks for what it is about or against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sentiment {
+    /// It is to be done, or so.
+    Positive,
+    /// It is only to be known.
+    Neutral,
+    /// It is to be left, or it fails.
+    Negative,
+}
+
+impl Sentiment {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Positive => "positive",
+            Self::Neutral => "neutral",
+            Self::Negative => "negative",
+        }
+    }
+}
+
 /// Whether what was said is to be done or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stance {
@@ -170,6 +212,8 @@ pub struct Learning {
     pub importance: Importance,
     /// Its text; of a user's message the sentence, verbatim.
     pub content: String,
+    /// What an anti-pattern says, part by part; `None` for every other kind, and where its words do not show the parts.
+    pub pattern: Option<AntiPattern>,
     /// How it came to be.
     pub basis: Basis,
     /// The probability that it is meant so.
@@ -229,6 +273,40 @@ impl Learning {
     pub fn ended_at(&self, at: Timestamp) -> Option<Timestamp> {
         let away = self.away.iter().find(|(from, until)| *from <= at && at < *until);
         away.map(|(from, _)| *from).or_else(|| self.expired_at.filter(|end| *end <= at))
+    }
+
+    /// Returns what taught it; `None` for what was stored, and for what the engine concluded.
+    pub fn learnt_from(&self) -> Option<LearntFrom> {
+        match self.kind {
+            LearningKind::Tool => Some(LearntFrom::ToolErrors),
+            _ => self.signal.is_some().then_some(LearntFrom::UserFeedback),
+        }
+    }
+
+    /// Returns whether it speaks for what it is about or against it.
+    pub fn sentiment(&self) -> Sentiment {
+        match (self.kind, self.signal.as_ref().map(|signal| signal.stance)) {
+            (LearningKind::AntiPattern | LearningKind::Tool, _) | (_, Some(Stance::Leave)) => {
+                Sentiment::Negative
+            }
+            (_, Some(Stance::Do)) | (LearningKind::Preference, None) => Sentiment::Positive,
+            (LearningKind::Note | LearningKind::Insight, None) => Sentiment::Neutral,
+        }
+    }
+
+    /// Returns what to do because of it, in the words of who said it; `None` where it says only what not to do, or what to know.
+    pub fn recommendation(&self) -> Option<&str> {
+        match (self.kind, self.sentiment()) {
+            (LearningKind::AntiPattern, _) => self.pattern.as_ref()?.instead.as_deref(),
+            (_, Sentiment::Positive) => Some(&self.content),
+            _ => None,
+        }
+    }
+
+    /// Returns the last change of what was believed of it.
+    pub fn updated_at(&self) -> Timestamp {
+        let back = self.away.iter().map(|(_, until)| *until);
+        back.chain(self.expired_at).fold(self.created_at, Ord::max)
     }
 
     /// Returns since when it held, as it was believed at a moment: since it was known, or was taken out again last.

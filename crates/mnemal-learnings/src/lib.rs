@@ -14,6 +14,7 @@ mod notes;
 mod same;
 mod source;
 
+mod objective;
 mod preferences;
 mod profile;
 mod topic;
@@ -21,6 +22,7 @@ mod topic;
 pub use crate::decay::Decay;
 pub use crate::fold::{is_learned, note_id, producer};
 pub use crate::notes::Notes;
+pub use crate::objective::Objective;
 pub use crate::operate::timeline_key;
 pub use crate::preferences::PreferenceSource;
 pub use crate::profile::{ProfileHeading, profile};

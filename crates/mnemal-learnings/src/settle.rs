@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mnemal_core::{Basis, Confidence, Learning, LearningStatus, Verdict};
+use mnemal_core::{Basis, Confidence, Learning, LearningKind, LearningStatus, Verdict};
 
 /// What evidence must weigh together. Source: RB-62, one very irritated, two mild or three casual signals.
 const ENOUGH: f32 = 3.0;
@@ -16,7 +16,8 @@ const FURTHER_SUPPORT: f32 = 0.1;
 /// Sets status, version, supports and times of all rows of one key, whatever they were.
 ///
 /// What is told holds until something else is told. What is inferred holds when the messages of one stance weigh enough, and
-/// never against what is told or what a person put away.
+/// never against what is told or what a person put away. An anti-pattern that names no alternative waits for one, whatever it weighs
+/// (RB-24), and counts as evidence.
 pub(crate) fn settle(group: &mut [Learning]) {
     group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
     let is_blocked = group.iter().any(|row| row.verdict.is_some());
@@ -69,8 +70,10 @@ fn evidence(group: &[Learning], place: usize) -> (u32, bool) {
             sessions.insert(&other.session);
         }
     }
+    let says_all = row.kind != LearningKind::AntiPattern
+        || row.pattern.as_ref().is_none_or(|pattern| pattern.instead.is_some());
     let is_enough = heaviest >= ENOUGH || (weight >= ENOUGH && sessions.len() >= SESSIONS);
-    (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough)
+    (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough && says_all)
 }
 
 fn confidence(supports: u32) -> Confidence {

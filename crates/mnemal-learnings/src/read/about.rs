@@ -1,6 +1,6 @@
 //! What a message is about: messages of one key meet, and contradict each other when they say different things.
 
-use mnemal_core::{NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
+use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
 use mnemal_extract::{Aspect, Feedback, Note, NoteKind};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
@@ -48,6 +48,8 @@ const LESS: [&str; 11] = [
 ];
 const MORE: [&str; 9] =
     ["long", "longer", "more", "detailed", "thorough", "elaborate", "verbose", "wordy", "länger"];
+/// Words of using, which do not tell one tool from another. Source: own choice.
+const USING: [&str; 4] = ["use", "using", "used", "keep"];
 /// Words of feeling, which say how and not what. Source: own choice, from the cues of the pack of notes.
 const FEELING: [&str; 28] = [
     "love",
@@ -97,13 +99,22 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts.
-    pub(super) fn of_feedback(kept: &NewEvent, said: &Feedback) -> Option<(Self, Span)> {
-        let span = sentence(shortened(&kept.content), said.span).filter(|_| is_lasting(said))?;
+    /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts. What is said of an
+    /// anti-pattern meets by what it says not to do.
+    pub(super) fn of_feedback(
+        kept: &NewEvent,
+        said: &Feedback,
+        pattern: Option<&AntiPattern>,
+    ) -> Option<(Self, Span)> {
+        let is_kept = pattern.is_some() || is_lasting(said);
+        let span = sentence(shortened(&kept.content), said.span).filter(|_| is_kept)?;
         let text = span.of(&kept.content)?;
         let said_of_it = Words::of(text, &[]);
-        let value = said.value.as_deref().map(|value| Words::of(value, &[])).unwrap_or_default();
-        let is_of_case = fold(text).split_whitespace().any(|word| CASES.contains(&word));
+        let avoid = pattern.map(|pattern| Words::of(&pattern.avoid, &USING));
+        let value = || said.value.as_deref().map(|value| Words::of(value, &[])).unwrap_or_default();
+        let value = avoid.unwrap_or_else(value);
+        let ruled = pattern.map_or(text, |pattern| &pattern.avoid);
+        let is_of_case = fold(ruled).split_whitespace().any(|word| CASES.contains(&word));
         let direction =
             matches!(said.aspect, Aspect::Length | Aspect::Detail).then(|| direction(text)).flatten();
         let apart = if SINGLE.contains(&said.aspect) && !is_of_case {
@@ -116,7 +127,8 @@ impl About {
         let aspect = said.aspect.as_str();
         let path = format!("{}/{aspect}", segment(&said.target));
         let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
-        let stance = direction.unwrap_or_else(|| stance(said.polarity));
+        let stance =
+            direction.unwrap_or(if pattern.is_some() { Stance::Leave } else { stance(said.polarity) });
         Some((Self { path, apart, side, words: said_of_it.topics(), stance }, span))
     }
 

@@ -27,6 +27,7 @@ fn row(number: u32, (weight, session, stance): Said) -> Learning {
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: String::new(),
+        pattern: None,
         basis: if weight >= TOLD { Basis::Told } else { Basis::Inferred },
         confidence: Confidence::new(0.0),
         leave: Leave::Given,

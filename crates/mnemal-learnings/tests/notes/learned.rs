@@ -10,13 +10,13 @@ use proptest::prelude::*;
 use crate::log::{Space, at, key, now, remember};
 
 /// One turn: the conversation, who speaks, and what.
-type Turn<'a> = (&'a str, Origin, &'a str);
+pub(crate) type Turn<'a> = (&'a str, Origin, &'a str);
 
-const USER: Origin = Origin::UserDirect;
-const AGENT: Origin = Origin::Assistant;
+pub(crate) const USER: Origin = Origin::UserDirect;
+pub(crate) const AGENT: Origin = Origin::Assistant;
 
 impl Space {
-    fn say(&mut self, (session, origin, text): Turn<'_>) -> EventId {
+    pub(crate) fn say(&mut self, (session, origin, text): Turn<'_>) -> EventId {
         let kind = match origin {
             Origin::Assistant => EventKind::AssistantMessage,
             Origin::Document => EventKind::Document,
@@ -25,30 +25,30 @@ impl Space {
         self.append_with(kind, text, origin, |entry| entry.event.session = SessionId::new(session).unwrap())
     }
 
-    fn decide(&mut self, decision: Decision) -> EventId {
+    pub(crate) fn decide(&mut self, decision: Decision) -> EventId {
         self.append(EventKind::Decision(decision), "", USER)
     }
 
     /// What was learnt and holds, in the order in which it was said.
-    fn holds(&self) -> Vec<Learning> {
+    pub(crate) fn holds(&self) -> Vec<Learning> {
         let mut rows = self.learnt();
         rows.retain(|row| row.status == LearningStatus::Active);
         rows
     }
 
-    fn learnt(&self) -> Vec<Learning> {
+    pub(crate) fn learnt(&self) -> Vec<Learning> {
         let mut rows = self.rows();
         rows.retain(|row| row.key.as_ref().is_some_and(|key| key.as_str().starts_with("learned/")));
         rows.sort_by_key(|row| (row.created_at, row.id));
         rows
     }
 
-    fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         self.holds().into_iter().map(|row| row.content).collect()
     }
 }
 
-fn life(turns: &[Turn<'_>]) -> Space {
+pub(crate) fn life(turns: &[Turn<'_>]) -> Space {
     let mut space = Space::new();
     for turn in turns {
         space.say(*turn);
