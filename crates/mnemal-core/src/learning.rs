@@ -108,48 +108,6 @@ pub enum Leave {
     Asked,
 }
 
-/// What taught a learning.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LearntFrom {
-    /// What the user says about work that was done for him.
-    UserFeedback,
-    /// Results of a tool that say that it failed.
-    ToolErrors,
-}
-
-impl LearntFrom {
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::UserFeedback => "user_feedback",
-            Self::ToolErrors => "tool_error_pattern",
-        }
-    }
-}
-
-/// Whether a learning speaks for what it is about or against it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sentiment {
-    /// It is to be done, or so.
-    Positive,
-    /// It is only to be known.
-    Neutral,
-    /// It is to be left, or it fails.
-    Negative,
-}
-
-impl Sentiment {
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Positive => "positive",
-            Self::Neutral => "neutral",
-            Self::Negative => "negative",
-        }
-    }
-}
-
 /// Whether what was said is to be done or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stance {
@@ -157,6 +115,8 @@ pub enum Stance {
     Do,
     /// To be left, or not so.
     Leave,
+    /// Right as it is: it speaks for what holds, whichever that is.
+    Keep,
 }
 
 /// What one message of the user says about how he wants things, as it was read.
@@ -273,34 +233,6 @@ impl Learning {
     pub fn ended_at(&self, at: Timestamp) -> Option<Timestamp> {
         let away = self.away.iter().find(|(from, until)| *from <= at && at < *until);
         away.map(|(from, _)| *from).or_else(|| self.expired_at.filter(|end| *end <= at))
-    }
-
-    /// Returns what taught it; `None` for what was stored, and for what the engine concluded.
-    pub fn learnt_from(&self) -> Option<LearntFrom> {
-        match self.kind {
-            LearningKind::Tool => Some(LearntFrom::ToolErrors),
-            _ => self.signal.is_some().then_some(LearntFrom::UserFeedback),
-        }
-    }
-
-    /// Returns whether it speaks for what it is about or against it.
-    pub fn sentiment(&self) -> Sentiment {
-        match (self.kind, self.signal.as_ref().map(|signal| signal.stance)) {
-            (LearningKind::AntiPattern | LearningKind::Tool, _) | (_, Some(Stance::Leave)) => {
-                Sentiment::Negative
-            }
-            (_, Some(Stance::Do)) | (LearningKind::Preference, None) => Sentiment::Positive,
-            (LearningKind::Note | LearningKind::Insight, None) => Sentiment::Neutral,
-        }
-    }
-
-    /// Returns what to do because of it, in the words of who said it; `None` where it says only what not to do, or what to know.
-    pub fn recommendation(&self) -> Option<&str> {
-        match (self.kind, self.sentiment()) {
-            (LearningKind::AntiPattern, _) => self.pattern.as_ref()?.instead.as_deref(),
-            (_, Sentiment::Positive) => Some(&self.content),
-            _ => None,
-        }
     }
 
     /// Returns the last change of what was believed of it.

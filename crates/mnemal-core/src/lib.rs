@@ -63,8 +63,8 @@ pub use crate::index::{
 };
 pub use crate::key::InstallationKey;
 pub use crate::learning::{
-    Basis, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, LearntFrom, Leave,
-    Sentiment, Signal, Stance, Tally, Verdict,
+    Basis, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, Leave, Signal, Stance,
+    Tally, Verdict,
 };
 pub use crate::lease::{Lease, Turn};
 pub use crate::ledger::{Book, LedgerLine};

@@ -283,7 +283,7 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
         pattern: if is_pattern { read::stored_pattern(&kept.content) } else { None },
         basis: Basis::Told,
         confidence: Confidence::new(1.0),
-        leave: leave(&kept.content, remember.kind),
+        leave: leave(&kept.content, remember.kind, event.level),
         topics: Vec::new(),
         tool: None,
         session: kept.session.clone(),
@@ -307,12 +307,10 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
     })
 }
 
-/// Whether the user must be asked; what is only to be known is not acted on.
-fn leave(text: &str, kind: LearningKind) -> Leave {
-    match kind {
-        LearningKind::Note | LearningKind::Insight => Leave::Given,
-        _ => asked_by_topic(text),
-    }
+/// Whether the user must be asked. What he only wants known is not acted on; what others want known is, if it says what to do.
+fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
+    let is_note = matches!(kind, LearningKind::Note | LearningKind::Insight);
+    if is_note && (level == Level::User || !read::orders(text)) { Leave::Given } else { asked_by_topic(text) }
 }
 
 /// Whether the user must be asked about what a text says, whatever it is.

@@ -14,6 +14,7 @@ mod notes;
 mod same;
 mod source;
 
+mod lesson;
 mod objective;
 mod preferences;
 mod profile;
@@ -21,6 +22,7 @@ mod topic;
 
 pub use crate::decay::Decay;
 pub use crate::fold::{is_learned, note_id, producer};
+pub use crate::lesson::{LearntFrom, Sentiment, recommendation};
 pub use crate::notes::Notes;
 pub use crate::objective::Objective;
 pub use crate::operate::timeline_key;

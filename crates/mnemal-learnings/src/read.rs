@@ -16,7 +16,7 @@ use mnemal_text::sentences;
 use self::about::About;
 pub(crate) use self::about::{LEARNED, is_own};
 use self::pattern::pattern;
-pub(crate) use self::pattern::stored_pattern;
+pub(crate) use self::pattern::{orders, stored_pattern};
 
 /// Who makes what is learnt from messages, for the rows and their ids.
 const PRODUCER: &str = "learnings/told";
@@ -234,6 +234,8 @@ fn is_lasting(said: &Feedback) -> bool {
     let is_of_matter = said.aspect == Aspect::Timing && !names_work;
     match said.act {
         FeedbackAct::Directive | FeedbackAct::Preference => said.is_explicit || names_side || names_work,
+        // Praise of a side that an answer has once supports what is known of it; other praise names nothing.
+        FeedbackAct::Praise => about::SINGLE.contains(&said.aspect),
         FeedbackAct::Reject | FeedbackAct::Repair => {
             (names_side && !is_of_matter) || (said.alternative.is_some() && names_work)
         }

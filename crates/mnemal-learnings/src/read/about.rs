@@ -1,7 +1,7 @@
 //! What a message is about: messages of one key meet, and contradict each other when they say different things.
 
 use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
-use mnemal_extract::{Aspect, Feedback, Note, NoteKind};
+use mnemal_extract::{Aspect, Feedback, FeedbackAct, Note, NoteKind};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use super::{is_lasting, sentence, shortened, stance};
@@ -14,7 +14,8 @@ pub(crate) const LEARNED: &str = "learned/";
 const OWN: &str = "own/";
 /// Sides of which an answer has one at a time, so that another value is a contradiction. Source: own choice; on the other sides
 /// several rules can hold together.
-const SINGLE: [Aspect; 5] = [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
+pub(super) const SINGLE: [Aspect; 5] =
+    [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
 /// Words that make a rule hold for a case only, in the languages with a pack for feedback. Source: own choice.
 const CASES: [&str; 24] = [
     "when",
@@ -127,8 +128,12 @@ impl About {
         let aspect = said.aspect.as_str();
         let path = format!("{}/{aspect}", segment(&said.target));
         let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
-        let stance =
-            direction.unwrap_or(if pattern.is_some() { Stance::Leave } else { stance(said.polarity) });
+        let stance = match (said.act, direction) {
+            (FeedbackAct::Praise, _) => Stance::Keep,
+            (_, Some(direction)) => direction,
+            _ if pattern.is_some() => Stance::Leave,
+            _ => stance(said.polarity),
+        };
         Some((Self { path, apart, side, words: said_of_it.topics(), stance }, span))
     }
 

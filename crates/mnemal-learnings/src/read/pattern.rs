@@ -31,3 +31,9 @@ pub(crate) fn stored_pattern(text: &str) -> Option<AntiPattern> {
     let said = || feedback(Turn { user: text, assistant: None, earlier: &[] });
     AntiPattern::read(text).or_else(|| said().iter().find_map(pattern))
 }
+
+/// Whether a text says by itself how somebody shall act, whoever wrote it.
+pub(crate) fn orders(text: &str) -> bool {
+    let said = feedback(Turn { user: text, assistant: None, earlier: &[] });
+    said.iter().any(|said| said.act == FeedbackAct::Directive)
+}

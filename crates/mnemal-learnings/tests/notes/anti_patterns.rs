@@ -1,10 +1,9 @@
 //! What not to do: read from corrections, part by part, and held only with an alternative.
 
 use mnemal_core::{
-    AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, LearntFrom, Level, Origin, Remember,
-    Sentiment, ToolName,
+    AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, Level, Origin, Remember, ToolName,
 };
-use mnemal_learnings::Objective;
+use mnemal_learnings::{LearntFrom, Objective, Sentiment, recommendation};
 
 use crate::learned::{AGENT, Turn, USER, life};
 use crate::log::{Space, remember};
@@ -96,7 +95,10 @@ fn nobody_but_the_user_makes_an_anti_pattern() {
         let decision = mnemal_core::Decision::Remember(Remember { kind, ..remember("npm") });
         space.append(EventKind::Decision(decision), "Don't use npm — instead pnpm", origin);
         space.catch_up(9);
-        assert!(space.rows().iter().all(|row| row.kind == LearningKind::Note && row.pattern.is_none()), "{origin:?}");
+        assert!(
+            space.rows().iter().all(|row| row.kind == LearningKind::Note && row.pattern.is_none()),
+            "{origin:?}"
+        );
     }
 }
 
@@ -133,12 +135,12 @@ fn an_anti_pattern_that_the_user_stores_has_its_parts() {
 #[test]
 fn a_learning_says_what_taught_it_what_it_speaks_for_and_what_to_do() {
     let rows = taught("a", "Stop using npm, use pnpm instead.");
-    assert_eq!(rows[0].learnt_from(), Some(LearntFrom::UserFeedback));
-    assert_eq!((rows[0].sentiment(), rows[0].recommendation()), (Sentiment::Negative, Some("pnpm")));
+    assert_eq!(LearntFrom::of(&rows[0]), Some(LearntFrom::UserFeedback));
+    assert_eq!((Sentiment::of(&rows[0]), recommendation(&rows[0])), (Sentiment::Negative, Some("pnpm")));
     let shorter = "Actually, I prefer shorter responses.";
     let mut space = life(&[("a", AGENT, "Here is the plan."), ("a", USER, shorter)]);
     let row = &space.holds()[0];
-    assert_eq!((row.sentiment(), row.recommendation()), (Sentiment::Positive, Some(shorter)));
+    assert_eq!((Sentiment::of(row), recommendation(row)), (Sentiment::Positive, Some(shorter)));
     let known_since = row.updated_at();
     assert_eq!(known_since, row.created_at);
     space.say(("b", USER, "From now on, keep your replies long."));
@@ -156,10 +158,13 @@ fn a_learning_says_what_taught_it_what_it_speaks_for_and_what_to_do() {
     space.catch_up(9);
     let rows = space.rows();
     let tool = rows.iter().find(|row| row.kind == LearningKind::Tool).unwrap();
-    assert_eq!(tool.learnt_from(), Some(LearntFrom::ToolErrors));
-    assert_eq!((tool.sentiment(), tool.recommendation()), (Sentiment::Negative, None));
+    assert_eq!(LearntFrom::of(tool), Some(LearntFrom::ToolErrors));
+    assert_eq!((Sentiment::of(tool), recommendation(tool)), (Sentiment::Negative, None));
     let note = rows.iter().find(|row| row.kind == LearningKind::Note).unwrap();
-    assert_eq!((note.learnt_from(), note.sentiment(), note.recommendation()), (None, Sentiment::Neutral, None));
+    assert_eq!(
+        (LearntFrom::of(note), Sentiment::of(note), recommendation(note)),
+        (None, Sentiment::Neutral, None)
+    );
 }
 
 // proves: BA-11

@@ -193,6 +193,7 @@ fn folding_again_gives_the_same_rows() {
     assert_eq!(space.rows(), rows);
 }
 
+// proves: RB-64 (no worker and no model clears it)
 #[test]
 fn what_several_notes_become_needs_the_leave_that_one_of_them_or_its_own_words_need() {
     let asked = |space: &Space, event: EventId| space.of(event).unwrap().leave == Leave::Asked;

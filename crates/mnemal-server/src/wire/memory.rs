@@ -1,7 +1,7 @@
 //! Notes and learnings, and what became of storing and forgetting.
 
-use mnemal::{Erasure, Memory, Objective, Stored};
-use mnemal_core::{EventId, Gap, Learning, LearningKind, LearntFrom, Leave, NoteKey, Tag, Timestamp};
+use mnemal::{Erasure, LearntFrom, Memory, Objective, Sentiment, Stored, recommendation};
+use mnemal_core::{EventId, Gap, Learning, LearningKind, Leave, NoteKey, Tag, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -147,9 +147,9 @@ impl MemoryForm {
             speaker: row.speaker.as_ref().map(ToString::to_string),
             user: row.user.as_ref().map(ToString::to_string),
             tool: row.tool.as_ref().map(ToString::to_string),
-            source: row.learnt_from().map(LearntFrom::as_str),
-            sentiment: is_learnt.then(|| row.sentiment().as_str()),
-            recommendation: row.recommendation().map(str::to_owned),
+            source: LearntFrom::of(row).map(LearntFrom::as_str),
+            sentiment: is_learnt.then(|| Sentiment::of(row).as_str()),
+            recommendation: recommendation(row).map(str::to_owned),
             objective_type: is_learnt.then(|| Objective::of(row).as_str()),
             anti_pattern: AntiPatternForm::of(row),
             rule: row.signal.as_ref().map(|signal| signal.rule.to_string()),

@@ -68,6 +68,9 @@ enum VerdictRow {
 struct SignalRow {
     rule: String,
     leaves: bool,
+    /// It is praise; what it leaves says nothing then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keeps: bool,
     weight: f64,
     supports: u32,
 }
@@ -115,6 +118,7 @@ fn learnt_row(learning: &Learning) -> LearntRow {
         signal: learning.signal.as_ref().map(|signal| SignalRow {
             rule: signal.rule.as_str().to_owned(),
             leaves: signal.stance == Stance::Leave,
+            keeps: signal.stance == Stance::Keep,
             weight: f64::from(signal.weight),
             supports: signal.supports,
         }),
@@ -205,7 +209,11 @@ fn verdict_of(row: VerdictRow) -> Result<Verdict> {
 fn signal_of(row: SignalRow) -> Result<Signal> {
     Ok(Signal {
         rule: RuleId::new(row.rule)?,
-        stance: if row.leaves { Stance::Leave } else { Stance::Do },
+        stance: match (row.keeps, row.leaves) {
+            (true, _) => Stance::Keep,
+            (false, true) => Stance::Leave,
+            (false, false) => Stance::Do,
+        },
         weight: narrow(row.weight),
         supports: row.supports,
     })
