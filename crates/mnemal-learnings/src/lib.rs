@@ -9,6 +9,7 @@ mod tool;
 mod projector;
 mod rows;
 
+mod base;
 mod decay;
 mod notes;
 mod same;
