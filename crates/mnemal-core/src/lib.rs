@@ -10,6 +10,7 @@ mod scope;
 mod time;
 mod unit;
 
+mod anti_pattern;
 mod cardinality;
 mod document;
 mod event;
@@ -34,6 +35,7 @@ mod working;
 
 mod port;
 
+pub use crate::anti_pattern::AntiPattern;
 pub use crate::cardinality::{Cardinality, Ruling};
 pub use crate::consult::Consultant;
 pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Section, Shelf};

@@ -105,6 +105,7 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: format!("note {key}"),
+        pattern: None,
         basis: Basis::Told,
         confidence: Confidence::new(1.0),
         leave: Leave::Given,

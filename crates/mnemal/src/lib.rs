@@ -68,7 +68,7 @@ pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
     Suggestion, Together, Topic, Weighing,
 };
-pub use mnemal_learnings::ProfileHeading;
+pub use mnemal_learnings::{LearntFrom, Objective, ProfileHeading, Sentiment, recommendation};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 #[cfg(feature = "inbox")]

@@ -27,6 +27,14 @@ pub(crate) struct Pack {
     pub(crate) aspects: Patterns<Aspect>,
     pub(crate) levels: Patterns<u8>,
     pub(crate) instead: Patterns<()>,
+    /// What not to do, as an act.
+    pub(crate) avoided: Patterns<()>,
+    /// What somebody does not do, which is no order.
+    pub(crate) own_acts: Patterns<()>,
+    /// What not to take, as a thing.
+    pub(crate) displaced: Patterns<()>,
+    /// Why.
+    pub(crate) reasons: Patterns<()>,
     pub(crate) negations: Patterns<()>,
     pub(crate) tags: Patterns<()>,
     pub(crate) closes_value: Patterns<()>,
@@ -119,6 +127,8 @@ impl Pack {
         let lists = root.section("lists")?.ok_or_else(|| Error::invalid("a pack: no lists"))?;
         let mut list = |name: &str| list(lists, name, &mut lexicon);
         let (instead, tags) = (list("instead")?, list("tags")?);
+        let (avoided, own_acts) = (list("avoided")?, list("own_acts")?);
+        let (displaced, reasons) = (list("displaced")?, list("reasons")?);
         let (idioms, negations, closes_value) = (list("idioms")?, list("negations")?, list("closes_value")?);
         let (evidence, invites) = (list("evidence")?, list("invites")?);
         let score = Score::read(root, &mut lexicon)?;
@@ -145,6 +155,10 @@ impl Pack {
             aspects,
             levels,
             instead,
+            avoided,
+            own_acts,
+            displaced,
+            reasons,
             negations,
             tags,
             closes_value,
