@@ -122,13 +122,19 @@ mod tests {
                 Some("nobody reads them"),
             ),
             ("From now on don't ever call me sir.", "call me sir", None),
+            ("From now on, use spaces instead of tabs.", "use tabs", None),
         ] {
             let found = said(user);
             let one =
                 found.iter().find(|one| one.avoid.is_some()).unwrap_or_else(|| panic!("{user}: {found:?}"));
             assert_eq!((one.avoid.as_deref(), one.reason.as_deref()), (Some(avoid), reason), "{user}");
         }
-        for user in ["That's wrong, I don't use npm.", "That's wrong.", "Your summary is too long."] {
+        for user in [
+            "That's wrong, I don't use npm.",
+            "That's wrong.",
+            "That didn't work either.",
+            "Do it without making a mess, please, that's wrong.",
+        ] {
             assert!(said(user).iter().all(|one| one.avoid.is_none()), "{user}: {:?}", said(user));
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) 
     Said {
         value: words(text, tokens, from, end_of_value(tokens, from, &closes)),
         alternative,
-        avoid: avoided(pack, text, tokens, &closes).or_else(|| displaced(pack, text, tokens, from, &closes)),
+        avoid: avoided(pack, text, tokens, &closes).or_else(|| displaced(pack, text, tokens, &closes)),
         reason,
         polarity: if is_left { Polarity::DoNot } else { Polarity::Do },
     }
@@ -63,18 +63,19 @@ pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) 
 
 /// Returns the act that the sentence forbids: from its verb to the end of the clause.
 fn avoided(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
-    let own = pack.own_acts.find(tokens, &pack.lexicon);
-    let is_order = |hit: &&Hit<()>| !own.iter().any(|own| (own.from..own.to).contains(&hit.from));
-    let from = pack.avoided.find(tokens, &pack.lexicon).iter().filter(is_order).find_map(|hit| hit.value)?;
+    let from = pack.avoided.find(tokens, &pack.lexicon).iter().find_map(|hit| hit.value)?;
     words(text, tokens, from, end_of_value(tokens, from, closes))
 }
 
-/// Returns what the wanted thing stands in place of, with the verb before the wanted one.
-fn displaced(pack: &Pack, text: &str, tokens: &[Token], wanted: usize, closes: &[Hit<()>]) -> Option<String> {
-    let from = pack.displaced.find(tokens, &pack.lexicon).iter().find_map(|hit| hit.value)?;
+/// Returns what the wanted thing stands in place of, with the verb of the wanted one.
+fn displaced(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
+    let displaced = pack.displaced.find(tokens, &pack.lexicon);
+    let (at, from) = displaced.iter().find_map(|hit| Some((hit.from, hit.value?)))?;
+    let verbs = pack.verbs.find(tokens, &pack.lexicon);
+    let verb = verbs.iter().map(|verb| verb.from).filter(|verb| (at..from).contains(verb)).min()?;
+    let verb = words(text, tokens, verb, verb + 1)?.to_lowercase();
     let thing = words(text, tokens, from, end_of_value(tokens, from, closes))?;
-    let verb = words(text, tokens, wanted.checked_sub(1)?, wanted).filter(|_| wanted < from)?;
-    Some(format!("{} {thing}", verb.to_lowercase()))
+    Some(format!("{verb} {thing}"))
 }
 
 /// Returns where a value that starts at a place ends: at a sign, or a word that closes values.
