@@ -39,8 +39,8 @@ const TAGS: usize = 64;
 /// vectors mean.
 ///
 /// Notes that deny or number differently are left alone: they are an update or a contradiction, and no repetition. A text that
-/// leaves out a name, a number or a date of either note is shown to the model with what it left out, twice at most, and then given
-/// up (ADR 131); one that brings something in is asked for again as often. The dreamer checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
+/// leaves out a name, a number or a date of either note is asked for again with what is missing, twice at most, and then given up
+/// (ADR 131); one that brings something in is asked for again as often. The dreamer checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
 /// every 56.
 #[derive(Clone, Debug)]
 pub struct Merges {
@@ -127,7 +127,7 @@ impl Merges {
                 }
                 is_repaired.store(true, Ordering::Relaxed);
                 // The model is told this, and nobody else: what no answer helps is left without it.
-                Err(unusable(format!("{text:?} leaves out {}", missing.join(", "))))
+                Err(unusable(format!("it leaves out {}", missing.join(", "))))
             })
             .await?;
         let deed = Deed::Merge { notes: vec![first, second], filed: filed(one, other) };
