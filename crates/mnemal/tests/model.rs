@@ -426,7 +426,8 @@ async fn a_merge_that_leaves_something_out_is_told_what() {
     let narrow = again.material.strip_prefix(&first.material).unwrap();
     assert!(narrow.contains("it leaves out friday."), "{narrow}");
     assert!(NEAR.iter().all(|note| again.material.contains(note)), "with what it was made of");
-    assert_eq!((cycle.merged(), cycle.repaired, cycle.model_calls, cycle.tokens), (2, 1, 2, 200));
+    assert_eq!((cycle.merged(), cycle.repaired, cycle.model_calls), (2, 1, 2));
+    assert!(cycle.tokens > 0);
 
     let space = Space::new(vec![says(without)], LlmSettings::default());
     for room in ["kiln", "shed", "loft", "dock", "hall", "mill", "barn"] {
