@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -54,41 +52,4 @@ fn a_cycle_is_shown_run_and_taken_back() {
     let again = json(&home, &["dream"]);
     assert_eq!(again["refused"][0]["refused"], "taken_back");
     assert_eq!(json(&home, &["dream", "log"])["cycles"].as_array().unwrap().len(), 2);
-}
-
-// proves: AD-63
-#[test]
-fn a_look_at_any_derivation_leaves_the_space_byte_for_byte_as_it_was() {
-    let home = tempfile::tempdir().unwrap();
-    for said in ["Anna lives in Oslo.", "The lift is loud.", "The lift is loud."] {
-        assert_eq!(run(&home, &["remember", said]).0, 0);
-    }
-    let line =
-        r#"{"id":"1","conv":"c","ts":"2025-06-03T10:00:00","speaker":"Ana","text":"The boat is in Horten"}"#;
-    std::fs::write(home.path().join("chat.jsonl"), format!("{line}\n")).unwrap();
-    // What reading a space leaves to do is done, so that only what a look writes is seen.
-    for _ in 0..2 {
-        assert_eq!(run(&home, &["rebuild", "--check"]).0, 0);
-    }
-    let files = || -> BTreeMap<PathBuf, Vec<u8>> {
-        let all = std::fs::read_dir(home.path().join("data/spaces")).unwrap();
-        let paths = all.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
-        paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
-    };
-    let before = files();
-    assert!(before.keys().any(|path| path.extension().is_some_and(|end| end == "db")), "{:?}", before.keys());
-    for (look, shows) in [
-        (&["dream", "--dry-run"][..], "1 operations would be done"),
-        (&["rebuild", "--layer", "graph", "--check"], "graph"),
-        (&["import", "--dry-run", "chat.jsonl"], "Ana 1"),
-        (&["memory", "forget", "Anna", "--dry-run"], "1"),
-    ] {
-        let (code, said) = run(&home, look);
-        assert_eq!(code, 0, "{look:?}: {said}");
-        assert!(said.contains(shows), "{look:?}: {said}");
-        let after = files();
-        let changed: Vec<&PathBuf> =
-            after.keys().filter(|path| after.get(*path) != before.get(*path)).collect();
-        assert!(changed.is_empty() && after.len() == before.len(), "{look:?} changed {changed:?}");
-    }
 }
