@@ -111,8 +111,7 @@ impl Cycle {
     /// Returns how many notes, carried out, went in favour of another, or would.
     pub fn merged(&self) -> u64 {
         let went = self.accepted().map(|judged| match &judged.proposal.operation.deed {
-            Deed::Merge { notes, .. } => notes.len(),
-            Deed::Retire { notes, into: Some(_) } => notes.len(),
+            Deed::Merge { notes, .. } | Deed::Retire { notes, into: Some(_) } => notes.len(),
             _ => 0,
         });
         went.sum::<usize>() as u64
