@@ -16,8 +16,6 @@ use crate::model::ModelReader;
 
 /// The name in the ledger.
 const NAME: &str = "leftovers";
-/// Turns that are asked about in one cycle. Source: NB-25, a batch of 20.
-const AT_ONCE: usize = 20;
 /// Turns of one question. Source: own choice; four questions of three answers each leave some of the 20 calls of a cycle.
 const TOGETHER: usize = 5;
 /// Words of the shortest turn that is asked about. Source: own choice; what is shorter thanks, agrees or greets.
@@ -45,6 +43,8 @@ pub struct Leftovers {
     pub ledger: Slot<dyn LedgerStore>,
     /// What asks and reads.
     pub reader: ModelReader,
+    /// Most turns that are asked about in one cycle.
+    pub batch: NonZeroUsize,
 }
 
 impl Leftovers {
@@ -69,7 +69,7 @@ impl Leftovers {
                 if says_something(&event) && !known.contains(&event.id) {
                     turns.push(event);
                 }
-                if turns.len() == AT_ONCE {
+                if turns.len() == self.batch.get() {
                     return Ok((turns, after));
                 }
             }

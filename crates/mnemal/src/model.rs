@@ -121,6 +121,7 @@ impl Engine {
         if let Slot::Filled(learnings) = &stores.learnings {
             passes.push(Arc::new(Merges {
                 learnings: Arc::clone(learnings),
+                embedder: self.parts().embedder.clone(),
                 ledger: stores.ledger.clone(),
                 clock: Arc::clone(&self.parts().clock),
                 consultant: model.consultant.clone(),
@@ -135,6 +136,7 @@ impl Engine {
                 graph: Arc::clone(graph),
                 ledger: stores.ledger.clone(),
                 reader: model.reader.clone(),
+                batch: self.settings().extract.batch,
             }));
         }
         if let (Slot::Filled(events), Slot::Filled(learnings), true) =

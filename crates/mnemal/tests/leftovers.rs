@@ -2,14 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
     AsOf, BackgroundPermit, Book, Completion, Deed, DreamCycle, DreamRun, DreamSettings, Engine, Error,
-    ErrorKind, EventId, FactFilter, FactStatus, LanguageModel, Layer, Memory, Message, ModelId, OwnerId,
-    Prompt, Purpose, Rebuild, Result, Scope, Selector, Settings, SpaceId, TokenCount, Usage,
+    ErrorKind, EventId, ExtractSettings, FactFilter, FactStatus, LanguageModel, Layer, Memory, Message,
+    ModelId, OwnerId, Prompt, Purpose, Rebuild, Result, Scope, Selector, Settings, SpaceId, TokenCount,
+    Usage,
 };
 use mnemal_testkit::ManualClock;
 use serde_json::json;
@@ -304,4 +306,26 @@ async fn the_settings_leave_turns_to_the_rules() {
     space.say(&evening("barley")).await;
     space.dream(DreamRun::Asked).await;
     assert_eq!(space.asked(), Vec::<Vec<String>>::new());
+}
+
+// proves: NB-25 (20 turns a cycle, or as many as the setting says)
+#[tokio::test(start_paused = true)]
+async fn a_cycle_asks_about_as_many_turns_as_the_settings_say() {
+    let three = ExtractSettings { batch: NonZeroUsize::new(3).unwrap(), ..ExtractSettings::default() };
+    for (extract, most) in [(ExtractSettings::default(), 20), (three, 3)] {
+        let space = Space::with(
+            Does::Says("{\"claims\": []}".to_owned()),
+            Settings { extract, ..Settings::default() },
+        );
+        for thing in 0..24 {
+            space.clock.advance(Duration::from_mins(1));
+            space.say(&evening(&format!("thing{thing}"))).await;
+        }
+        for cycle in [most, (24 - most).min(most)] {
+            let before: usize = space.asked().iter().map(Vec::len).sum();
+            space.dream(DreamRun::Asked).await;
+            let asked: usize = space.asked().iter().map(Vec::len).sum();
+            assert_eq!(asked - before, cycle);
+        }
+    }
 }
