@@ -43,7 +43,7 @@ pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
     Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
-    LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
+    Judgment, LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
 };
 pub use crate::extraction::{
     Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized,

@@ -16,6 +16,7 @@ mod dream;
 mod embedding;
 mod engine;
 mod extract;
+mod feedback;
 mod forget;
 mod gate;
 mod graph;
@@ -98,6 +99,7 @@ pub use crate::diff::{Change, ChangeKind, Changes};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
+pub use crate::feedback::Feedback;
 pub use crate::forget::{
     Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
 };
