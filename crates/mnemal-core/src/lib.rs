@@ -46,8 +46,8 @@ pub use crate::event::{
     Judgment, LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
 };
 pub use crate::extraction::{
-    Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized,
-    Subject, Utterance, When, WorldTime,
+    Act, Confidence, EntityKind, ExtractedFact, Extraction, Familiar, Gazetteer, Grain, Mention, Object,
+    Recognized, Subject, Utterance, When, WorldTime,
 };
 pub use crate::forget::{Forget, Remnant, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};

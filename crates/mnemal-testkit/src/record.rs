@@ -138,6 +138,7 @@ pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_a
     Entity {
         id: EntityId(id),
         kind,
+        kind_word: None,
         name: text.clone(),
         made_as: text.clone(),
         names: vec![EntityName {
