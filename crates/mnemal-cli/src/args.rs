@@ -32,7 +32,7 @@ pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::serve::{Key, Serve};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::summary::Summary;
-pub(crate) use self::trust::{Diff, Why, WhyNot};
+pub(crate) use self::trust::{Diff, FeedbackCall, Why, WhyNot};
 pub(crate) use self::working::{Own, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
@@ -114,6 +114,8 @@ pub(crate) enum Command {
     Why(Why),
     /// Say why a context for a question does not have a record.
     WhyNot(WhyNot),
+    /// Say what a line of an earlier context was found to be; `why` tells it.
+    Feedback(FeedbackCall),
     /// Say what came to be believed between two moments, was dropped or changed, each with its evidence.
     Diff(Diff),
     /// Record, list and show events.

@@ -121,6 +121,10 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::WhyNot(call) => {
             why::why_not(&open_whole(&global, output).await?, &global, &call, output).await
         }
+        Command::Feedback(call) => {
+            let memory = open_one(&global, output).await?;
+            settled(&global, &memory, why::feedback(&memory, &global, &call, output).await).await
+        }
         Command::Diff(call) => {
             let memory = open_one(&global, output).await?;
             settled(&global, &memory, diff::run(&memory, &call, output).await).await

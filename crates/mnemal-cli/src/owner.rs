@@ -86,6 +86,7 @@ fn carried(command: &Command) -> Option<Again> {
         | Command::Context(_)
         | Command::Why(_)
         | Command::WhyNot(_)
+        | Command::Feedback(_)
         | Command::Diff(_)
         | Command::Status
         | Command::Topic(_)

@@ -129,6 +129,40 @@ fn a_second_version_supersedes_the_first_everywhere() {
     assert!(context.out.contains("Jena") && !context.out.contains("Erfurt"), "{}", context.out);
 }
 
+// proves: RB-22, NB-12, BA-11 (this surface)
+#[test]
+fn an_anti_pattern_is_shown_part_by_part() {
+    let home = Home::new();
+    let text = "Never push to main because CI breaks; open a pull request instead.";
+    let lines = format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
+    assert_eq!(home.pipe(&["log", "add", "-", "--session", "s1"], lines.as_bytes()).code, 0);
+    let listed = home.json(&["--json", "learning", "list", "--kind", "anti_pattern"]);
+    let row = &listed["memories"][0];
+    let parts = serde_json::json!({
+        "avoid": "push to main", "reason": "CI breaks", "instead": "a pull request", "domain": "push",
+    });
+    assert_eq!(row["anti_pattern"], parts, "{row}");
+    assert_eq!(
+        (&row["source"], &row["sentiment"]),
+        (&Value::from("user_feedback"), &Value::from("negative"))
+    );
+    assert_eq!(
+        (&row["recommendation"], &row["objective_type"]),
+        (&Value::from("a pull request"), &Value::from("code"))
+    );
+    assert_eq!(row["updated_at"], row["created_at"]);
+    let shown = home.run(&["learning", "show", row["id"].as_str().unwrap()]).out;
+    for line in [
+        "Don't push to main for CI breaks — instead a pull request",
+        "  avoid: push to main",
+        "  reason: CI breaks",
+        "  do: a pull request",
+        "  about: code, negative",
+    ] {
+        assert!(shown.lines().any(|one| one == line), "{line}: {shown}");
+    }
+}
+
 // proves: NB-77, NB-80
 #[test]
 fn what_was_learnt_is_listed_shown_decided_about_and_taken_back() {

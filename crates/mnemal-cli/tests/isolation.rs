@@ -28,6 +28,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("verify-receipt", Some("/no/such/receipt")),
     ("why", Some("{event}")),
     ("why-not", Some("{event}")),
+    ("feedback", Some("rcl_00000000000000000000000000 {note} useful")),
     ("diff", Some("2020-01-01")),
     ("log add", Some("hello")),
     ("log list", Some("--session {session} --quarantined")),
@@ -155,6 +156,10 @@ const FULL: &[(&str, &str)] = &[
     ("memory_summary", r#"{"key": "session:{session}"}"#),
     ("memory_learnings", "{}"),
     ("memory_explain", r#"{"recall_id": "rcl_00000000000000000000000000", "item_id": "{note}"}"#),
+    (
+        "memory_feedback",
+        r#"{"recall_id": "rcl_00000000000000000000000000", "item_id": "{note}", "verdict": "useful"}"#,
+    ),
     ("memory_ingest", r#"{"text": "ours too"}"#),
     ("memory_dream", "{}"),
     ("memory_status", "{}"),

@@ -203,7 +203,7 @@ impl Assembler {
         // A host that wants few lines asks on every prompt; there silence is the usual answer.
         let front_alone =
             if front.lines > 0 && request.lines.is_none() { FrontAlone::Yes } else { FrontAlone::No };
-        let format = settings.format;
+        let format = settings.format.headed(request);
         let (header, over) = (header.as_str(), front.text.as_str());
         let fence = Fence { format, nonce: &nonce, header, front: over, front_alone, bare, counter };
         let left = |(section, claim): &(Section, TokenCount)| match section {

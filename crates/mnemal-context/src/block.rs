@@ -144,8 +144,10 @@ impl Fence<'_> {
                     text.insert(text.len() - 1, ',');
                 }
             }
-            let (learnt, known): (Vec<&Candidate>, Vec<&Candidate>) =
-                own.iter().partition(|line| self.is_headed() && line.fragment.section == Section::Learnings);
+            let is_learnt = |line: &&&Candidate| {
+                self.is_headed() && matches!(line.fragment.section, Section::Insights | Section::Learnings)
+            };
+            let (learnt, known): (Vec<&Candidate>, Vec<&Candidate>) = own.iter().partition(is_learnt);
             for (heading, lines) in self.headings().iter().zip([&known, &learnt]) {
                 text.push_str(if lines.is_empty() { "" } else { heading });
                 self.push(lines, show, &mut text);

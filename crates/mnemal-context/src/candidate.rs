@@ -180,7 +180,9 @@ pub(crate) fn is_step(fragment: &Fragment) -> bool {
 /// The part of a context that a section stands in.
 pub(crate) fn block_of(section: Section) -> BlockKind {
     match section {
-        Section::Identity | Section::Preferences | Section::Knowledge => BlockKind::Stable,
+        Section::Identity | Section::Preferences | Section::Knowledge | Section::Insights => {
+            BlockKind::Stable
+        }
         Section::Channel | Section::Entity | Section::Topics => BlockKind::Session,
         _ => BlockKind::Volatile,
     }

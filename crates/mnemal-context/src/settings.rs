@@ -1,6 +1,6 @@
 //! What shapes a context: shares of the sections, limits, format; and the hash that tells two shapes apart.
 
-use mnemal_core::{Section, TokenCount, Zone};
+use mnemal_core::{ContextRequest, Section, TokenCount, Zone};
 
 use crate::Wording;
 
@@ -12,6 +12,8 @@ const IDENTITY_SHARE: u32 = 200;
 const PREFERENCES_SHARE: u32 = 300;
 /// Share of knowledge, in tokens of [`BUDGET`]. Source: NB-62.
 const KNOWLEDGE_SHARE: u32 = 500;
+/// Share of insights, where they are asked for, in tokens of [`BUDGET`]. Source: own default, as for learnings.
+const INSIGHTS_SHARE: u32 = 200;
 /// Share of the channel, in tokens of [`BUDGET`]. Source: NB-63.
 const CHANNEL_SHARE: u32 = 300;
 /// Share of entities, in tokens of [`BUDGET`]. Source: NB-64.
@@ -49,7 +51,8 @@ pub enum Format {
     Xml,
     /// One JSON object a block.
     Json,
-    /// As Markdown, with a heading over what is remembered and one over what was learnt from it.
+    /// As Markdown, with a heading over what is remembered and one over what was learnt from it. Markdown has both, in English,
+    /// where insights are asked for by name.
     Headed(Wording),
 }
 
@@ -62,6 +65,14 @@ impl Format {
         Self::Headed(Wording::English),
         Self::Headed(Wording::Chinese),
     ];
+
+    /// Returns the format with headings, where insights are asked for by name and lines are Markdown (GB-40).
+    pub(crate) fn headed(self, request: &ContextRequest) -> Self {
+        match self {
+            Self::Markdown if request.asks_for(Section::Insights) => Self::Headed(Wording::English),
+            format => format,
+        }
+    }
 
     /// The language of what a context says in words of its own.
     pub(crate) fn wording(self) -> Wording {
@@ -104,9 +115,10 @@ impl Shares {
         named.map_or(TokenCount(0), |(_, tokens)| *tokens)
     }
 
-    /// Returns what the sections leave of [`of`](Self::of), for recall.
+    /// Returns what the sections leave of [`of`](Self::of), for recall; insights stand only where they are asked for by name.
     pub fn unclaimed(&self) -> TokenCount {
-        self.of.minus(Section::ALL.into_iter().map(|section| self.get(section)).sum())
+        let always = Section::ALL.into_iter().filter(|section| *section != Section::Insights);
+        self.of.minus(always.map(|section| self.get(section)).sum())
     }
 }
 
@@ -117,6 +129,7 @@ impl Default for Shares {
             (Section::Identity, IDENTITY_SHARE),
             (Section::Preferences, PREFERENCES_SHARE),
             (Section::Knowledge, KNOWLEDGE_SHARE),
+            (Section::Insights, INSIGHTS_SHARE),
             (Section::Channel, CHANNEL_SHARE),
             (Section::Entity, ENTITY_SHARE),
             (Section::Topics, TOPICS_SHARE),

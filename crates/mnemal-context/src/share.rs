@@ -7,7 +7,8 @@ use crate::Shares;
 /// Smallest share that is worth a claim, in tokens. Source: NB-72.
 pub(crate) const LEAST: u32 = 24;
 /// The order in which sections lose their claim when the budget is small. Source: NB-72.
-const DROPPED: [Section; 9] = [
+const DROPPED: [Section; 10] = [
+    Section::Insights,
     Section::Learnings,
     Section::Topics,
     Section::Channel,
@@ -55,7 +56,10 @@ mod tests {
     use super::*;
 
     fn at(budget: u32, reserve: u32) -> Vec<(Section, u32)> {
-        let claims = claims(&Shares::default(), TokenCount(budget), &Section::ALL, TokenCount(reserve));
+        // Insights stand only where they are asked for by name.
+        let offered: Vec<Section> =
+            Section::ALL.into_iter().filter(|section| *section != Section::Insights).collect();
+        let claims = claims(&Shares::default(), TokenCount(budget), &offered, TokenCount(reserve));
         claims.into_iter().map(|(section, share)| (section, share.0)).collect()
     }
 

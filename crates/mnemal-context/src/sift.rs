@@ -124,7 +124,11 @@ pub(crate) fn omitted(fragment: &Fragment, reason: OmittedReason) -> Omitted {
 fn is_above_its_level(fragment: &Fragment) -> bool {
     let guarded = matches!(
         fragment.section,
-        Section::Identity | Section::Preferences | Section::Knowledge | Section::Learnings
+        Section::Identity
+            | Section::Preferences
+            | Section::Knowledge
+            | Section::Insights
+            | Section::Learnings
     );
     guarded && fragment.label.level == Level::External
 }

@@ -16,6 +16,9 @@ pub enum Section {
     Preferences,
     /// Keyed notes and root knowledge.
     Knowledge,
+    /// What several notes say together; only where it is asked for by name, and then knowledge has notes alone, a few for the
+    /// question.
+    Insights,
     /// What is known about this channel.
     Channel,
     /// What is known about the entities in question.
@@ -34,10 +37,11 @@ pub enum Section {
 
 impl Section {
     /// All sections, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Identity,
         Self::Preferences,
         Self::Knowledge,
+        Self::Insights,
         Self::Channel,
         Self::Entity,
         Self::Topics,
@@ -53,6 +57,7 @@ impl Section {
             Self::Identity => "identity",
             Self::Preferences => "preferences",
             Self::Knowledge => "knowledge",
+            Self::Insights => "insights",
             Self::Channel => "channel",
             Self::Entity => "entity",
             Self::Topics => "topics",
@@ -106,6 +111,13 @@ pub struct ContextRequest {
     /// Most lines of the part that changes with the question, of which none is much weaker than the best; `None` for as many
     /// as the budget takes.
     pub lines: Option<usize>,
+}
+
+impl ContextRequest {
+    /// Whether a section is asked for by name.
+    pub fn asks_for(&self, section: Section) -> bool {
+        self.sections.only().is_some_and(|wanted| wanted.contains(&section))
+    }
 }
 
 /// What stands before the text on a line.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     AgentId, Cardinality, Category, ChannelId, EntityId, EventId, Forget, Importance, IndexEntry,
-    LearningKind, Level, NoteKey, Operation, Origin, Predicate, RuleId, SessionId, Span, Speaker, Tag,
-    Timestamp, ToolName, Trust, UserId, Value, Within, WorldTime, Zone,
+    LearningKind, Level, NoteKey, Operation, Origin, Predicate, ReceiptId, RecordRef, RuleId, SessionId,
+    Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Value, Within, WorldTime, Zone,
 };
 
 /// Position in a space's log: dense, starts at 1, in the order of commit.
@@ -115,6 +115,16 @@ pub enum Decision {
         /// What says it again.
         copy: EventId,
     },
+    /// What an item of an answer was found to be. It tells of that answer: what the memory holds stays as it is. Among those
+    /// of one level about the same item of the same answer the last one holds.
+    Feedback {
+        /// The account of the answer.
+        recall: ReceiptId,
+        /// The item: a line of it.
+        record: RecordRef,
+        /// What it was found to be.
+        verdict: Judgment,
+    },
     /// Take a decision about facts, a merge, a note or a learning back, or an operation; a second time changes nothing.
     Undo {
         /// The decision or operation.
@@ -135,9 +145,39 @@ impl Decision {
             | Self::Split { .. }
             | Self::Cardinality { .. }
             | Self::Release { .. } => true,
-            // What was forgotten stays so, and what an undo took back can be decided again.
-            Self::Forget(_) | Self::Undo { .. } => false,
+            // What was forgotten stays so; what an undo took back can be decided again, and a verdict be given again.
+            Self::Forget(_) | Self::Undo { .. } | Self::Feedback { .. } => false,
         }
+    }
+}
+
+/// What an item of an answer was found to be. The list is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Judgment {
+    /// It helped.
+    Useful,
+    /// It had nothing to do with what was asked.
+    Irrelevant,
+    /// What it says is not so.
+    Wrong,
+}
+
+impl Judgment {
+    /// All verdicts.
+    pub const ALL: [Self; 3] = [Self::Useful, Self::Irrelevant, Self::Wrong];
+
+    /// Returns the name on the wire and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Useful => "useful",
+            Self::Irrelevant => "irrelevant",
+            Self::Wrong => "wrong",
+        }
+    }
+
+    /// Reads the name on the wire and in the store.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.as_str() == name)
     }
 }
 

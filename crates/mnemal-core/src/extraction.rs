@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Civil, Event, Predicate, RuleId, Span, Support, Timestamp, Zone};
+use crate::{Civil, Event, EventId, Predicate, RuleId, Span, Support, Timestamp, Zone};
 
 /// What a turn is read with.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,17 @@ pub struct Utterance<'a> {
     pub before: &'a [Event],
     /// The names that the space knew when the event was logged.
     pub known: &'a Gazetteer,
+}
+
+/// Whom and what a space knows, for a model that reads some events of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Familiar {
+    /// Names with what they name; first those that the events name.
+    pub entities: Vec<(String, EntityKind)>,
+    /// What is talked about; first what the events name.
+    pub topics: Vec<String>,
+    /// Events that gave these words: an answer to a question with them goes with these events.
+    pub sources: Vec<EventId>,
 }
 
 /// What an extractor found in one event.
@@ -37,7 +48,22 @@ pub struct Mention {
     pub span: Span,
     /// Whether the text says that it is another one of this name: "another Anna".
     pub is_another: bool,
+    /// The word that the extractor has for the kind where it knows other kinds: "repository"; see [`EntityKind::nearest`].
+    pub kind_word: Option<String>,
 }
+
+/// Words that others have for kinds. Source: BA-04 and CF-16, and the labels of common recognizers of names.
+const WORDS: [(EntityKind, &str); 9] = [
+    (EntityKind::Person, "per people human user contact friend"),
+    (EntityKind::Animal, "pet"),
+    (EntityKind::Organization, "org organisation company business firm team school university institution"),
+    (EntityKind::Location, "loc gpe fac place city country region address"),
+    (EntityKind::Tool, "software app application library framework program service technology"),
+    (EntityKind::Document, "doc file page report paper article"),
+    (EntityKind::Project, "repository repo initiative"),
+    (EntityKind::Topic, "theme subject"),
+    (EntityKind::Work, "work_of_art book film movie song game"),
+];
 
 /// What a name names.
 #[non_exhaustive]
@@ -53,8 +79,16 @@ pub enum EntityKind {
     Location,
     /// Software, a tool, a technology, or the brand of a thing.
     Product,
+    /// What somebody works with: a program, a library, a command. The rules say [`Product`](Self::Product).
+    Tool,
     /// The title of a book, film, song, game or paper.
     Work,
+    /// A file, page or report. The rules say [`Work`](Self::Work).
+    Document,
+    /// An undertaking with a name. The rules say [`Concept`](Self::Concept).
+    Project,
+    /// What is talked about. The rules say [`Concept`](Self::Concept).
+    Topic,
     /// An event or festival with a name.
     Event,
     /// An identifier that a machine could follow: address, link, handle, path, version, ticket, commit, host.
@@ -67,13 +101,17 @@ pub enum EntityKind {
 
 impl EntityKind {
     /// All kinds, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Person,
         Self::Animal,
         Self::Organization,
         Self::Location,
         Self::Product,
+        Self::Tool,
         Self::Work,
+        Self::Document,
+        Self::Project,
+        Self::Topic,
         Self::Event,
         Self::Identifier,
         Self::Quantity,
@@ -88,7 +126,11 @@ impl EntityKind {
             Self::Organization => "organization",
             Self::Location => "location",
             Self::Product => "product",
+            Self::Tool => "tool",
             Self::Work => "work",
+            Self::Document => "document",
+            Self::Project => "project",
+            Self::Topic => "topic",
             Self::Event => "event",
             Self::Identifier => "identifier",
             Self::Quantity => "quantity",
@@ -99,6 +141,14 @@ impl EntityKind {
     /// Reads the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the kind that a word of other schemes means, whatever its case: `ORG`, `library`; [`Concept`](Self::Concept) for
+    /// one that is in no list. The word itself belongs into [`Mention::kind_word`].
+    pub fn nearest(word: &str) -> Self {
+        let word = word.trim().to_lowercase();
+        let listed = || WORDS.into_iter().find(|(_, words)| words.split(' ').any(|one| one == word));
+        Self::from_name(&word).or_else(|| listed().map(|(kind, _)| kind)).unwrap_or(Self::Concept)
     }
 }
 

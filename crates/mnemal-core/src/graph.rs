@@ -18,6 +18,8 @@ pub struct Entity {
     pub id: EntityId,
     /// What it is, as the most specific of its mentions says.
     pub kind: EntityKind,
+    /// The word for that kind of an extractor that knows other kinds, as it was said first.
+    pub kind_word: Option<String>,
     /// How it is shown.
     pub name: String,
     /// How it is shown as long as it has no name.

@@ -1,8 +1,8 @@
 //! Notes and other learnings, folded from decisions in the log.
 
 use crate::{
-    AgentId, Category, Confidence, EventId, Importance, LearningId, Level, NoteKey, Producer, RuleId,
-    SessionId, Source, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within,
+    AgentId, AntiPattern, Category, Confidence, EventId, Importance, LearningId, Level, NoteKey, Producer,
+    RuleId, SessionId, Source, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within,
 };
 
 /// What kind of learning it is.
@@ -115,6 +115,8 @@ pub enum Stance {
     Do,
     /// To be left, or not so.
     Leave,
+    /// Right as it is: it speaks for what holds, whichever that is.
+    Keep,
 }
 
 /// What one message of the user says about how he wants things, as it was read.
@@ -170,6 +172,8 @@ pub struct Learning {
     pub importance: Importance,
     /// Its text; of a user's message the sentence, verbatim.
     pub content: String,
+    /// What an anti-pattern says, part by part; `None` for every other kind, and where its words do not show the parts.
+    pub pattern: Option<AntiPattern>,
     /// How it came to be.
     pub basis: Basis,
     /// The probability that it is meant so.
@@ -229,6 +233,12 @@ impl Learning {
     pub fn ended_at(&self, at: Timestamp) -> Option<Timestamp> {
         let away = self.away.iter().find(|(from, until)| *from <= at && at < *until);
         away.map(|(from, _)| *from).or_else(|| self.expired_at.filter(|end| *end <= at))
+    }
+
+    /// Returns the last change of what was believed of it.
+    pub fn updated_at(&self) -> Timestamp {
+        let back = self.away.iter().map(|(_, until)| *until);
+        back.chain(self.expired_at).fold(self.created_at, Ord::max)
     }
 
     /// Returns since when it held, as it was believed at a moment: since it was known, or was taken out again last.

@@ -10,6 +10,7 @@ mod scope;
 mod time;
 mod unit;
 
+mod anti_pattern;
 mod cardinality;
 mod document;
 mod event;
@@ -34,6 +35,7 @@ mod working;
 
 mod port;
 
+pub use crate::anti_pattern::AntiPattern;
 pub use crate::cardinality::{Cardinality, Ruling};
 pub use crate::consult::Consultant;
 pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Section, Shelf};
@@ -41,11 +43,11 @@ pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
     Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
-    LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
+    Judgment, LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
 };
 pub use crate::extraction::{
-    Act, Confidence, EntityKind, ExtractedFact, Extraction, Gazetteer, Grain, Mention, Object, Recognized,
-    Subject, Utterance, When, WorldTime,
+    Act, Confidence, EntityKind, ExtractedFact, Extraction, Familiar, Gazetteer, Grain, Mention, Object,
+    Recognized, Subject, Utterance, When, WorldTime,
 };
 pub use crate::forget::{Forget, Remnant, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mnemal_core::{EventId, Learning, LearningId, LearningStatus, Proposal, Timestamp};
+use mnemal_core::{Deed, EventId, Learning, LearningId, LearningStatus, Proposal, Timestamp};
 
 use crate::audit::Finding;
 use crate::check::Refusal;
@@ -41,6 +41,16 @@ pub struct Cycle {
     pub idle: Option<String>,
     /// Notes that hold, before.
     pub live: u64,
+    /// Notes that hold and were made since the cycle of this name before.
+    pub created_since: u64,
+    /// Notes about which a pass proposed something or asked a model.
+    pub reviewed: u64,
+    /// Proposals that a model completed when it was told what was missing.
+    pub repaired: u64,
+    /// Requests to models.
+    pub model_calls: u64,
+    /// Tokens of those, sent and received.
+    pub tokens: u64,
     /// Passes that ran.
     pub ran: Vec<String>,
     /// Passes that failed, with the kind of their error; their input is looked at again.
@@ -70,6 +80,11 @@ impl Cycle {
             at,
             idle: None,
             live: 0,
+            created_since: 0,
+            reviewed: 0,
+            repaired: 0,
+            model_calls: 0,
+            tokens: 0,
             ran: Vec::new(),
             failed: Vec::new(),
             judged: Vec::new(),
@@ -93,6 +108,20 @@ impl Cycle {
         self.judged.iter().filter(|judged| judged.refused.is_some())
     }
 
+    /// Returns how many notes, carried out, went in favour of another, or would.
+    pub fn merged(&self) -> u64 {
+        let went = self.accepted().map(|judged| match &judged.proposal.operation.deed {
+            Deed::Merge { notes, .. } | Deed::Retire { notes, into: Some(_) } => notes.len(),
+            _ => 0,
+        });
+        went.sum::<usize>() as u64
+    }
+
+    /// Returns how many proposals would have put away what is dear, with nothing in its place.
+    pub fn protected(&self) -> u64 {
+        self.refused().filter(|judged| judged.refused == Some(Refusal::Dear)).count() as u64
+    }
+
     /// Takes the numbers from the rows.
     pub(crate) fn measure(&mut self, before: &[Learning], after: &[Learning], explained: &BTreeSet<EventId>) {
         let was: BTreeMap<LearningId, &Learning> = before.iter().map(|row| (row.id, row)).collect();
@@ -113,11 +142,18 @@ impl Cycle {
         }
     }
 
-    /// Returns the line for the ledger.
-    pub(crate) fn counts(&self) -> BTreeMap<String, u64> {
+    /// Returns the numbers of the line of a cycle, by their names in the ledger.
+    pub fn counts(&self) -> BTreeMap<String, u64> {
         let count = |name: &str, number: u64| (name.to_owned(), number);
         BTreeMap::from([
             count("live", self.live),
+            count("reviewed", self.reviewed),
+            count("created_since", self.created_since),
+            count("merged", self.merged()),
+            count("repaired", self.repaired),
+            count("protected", self.protected()),
+            count("model_calls", self.model_calls),
+            count("tokens", self.tokens),
             count("accepted", self.accepted().count() as u64),
             count("rejected", self.refused().count() as u64),
             count("waiting", self.waiting),

@@ -79,6 +79,17 @@ pub struct DreamParts {
     pub settings: DreamSettings,
 }
 
+/// What the passes of a cycle came to.
+#[derive(Debug, Default)]
+struct Proposed {
+    /// What they propose, with the pass.
+    proposals: Vec<(&'static str, Proposal)>,
+    /// What the ledger keeps of them.
+    lines: Vec<LedgerLine>,
+    /// What they propose something about, or asked about.
+    shown: BTreeSet<EventId>,
+}
+
 /// Runs cycles over the notes of one space. One process at a time should: two at once do the same work twice, and nothing worse.
 #[derive(Clone, Debug)]
 pub struct Dreamer {
@@ -110,9 +121,15 @@ impl Dreamer {
         }
         let before = self.rows().await?;
         let corpus = fingerprint(&before);
-        cycle.live = open(&before).len() as u64;
+        let notes = open(&before);
+        cycle.live = notes.len() as u64;
+        let last = passes.iter().find(|line| line.key == self.parts.name).map(|line| line.at);
+        let is_new = |row: &&&Learning| last.is_none_or(|last| row.created_at > last);
+        cycle.created_since = notes.iter().filter(is_new).count() as u64;
+        let makers: BTreeSet<EventId> = notes.into_iter().filter_map(maker).collect();
         let refused = self.book(Book::Refused).await?;
-        let (proposals, mut lines) = self.propose(run, corpus, &passes, &mut cycle).await?;
+        let Proposed { proposals, mut lines, shown } = self.propose(run, corpus, &passes, &mut cycle).await?;
+        cycle.reviewed = makers.intersection(&shown).count() as u64;
         self.judge(proposals, &before, &mut cycle).await?;
         if run == Run::Dry {
             cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
@@ -167,8 +184,8 @@ impl Dreamer {
         corpus: u128,
         known: &[LedgerLine],
         cycle: &mut Cycle,
-    ) -> Result<(Vec<(&'static str, Proposal)>, Vec<LedgerLine>)> {
-        let (mut proposals, mut lines) = (Vec::new(), Vec::new());
+    ) -> Result<Proposed> {
+        let Proposed { mut proposals, mut lines, mut shown } = Proposed::default();
         // One for all passes; those without a model never use it.
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
         for pass in &self.parts.passes {
@@ -185,6 +202,9 @@ impl Dreamer {
                 Ok(looked) => {
                     cycle.ran.push(pass.name().to_owned());
                     cycle.waiting += looked.waiting;
+                    cycle.repaired += looked.repaired;
+                    shown.extend(looked.left.iter().flat_map(|left| &left.notes));
+                    shown.extend(looked.proposals.iter().flat_map(|one| &one.operation.shown));
                     // Another hash than any corpus has: what was not looked at is looked at in the next cycle.
                     let is_whole = looked.waiting == 0 && looked.stopped.is_none();
                     // So has a pass that reads the log, because a turn changes no note.
@@ -207,7 +227,10 @@ impl Dreamer {
                 Err(error) => cycle.failed.push(format!("{}: {}", pass.name(), error.kind().as_str())),
             }
         }
-        Ok((proposals, lines))
+        let (calls, tokens) = permit.left();
+        cycle.model_calls = u64::from(CALLS.saturating_sub(calls));
+        cycle.tokens = u64::from(TOKENS.minus(tokens).0);
+        Ok(Proposed { proposals, lines, shown })
     }
 
     /// Leaves the groups alone for which a pass with a model proposed what was refused: it would be asked for the same again.

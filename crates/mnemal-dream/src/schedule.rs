@@ -40,11 +40,13 @@ pub struct Pace {
     pub idle: Duration,
     /// Time given to a step that runs when the work is to end. Default 8 s.
     pub grace: Duration,
+    /// Whether a step is put off while somebody talks. Default yes.
+    pub backs_off: bool,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { first: FIRST, every: EVERY, look: LOOK, idle: IDLE, grace: GRACE }
+        Self { first: FIRST, every: EVERY, look: LOOK, idle: IDLE, grace: GRACE, backs_off: true }
     }
 }
 
@@ -83,13 +85,13 @@ impl Schedule {
     }
 
     /// Puts a step off that is due, because somebody talks; returns whether it did. It does so once for each step, so that
-    /// talk without end does not keep the work from being done.
+    /// talk without end does not keep the work from being done, and never where the pace says that nothing backs off.
     ///
     /// `quiet` is how long nobody has said anything; `None` where nobody ever did.
     pub fn put_off(&mut self, now: Duration, quiet: Option<Duration>) -> bool {
         let every = self.pace.every;
         let wait = match quiet {
-            _ if self.is_put_off => return false,
+            _ if self.is_put_off || !self.pace.backs_off => return false,
             Some(quiet) if quiet < TALKS => (every * TALKING.0).max(TALKING.1),
             Some(quiet) if quiet < PAUSES => every * PAUSING,
             _ => return false,
@@ -196,6 +198,21 @@ mod tests {
             }
         }
         assert!(!schedule(7).put_off(NOW, None));
+    }
+
+    #[test]
+    fn of_other_paces_talk_puts_a_step_off_by_as_many_intervals_or_not_at_all() {
+        let (talks, pauses) = (Duration::from_secs(3), Duration::from_secs(30));
+        for (every, talking, pausing) in [(10, 180, 20), (300, 900, 600)] {
+            let pace = Pace { every: Duration::from_secs(every), ..Pace::default() };
+            let mut one = Schedule::new(pace.clone(), 7, NOW);
+            assert!(one.put_off(NOW, Some(talks)) && is_about(one.wait(NOW), talking), "{one:?}");
+            one.stepped(NOW, Stepped::Done);
+            assert!(is_about(one.wait(NOW), every), "{one:?}");
+            assert!(one.put_off(NOW, Some(pauses)) && is_about(one.wait(NOW), pausing), "{one:?}");
+            let mut never = Schedule::new(Pace { backs_off: false, ..pace }, 7, NOW);
+            assert!(!never.put_off(NOW, Some(talks)) && !never.put_off(NOW, Some(pauses)));
+        }
     }
 
     #[test]

@@ -58,6 +58,11 @@ pub struct Feedback {
     pub value: Option<String>,
     /// What to do instead, in the user's words, where the value is what not to do.
     pub alternative: Option<String>,
+    /// The act that the sentence forbids, or that another shall take the place of, in the user's words: `use npm`, `writing long
+    /// mails`.
+    pub avoid: Option<String>,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
     /// Whether the value is to be done or left.
     pub polarity: Polarity,
     /// How it is said.
@@ -314,6 +319,8 @@ fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cu
         aspect,
         value: said.value,
         alternative: said.alternative,
+        avoid: said.avoid,
+        reason: said.reason,
         polarity: rule.polarity.unwrap_or(if rule.act == FeedbackAct::Repair {
             Polarity::Do
         } else {

@@ -90,7 +90,7 @@ fn mention(text: &str, range: &Range<usize>, kind: EntityKind) -> Option<Mention
     }
     let span = Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? };
     let is_another = another::is_another(text, range.start, kind);
-    Some(Mention { name, kind, span, is_another })
+    Some(Mention { name, kind, span, is_another, kind_word: None })
 }
 
 fn reading<'t>(

@@ -104,6 +104,42 @@ mod tests {
     }
 
     #[test]
+    fn what_to_leave_and_why_are_kept_in_the_users_words() {
+        for (user, avoid, reason) in [
+            (
+                "Never push to main because CI breaks; open a pull request instead.",
+                "push to main",
+                Some("CI breaks"),
+            ),
+            (
+                "Use pnpm instead of npm, since it keeps one lockfile.",
+                "use npm",
+                Some("it keeps one lockfile"),
+            ),
+            (
+                "Stop writing long emails, otherwise nobody reads them.",
+                "writing long emails",
+                Some("nobody reads them"),
+            ),
+            ("From now on don't ever call me sir.", "call me sir", None),
+            ("From now on, use spaces instead of tabs.", "use tabs", None),
+        ] {
+            let found = said(user);
+            let one =
+                found.iter().find(|one| one.avoid.is_some()).unwrap_or_else(|| panic!("{user}: {found:?}"));
+            assert_eq!((one.avoid.as_deref(), one.reason.as_deref()), (Some(avoid), reason), "{user}");
+        }
+        for user in [
+            "That's wrong, I don't use npm.",
+            "That's wrong.",
+            "That didn't work either.",
+            "Do it without making a mess, please, that's wrong.",
+        ] {
+            assert!(said(user).iter().all(|one| one.avoid.is_none()), "{user}: {:?}", said(user));
+        }
+    }
+
+    #[test]
     fn delicate_topics_require_leave_and_others_do_not() {
         for text in [
             "Always rotate the password first.",

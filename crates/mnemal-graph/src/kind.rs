@@ -18,12 +18,33 @@ pub(crate) fn agree(one: EntityKind, other: EntityKind) -> bool {
 
 /// Whether two kinds that can be those of one thing say otherwise.
 pub(crate) fn differ(one: EntityKind, other: EntityKind) -> bool {
-    one != other && one != EntityKind::Concept && other != EntityKind::Concept
+    one != other && !covers(one, other) && !covers(other, one)
 }
 
 /// Returns the kind that says more; the known one where both say as much.
 pub(crate) fn closer(known: EntityKind, said: EntityKind) -> EntityKind {
-    if known == EntityKind::Concept { said } else { known }
+    if covers(known, said) { said } else { known }
+}
+
+/// Whether one kind leaves open what the other says.
+fn covers(wide: EntityKind, close: EntityKind) -> bool {
+    match wide {
+        EntityKind::Concept => true,
+        EntityKind::Topic => class(close) == class(wide) && close != EntityKind::Concept,
+        EntityKind::Product => close == EntityKind::Tool,
+        EntityKind::Work => close == EntityKind::Document,
+        _ => false,
+    }
+}
+
+/// Returns the kind by which the rules know a name of this kind.
+pub(crate) fn as_read(kind: EntityKind) -> EntityKind {
+    match kind {
+        EntityKind::Tool => EntityKind::Product,
+        EntityKind::Document => EntityKind::Work,
+        EntityKind::Project | EntityKind::Topic => EntityKind::Concept,
+        _ => kind,
+    }
 }
 
 /// Whether a mention of this kind names something that is worth a place of its own; numbers and addresses are values.

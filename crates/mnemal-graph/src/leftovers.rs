@@ -11,13 +11,12 @@ use mnemal_core::{
     Result, Role, Slot, Utterance, Within,
 };
 
-use crate::found;
+use crate::familiar::Acquaintance;
 use crate::model::ModelReader;
+use crate::{Graph, found};
 
 /// The name in the ledger.
 const NAME: &str = "leftovers";
-/// Turns that are asked about in one cycle. Source: NB-25, a batch of 20.
-const AT_ONCE: usize = 20;
 /// Turns of one question. Source: own choice; four questions of three answers each leave some of the 20 calls of a cycle.
 const TOGETHER: usize = 5;
 /// Words of the shortest turn that is asked about. Source: own choice; what is shorter thanks, agrees or greets.
@@ -45,6 +44,8 @@ pub struct Leftovers {
     pub ledger: Slot<dyn LedgerStore>,
     /// What asks and reads.
     pub reader: ModelReader,
+    /// Most turns that are asked about in one cycle.
+    pub batch: NonZeroUsize,
 }
 
 impl Leftovers {
@@ -69,7 +70,7 @@ impl Leftovers {
                 if says_something(&event) && !known.contains(&event.id) {
                     turns.push(event);
                 }
-                if turns.len() == AT_ONCE {
+                if turns.len() == self.batch.get() {
                     return Ok((turns, after));
                 }
             }
@@ -92,12 +93,20 @@ impl Leftovers {
     }
 
     /// Asks about some turns with one question.
-    async fn ask(&self, permit: &mut BackgroundPermit, turns: &[Event]) -> Result<Vec<Proposal>> {
+    async fn ask(
+        &self,
+        permit: &mut BackgroundPermit,
+        turns: &[Event],
+        acquaintance: &Acquaintance,
+    ) -> Result<Vec<Proposal>> {
         let known = Gazetteer::default();
         let utterances: Vec<Utterance<'_>> =
             turns.iter().map(|event| Utterance { event, before: &[], known: &known }).collect();
-        let prompt = self.reader.question(&utterances);
-        let found = self.reader.read(permit, &utterances).await?;
+        let texts: Vec<&str> =
+            turns.iter().filter_map(|event| event.kept()).map(|kept| kept.content.as_str()).collect();
+        let familiar = acquaintance.of(&texts);
+        let prompt = self.reader.question(&utterances, &familiar);
+        let found = self.reader.read(permit, &utterances, &familiar).await?;
         let shown: Vec<EventId> = turns.iter().map(|event| event.id).collect();
         let mut proposals = Vec::new();
         for (event, extraction) in turns.iter().zip(found) {
@@ -133,9 +142,13 @@ impl Pass for Leftovers {
         let (turns, through) = self.turns(after, end).await?;
         let mut looked = Looked { through: Some(through), ..Looked::default() };
         looked.waiting = u64::from(through < end);
+        if turns.is_empty() {
+            return Ok(looked);
+        }
+        let acquaintance = Graph::new(Arc::clone(&self.graph)).acquaintance().await?;
         let mut read = after;
         for some in turns.chunks(TOGETHER) {
-            match self.ask(permit, some).await {
+            match self.ask(permit, some, &acquaintance).await {
                 Ok(proposals) => looked.proposals.extend(proposals),
                 Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(Left {
                     notes: some.iter().map(|event| event.id).collect(),

@@ -19,6 +19,7 @@ mod slot;
 mod names;
 mod resolve;
 
+mod familiar;
 mod fold;
 mod found;
 mod leftovers;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    BackgroundPermit, Consultant, EventId, Extraction, ModelExtractor, Producer, PromptHash, Result,
-    Utterance,
+    BackgroundPermit, Consultant, EventId, Extraction, Familiar, ModelExtractor, Producer, PromptHash,
+    Result, Utterance,
 };
 use mnemal_extract::admit;
 
@@ -27,11 +27,11 @@ impl ModelReader {
     }
 
     /// Names the question about these events.
-    pub fn question(&self, utterances: &[Utterance<'_>]) -> PromptHash {
-        PromptHash::of(self.consultant.model.model(), &self.extractor.prompt(utterances))
+    pub fn question(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> PromptHash {
+        PromptHash::of(self.consultant.model.model(), &self.extractor.prompt(utterances, familiar))
     }
 
-    /// Reads several events with one question; returns one extraction an event, in their order.
+    /// Reads several events with one question that tells whom and what is known; returns one extraction an event, in their order.
     ///
     /// Only claims come through that the words say plainly, by the same gates as those of the rules; what was dropped is a
     /// remark of its event.
@@ -42,13 +42,15 @@ impl ModelReader {
         &self,
         permit: &mut BackgroundPermit,
         utterances: &[Utterance<'_>],
+        familiar: &Familiar,
     ) -> Result<Vec<Extraction>> {
         if utterances.is_empty() {
             return Ok(Vec::new());
         }
-        let sources: Vec<EventId> = utterances.iter().map(|utterance| utterance.event.id).collect();
-        let prompt = self.extractor.prompt(utterances);
-        let read = |completion: &_| self.extractor.parse(utterances, completion);
+        let shown = utterances.iter().map(|utterance| utterance.event.id);
+        let sources: Vec<EventId> = shown.chain(familiar.sources.iter().copied()).collect();
+        let prompt = self.extractor.prompt(utterances, familiar);
+        let read = |completion: &_| self.extractor.parse(utterances, familiar, completion);
         let found = self.consultant.ask(permit, &prompt, &sources, read).await?;
         Ok(utterances.iter().zip(found).map(|(utterance, found)| gated(utterance, found)).collect())
     }

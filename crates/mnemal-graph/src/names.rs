@@ -19,6 +19,9 @@ use crate::{forms, kind, role, slip};
 
 pub(crate) use self::ties::{Saying, Shift};
 
+/// Characters of the longest word for a kind; a longer one is none. Source: EXTRACTION 4, intake of names.
+const LONGEST_WORD: usize = 80;
+
 /// Every entity of a space, by name and by role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
@@ -256,6 +259,7 @@ impl Names {
             place.insert(Entity {
                 id,
                 kind: said_kind,
+                kind_word: None,
                 name: shown.to_owned(),
                 made_as: shown.to_owned(),
                 names: Vec::new(),
@@ -284,7 +288,10 @@ impl Names {
         if is_known && closer == entity.kind {
             return;
         }
-        entity.kind = closer;
+        if closer != entity.kind {
+            entity.kind = closer;
+            entity.kind_word = None;
+        }
         if !is_known {
             entity.names.push(said.name(text, key));
         }
@@ -292,6 +299,18 @@ impl Names {
         note(entity, said.event);
         self.changed.insert(id);
         self.index(id);
+    }
+
+    /// Keeps the word for the kind of an entity; the first one for what it is stays.
+    pub(crate) fn call_kind(&mut self, id: EntityId, said_kind: EntityKind, word: &str, said: Said<'_>) {
+        let word = word.trim();
+        let is_word = !word.is_empty() && word.chars().count() <= LONGEST_WORD;
+        let Some(entity) = self.entities.get_mut(&id).filter(|_| is_word) else { return };
+        if entity.kind == said_kind && entity.kind_word.is_none() {
+            entity.kind_word = Some(word.to_owned());
+            note(entity, said.event);
+            self.changed.insert(id);
+        }
     }
 
     /// Gives an entity a role for somebody; one that it has already changes nothing.
@@ -315,7 +334,7 @@ impl Names {
         }
         for name in &entity.names {
             self.by_name.insert(id, Called { text: &name.text, key: &name.key, kind: entity.kind });
-            self.gazetteer.add(&name.text, entity.kind);
+            self.gazetteer.add(&name.text, kind::as_read(entity.kind));
         }
         for (owner, role) in &entity.roles {
             let holders = self.by_role.entry(role.clone()).or_default().entry(*owner).or_default();

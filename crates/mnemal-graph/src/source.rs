@@ -252,7 +252,9 @@ impl ContextSource for GraphSource {
         let others = self.graph.known(ends, request.as_of).await?;
         let known = Known::new(facts, Names::new(others, ids(&owners)), &asked, &self.stems);
         let mut choice = Choice::new(&known, (&asked, &self.stems), request.budget);
-        choice.knowledge();
+        if !request.asks_for(Section::Insights) {
+            choice.knowledge();
+        }
         for (place, entity) in named.entities.iter().enumerate() {
             let because = if place < named.in_question { Because::Query } else { Because::Recent };
             choice.of_entity(entity, because);

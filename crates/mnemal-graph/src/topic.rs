@@ -82,7 +82,17 @@ impl Graph {
 
 /// Whether what is named is a theme.
 fn is_theme(kind: EntityKind) -> bool {
-    matches!(kind, EntityKind::Product | EntityKind::Work | EntityKind::Event | EntityKind::Concept)
+    matches!(
+        kind,
+        EntityKind::Product
+            | EntityKind::Tool
+            | EntityKind::Work
+            | EntityKind::Document
+            | EntityKind::Project
+            | EntityKind::Topic
+            | EntityKind::Event
+            | EntityKind::Concept
+    )
 }
 
 /// Returns the id of a theme that was never a name.

@@ -44,7 +44,13 @@ impl Extractor for Lines {
             };
             let span = Span { start, end: start + u32::try_from(name.len()).unwrap() };
             let kind = EntityKind::from_name(kind).unwrap_or(EntityKind::Concept);
-            whole.mentions.push(Mention { name: name.to_owned(), kind, span, is_another: new == "true" });
+            whole.mentions.push(Mention {
+                name: name.to_owned(),
+                kind,
+                span,
+                is_another: new == "true",
+                kind_word: None,
+            });
             whole.facts.extend((!alias.is_empty()).then(|| also_called(name, alias, kind, span)));
             start += u32::try_from(line.len()).unwrap();
         }

@@ -157,8 +157,10 @@ impl Fold {
         let earlier = self.rows.of_key(key).filter(|other| other.created_at < row.created_at);
         let newest = earlier.max_by_key(|row| (row.occurred_at, row.created_at, row.id));
         let topics = newest.map(|row| row.topics.clone()).unwrap_or_default();
+        let of_same_words = newest.filter(|newest| newest.content == row.content && newest.kind == row.kind);
+        let pattern = row.pattern.clone().or_else(|| of_same_words?.pattern.clone());
         let leave = newest.map_or(row.leave, |row| row.leave);
-        self.rows.put(Learning { topics, leave, ..row });
+        self.rows.put(Learning { topics, leave, pattern, ..row });
         self.settle(key);
         Ok(())
     }
@@ -268,6 +270,7 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
     // Only the user's own words make a preference, and nobody's a learning about a tool or a conclusion.
     let is_made = matches!(remember.kind, LearningKind::Tool | LearningKind::Insight);
     let is_allowed = event.level == Level::User && !is_made;
+    let is_pattern = is_allowed && remember.kind == LearningKind::AntiPattern;
     Ok(Learning {
         id: note_id(event.id),
         kind: if is_allowed { remember.kind } else { LearningKind::Note },
@@ -277,9 +280,10 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
         tags: remember.tags.clone(),
         importance: remember.importance,
         content: kept.content.clone(),
+        pattern: if is_pattern { read::stored_pattern(&kept.content) } else { None },
         basis: Basis::Told,
         confidence: Confidence::new(1.0),
-        leave: leave(&kept.content, remember.kind),
+        leave: leave(&kept.content, remember.kind, event.level),
         topics: Vec::new(),
         tool: None,
         session: kept.session.clone(),
@@ -303,12 +307,10 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
     })
 }
 
-/// Whether the user must be asked; what is only to be known is not acted on.
-fn leave(text: &str, kind: LearningKind) -> Leave {
-    match kind {
-        LearningKind::Note | LearningKind::Insight => Leave::Given,
-        _ => asked_by_topic(text),
-    }
+/// Whether the user must be asked. What he only wants known is not acted on; what others want known is, if it says what to do.
+fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
+    let is_note = matches!(kind, LearningKind::Note | LearningKind::Insight);
+    if is_note && (level == Level::User || !read::orders(text)) { Leave::Given } else { asked_by_topic(text) }
 }
 
 /// Whether the user must be asked about what a text says, whatever it is.

@@ -9,18 +9,23 @@ mod tool;
 mod projector;
 mod rows;
 
+mod base;
 mod decay;
 mod notes;
 mod same;
 mod source;
 
+mod lesson;
+mod objective;
 mod preferences;
 mod profile;
 mod topic;
 
 pub use crate::decay::Decay;
 pub use crate::fold::{is_learned, note_id, producer};
+pub use crate::lesson::{LearntFrom, Sentiment, recommendation};
 pub use crate::notes::Notes;
+pub use crate::objective::Objective;
 pub use crate::operate::timeline_key;
 pub use crate::preferences::PreferenceSource;
 pub use crate::profile::{ProfileHeading, profile};

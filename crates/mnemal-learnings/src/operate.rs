@@ -197,6 +197,7 @@ impl Fold {
             key: None,
             version: 1,
             content: kept.content.clone(),
+            pattern: None,
             basis: Basis::Inferred,
             confidence: Confidence::new(CONCLUDED),
             leave: strictest(notes, asked_by_topic(&kept.content)),

@@ -1,7 +1,7 @@
 //! Offers what a user said of how he wants things for a request about the same, chosen by topic.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -68,11 +68,14 @@ struct Shelf {
     places: Vec<usize>,
     /// What they are about, in the same order.
     topics: Topics,
+    /// Who said them.
+    voices: Voices,
 }
 
 impl Shelf {
     fn new(rows: &[Arc<Learning>], places: Vec<usize>, topics: &[Arc<Topic>]) -> Self {
-        Self { of: Same::new(rows), places, topics: Topics::new(topics) }
+        let voices = Voices::new(places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref));
+        Self { of: Same::new(rows), places, topics: Topics::new(topics), voices }
     }
 }
 
@@ -239,24 +242,22 @@ impl PreferenceSource {
         });
         let (standing, requests, cause) = self.shelf(rows).await;
         cause.into_iter().for_each(keep);
-        let all: Vec<&Learning> =
-            standing.places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref).collect();
         let found = standing.topics.near(&asked, requests.as_deref());
-        let voices = Voices::of(&all, query);
-        let names: HashSet<Option<&str>> = all.iter().map(|one| name(one)).collect();
-        let weights: HashMap<_, f32> = names.into_iter().map(|name| (name, voices.weight(name))).collect();
-        let rated = |(place, (one, near)): (usize, (&&Learning, Near))| {
-            let voice = weights.get(&name(one)).copied().unwrap_or(OF_OTHERS);
+        let weights = standing.voices.weights(query);
+        let rated = |(place, (near, voice)): (usize, (Near, f32))| {
             let sum = parts(near, voice).iter().flatten().map(|part| part.value).sum();
             Rated { score: Score::new(sum), place, near, voice }
         };
-        let mut rated: Vec<Rated> = all.iter().zip(found).enumerate().map(rated).collect();
+        let mut rated: Vec<Rated> = found.into_iter().zip(weights).enumerate().map(rated).collect();
         let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
         let best_first =
             |a: &Rated, b: &Rated| b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place));
-        let most = (least + all.len() / one_of).min(lines_of(request.budget, LINE_TOKENS));
+        let most = (least + standing.places.len() / one_of).min(lines_of(request.budget, LINE_TOKENS));
         best(&mut rated, most, best_first);
-        let offered = |one: Rated| Some(fragment(all.get(one.place)?, one.score, parts(one.near, one.voice)));
+        let offered = |one: Rated| {
+            let row = rows.get(*standing.places.get(one.place)?)?;
+            Some(fragment(row, one.score, parts(one.near, one.voice)))
+        };
         gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
 }
@@ -276,28 +277,42 @@ struct Rated {
     voice: f32,
 }
 
-/// Whose words count in full: the user's own, and those of whom the request names.
+/// Who said the preferences.
 #[derive(Debug)]
 struct Voices {
-    /// Whether the user's own words are among them; where everybody has a name, nobody is another.
-    has_own: bool,
-    /// The words of the request, folded.
-    named: Vec<String>,
+    /// The folded names, each once; `None` for the one whose memory it is.
+    names: Vec<Option<String>>,
+    /// By preference the place of its name.
+    of: Vec<usize>,
 }
 
 impl Voices {
-    fn of(all: &[&Learning], query: &str) -> Self {
-        let words = fold(query);
-        let named = words.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect();
-        Self { has_own: all.iter().any(|one| name(one).is_none()), named }
+    fn new<'l>(all: impl Iterator<Item = &'l Learning>) -> Self {
+        let mut places: HashMap<Option<&str>, usize> = HashMap::new();
+        let mut names = Vec::new();
+        let of = all.map(|one| {
+            *places.entry(name(one)).or_insert_with_key(|name| {
+                names.push(name.map(fold));
+                names.len() - 1
+            })
+        });
+        let of = of.collect();
+        Self { names, of }
     }
 
-    fn weight(&self, name: Option<&str>) -> f32 {
-        let is_named = |name: &str| name.split(' ').any(|part| self.named.iter().any(|word| word == part));
-        match name.map(fold) {
-            Some(name) if self.has_own && !is_named(&name) => OF_OTHERS,
+    /// Returns what each preference counts: in full the user's own and those of whom the request names, and all where everybody has
+    /// a name, so that nobody is another.
+    fn weights(&self, query: &str) -> impl Iterator<Item = f32> {
+        let words = fold(query);
+        let named: Vec<&str> = words.split(|letter: char| !letter.is_alphanumeric()).collect();
+        let is_named = |name: &str| name.split(' ').any(|part| named.contains(&part));
+        let has_own = self.names.contains(&None);
+        let weight = |name: &Option<String>| match name {
+            Some(name) if has_own && !is_named(name) => OF_OTHERS,
             _ => 1.0,
-        }
+        };
+        let weights: Vec<f32> = self.names.iter().map(weight).collect();
+        self.of.iter().map(move |place| weights.get(*place).copied().unwrap_or(OF_OTHERS))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What one message of the user says about how he wants things: a row for each, as yet without standing.
 
 mod about;
+mod pattern;
 
 use mnemal_core::{
     Basis, Category, Confidence, Event, EventKind, Importance, Learning, LearningId, LearningKind,
@@ -14,11 +15,13 @@ use mnemal_text::sentences;
 
 use self::about::About;
 pub(crate) use self::about::{LEARNED, is_own};
+use self::pattern::pattern;
+pub(crate) use self::pattern::{orders, stored_pattern};
 
 /// Who makes what is learnt from messages, for the rows and their ids.
 const PRODUCER: &str = "learnings/told";
 /// Counts up with every change of what is read in the same messages.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Positions of the log before a message in which the message that it answers is looked for.
 ///
 /// Source: own default; a turn with many calls of tools is shorter, and a forget concerns no more messages than these.
@@ -51,7 +54,13 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
     let mut found = Vec::new();
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
     for said in &about_work(text, &scene) {
-        found.extend(of_feedback(event, kept, said)?);
+        let Some(row) = of_feedback(event, kept, said)? else { continue };
+        // One sentence that orders and corrects says one thing, and the order says it outright.
+        match found.iter_mut().find(|other| says_the_same(other, &row)) {
+            Some(other) if other.basis < row.basis => *other = row,
+            Some(_) => {}
+            None => found.push(row),
+        }
     }
     for note in &preference_notes(text) {
         let says_it = |row: &Learning| row.sources.iter().any(|source| meets(source.span, note.span));
@@ -66,6 +75,12 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
         row.id = LearningId(derived_id("learning", &row.producer, &[event.id], place));
     }
     Ok(found)
+}
+
+/// Whether two rows are one anti-pattern of one sentence.
+fn says_the_same(one: &Learning, other: &Learning) -> bool {
+    let is_pattern = |row: &Learning| row.kind == LearningKind::AntiPattern;
+    is_pattern(one) && is_pattern(other) && one.key == other.key && one.sources == other.sources
 }
 
 /// Returns the feedback of a message with what the session said before.
@@ -98,22 +113,25 @@ fn is_of(event: &Event, kept: &NewEvent) -> bool {
 }
 
 fn of_feedback(event: &Event, kept: &NewEvent, said: &Feedback) -> Result<Option<Learning>> {
-    let Some((about, sentence)) = About::of_feedback(kept, said) else { return Ok(None) };
-    let is_told = said.is_explicit;
-    let names_work = said.target != about::WHOLE_ANSWER;
+    let pattern = pattern(said);
+    let Some((about, sentence)) = About::of_feedback(kept, said, pattern.as_ref()) else { return Ok(None) };
+    let is_open = pattern.as_ref().is_some_and(|pattern| pattern.instead.is_none());
+    let is_told = said.is_explicit && !is_open;
+    let names_work = said.target != about::WHOLE_ANSWER || pattern.is_some();
     let weight = match said.irritation {
         _ if is_told => TOLD,
         // Anger at everything is no rule.
         Irritation::Very if !names_work => Irritation::Mild.weight(),
         level => level.weight(),
     };
-    let is_pattern = about.stance == Stance::Leave && said.alternative.is_some();
     let Some(mut row) = row(event, kept, sentence, &about)? else { return Ok(None) };
-    if is_pattern {
+    let is_pattern = pattern.is_some();
+    if let Some(pattern) = pattern {
         row.kind = LearningKind::AntiPattern;
         row.category = Category::new(format!("anti-patterns/{}", about::segment(&said.target)))?;
         row.tags.push(Tag::new("anti-pattern")?);
-        row.content = pattern_text(said).unwrap_or(row.content);
+        row.content = pattern.to_string();
+        row.pattern = Some(pattern);
     }
     if !is_told {
         row.basis = Basis::Inferred;
@@ -129,13 +147,6 @@ fn of_feedback(event: &Event, kept: &NewEvent, said: &Feedback) -> Result<Option
         (signal.rule, signal.weight) = (said.rule.clone(), weight);
     }
     Ok(Some(row))
-}
-
-/// Puts an anti-pattern into its sentence. Source: RB-22.
-fn pattern_text(said: &Feedback) -> Option<String> {
-    let (avoid, instead) = (said.value.as_ref()?, said.alternative.as_ref()?);
-    let avoid = avoid.trim_start_matches("to ");
-    (!avoid.contains(instead.as_str())).then(|| format!("Don't {avoid} — instead {instead}"))
 }
 
 fn of_note(event: &Event, kept: &NewEvent, note: &Note) -> Result<Option<Learning>> {
@@ -167,6 +178,7 @@ fn row(event: &Event, kept: &NewEvent, span: Span, about: &About) -> Result<Opti
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: text.to_owned(),
+        pattern: None,
         basis: Basis::Told,
         confidence: Confidence::new(1.0),
         leave: Leave::Given,
@@ -222,6 +234,8 @@ fn is_lasting(said: &Feedback) -> bool {
     let is_of_matter = said.aspect == Aspect::Timing && !names_work;
     match said.act {
         FeedbackAct::Directive | FeedbackAct::Preference => said.is_explicit || names_side || names_work,
+        // Praise of a side that an answer has once supports what is known of it; other praise names nothing.
+        FeedbackAct::Praise => about::SINGLE.contains(&said.aspect),
         FeedbackAct::Reject | FeedbackAct::Repair => {
             (names_side && !is_of_matter) || (said.alternative.is_some() && names_work)
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mnemal_core::{Basis, Confidence, Learning, LearningStatus, Verdict};
+use mnemal_core::{Basis, Confidence, EventId, Learning, LearningKind, LearningStatus, Stance, Verdict};
 
 /// What evidence must weigh together. Source: RB-62, one very irritated, two mild or three casual signals.
 const ENOUGH: f32 = 3.0;
@@ -16,7 +16,8 @@ const FURTHER_SUPPORT: f32 = 0.1;
 /// Sets status, version, supports and times of all rows of one key, whatever they were.
 ///
 /// What is told holds until something else is told. What is inferred holds when the messages of one stance weigh enough, and
-/// never against what is told or what a person put away.
+/// never against what is told or what a person put away. An anti-pattern that names no alternative waits for one, whatever it weighs
+/// (RB-24), and counts as evidence. Praise never holds: it supports what holds when it is said (NB-53), and makes nothing younger.
 pub(crate) fn settle(group: &mut [Learning]) {
     group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
     let is_blocked = group.iter().any(|row| row.verdict.is_some());
@@ -35,7 +36,28 @@ pub(crate) fn settle(group: &mut [Learning]) {
             leader = Some(place);
         }
     }
+    if let Some(leader) = leader {
+        praise(group, leader);
+    }
     group.iter_mut().for_each(put_away);
+}
+
+/// Adds the messages that praise what a row says, since it was said, to what supports it; each counts once.
+fn praise(group: &mut [Learning], leader: usize) {
+    let later = group.iter().skip(leader + 1).filter(|row| is_praise(row) && row.verdict.is_none());
+    let praising: BTreeSet<EventId> =
+        later.flat_map(|row| row.sources.iter().map(|source| source.event)).collect();
+    let Some(row) = group.get_mut(leader) else { return };
+    let is_inferred = row.basis == Basis::Inferred;
+    let Some(signal) = row.signal.as_mut().filter(|_| !praising.is_empty()) else { return };
+    signal.supports = signal.supports.saturating_add(u32::try_from(praising.len()).unwrap_or(u32::MAX));
+    if is_inferred {
+        row.confidence = confidence(signal.supports);
+    }
+}
+
+fn is_praise(row: &Learning) -> bool {
+    row.signal.as_ref().is_some_and(|signal| signal.stance == Stance::Keep)
 }
 
 /// Sets what the rows up to a place say about the one there; returns whether it is told, and whether they are enough.
@@ -69,8 +91,15 @@ fn evidence(group: &[Learning], place: usize) -> (u32, bool) {
             sessions.insert(&other.session);
         }
     }
+    let may_hold = !is_praise(row) && says_all(row);
     let is_enough = heaviest >= ENOUGH || (weight >= ENOUGH && sessions.len() >= SESSIONS);
-    (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough)
+    (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough && may_hold)
+}
+
+/// Whether a row says what to do, where it says what not to do.
+fn says_all(row: &Learning) -> bool {
+    let has_alternative = row.pattern.as_ref().is_none_or(|pattern| pattern.instead.is_some());
+    row.kind != LearningKind::AntiPattern || has_alternative
 }
 
 fn confidence(supports: u32) -> Confidence {

@@ -11,6 +11,7 @@ use mnemal_core::{
     Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
 };
 
+use crate::base;
 use crate::decay::Decay;
 use crate::preferences::PreferenceSource;
 use crate::same::Same;
@@ -43,24 +44,40 @@ const FRESH: i64 = 3_600_000_000;
 /// equals; what fades loses its place when there are too many, and never moves within the section, so that a text that is kept in
 /// a cache stays as it is. For the same reason what a conversation itself taught within this hour is offered to it with the
 /// learnings, in the part that changes anyway; other conversations have it in its place at once.
+///
+/// Where insights are asked for by name, they are offered, the five newest, and knowledge has notes alone: the five that are nearest
+/// to the question, or the most important ones where nothing is asked (GB-39).
 #[derive(Clone, Debug)]
 pub struct NotesSource {
     store: Arc<dyn LearningStore>,
     decay: Decay,
     preferences: Option<PreferenceSource>,
+    beside_insights: usize,
     standings: Arc<Mutex<Option<Arc<Standings>>>>,
 }
 
 impl NotesSource {
     /// Offers these rows.
     pub fn new(store: Arc<dyn LearningStore>) -> Self {
-        Self { store, decay: Decay::default(), preferences: None, standings: Arc::default() }
+        Self {
+            store,
+            decay: Decay::default(),
+            preferences: None,
+            beside_insights: base::NOTES,
+            standings: Arc::default(),
+        }
     }
 
     /// Says how they fade, and how many hold.
     #[must_use]
     pub fn with_decay(self, decay: Decay) -> Self {
         Self { decay, standings: Arc::default(), ..self }
+    }
+
+    /// Says how many notes knowledge has beside insights; 5 without it.
+    #[must_use]
+    pub fn at_most(self, notes: usize) -> Self {
+        Self { beside_insights: notes, ..self }
     }
 
     /// Offers what a [`PreferenceSource`] of the same rows would, too, so that they are read once for both.
@@ -83,6 +100,7 @@ impl NotesSource {
 
     /// Offers those of some rows that need no question.
     fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
+        let is_of_base = request.asks_for(Section::Insights);
         let standings = self.standings(notes);
         let too_many =
             if standings.do_all_hold { HashSet::new() } else { self.decay.too_many(notes, request.as_of) };
@@ -100,7 +118,8 @@ impl NotesSource {
             .filter(|(Standing { section, .. }, _)| {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
-            .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request));
+            .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
+            .filter(|(standing, _)| standing.section != Section::Knowledge || !is_of_base);
         placed.extend(wanted);
         placed.sort_by_key(|(standing, _)| standing.section);
         let best_first = |(a, _): &&Placed<'_>, (b, _): &&Placed<'_>| a.cmp_in_section(b);
@@ -119,7 +138,27 @@ impl NotesSource {
             let line = |(standing, note): &Placed<'_>| fragment(standing.section, standing.rank, note);
             fragments.extend(chosen.into_iter().map(line));
         }
+        if is_of_base {
+            fragments.extend(self.of_base(request, notes));
+        }
         fragments
+    }
+}
+
+impl NotesSource {
+    /// Offers what a knowledge base says.
+    fn of_base(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
+        let because = |section| match section {
+            Section::Knowledge if request.query.is_some() => Because::Query,
+            Section::Knowledge => Because::Importance,
+            _ => Because::Section,
+        };
+        let fragment = |(section, note, part): base::Chosen<'_>| Fragment {
+            parts: vec![part],
+            because: because(section),
+            ..fragment(section, part.value, note)
+        };
+        base::chosen(request, notes, self.beside_insights).into_iter().map(fragment).collect()
     }
 }
 

@@ -111,6 +111,7 @@ fn new_row(event: &Event, kept: &NewEvent, tool: &ToolName) -> Result<Learning> 
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: String::new(),
+        pattern: None,
         basis: Basis::Inferred,
         confidence: Confidence::new(0.0),
         leave: Leave::Given,

@@ -146,24 +146,27 @@ impl SignBits {
             self.thresholds((&signs, &estimate), filter, (FIRST.of(self.vectors, limit), wanted));
         let mut likely: Vec<u32> = Vec::with_capacity(wanted + wanted / 2);
         let (mut distances, mut passed) = ([0_u16; TOGETHER], [0_u64; TOGETHER / 64]);
+        let (mut near, mut products) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
         let words = self.words.max(1);
         for (bits, first) in self.bits.chunks(TOGETHER * words).zip((0_u32..).step_by(TOGETHER)) {
             kernel::distances(&signs, bits, &mut distances);
             kernel::within(&distances, farthest, &mut passed);
+            // Behind the last row stand distances of the rows before.
+            let rows = u32::try_from(bits.len() / words).unwrap_or(u32::MAX);
+            near.clear();
             for (passed, start) in passed.iter().zip((0_u32..).step_by(64)) {
                 let mut left = *passed;
                 while left != 0 {
-                    let row = start + left.trailing_zeros();
+                    near.push(start + left.trailing_zeros());
                     left &= left - 1;
-                    let place = row as usize * words;
-                    // Behind the last row stand distances of the rows before; those have no bits here.
-                    let is_near =
-                        bits.get(place..place + words).is_some_and(|bits| estimate.product(bits) >= least);
-                    if is_near && filter.has(first + row) {
-                        likely.push(first + row);
-                    }
                 }
             }
+            estimate.products(bits, &near, &mut products);
+            let is_likely = |(row, product): (&u32, &i32)| {
+                let whole = first + *row;
+                (*product >= least && *row < rows && filter.has(whole)).then_some(whole)
+            };
+            likely.extend(near.iter().zip(&products).filter_map(is_likely));
         }
         likely
     }
@@ -181,8 +184,9 @@ impl SignBits {
         let mut distances = vec![0_u16; sample.len() / words];
         kernel::distances(signs, &sample, &mut distances);
         let farthest = nth(&distances, first / step);
-        let near = sample.chunks_exact(words).zip(&distances).filter(|(_, distance)| **distance <= farthest);
-        let mut products: Vec<i32> = near.map(|(bits, _)| estimate.product(bits)).collect();
+        let near = (0_u32..).zip(&distances).filter(|(_, distance)| **distance <= farthest);
+        let (near, mut products): (Vec<u32>, Vec<i32>) = (near.map(|(row, _)| row).collect(), Vec::new());
+        estimate.products(&sample, &near, &mut products);
         let place = products.len().checked_sub(second / step + 1);
         (farthest, place.map_or(i32::MIN, |place| *products.select_nth_unstable(place).1))
     }

@@ -11,7 +11,7 @@ use mnemal_core::{
 use crate::writing::{Writing, WritingLine, Writings};
 
 /// Offers the sentences of the channel that is named, and of the root where there is no question: at the start of a
-/// conversation.
+/// conversation. Beside insights the root is not offered.
 ///
 /// Each sentence is offered by itself, as words of its event. What was said in the asking conversation is not offered, nor
 /// evidence of others, and nothing as of the past: nodes have no history.
@@ -45,7 +45,7 @@ impl ContextSource for SummarySource {
         if let Within::Only(channel) = &request.channel {
             wanted.push((Section::Channel, NodePath::Channel(channel.clone())));
         }
-        if request.query.is_none() {
+        if request.query.is_none() && !request.asks_for(Section::Insights) {
             wanted.push((Section::Knowledge, NodePath::Root));
         }
         wanted.retain(|(section, _)| request.sections.only().is_none_or(|only| only.contains(section)));

@@ -105,6 +105,7 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: format!("note {key}"),
+        pattern: None,
         basis: Basis::Told,
         confidence: Confidence::new(1.0),
         leave: Leave::Given,
@@ -137,6 +138,7 @@ pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_a
     Entity {
         id: EntityId(id),
         kind,
+        kind_word: None,
         name: text.clone(),
         made_as: text.clone(),
         names: vec![EntityName {

@@ -567,6 +567,7 @@ impl Builder {
             let at_once = if is_table { usize::MAX } else { EMBEDDED_AT_ONCE };
             let notes = NotesSource::new(Arc::clone(notes))
                 .with_decay(self.settings.learning.decay())
+                .at_most(self.settings.recall.inject_limit)
                 .with_preferences(guarded.embedder.clone(), at_once);
             sources.push(Arc::new(notes));
         }

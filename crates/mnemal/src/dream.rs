@@ -50,7 +50,7 @@ impl Engine {
         if run == Run::Dry {
             return dreamer.cycle(run).await;
         }
-        match self.in_turn(BACKGROUND, owner, dreamer.cycle(run)).await? {
+        match self.in_turn(BACKGROUND, owner, told(dreamer.cycle(run))).await? {
             Held::Done(cycle) => cycle,
             Held::By(holder) => {
                 let what = format!("{holder} does background work now; try again");
@@ -71,7 +71,7 @@ impl Engine {
         let mut limits = self.settings().dream.limits();
         limits.interval = limits.interval.max(BY_MODEL);
         let dreamer = self.dreamer_of("model", passes, limits)?;
-        Ok(match self.in_turn(MODELS, owner, dreamer.cycle(Run::Due)).await? {
+        Ok(match self.in_turn(MODELS, owner, told(dreamer.cycle(Run::Due))).await? {
             Held::Done(cycle) => Some(cycle?),
             Held::By(_) => None,
         })
@@ -170,6 +170,16 @@ impl Engine {
         Ok(groups)
     }
 
+    /// Returns the line of the cycle that ended last, if one did and there is a ledger; its numbers are those of
+    /// [`Cycle::counts`].
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn last_cycle(&self) -> Result<Option<LedgerLine>> {
+        let Slot::Filled(ledger) = &self.stores().ledger else { return Ok(None) };
+        Ok(ledger.lines(Book::Cycle, NonZeroUsize::MIN).await?.pop())
+    }
+
     /// Returns the lines of a book of background work, newest first.
     ///
     /// # Errors
@@ -184,7 +194,7 @@ impl Engine {
         if self.settings().dream.schedule == DreamSchedule::Off || !self.is_quiet().await? {
             return Ok(0);
         }
-        let cycle = dreamer.cycle(Run::Due).await?;
+        let cycle = told(dreamer.cycle(Run::Due)).await?;
         Ok(cycle.accepted().count() as u64)
     }
 
@@ -205,6 +215,28 @@ impl Engine {
         let since = if is_ahead { 0 } else { since };
         Ok(u64::try_from(since).ok().map(Duration::from_micros))
     }
+}
+
+/// Runs a cycle, and logs its numbers in one line if it did anything.
+async fn told(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
+    let cycle = cycle.await?;
+    if cycle.idle.is_none() {
+        tracing::info!(
+            live = cycle.live,
+            reviewed = cycle.reviewed,
+            created_since = cycle.created_since,
+            merged = cycle.merged(),
+            repaired = cycle.repaired,
+            rejected = cycle.refused().count() as u64,
+            archived = cycle.archived,
+            protected = cycle.protected(),
+            model_calls = cycle.model_calls,
+            tokens = cycle.tokens,
+            ms = cycle.ms,
+            "a cycle ended"
+        );
+    }
+    Ok(cycle)
 }
 
 /// A pass that runs as one piece of background work.

@@ -16,6 +16,7 @@ mod dream;
 mod embedding;
 mod engine;
 mod extract;
+mod feedback;
 mod forget;
 mod gate;
 mod graph;
@@ -68,7 +69,7 @@ pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
     Suggestion, Together, Topic, Weighing,
 };
-pub use mnemal_learnings::ProfileHeading;
+pub use mnemal_learnings::{LearntFrom, Objective, ProfileHeading, Sentiment, recommendation};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 #[cfg(feature = "inbox")]
@@ -98,6 +99,7 @@ pub use crate::diff::{Change, ChangeKind, Changes};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
 pub use crate::extract::extract_text;
+pub use crate::feedback::Feedback;
 pub use crate::forget::{
     Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
 };

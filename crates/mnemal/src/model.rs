@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
-    Extraction, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor, ModelId,
-    NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount, Usage,
-    Utterance,
+    Extraction, Familiar, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor,
+    ModelId, NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount,
+    Usage, Utterance,
 };
 use mnemal_dream::{Judging, Merges, Texts};
 use mnemal_events::Cleaner;
@@ -121,6 +121,7 @@ impl Engine {
         if let Slot::Filled(learnings) = &stores.learnings {
             passes.push(Arc::new(Merges {
                 learnings: Arc::clone(learnings),
+                embedder: self.parts().embedder.clone(),
                 ledger: stores.ledger.clone(),
                 clock: Arc::clone(&self.parts().clock),
                 consultant: model.consultant.clone(),
@@ -135,6 +136,7 @@ impl Engine {
                 graph: Arc::clone(graph),
                 ledger: stores.ledger.clone(),
                 reader: model.reader.clone(),
+                batch: self.settings().extract.batch,
             }));
         }
         if let (Slot::Filled(events), Slot::Filled(learnings), true) =
@@ -188,7 +190,7 @@ impl Memory {
         let known = Gazetteer::default();
         let utterance = Utterance { event: &event, before: &[], known: &known };
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
-        let found = model.reader.read(&mut permit, &[utterance]).await?;
+        let found = model.reader.read(&mut permit, &[utterance], &Familiar::default()).await?;
         found.into_iter().next().ok_or_else(|| Error::internal("a model answered nothing for an event"))
     }
 }

@@ -15,7 +15,8 @@ use mnemal_recall::{Hit, RecallRequest, Recalled, Withheld};
 use crate::memory::Memory;
 
 /// What another space may add to a context: notes and what matches the question, never what was said there just now.
-const OFFERED: [Section; 4] = [Section::Identity, Section::Preferences, Section::Knowledge, Section::Recall];
+const OFFERED: [Section; 5] =
+    [Section::Identity, Section::Preferences, Section::Knowledge, Section::Insights, Section::Recall];
 
 /// The spaces that are read beside a memory; cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -192,7 +193,11 @@ fn narrowed_filter(filter: &EventFilter, scope: &Scope) -> Option<EventFilter> {
 /// Narrows a request to a scope and to what another space may add; `None` when nothing is left. A context cannot be narrowed
 /// to conversations, so a scope of one has nothing to offer.
 fn narrowed_request(request: &ContextRequest, scope: &Scope) -> Option<ContextRequest> {
-    let wanted = |section: &Section| request.sections.only().is_none_or(|wanted| wanted.contains(section));
+    let by_default = |section: &Section| *section != Section::Insights;
+    let wanted = |section: &Section| match request.sections.only() {
+        Some(wanted) => wanted.contains(section),
+        None => by_default(section),
+    };
     let sections: Vec<Section> = OFFERED.into_iter().filter(wanted).collect();
     if sections.is_empty() || scope.session != Within::All {
         return None;

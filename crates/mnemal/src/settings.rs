@@ -314,6 +314,7 @@ impl Settings {
         self.working.check()?;
         self.learning.check()?;
         self.dream.check()?;
+        self.extract.check()?;
         self.ingest.check()?;
         self.llm.check()?;
         self.compress.check()?;
@@ -324,6 +325,8 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
 
     // proves: CF-14, RB-68
@@ -345,7 +348,9 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 24] = [
+        let rows: [(Change, &str); 26] = [
+            (|settings| settings.extract.interval_secs = 0, "extract.interval_secs"),
+            (|settings| settings.extract.batch = NonZeroUsize::MAX, "extract.batch"),
             (|settings| settings.retention.tools_days = Some(0), "retention"),
             (|settings| settings.summaries.max_refresh_batch = 0, "summaries.max_refresh_batch"),
             (|settings| settings.identity.user = "x".repeat(2_001), "identity.user"),

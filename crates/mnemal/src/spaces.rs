@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mnemal_core::{Error, ErrorKind, EventFilter, Gap, Layer, Origin, Result, Scope, SpaceId, Timestamp};
+use mnemal_dream::Pace;
 use mnemal_store::SqliteStore;
 
 use self::folder::{Folder, Marker};
@@ -91,6 +92,11 @@ impl Spaces {
         let pool = Pool::new(template.settings().spaces.max_open, template.clock());
         let template = template.with_key_file_unless_known(data.join(crate::key_file::NAME));
         Ok(Self(Arc::new(Inner { folder: Folder::new(data.join(FOLDER)), template, pool })))
+    }
+
+    /// Returns how often background work steps by the settings of these spaces, for [`attend`](Self::attend).
+    pub fn pace(&self) -> Pace {
+        self.0.template.settings().extract.pace()
     }
 
     /// Opens a space that is there.

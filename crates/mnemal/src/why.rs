@@ -11,6 +11,7 @@ use mnemal_core::{
 use mnemal_graph::Weighing;
 use mnemal_text::Language;
 
+use crate::feedback::Feedback;
 use crate::ground::{Ground, grounded};
 use crate::memory::Memory;
 use crate::portrait::{Sentence, sentence_of};
@@ -33,6 +34,8 @@ pub struct Why {
     pub weighing: Option<Weighing>,
     /// What a receipt says of it, where one was named.
     pub shown: Option<Outcome>,
+    /// What it was found to be in earlier answers, in the order of the log.
+    pub feedback: Vec<Feedback>,
 }
 
 /// What became of a record when a context was assembled.
@@ -142,11 +145,12 @@ impl Memory {
             None => None,
         };
         let evidence = self.sentences_of(&known.sources).await?;
+        let feedback = self.feedback_on(record).await?;
         let weighing = match &known.fact {
             Some(fact) => Some(self.graph().await?.weighing(fact).await?),
             None => None,
         };
-        Ok(Why { record, text: known.text, producer: known.producer, evidence, weighing, shown })
+        Ok(Why { record, text: known.text, producer: known.producer, evidence, weighing, shown, feedback })
     }
 
     /// Returns why a context for a question does not have a record: the reason and the score at which it was left out, or what

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    Attended, BackgroundPermit, Book, Clock, Completion, Engine, Error, ErrorKind, LanguageModel, LeaseName,
-    LeaseStore as _, Memory, Message, ModelId, OwnerId, Pace, Prompt, Result, Scope, SpaceId, Timestamp,
-    TokenCount, Turn, Usage,
+    Attended, BackgroundPermit, Book, Builder, Clock, Completion, Engine, Error, ErrorKind, ExtractSettings,
+    LanguageModel, LeaseName, LeaseStore as _, Memory, Message, ModelId, OwnerId, Pace, Prompt, Result,
+    Scope, Settings, SpaceId, Timestamp, TokenCount, Turn, Usage,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -62,10 +62,19 @@ impl Space {
         self.with_model(None)
     }
 
-    fn with_model(&self, model: Option<Arc<Scripted>>) -> Memory {
-        let mut builder = Engine::builder()
+    fn with_settings(&self, settings: Settings) -> Memory {
+        let engine = self.builder().with_settings(settings).build().unwrap();
+        engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
+    }
+
+    fn builder(&self) -> Builder {
+        Engine::builder()
             .with_stores(Stores::all(Arc::clone(&self.store)))
-            .with_clock(Arc::<Paused>::clone(&self.clock));
+            .with_clock(Arc::<Paused>::clone(&self.clock))
+    }
+
+    fn with_model(&self, model: Option<Arc<Scripted>>) -> Memory {
+        let mut builder = self.builder();
         if let Some(model) = model {
             builder = builder.with_language_model(model);
         }
@@ -196,6 +205,38 @@ async fn talk_goes_first_and_does_not_keep_the_work_from_being_done() {
     assert!((6..=9).contains(&attended.steps), "{attended:?}");
     assert!(attended.put_off >= attended.steps, "{attended:?}");
     assert_eq!(space.cycles().await, 0, "no cycle while somebody talks");
+}
+
+// proves: NB-25 (the interval), NB-26 (each step once, ADR 63)
+#[tokio::test(start_paused = true)]
+async fn the_settings_say_how_often_work_steps_and_whether_talk_puts_it_off() {
+    let extract = |interval_secs, backoff_when_active| ExtractSettings {
+        interval_secs,
+        backoff_when_active,
+        ..ExtractSettings::default()
+    };
+    // In an hour of talk: by default and at other paces a step is put off for three intervals and at least three minutes.
+    for (settings, steps) in [
+        (extract(60, true), 13..=17),
+        (extract(300, true), 2..=4),
+        (extract(300, false), 10..=13),
+        (extract(20, false), 150..=200),
+    ] {
+        let space = Space::new();
+        let memory = space.with_settings(Settings { extract: settings.clone(), ..Settings::default() });
+        let talks = async {
+            for turn in 0..720_u32 {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                let message = Message::user(format!("We talk about the pump, turn {turn}."));
+                assert_eq!(memory.log(message).await.unwrap().gaps, []);
+            }
+        };
+        let pace = memory.engine().settings().extract.pace();
+        let (name, stop) = (owner("a"), tokio::time::sleep(HOUR));
+        let (attended, ()) = tokio::join!(memory.engine().attend(&name, &pace, stop), talks);
+        assert!(steps.contains(&attended.steps), "{settings:?}: {attended:?}");
+        assert_eq!(attended.put_off > 0, settings.backoff_when_active, "{attended:?}");
+    }
 }
 
 // proves: GB-45 (one turn at a time)

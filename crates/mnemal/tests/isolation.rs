@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use mnemal::{
     AsOf, Cursor, Decision, Description, Document, Engine, EntityFilter, EntityId, EventFilter, EventId,
-    ExportForm, FactFilter, FactId, ImportFormat, ImportOptions, InstallationKey, Keep, Learning,
+    ExportForm, FactFilter, FactId, ImportFormat, ImportOptions, InstallationKey, Judgment, Keep, Learning,
     LearningFilter, LearningKind, Memory, Message, NodePath, NoteKey, Position, ReceiptId, RecordRef,
     Rehearsal, Selector, SessionId, SpaceId, Spaces, Speaker, Timestamp, Within,
 };
@@ -149,6 +149,11 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         }
         "decide_by_agent" => said(ours.decide_by_agent(Decision::Archive { key: key.clone() }).await),
         "audit" => said(ours.audit().await),
+        "feedback" => said(ours.feedback(*receipt, RecordRef::Event(*event), Judgment::Wrong).await),
+        "feedback_by_agent" => {
+            said(ours.feedback_by_agent(*receipt, RecordRef::Event(*event), Judgment::Useful).await)
+        }
+        "feedback_on" => said(ours.feedback_on(RecordRef::Event(*event)).await),
         "release" => said(ours.release(*event).await),
         "undoing" => said(ours.undoing(*event).await),
         "naming" => said(ours.naming(*entity).await),

@@ -60,6 +60,35 @@ async fn what_the_user_prefers_stands_in_the_next_context_and_in_those_of_other_
     assert!(other.gaps.iter().all(|gap| gap.layer != Layer::Learnings), "{:?}", other.gaps);
 }
 
+// proves: RB-23 (recalled beside other memories)
+#[tokio::test]
+async fn an_anti_pattern_stands_beside_what_is_recalled_and_is_found_by_its_kind() {
+    let memory = memory();
+    let monday = memory.for_session(session("monday"));
+    for message in [
+        Message::user("Please install the parser for the deploy."),
+        Message::assistant("Done, I have installed the parser with npm for the deploy."),
+        Message::user("Never use npm because it breaks the lockfile, use pnpm instead."),
+    ] {
+        let _ack = monday.log(message).await.unwrap();
+    }
+    let sentence = "Don't use npm for it breaks the lockfile — instead pnpm";
+    let asked = memory.context("install the parser").session(session("friday")).await.unwrap();
+    assert!(asked.text.contains(sentence), "{}", asked.text);
+    assert!(asked.text.contains("installed the parser"), "{}", asked.text);
+    let kind = mnemal::Within::Only(mnemal::LearningKind::AntiPattern);
+    let filter = LearningFilter { kind, ..LearningFilter::all() };
+    let rows = memory.learnings(&filter, AsOf::present(memory.engine().now())).await.unwrap();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    let parts = rows[0].item.pattern.as_ref().unwrap();
+    assert_eq!((parts.avoid.as_str(), parts.instead.as_deref()), ("use npm", Some("pnpm")));
+    let event = rows[0].item.sources[0].event;
+    let hits = memory.recall("why not npm").await.unwrap().value.hits;
+    assert!(hits.iter().any(|hit| hit.event.id == event), "its event is recalled");
+    let _gone = memory.forget(mnemal::Selector::Events(vec![event])).await.unwrap();
+    assert!(memory.all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
+}
+
 #[tokio::test]
 async fn what_a_person_decides_about_a_learning_is_seen_next_and_can_be_taken_back() {
     let memory = told().await;

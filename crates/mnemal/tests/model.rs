@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, CallOutcome, Completion, DreamCycle, DreamRun, Engine, Error, ErrorKind, EventId,
-    LanguageModel, LearningFilter, LearningStatus, LlmSettings, Memory, Message, ModelId, OwnerId,
+    BackgroundPermit, CallOutcome, Completion, DreamCycle, DreamRun, Embedder, Engine, Error, ErrorKind,
+    EventId, LanguageModel, LearningFilter, LearningStatus, LlmSettings, Memory, Message, ModelId, OwnerId,
     PrivacySettings, Prompt, Result, Scope, SecretMode, Selector, Settings, SpaceId, TokenCount, Usage,
 };
 use mnemal_store::{MemoryStore, Stores};
@@ -338,6 +338,111 @@ async fn whatever_a_model_does_to_a_merge_no_note_is_lost_and_nothing_is_made_up
         assert!(space.model.told().len() <= 24, "{shown:.80}: {}", space.model.told().len());
         assert_eq!(space.memory.recall("Where is the spare key?").await.unwrap().gaps, [], "{shown:.80}");
     }
+}
+
+/// Says of texts with a word that they mean the same, and of all others that each means something else.
+#[derive(Debug)]
+struct Meaning {
+    model: ModelId,
+    word: &'static str,
+    is_away: bool,
+}
+
+#[async_trait]
+impl Embedder for Meaning {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    fn dimensions(&self) -> usize {
+        128
+    }
+
+    fn floor(&self) -> f32 {
+        0.5
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+        if self.is_away {
+            return Err(Error::new(ErrorKind::Unavailable, "as the test says"));
+        }
+        let of = |text: &&str| {
+            let place = if text.contains(self.word) { 0 } else { 1 + text.len() % 127 };
+            let mut vector = vec![0.0; 128];
+            vector[place] = 1.0;
+            Some(vector)
+        };
+        Ok(texts.iter().map(of).collect())
+    }
+}
+
+// proves: AD-42 (cosine 0.88 or Jaccard 0.60; where vectors fail, words decide, and nobody else is shown)
+#[tokio::test(start_paused = true)]
+async fn notes_that_mean_the_same_in_other_words_are_shown_to_a_model() {
+    let said = [
+        "Whenever Ada is away, somebody waters her ferns",
+        "Her plants get water from us in the absence of Ada",
+    ];
+    let both = "Whenever Ada is away, somebody of us waters her plants, the ferns.";
+    let other = "The lift is loud on the third floor of the old mill";
+    for (embedder, asked, left) in [(None, 0, 3), (Some(true), 0, 3), (Some(false), 1, 2)] {
+        let (model, clock) =
+            (Scripted::new(vec![Does::Says(both.to_owned())]), Arc::new(ManualClock::default()));
+        let mut builder = Engine::builder()
+            .with_language_model(Arc::<Scripted>::clone(&model))
+            .with_clock(Arc::<ManualClock>::clone(&clock));
+        if let Some(is_away) = embedder {
+            let model = ModelId::new("meaning").unwrap();
+            builder = builder.with_embedder(Arc::new(Meaning { model, word: "Ada", is_away }));
+        }
+        let stores = Stores::from(MemoryStore::new());
+        let engine = builder.with_stores(stores.clone()).build().unwrap();
+        let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
+        let space = Space { memory, model, clock, stores };
+        for text in said.into_iter().chain([other]) {
+            space.clock.advance(Duration::from_secs(1));
+            space.memory.remember(text).await.unwrap();
+        }
+        let cycle = space.dream(DreamRun::Asked).await;
+        let told = space.model.told();
+        assert_eq!((told.len(), space.notes().await.len()), (asked, left), "{embedder:?}: {cycle:?}");
+        assert_eq!((cycle.live, cycle.reviewed, cycle.created_since), (3, 2 * asked as u64, 3));
+        assert!(told.iter().all(|prompt| !prompt.material.contains("lift")), "{told:?}");
+        assert!(space.notes().await.contains(&other.to_owned()));
+    }
+}
+
+// proves: AD-45 (a text that leaves something out is asked for again with what is missing, and a cycle asks for ten such repairs at most)
+#[tokio::test(start_paused = true)]
+async fn a_merge_that_leaves_something_out_is_told_what() {
+    let says = |text: &str| Does::Says(text.to_owned());
+    let without = "In the blue tin Anna always keeps the spare key, the one of the boat house.";
+    let space = Space::new(vec![says(without), says(BOTH)], LlmSettings::default());
+    space.near().await;
+    let cycle = space.dream(DreamRun::Asked).await;
+    assert_eq!(space.notes().await, [BOTH]);
+    let told = space.model.told();
+    let [first, again] = told.as_slice() else { panic!("{told:?}") };
+    let narrow = again.material.strip_prefix(&first.material).unwrap();
+    assert!(narrow.contains("it leaves out friday."), "{narrow}");
+    assert!(NEAR.iter().all(|note| again.material.contains(note)), "with what it was made of");
+    assert_eq!((cycle.merged(), cycle.repaired, cycle.model_calls), (2, 1, 2));
+    assert!(cycle.tokens > 0);
+
+    let space = Space::new(vec![says(without)], LlmSettings::default());
+    for room in ["kiln", "shed", "loft", "dock", "hall", "mill", "barn"] {
+        for note in NEAR {
+            space.clock.advance(Duration::from_mins(2));
+            let note = note.replace("boat", room).replace("key", &format!("{room} lamp of the {room} door"));
+            assert_eq!(space.memory.remember(note.as_str()).await.unwrap().gaps, []);
+        }
+    }
+    let cycle = space.dream(DreamRun::Asked).await;
+    assert_eq!((cycle.merged(), cycle.repaired, space.notes().await.len()), (0, 0, 14));
+    let is_repair = |prompt: &&Prompt| prompt.material.contains("leaves out");
+    assert_eq!(space.model.told().iter().filter(is_repair).count(), 10);
+    let left = space.memory.engine().dream_book(mnemal::Book::Left).await.unwrap();
+    assert!(left.iter().all(|line| line.note == "no answer of the model could be used"), "{left:?}");
 }
 
 #[tokio::test(start_paused = true)]

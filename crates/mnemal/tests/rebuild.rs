@@ -21,7 +21,8 @@ fn space(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>) -> Memory {
 }
 
 fn switching(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>, switch: Switch) -> Memory {
-    let settings = Settings { extract: ExtractSettings { switch }, ..Settings::default() };
+    let settings =
+        Settings { extract: ExtractSettings { switch, ..ExtractSettings::default() }, ..Settings::default() };
     let builder = Engine::builder().with_stores(Stores::all(Arc::clone(store))).with_extractor(extractor);
     builder.with_settings(settings).build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
 }

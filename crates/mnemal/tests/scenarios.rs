@@ -50,6 +50,11 @@ async fn scenarios(memory: &Memory) {
     let context = memory.context("when do deploys happen").format(headed).await.unwrap();
     assert!(context.text.contains("## Memory Context") && context.text.contains("Mondays"));
 
+    let of_base = vec![mnemal::Section::Knowledge, mnemal::Section::Insights];
+    let context = memory.context("when do deploys happen").sections(of_base).await.unwrap();
+    assert!(context.text.contains("## Memory Context\n- [user, "), "{}", context.text);
+    assert!(context.text.contains("Mondays") && !context.text.contains("English"), "{}", context.text);
+
     for name in ["deploys", "language"] {
         assert!(memory.forget(Selector::Key(key(name))).await.unwrap().verified, "{name}");
     }

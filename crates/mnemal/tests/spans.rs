@@ -71,6 +71,57 @@ impl Kept {
     }
 }
 
+/// Keeps what is logged of cycles at level info.
+#[derive(Clone, Debug, Default)]
+struct Lines(Arc<Mutex<Vec<Fields>>>);
+
+impl<S: Subscriber> Layer<S> for Lines {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let metadata = event.metadata();
+        if metadata.target() == "mnemal::dream" && *metadata.level() == tracing::Level::INFO {
+            let mut fields = Fields::new();
+            event.record(&mut Reading(&mut fields));
+            self.0.lock().unwrap().push(fields);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cycle_is_one_line_of_numbers_without_content() {
+    let lines = Lines::default();
+    let _heard = subscriber::set_default(Registry::default().with(lines.clone()));
+    let memory = home(Engine::builder());
+    for text in ["The lift is loud.", "The lift is loud.", "The lift is loud.", "Ada waters the ferns."] {
+        let _done = memory.remember(text).await.unwrap();
+    }
+    let owner = mnemal::OwnerId::new("test").unwrap();
+    memory.engine().dream(&owner, mnemal::DreamRun::Asked).await.unwrap();
+    let said = std::mem::take(&mut *lines.0.lock().unwrap());
+    let [line] = said.as_slice() else { panic!("{said:?}") };
+    let ledger = memory.engine().last_cycle().await.unwrap().unwrap().counts;
+    for (name, expect) in [
+        ("live", Some(4)),
+        ("reviewed", None),
+        ("created_since", Some(4)),
+        ("merged", Some(1)),
+        ("repaired", Some(0)),
+        ("rejected", Some(0)),
+        ("archived", Some(1)),
+        ("protected", Some(0)),
+        ("model_calls", Some(0)),
+        ("tokens", Some(0)),
+        ("ms", None),
+    ] {
+        let value: u64 = line[name].parse().unwrap();
+        assert_eq!((value, ledger[name]), (expect.unwrap_or(value), value), "{name}: {line:?}");
+    }
+    assert!(line["reviewed"].parse::<u64>().unwrap() >= 2, "{line:?}");
+    assert_eq!(line.len(), 12, "and what it is");
+    memory.engine().dream(&owner, mnemal::DreamRun::Asked).await.unwrap();
+    let said = std::mem::take(&mut *lines.0.lock().unwrap());
+    assert_eq!((said.len(), said[0]["created_since"].as_str()), (1, "0"));
+}
+
 fn home(builder: Builder) -> Memory {
     let engine = builder.in_memory().unwrap();
     engine.memory(Scope::whole(SpaceId::new("home").unwrap())).for_session(SessionId::new("s1").unwrap())

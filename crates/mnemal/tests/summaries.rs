@@ -80,7 +80,7 @@ async fn of(memory: &Memory, path: &NodePath) -> mnemal::Standing {
     memory.summary(path, None).await.unwrap().value
 }
 
-// proves: NB-11, NB-39, NB-48, DF-43, BA-26, BA-27
+// proves: NB-11, NB-39, NB-48, DF-43, BA-26, BA-27, BA-39 (parent, children and sources of a node)
 #[tokio::test]
 async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root_to_its_events() {
     let memory = memory();

@@ -22,6 +22,13 @@ Ack = TypedDict('Ack', {
     "seq": 'int',
 }, total=False)
 
+AntiPattern = TypedDict('AntiPattern', {
+    "avoid": 'str',
+    "domain": 'str',
+    "instead": 'str | None',
+    "reason": 'str | None',
+}, total=False)
+
 Block = TypedDict('Block', {
     "hash": 'str',
     "name": 'str',
@@ -466,6 +473,7 @@ Mem0Whose = TypedDict('Mem0Whose', {
 }, total=False)
 
 Memory = TypedDict('Memory', {
+    "anti_pattern": 'AntiPattern | None',
     "basis": 'str',
     "category": 'str',
     "confidence": 'float',
@@ -477,10 +485,14 @@ Memory = TypedDict('Memory', {
     "key": 'str | None',
     "kind": 'str',
     "level": 'str',
+    "objective_type": 'str | None',
     "occurred_at": 'str',
+    "recommendation": 'str | None',
     "requires_user_permission": 'bool',
     "rule": 'str | None',
+    "sentiment": 'str | None',
     "session": 'str',
+    "source": 'str | None',
     "source_event_ids": 'list[str]',
     "speaker": 'str | None',
     "status": 'str',
@@ -490,6 +502,7 @@ Memory = TypedDict('Memory', {
     "tool": 'str | None',
     "topics": 'list[str]',
     "trust": 'str',
+    "updated_at": 'str',
     "user": 'str | None',
     "version": 'int',
     "weight": 'float',

@@ -25,6 +25,18 @@ export interface Ack {
   seq: number;
 }
 
+/** What not to do. */
+export interface AntiPattern {
+  /** What not to do. */
+  avoid: string;
+  /** What it is about. */
+  domain: string;
+  /** What to do instead; without it the anti-pattern is a candidate. */
+  instead?: string | null;
+  /** Why. */
+  reason?: string | null;
+}
+
 /** A block of a context. */
 export interface Block {
   /** The same text has the same hash. */
@@ -177,7 +189,8 @@ export interface ContextRequest {
   format?: string | null;
   /** What the turn is about. */
   query?: string | null;
-  /** The sections that are wanted; all without it. */
+  /** The sections that are wanted; all but `insights` without it. With `insights`, knowledge has the notes nearest to the question
+alone, and Markdown has the headings `## Memory Context` and `## Insights`. */
   sections?: Array<string> | null;
   /** The conversation that will be shown it; its own turns are left out. */
   session?: string | null;
@@ -801,6 +814,8 @@ export interface Mem0Whose {
 
 /** A memory: a note, or what was learnt. */
 export interface Memory {
+  /** What an anti-pattern says, part by part. */
+  anti_pattern?: AntiPattern | null;
   /** `told` or `inferred`. */
   basis: string;
   /** Slash path. */
@@ -823,14 +838,23 @@ export interface Memory {
   kind: string;
   /** What it may become. */
   level: string;
+  /** The kind of work that it is about, of all but notes: `research`, `code`, `email`, `communication`, `data`, `document`,
+`schedule` or `general`. */
+  objective_type?: string | null;
   /** When it was said. */
   occurred_at: string;
+  /** What to do because of it. */
+  recommendation?: string | null;
   /** Whether the person must agree before it is acted on. */
   requires_user_permission: boolean;
   /** The rule that read it, of what was learnt. */
   rule?: string | null;
+  /** Whether it speaks for what it is about, of all but notes: `positive`, `neutral` or `negative`. */
+  sentiment?: string | null;
   /** The conversation. */
   session: string;
+  /** What taught it, of what was learnt: `user_feedback` or `tool_error_pattern`. */
+  source?: string | null;
   /** The events that it rests on. */
   source_event_ids: Array<string>;
   /** Who said it. */
@@ -849,6 +873,8 @@ export interface Memory {
   topics: Array<string>;
   /** How far it may be believed. */
   trust: string;
+  /** When what is believed of it changed last. */
+  updated_at: string;
   /** Whose it is. */
   user?: string | null;
   /** Under its key, from 1. */

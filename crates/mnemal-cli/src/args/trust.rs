@@ -1,4 +1,4 @@
-//! `why`, `why-not` and `diff`.
+//! `why`, `why-not`, `feedback` and `diff`.
 
 use clap::Args as ClapArgs;
 
@@ -23,6 +23,18 @@ pub(crate) struct WhyNot {
     /// The receipt of a context (`rcl_…`) in place of a question that is asked now.
     #[arg(long, value_name = "RCL", conflicts_with = "query")]
     pub(crate) recall: Option<String>,
+}
+
+/// `feedback`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FeedbackCall {
+    /// The receipt of the context (`rcl_…`).
+    pub(crate) recall: String,
+    /// A line of it, or its id: `evt_…`, `mem_…`, `fct_…`.
+    pub(crate) what: String,
+    /// What it was found to be.
+    #[arg(value_parser = ["useful", "irrelevant", "wrong"])]
+    pub(crate) verdict: String,
 }
 
 /// `diff`.

@@ -197,6 +197,8 @@ struct EntityForm {
     id: String,
     name: String,
     r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    type_word: Option<String>,
     aliases: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     roles: Vec<String>,
@@ -215,6 +217,7 @@ impl EntityForm {
             id: entity.id.to_string(),
             name: entity.name.clone(),
             r#type: entity.kind.as_str(),
+            type_word: entity.kind_word.clone(),
             aliases: aliases.map(|name| name.text.clone()).collect(),
             roles: entity.roles.iter().map(|(_, role)| role.clone()).collect(),
             event_count: seen.map_or(0, |seen| seen.events),

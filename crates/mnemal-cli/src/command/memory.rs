@@ -208,6 +208,14 @@ fn told(form: &MemoryForm) -> String {
     form.key.iter().for_each(|key| say("key", key));
     say("kind", &format!("{}, {}, version {}", form.kind, form.status, form.version));
     say("filed", &format!("{}  {}", form.category, form.tags.join(" ")));
+    if let Some(parts) = &form.anti_pattern {
+        say("avoid", &parts.avoid);
+        parts.reason.iter().for_each(|reason| say("reason", reason));
+    }
+    form.recommendation.iter().filter(|words| **words != form.content).for_each(|words| say("do", words));
+    if let (Some(objective), Some(sentiment)) = (form.objective_type, form.sentiment) {
+        say("about", &format!("{objective}, {sentiment}"));
+    }
     say("said", &format!("{} in session {}", form.occurred_at, form.session));
     say("trust", &format!("{}, level {}", form.trust, form.level));
     if let (Some(rule), Some(supports)) = (&form.rule, form.supports) {

@@ -1,12 +1,12 @@
-//! `mnemal why` and `mnemal why-not`.
+//! `mnemal why`, `mnemal why-not` and `mnemal feedback`.
 
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventId, FactId, LearningId, Memory, Outcome, RecordRef, Sentence};
+use mnemal::{Error, EventId, FactId, Feedback, Judgment, LearningId, Memory, Outcome, RecordRef, Sentence};
 use serde::Serialize;
 
-use crate::args::{Global, Why, WhyNot};
+use crate::args::{FeedbackCall, Global, Why, WhyNot};
 use crate::output::Output;
 use crate::wire::{LineForm, OmittedForm, SourceForm, WeighingForm};
 
@@ -25,6 +25,32 @@ struct WhyForm {
     omitted: Option<OmittedForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    feedback: Vec<FeedbackForm>,
+}
+
+/// What an item of a context was found to be.
+#[derive(Serialize)]
+struct FeedbackForm {
+    event: String,
+    recall_id: String,
+    item_id: String,
+    verdict: &'static str,
+    level: &'static str,
+    at: String,
+}
+
+impl From<&Feedback> for FeedbackForm {
+    fn from(of: &Feedback) -> Self {
+        Self {
+            event: of.event.to_string(),
+            recall_id: of.recall.to_string(),
+            item_id: of.record.to_string(),
+            verdict: of.verdict.as_str(),
+            level: of.level.as_str(),
+            at: of.at.to_string(),
+        }
+    }
 }
 
 /// Words in the log.
@@ -77,6 +103,7 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
         line,
         omitted,
         counted,
+        feedback: why.feedback.iter().map(FeedbackForm::from).collect(),
     };
     output.answer(&form, || {
         let mut text = format!("{record}: {}", why.text);
@@ -90,9 +117,27 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
             let _written = write!(text, "\n{weighing}");
         }
         let _written = write!(text, "{}", shown(&form));
+        for one in &form.feedback {
+            let _written = write!(text, "\nfound {} by the {} in {}", one.verdict, one.level, one.recall_id);
+        }
         text
     })?;
     Ok(0)
+}
+
+/// Logs what the user found a line of a context to be.
+pub(super) async fn feedback(
+    memory: &Memory,
+    global: &Global,
+    call: &FeedbackCall,
+    output: &Output,
+) -> Result<u8> {
+    let verdict = Judgment::from_name(&call.verdict)
+        .ok_or_else(|| Error::invalid("a verdict is useful, irrelevant or wrong"))?;
+    let given = memory.feedback(call.recall.parse()?, record_in(&call.what)?, verdict).await?;
+    let form = FeedbackForm::from(&given.value);
+    output.answer(&form, || format!("{} was {} in {}", form.item_id, form.verdict, form.recall_id))?;
+    Ok(super::gaps(&given.gaps, global, output))
 }
 
 /// Says what the receipt has of it.

@@ -1,7 +1,7 @@
 //! No text can end its line, its block or its role.
 
 use mnemal_context::{ContextSettings, Format, Wording};
-use mnemal_core::{InstallationKey, Section, Speaker, Zone, marker};
+use mnemal_core::{InstallationKey, Section, Speaker, Within, Zone, marker};
 use proptest::prelude::*;
 
 use crate::fakes::{
@@ -196,4 +196,38 @@ fn a_headed_block_has_a_heading_over_memories_and_one_over_what_was_learnt() {
     let memories = rendered(Format::Headed(Wording::English), vec![known()]);
     assert!(memories.contains("## Memory Context") && !memories.contains("## Insights"), "{memories}");
     assert_eq!(rendered(Format::Headed(Wording::Chinese), vec![]), "");
+}
+
+// proves: GB-40, GB-39 (under the budget)
+#[test]
+fn knowledge_and_insights_that_are_asked_for_by_name_have_their_headings_in_one_block() {
+    let nonce = InstallationKey::new([7; 32]).nonce("cli:1");
+    let asked = |sections: &[Section], format, budget| {
+        let mut parts = offering(vec![
+            note(Section::Insights, 2, "Both are about releases"),
+            note(Section::Knowledge, 1, "Deploys happen on Tuesdays"),
+            note(Section::Recall, 3, "What was said"),
+        ]);
+        parts.settings = ContextSettings { format, ..ContextSettings::default() };
+        let mut request = request(Some("deploy"), budget);
+        request.sections = Within::Only(sections.to_vec());
+        assemble(parts, &request).value
+    };
+    let both = [Section::Knowledge, Section::Insights];
+    let context = asked(&both, Format::Markdown, 4_000);
+    let expected = format!(
+        "<mnemal-context nonce=\"{nonce}\">\n{}\n## Memory Context\n- [user, 2026-01-02, mem_00000000000000000000000001] \"Deploys happen on Tuesdays\"\n## Insights\n- [user, 2026-01-03, mem_00000000000000000000000002] \"Both are about releases\"\n</mnemal-context nonce=\"{nonce}\">\n",
+        marker::NOTICE
+    );
+    assert_eq!(context.text, expected);
+    for budget in 0..200 {
+        assert!(asked(&both, Format::Markdown, budget).tokens.0 <= budget, "{budget}");
+    }
+    let plain = asked(&[Section::Knowledge], Format::Markdown, 4_000).text;
+    assert!(
+        plain.contains("Deploys happen") && !plain.contains("##") && !plain.contains("releases"),
+        "{plain}"
+    );
+    let xml = asked(&both, Format::Xml, 4_000).text;
+    assert!(xml.contains("releases") && !xml.contains("##"), "{xml}");
 }

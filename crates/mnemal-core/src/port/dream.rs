@@ -25,6 +25,8 @@ pub struct Looked {
     pub left: Vec<Left>,
     /// Groups that it did not come to; then it looks again in the next cycle, though nothing has changed.
     pub waiting: u64,
+    /// How many of its suggestions a model had to be asked about once more, because something was missing.
+    pub repaired: u64,
     /// How far it has read the log, for a pass that reads turns and each once; its next run goes on behind that.
     pub through: Option<Cursor>,
     /// Why it stopped before its end; what it says counts, and it looks again in the next cycle.

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 use crate::{
-    BackgroundPermit, Category, Completion, EventId, Extraction, Learning, ModelId, Producer, Prompt,
-    PromptHash, Result, Span, Tag, TokenCount, Utterance,
+    BackgroundPermit, Category, Completion, EventId, Extraction, Familiar, Learning, ModelId, Producer,
+    Prompt, PromptHash, Result, Span, Tag, TokenCount, Utterance,
 };
 
 /// Turns text into vectors, outside the process. Reading cannot call it: it has no permit.
@@ -76,15 +76,20 @@ pub trait ModelExtractor: Debug + Send + Sync + 'static {
     /// Names what asks and reads, and the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks about several events at once; they are numbered, no id is shown.
-    fn prompt(&self, utterances: &[Utterance<'_>]) -> Prompt;
+    /// Asks about several events at once, and tells whom and what is known; all are numbered, no id is shown.
+    fn prompt(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> Prompt;
 
     /// Reads one extraction an event, in the order of the question. What cannot be true by its form (an event that was not
     /// shown, words that the event does not say, a number or date that it does not name) is dropped with a remark.
     ///
     /// # Errors
     /// `Unsupported` when it is no answer, or more than half of what it claims was dropped.
-    fn parse(&self, utterances: &[Utterance<'_>], completion: &Completion) -> Result<Vec<Extraction>>;
+    fn parse(
+        &self,
+        utterances: &[Utterance<'_>],
+        familiar: &Familiar,
+        completion: &Completion,
+    ) -> Result<Vec<Extraction>>;
 }
 
 /// Writes a summary with a model's help. Pure on both sides of the model.

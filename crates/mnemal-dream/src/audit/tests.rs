@@ -16,6 +16,7 @@ fn row(maker: u128, content: &str) -> Learning {
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: content.to_owned(),
+        pattern: None,
         basis: Basis::Told,
         confidence: Confidence::new(1.0),
         leave: Leave::Given,

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Clock, Consultant, Deed, ErrorKind, EventId, Filed, Learning, LearningFilter,
+    BackgroundPermit, Clock, Consultant, Deed, Embedder, ErrorKind, EventId, Filed, Learning, LearningFilter,
     LearningStore, LedgerStore, Left, Looked, Operation, Pass, PromptHash, Proposal, Result, Slot,
     Summarizer, Tag, Timestamp, TokenCount, unusable,
 };
@@ -20,9 +21,13 @@ use crate::settled::{Settled, Standing};
 
 /// Most notes that are compared, the newest. Source: RB-55, up to 1,000 live memories.
 const MOST: usize = 1_000;
-/// Pairs that are asked about in one cycle. Source: own choice; three answers each fit into the 20 calls of a cycle. Fewer than
-/// the ten reopened ones that AD-43 allows.
-const AT_ONCE: usize = 6;
+/// Cosine from which two notes are near. Source: AD-42.
+const MEANS_THE_SAME: f32 = 0.88;
+/// Notes whose vectors are asked for at once. Source: own default, as many as upkeep asks for.
+const BATCH: usize = 256;
+/// Pairs that are asked about in one cycle. Source: AD-45, at most ten repairs; two of each fit, as do three answers of each into
+/// the 20 calls of a cycle. Fewer than the ten reopened ones that AD-43 allows.
+const AT_ONCE: usize = 5;
 /// The name in the ledger.
 const NAME: &str = "merges";
 /// Tokens that one note may need beside those of the two. Source: own choice, a few words that join them.
@@ -30,16 +35,19 @@ const ROOM: u32 = 16;
 /// Tags of a note. Source: what a note may have.
 const TAGS: usize = 64;
 
-/// Asks a model to make one of two near notes, where no note says what both say.
+/// Asks a model to make one of two near notes, where no note says what both say. Two are near by their words, or by what their
+/// vectors mean.
 ///
 /// Notes that deny or number differently are left alone: they are an update or a contradiction, and no repetition. A text that
-/// leaves out a name, a number or a date of either note, or brings one in, is asked for again and then given up; the dreamer
-/// checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
+/// leaves out a name, a number or a date of either note is asked for again with what is missing, twice at most, and then given up
+/// (ADR 131); one that brings something in is asked for again as often. The dreamer checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
 /// every 56.
 #[derive(Clone, Debug)]
 pub struct Merges {
     /// The notes, for reading.
     pub learnings: Arc<dyn LearningStore>,
+    /// The vectors of the notes; without it, or where it fails, two notes are near by their words alone.
+    pub embedder: Slot<dyn Embedder>,
     /// What was left before; without it every pair is new in every cycle.
     pub ledger: Slot<dyn LedgerStore>,
     /// The time.
@@ -50,13 +58,56 @@ pub struct Merges {
     pub writer: Arc<dyn Summarizer>,
 }
 
+/// A note with what it is compared by.
+struct Compared<'r> {
+    row: &'r Learning,
+    words: Vec<u64>,
+    /// Of length 1.
+    vector: Option<Vec<f32>>,
+}
+
+impl Compared<'_> {
+    fn is_near(&self, other: &Self) -> bool {
+        let mean_the_same = || match (&self.vector, &other.vector) {
+            (Some(one), Some(other)) => {
+                one.iter().zip(other).map(|(one, other)| one * other).sum::<f32>() >= MEANS_THE_SAME
+            }
+            _ => false,
+        };
+        jaccard(&self.words, &other.words) >= NEAR || mean_the_same()
+    }
+}
+
+/// What came of a pair.
+struct Merged {
+    proposal: Proposal,
+    /// 1 where an answer left something out and a later one did not.
+    repaired: u64,
+}
+
 impl Merges {
+    /// Reads what notes are compared by.
+    async fn compared<'r>(&self, notes: &[&'r Learning]) -> Vec<Compared<'r>> {
+        let of = |row: &&'r Learning| Compared { row, words: shingles(&row.content, 1), vector: None };
+        let mut compared: Vec<Compared<'r>> = notes.iter().map(of).collect();
+        let Slot::Filled(embedder) = &self.embedder else { return compared };
+        for some in compared.chunks_mut(BATCH) {
+            let texts: Vec<&str> = some.iter().map(|one| one.row.content.as_str()).collect();
+            // What has no vector is compared by its words.
+            let Ok(vectors) = embedder.embed(&texts).await else { break };
+            for (one, vector) in some.iter_mut().zip(vectors) {
+                one.vector = vector;
+            }
+        }
+        compared
+    }
+
     async fn merged(
         &self,
         permit: &mut BackgroundPermit,
         one: &Learning,
         other: &Learning,
-    ) -> Result<Option<Proposal>> {
+    ) -> Result<Option<Merged>> {
         let (Some(first), Some(second)) = (maker(one), maker(other)) else { return Ok(None) };
         let parts = [one.content.as_str(), other.content.as_str()];
         let tokens: u32 = parts.iter().map(|part| estimate_tokens(part)).sum();
@@ -65,14 +116,18 @@ impl Merges {
         let hash = PromptHash::of(self.consultant.model.model(), &prompt);
         let sources: Vec<EventId> =
             one.sources.iter().chain(&other.sources).map(|source| source.event).collect();
+        let is_repaired = AtomicBool::new(false);
         let text = self
             .consultant
             .ask(permit, &prompt, &sources, |completion| {
                 let text = self.writer.parse(None, &parts, budget, completion)?.replace('\n', " ");
-                if uncovered(&text, &parts).is_empty() {
+                let missing = uncovered(&text, &parts);
+                if missing.is_empty() {
                     return Ok(text);
                 }
-                Err(unusable("it left out a name, a number or a date"))
+                is_repaired.store(true, Ordering::Relaxed);
+                // The model is told this, and nobody else: what no answer helps is left without it.
+                Err(unusable(format!("it leaves out {}", missing.join(", "))))
             })
             .await?;
         let deed = Deed::Merge { notes: vec![first, second], filed: filed(one, other) };
@@ -83,7 +138,8 @@ impl Merges {
             shown: vec![first, second],
             because: "a model made one of two near notes".to_owned(),
         };
-        Ok(Some(Proposal { operation, text }))
+        let repaired = u64::from(is_repaired.into_inner());
+        Ok(Some(Merged { proposal: Proposal { operation, text }, repaired }))
     }
 }
 
@@ -96,12 +152,18 @@ impl Pass for Merges {
     async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
         let rows = self.learnings.all(&LearningFilter::all()).await?;
         let settled = Settled::read(&self.ledger, NAME).await?;
-        let pairs = pairs(&open(&rows), &settled, self.clock.now());
+        let notes = open(&rows);
+        let notes = self.compared(notes.get(notes.len().saturating_sub(MOST)..).unwrap_or_default()).await;
+        let pairs = pairs(&notes, &settled, self.clock.now());
         let waiting = pairs.len().saturating_sub(AT_ONCE) as u64;
         let mut looked = Looked { waiting, ..Looked::default() };
         for (one, other) in pairs.into_iter().take(AT_ONCE) {
             match self.merged(permit, one, other).await {
-                Ok(proposal) => looked.proposals.extend(proposal),
+                Ok(Some(merged)) => {
+                    looked.repaired += merged.repaired;
+                    looked.proposals.push(merged.proposal);
+                }
+                Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::Unsupported => {
                     let notes = maker(one).into_iter().chain(maker(other)).collect();
                     looked.left.push(Left { notes, why: "no answer of the model could be used".to_owned() });
@@ -120,21 +182,19 @@ impl Pass for Merges {
 
 /// Returns the pairs to ask about, each note in one of them: those that nobody was asked about, then those that are offered
 /// again, the longest overdue first.
-fn pairs<'r>(notes: &[&'r Learning], settled: &Settled, now: Timestamp) -> Vec<(&'r Learning, &'r Learning)> {
-    let newest = notes.get(notes.len().saturating_sub(MOST)..).unwrap_or_default();
-    let read: Vec<(&Learning, Vec<u64>)> =
-        newest.iter().map(|row| (*row, shingles(&row.content, 1))).collect();
+fn pairs<'r>(notes: &[Compared<'r>], settled: &Settled, now: Timestamp) -> Vec<(&'r Learning, &'r Learning)> {
     let mut found = Vec::new();
-    for (place, (one, words)) in read.iter().enumerate() {
-        for (other, others) in read.iter().skip(place + 1) {
-            if !is_of_one(one, other) || jaccard(words, others) < NEAR || !is_for_a_writer(one, other) {
+    for (place, first) in notes.iter().enumerate() {
+        for second in notes.iter().skip(place + 1) {
+            let (one, other) = (first.row, second.row);
+            if !is_of_one(one, other) || !first.is_near(second) || !is_for_a_writer(one, other) {
                 continue;
             }
             let names: Vec<EventId> = maker(one).into_iter().chain(maker(other)).collect();
             match settled.standing(NAME, &names, now) {
                 Standing::Closed => {}
-                Standing::New => found.push((Duration::MAX, *one, *other)),
-                Standing::Reopened(late) => found.push((late, *one, *other)),
+                Standing::New => found.push((Duration::MAX, one, other)),
+                Standing::Reopened(late) => found.push((late, one, other)),
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use mnemal_core::{
     AgentId, Cardinality, Category, ChannelId, Decision, Error, Event, EventId, EventKind, FactChoice,
-    FactDecision, Forget, Importance, LearningKind, Metadata, NewEvent, NoteKey, Origin, Predicate, Remember,
-    Result, Role, RuleId, Selector, SessionId, Span, Speaker, Tag, Tombstone, TombstoneHash, ToolName,
-    UserId, Value, WorldTime, Zone,
+    FactDecision, Forget, Importance, Judgment, LearningKind, Metadata, NewEvent, NoteKey, Origin, Predicate,
+    Remember, Result, Role, RuleId, Selector, SessionId, Span, Speaker, Tag, Tombstone, TombstoneHash,
+    ToolName, UserId, Value, WorldTime, Zone,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,11 @@ pub(crate) enum Kind {
     Release {
         event: String,
         copy: String,
+    },
+    Feedback {
+        recall: String,
+        record: String,
+        verdict: String,
     },
     Operation(OperationLine),
     /// A kind that this version of the layout does not know; it cannot be read back.
@@ -295,6 +300,11 @@ impl Kind {
             Decision::Release { event, copy } => {
                 Self::Release { event: event.to_string(), copy: copy.to_string() }
             }
+            Decision::Feedback { recall, record, verdict } => Self::Feedback {
+                recall: recall.to_string(),
+                record: record.to_string(),
+                verdict: verdict.as_str().to_owned(),
+            },
             _ => Self::Unknown,
         }
     }
@@ -336,6 +346,11 @@ impl Kind {
             Self::Release { event, copy } => {
                 Ok(EventKind::Decision(Decision::Release { event: event.parse()?, copy: copy.parse()? }))
             }
+            Self::Feedback { recall, record, verdict } => Ok(EventKind::Decision(Decision::Feedback {
+                recall: recall.parse()?,
+                record: record.parse()?,
+                verdict: Judgment::from_name(&verdict).ok_or_else(|| Error::invalid("an unknown verdict"))?,
+            })),
             Self::Operation(line) => Ok(EventKind::Operation(line.read()?)),
             Self::Unknown => Err(Error::invalid("an event of an unknown kind")),
         }

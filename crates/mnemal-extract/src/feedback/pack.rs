@@ -27,6 +27,13 @@ pub(crate) struct Pack {
     pub(crate) aspects: Patterns<Aspect>,
     pub(crate) levels: Patterns<u8>,
     pub(crate) instead: Patterns<()>,
+    /// What not to do, as an act that somebody is told to leave.
+    pub(crate) avoided: Patterns<()>,
+    /// What not to take, as a thing; a verb before it says what it would be taken for.
+    pub(crate) displaced: Patterns<()>,
+    pub(crate) verbs: Patterns<()>,
+    /// Why.
+    pub(crate) reasons: Patterns<()>,
     pub(crate) negations: Patterns<()>,
     pub(crate) tags: Patterns<()>,
     pub(crate) closes_value: Patterns<()>,
@@ -119,6 +126,8 @@ impl Pack {
         let lists = root.section("lists")?.ok_or_else(|| Error::invalid("a pack: no lists"))?;
         let mut list = |name: &str| list(lists, name, &mut lexicon);
         let (instead, tags) = (list("instead")?, list("tags")?);
+        let (avoided, displaced) = (list("avoided")?, list("displaced")?);
+        let (verbs, reasons) = (list("verbs")?, list("reasons")?);
         let (idioms, negations, closes_value) = (list("idioms")?, list("negations")?, list("closes_value")?);
         let (evidence, invites) = (list("evidence")?, list("invites")?);
         let score = Score::read(root, &mut lexicon)?;
@@ -145,6 +154,10 @@ impl Pack {
             aspects,
             levels,
             instead,
+            avoided,
+            displaced,
+            verbs,
+            reasons,
             negations,
             tags,
             closes_value,

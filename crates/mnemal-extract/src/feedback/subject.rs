@@ -15,6 +15,8 @@ const LONGEST_VALUE: usize = 200;
 pub(crate) struct Said {
     pub(crate) value: Option<String>,
     pub(crate) alternative: Option<String>,
+    pub(crate) avoid: Option<String>,
+    pub(crate) reason: Option<String>,
     pub(crate) polarity: Polarity,
 }
 
@@ -32,22 +34,48 @@ pub(crate) fn aspect(pack: &Pack, tokens: &[Token]) -> Aspect {
     named.iter().map(|hit| hit.tag).min().unwrap_or(Aspect::Other)
 }
 
-/// Returns what is wanted: the words from the mark of the pattern, or behind the match, to the end of the clause.
+/// Returns what is wanted: the words from the mark of the pattern, or behind the match, to the end of the clause; what not to do,
+/// what to do instead, and why, from anywhere in the sentence.
 pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) -> Said {
     let from = hit.value.unwrap_or(hit.from);
     let closes = pack.closes_value.find(tokens, &pack.lexicon);
     let instead = pack.instead.find(tokens, &pack.lexicon);
+    let reasons = pack.reasons.find(tokens, &pack.lexicon);
     let alternative = instead.iter().rev().find_map(|hit| {
-        let from = hit.value?;
+        // A reason that follows is none.
+        let from = hit.value.filter(|from| reasons.iter().all(|reason| reason.from != *from))?;
         words(text, tokens, from, end_of_value(tokens, from, &closes))
+    });
+    let reason = reasons.iter().find_map(|hit| {
+        let from = hit.value?;
+        words(text, tokens, from, end_of_value(tokens, from, &instead))
     });
     let negations = pack.negations.find(tokens, &pack.lexicon);
     let is_left = negations.iter().any(|negation| negation.from <= from && negation.from + 6 > hit.from);
     Said {
         value: words(text, tokens, from, end_of_value(tokens, from, &closes)),
         alternative,
+        avoid: avoided(pack, text, tokens, &closes).or_else(|| displaced(pack, text, tokens, &closes)),
+        reason,
         polarity: if is_left { Polarity::DoNot } else { Polarity::Do },
     }
+}
+
+/// Returns the act that the sentence forbids: from its verb to the end of the clause.
+fn avoided(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
+    let from = pack.avoided.find(tokens, &pack.lexicon).iter().find_map(|hit| hit.value)?;
+    words(text, tokens, from, end_of_value(tokens, from, closes))
+}
+
+/// Returns what the wanted thing stands in place of, with the verb of the wanted one.
+fn displaced(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
+    let displaced = pack.displaced.find(tokens, &pack.lexicon);
+    let (at, from) = displaced.iter().find_map(|hit| Some((hit.from, hit.value?)))?;
+    let verbs = pack.verbs.find(tokens, &pack.lexicon);
+    let verb = verbs.iter().map(|verb| verb.from).filter(|verb| (at..from).contains(verb)).min()?;
+    let verb = words(text, tokens, verb, verb + 1)?.to_lowercase();
+    let thing = words(text, tokens, from, end_of_value(tokens, from, closes))?;
+    Some(format!("{verb} {thing}"))
 }
 
 /// Returns where a value that starts at a place ends: at a sign, or a word that closes values.

@@ -232,6 +232,9 @@ impl Fold {
                 .copied()
                 .or_else(|| resolve(&mut self.names, name, &self.company, &so_far.scene, reading.said()));
             if let Some(id) = id {
+                if let Some(word) = &mention.kind_word {
+                    self.names.call_kind(id, mention.kind, word, reading.said());
+                }
                 so_far.pending.mentioned.entry(id).or_insert(mention.span);
             }
         }

@@ -142,6 +142,7 @@ pub(super) fn readable(event: &Event) -> Option<&NewEvent> {
 mod tests {
     use super::*;
 
+    // proves: NB-38 (five attempts at growing distances, counted in events: ADR 130)
     #[test]
     fn what_could_not_be_read_is_tried_five_times_ever_later() {
         let mut known = Knowledge::whole();

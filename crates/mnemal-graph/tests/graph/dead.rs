@@ -38,6 +38,7 @@ impl Extractor for Fragile {
     }
 }
 
+// proves: NB-38 (it is visible and blocks no other)
 #[test]
 fn an_event_over_which_the_extractor_panics_is_a_dead_letter_and_stops_nothing() {
     let (extractor, _) = Fragile::new("jazz");

@@ -1,6 +1,6 @@
 //! AD-21: who is who.
 
-use mnemal_core::{AsOf, Decision, Entity, Timestamp, Zone};
+use mnemal_core::{AsOf, Decision, Entity, EntityKind, Timestamp, Zone};
 
 use crate::log::{Life, now};
 
@@ -26,6 +26,45 @@ fn one_name_is_one_entity_however_often_it_is_said() {
         now(life.graph().mentions(life.dump().entities[0].id, AsOf::present(Timestamp::MAX))).unwrap().len(),
         1_000
     );
+}
+
+// proves: CF-16, BA-03 (the word of an extractor that knows other kinds is kept beside the kind)
+#[test]
+fn the_kinds_of_other_extractors_are_kept_with_their_words() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Apollo|repository");
+    life.say("2020-05-02", "Apollo|Repo");
+    life.say("2020-05-03", "Ripgrep:product");
+    life.say("2020-05-04", "Ripgrep|library");
+    life.say("2020-05-05", "Handbook|file");
+    life.say("2020-05-06", "Sailing|theme");
+    life.say("2020-05-07", "Acme|ORG");
+    life.say("2020-05-08", "Zorp|gizmo");
+    life.say("2020-05-09", "Zorp|app");
+    life.say("2020-05-10", "Oslo:location");
+    let one = |name: &str| {
+        let found = named(&life, name);
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        (found[0].kind, found[0].kind_word.clone())
+    };
+    for (name, kind, word) in [
+        ("Apollo", EntityKind::Project, Some("repository")),
+        ("Ripgrep", EntityKind::Tool, Some("library")),
+        ("Handbook", EntityKind::Document, Some("file")),
+        ("Sailing", EntityKind::Topic, Some("theme")),
+        ("Acme", EntityKind::Organization, Some("ORG")),
+        ("Zorp", EntityKind::Tool, Some("app")),
+        ("Oslo", EntityKind::Location, None),
+    ] {
+        assert_eq!(one(name), (kind, word.map(str::to_owned)), "{name}");
+    }
+    let always = AsOf::present(Timestamp::MAX);
+    let topics: Vec<String> =
+        now(life.graph().topics(always)).unwrap().into_iter().map(|topic| topic.name).collect();
+    for name in ["Apollo", "Ripgrep", "Handbook", "Sailing"] {
+        assert!(topics.iter().any(|topic| topic == name), "{name} is talked about: {topics:?}");
+    }
+    assert_eq!(life.difference().rows, 0, "a rebuild makes the same rows");
 }
 
 // proves: DF-40, BA-19

@@ -42,7 +42,7 @@ fn seconds(text: &str) -> i64 {
 
 /// Reads claims that are written out, one a line:
 /// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
-/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention, and so is one with two of which
+/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention (`Apollo|repository` of a kind of that word), and so is one with two of which
 /// the first is `another`.
 #[derive(Debug)]
 pub(crate) struct Script;
@@ -75,15 +75,17 @@ fn kind_of(word: &str) -> (String, Option<EntityKind>) {
 fn read(line: &str, span: Span, found: &mut Extraction) {
     let words: Vec<&str> = line.split_whitespace().collect();
     if let [name] = words.as_slice() {
-        let (name, kind) = kind_of(name);
-        let kind = kind.unwrap_or(EntityKind::Person);
-        found.mentions.push(Mention { name, kind, span, is_another: false });
+        let (bare, word) = name.split_once('|').map_or((*name, None), |(bare, word)| (bare, Some(word)));
+        let (name, kind) = kind_of(bare);
+        let kind = kind.or_else(|| word.map(EntityKind::nearest)).unwrap_or(EntityKind::Person);
+        let kind_word = word.map(str::to_owned);
+        found.mentions.push(Mention { name, kind, span, is_another: false, kind_word });
         return;
     }
     if let ["another", name] = words.as_slice() {
         let (name, kind) = kind_of(name);
         let kind = kind.unwrap_or(EntityKind::Person);
-        found.mentions.push(Mention { name, kind, span, is_another: true });
+        found.mentions.push(Mention { name, kind, span, is_another: true, kind_word: None });
         return;
     }
     let [subject, predicate, object, rest @ ..] = words.as_slice() else { return };

@@ -42,6 +42,7 @@ fn distance_is_hops_in_both_directions_and_a_circle_is_walked_once() {
     assert_eq!(few.facts.len(), 1);
 }
 
+// proves: BA-39 (connections: depth 3, at most 5)
 #[test]
 fn paths_are_shortest_first_and_pass_nobody_twice() {
     let life = small();
@@ -51,10 +52,26 @@ fn paths_are_shortest_first_and_pass_nobody_twice() {
     let far =
         now(life.graph().paths(id(&life, "Ada"), id(&life, "Acme"), AsOf::present(Timestamp::MAX))).unwrap();
     assert!(far.is_empty(), "four facts away");
+    let three =
+        now(life.graph().paths(id(&life, "Ada"), id(&life, "Eve"), AsOf::present(Timestamp::MAX))).unwrap();
+    assert_eq!(three.iter().map(|path| path.facts.len()).collect::<Vec<_>>(), [3, 3]);
     for path in paths {
         let mut passed = path.entities.clone();
         passed.sort_unstable();
         passed.dedup();
         assert_eq!(passed.len(), path.entities.len());
     }
+}
+
+// proves: BA-39 (connections: at most 5)
+#[test]
+fn of_many_paths_five_are_told() {
+    let mut life = Life::new();
+    for friend in ["Ben", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal"] {
+        life.say("2020-05-01", &format!("Ada knows {friend}:person #friend"));
+        life.say("2020-05-01", &format!("{friend} knows Zoe:person #friend"));
+    }
+    let paths =
+        now(life.graph().paths(id(&life, "Ada"), id(&life, "Zoe"), AsOf::present(Timestamp::MAX))).unwrap();
+    assert_eq!(paths.iter().map(|path| path.facts.len()).collect::<Vec<_>>(), [2; 5]);
 }

@@ -118,7 +118,7 @@ fn spared(
     let again: BTreeSet<EventId> = concerned.values().map(|(event, _)| event.id).collect();
     let is_spared = |row: &&Learning| {
         let of = |event| gone.contains(&event) || again.contains(&event);
-        row.producer == read::producer() && !row.sources.iter().any(|source| of(source.event))
+        row.producer.id == read::producer().id && !row.sources.iter().any(|source| of(source.event))
     };
     stored
         .all()

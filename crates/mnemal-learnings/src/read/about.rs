@@ -1,7 +1,7 @@
 //! What a message is about: messages of one key meet, and contradict each other when they say different things.
 
-use mnemal_core::{NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
-use mnemal_extract::{Aspect, Feedback, Note, NoteKind};
+use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
+use mnemal_extract::{Aspect, Feedback, FeedbackAct, Note, NoteKind};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use super::{is_lasting, sentence, shortened, stance};
@@ -14,7 +14,8 @@ pub(crate) const LEARNED: &str = "learned/";
 const OWN: &str = "own/";
 /// Sides of which an answer has one at a time, so that another value is a contradiction. Source: own choice; on the other sides
 /// several rules can hold together.
-const SINGLE: [Aspect; 5] = [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
+pub(super) const SINGLE: [Aspect; 5] =
+    [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
 /// Words that make a rule hold for a case only, in the languages with a pack for feedback. Source: own choice.
 const CASES: [&str; 24] = [
     "when",
@@ -48,6 +49,8 @@ const LESS: [&str; 11] = [
 ];
 const MORE: [&str; 9] =
     ["long", "longer", "more", "detailed", "thorough", "elaborate", "verbose", "wordy", "länger"];
+/// Words of using, which do not tell one tool from another. Source: own choice.
+const USING: [&str; 4] = ["use", "using", "used", "keep"];
 /// Words of feeling, which say how and not what. Source: own choice, from the cues of the pack of notes.
 const FEELING: [&str; 28] = [
     "love",
@@ -97,13 +100,22 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts.
-    pub(super) fn of_feedback(kept: &NewEvent, said: &Feedback) -> Option<(Self, Span)> {
-        let span = sentence(shortened(&kept.content), said.span).filter(|_| is_lasting(said))?;
+    /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts. What is said of an
+    /// anti-pattern meets by what it says not to do.
+    pub(super) fn of_feedback(
+        kept: &NewEvent,
+        said: &Feedback,
+        pattern: Option<&AntiPattern>,
+    ) -> Option<(Self, Span)> {
+        let is_kept = pattern.is_some() || is_lasting(said);
+        let span = sentence(shortened(&kept.content), said.span).filter(|_| is_kept)?;
         let text = span.of(&kept.content)?;
         let said_of_it = Words::of(text, &[]);
-        let value = said.value.as_deref().map(|value| Words::of(value, &[])).unwrap_or_default();
-        let is_of_case = fold(text).split_whitespace().any(|word| CASES.contains(&word));
+        let avoid = pattern.map(|pattern| Words::of(&pattern.avoid, &USING));
+        let value = || said.value.as_deref().map(|value| Words::of(value, &[])).unwrap_or_default();
+        let value = avoid.unwrap_or_else(value);
+        let ruled = pattern.map_or(text, |pattern| &pattern.avoid);
+        let is_of_case = fold(ruled).split_whitespace().any(|word| CASES.contains(&word));
         let direction =
             matches!(said.aspect, Aspect::Length | Aspect::Detail).then(|| direction(text)).flatten();
         let apart = if SINGLE.contains(&said.aspect) && !is_of_case {
@@ -116,7 +128,12 @@ impl About {
         let aspect = said.aspect.as_str();
         let path = format!("{}/{aspect}", segment(&said.target));
         let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
-        let stance = direction.unwrap_or_else(|| stance(said.polarity));
+        let stance = match (said.act, direction) {
+            (FeedbackAct::Praise, _) => Stance::Keep,
+            (_, Some(direction)) => direction,
+            _ if pattern.is_some() => Stance::Leave,
+            _ => stance(said.polarity),
+        };
         Some((Self { path, apart, side, words: said_of_it.topics(), stance }, span))
     }
 

@@ -27,6 +27,7 @@ fn row(number: u32, (weight, session, stance): Said) -> Learning {
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: String::new(),
+        pattern: None,
         basis: if weight >= TOLD { Basis::Told } else { Basis::Inferred },
         confidence: Confidence::new(0.0),
         leave: Leave::Given,
@@ -130,4 +131,32 @@ fn what_was_put_away_stays_away_whatever_is_inferred_later() {
         assert_eq!(group[1].status, LearningStatus::Candidate, "inferred after it");
         assert_eq!(group[2].status, LearningStatus::Active, "told after it");
     }
+}
+
+const KEEP: Stance = Stance::Keep;
+
+// proves: NB-53 (praise reinforces, once per event, and resets no age)
+#[test]
+fn praise_supports_what_holds_when_it_is_said_once_a_message_and_never_holds_itself() {
+    let said =
+        [(MILD, "a", NOT), (MILD, "b", NOT), (CASUAL, "c", KEEP), (CASUAL, "d", KEEP), (VERY, "e", KEEP)];
+    let rows = settled(&said);
+    assert_eq!(statuses(&said), ["candidate", "active", "candidate", "candidate", "candidate"]);
+    let before = settled(&said[..2]);
+    assert_eq!(
+        (rows[1].signal.as_ref().unwrap().supports, before[1].signal.as_ref().unwrap().supports),
+        (5, 2)
+    );
+    assert!(rows[1].confidence > before[1].confidence);
+    assert_eq!(rows[1].occurred_at, before[1].occurred_at);
+
+    let mut group: Vec<Learning> = (1..).zip(&said[..4]).map(|(number, said)| row(number, *said)).collect();
+    group[3].sources = group[2].sources.clone();
+    settle(&mut group);
+    assert_eq!(group[1].signal.as_ref().unwrap().supports, 3, "two praises of one message are one");
+
+    let said = [(MILD, "a", NOT), (CASUAL, "b", KEEP), (CASUAL, "c", KEEP), (CASUAL, "d", KEEP)];
+    assert_eq!(statuses(&said), ["candidate"; 4], "praise is no evidence for what never held");
+    let said = [(TOLD, "a", DO), (CASUAL, "b", KEEP), (TOLD, "c", NOT)];
+    assert_eq!(settled(&said)[2].signal.as_ref().unwrap().supports, 1, "praise of what held before");
 }

@@ -1,6 +1,8 @@
 //! What the notes promise, on the in-memory reference store.
 
 #[cfg(test)]
+mod anti_patterns;
+#[cfg(test)]
 mod choosing;
 #[cfg(test)]
 mod learned;

@@ -1,12 +1,13 @@
 //! Notes that stand in a context without being asked for.
 
 use mnemal_core::{
-    AsOf, Category, ContextRequest, ContextSource as _, Decision, EventKind, Fragment, Importance, Injected,
-    LearningKind, Origin, Section, SessionId, Timestamp, TokenCount, Within,
+    AsOf, Because, Category, ContextRequest, ContextSource as _, Decision, Deed, EventKind, Fragment,
+    Importance, Injected, LearningKind, Origin, Section, SessionId, Timestamp, TokenCount, Within,
 };
 use mnemal_learnings::NotesSource;
 
 use crate::log::{Space, at, now, remember};
+use crate::operations::filed;
 
 fn store(
     space: &mut Space,
@@ -246,4 +247,69 @@ fn warnings_of_tools_are_few_where_a_conversation_begins_and_the_tool_in_use_com
     assert_eq!((asked.len(), asked[0].as_str(), asked[1].as_str()), (8, "tool2", "tool7"));
     assert_eq!(of(to_a_question(&space, None)).len(), 8);
     assert_eq!(of(to_a_question(&space, Some("unknown")))[0], "tool7");
+}
+
+// proves: GB-39
+#[test]
+fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insights() {
+    let mut space = Space::new();
+    let mut noted = Vec::new();
+    for (importance, text) in [
+        (0.9, "The office is in Lyon."),
+        (0.2, "Deploys happen on Tuesdays."),
+        (0.8, "Deploys need a review by Ida."),
+        (0.6, "The printer is on the second floor."),
+        (0.5, "Lunch is at noon."),
+        (0.4, "The garden is green."),
+        (0.3, "Ida has a dog."),
+    ] {
+        store(&mut space, (LearningKind::Note, "general", importance, text, Origin::UserDirect));
+        noted.push(text);
+    }
+    store(&mut space, (LearningKind::Note, "general", 1.0, "Deploys are never done.", Origin::ToolExternal));
+    space.catch_up(100);
+    let from: Vec<_> = space.rows().iter().take(2).map(|row| row.sources[0].event).collect();
+    let kind = LearningKind::Insight;
+    for number in 0..7 {
+        let deed = Deed::Infer { kind, from: from.clone(), filed: filed("insights", &[]) };
+        space.operate(deed, &format!("insight {number}"));
+    }
+    let asked = |query: Option<&str>, sections: &[Section], most: usize| {
+        let query = query.map(str::to_owned);
+        let request = ContextRequest { query, ..request(Within::Only(sections.to_vec()), at(90)) };
+        let source = NotesSource::new(space.store.clone()).at_most(most);
+        let mut lines = now(source.fragments(&request)).unwrap().value;
+        lines.sort_by(|a, b| a.section.cmp(&b.section).then(b.score.get().total_cmp(&a.score.get())));
+        for line in &lines {
+            let sum: f32 = line.parts.iter().map(|part| part.value).sum();
+            assert!((sum - line.score.get()).abs() < 1e-6, "{line:?}");
+        }
+        lines.into_iter().map(|line| (line.section, line.text, line.because)).collect::<Vec<_>>()
+    };
+    let texts = |lines: &[(Section, String, Because)], of: Section| {
+        let of = lines.iter().filter(|(section, ..)| *section == of);
+        of.map(|(_, text, _)| text.clone()).collect::<Vec<_>>()
+    };
+    let both = [Section::Knowledge, Section::Insights];
+    let whole = asked(None, &both, 5);
+    let by_importance = [noted[0], noted[2], noted[3], noted[4], noted[5]];
+    assert_eq!(texts(&whole, Section::Knowledge), by_importance);
+    let newest = ["insight 6", "insight 5", "insight 4", "insight 3", "insight 2"];
+    assert_eq!(texts(&whole, Section::Insights), newest);
+    let near = asked(Some("When do deploys happen?"), &both, 5);
+    assert_eq!(
+        texts(&near, Section::Knowledge),
+        ["Deploys happen on Tuesdays.", "Deploys need a review by Ida."]
+    );
+    assert!(near.iter().any(|(.., because)| *because == Because::Query));
+    assert_eq!(texts(&near, Section::Insights), newest);
+    // Of two that are equally near the one that matters more stands first.
+    let equal = asked(Some("deploys"), &both, 5);
+    assert_eq!(
+        texts(&equal, Section::Knowledge),
+        ["Deploys need a review by Ida.", "Deploys happen on Tuesdays."]
+    );
+    assert_eq!(texts(&asked(None, &both, 2), Section::Knowledge), [noted[0], noted[2]]);
+    assert!(texts(&asked(None, &[Section::Insights], 5), Section::Knowledge).is_empty());
+    assert!(texts(&asked(None, &[Section::Knowledge], 5), Section::Insights).is_empty());
 }

@@ -8,7 +8,7 @@ use mnemal_learnings::note_id;
 
 use crate::log::Space;
 
-fn filed(category: &str, tags: &[&str]) -> Filed {
+pub(crate) fn filed(category: &str, tags: &[&str]) -> Filed {
     Filed {
         category: Category::new(category).unwrap(),
         tags: tags.iter().map(|tag| Tag::new(*tag).unwrap()).collect(),
@@ -17,7 +17,7 @@ fn filed(category: &str, tags: &[&str]) -> Filed {
 }
 
 impl Space {
-    fn operate(&mut self, deed: Deed, text: &str) -> EventId {
+    pub(crate) fn operate(&mut self, deed: Deed, text: &str) -> EventId {
         let shown = deed.names();
         let producer = Producer { id: "dream/test".to_owned(), version: 1 };
         let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
@@ -193,6 +193,7 @@ fn folding_again_gives_the_same_rows() {
     assert_eq!(space.rows(), rows);
 }
 
+// proves: RB-64 (no worker and no model clears it)
 #[test]
 fn what_several_notes_become_needs_the_leave_that_one_of_them_or_its_own_words_need() {
     let asked = |space: &Space, event: EventId| space.of(event).unwrap().leave == Leave::Asked;

@@ -1,8 +1,8 @@
 //! Claims that a model read, each held against the words that it was shown.
 
 use mnemal_core::{
-    Completion, ExtractedFact, Extraction, ModelExtractor, Predicate, Producer, Prompt, Result, Span,
-    Subject, TokenCount, Utterance, unusable,
+    Completion, EntityKind, ExtractedFact, Extraction, Familiar, ModelExtractor, Predicate, Producer, Prompt,
+    Result, Span, Subject, TokenCount, Utterance, unusable,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,6 +21,9 @@ const CLAIMS_A_MESSAGE: usize = 8;
 const LONGEST_NAME: usize = 80;
 
 /// Asks for claims and reads them.
+///
+/// Whom and what the space knows is told beside the messages, so that a claim may say by its number whom a part of a name means;
+/// the words of the message are taken all the same.
 ///
 /// A claim is taken only if it names a message that was shown, quotes words that the message says, and its value and whoever
 /// it is about stand in those words or are the user; so nothing that a model makes up, calculates or takes out of its
@@ -60,12 +63,13 @@ impl ModelClaims {
         })
     }
 
-    fn form(&self) -> String {
+    fn form(&self, familiar: &Familiar) -> String {
         let names: Vec<&str> = self.predicates.iter().map(Predicate::as_str).collect();
         format!(
             "Answer with one JSON object and nothing else: {{\"claims\": [{{\"message\": its number, \"quote\": the words of \
              the message that say it, copied exactly, \"relation\": one of the list, \"subject\": \"user\", or a name that \
-             stands in the quote, \"value\": words of the quote, copied exactly}}]}}\nRelations: {}",
+             stands in the quote{}, \"value\": words of the quote, copied exactly}}]}}\nRelations: {}",
+            if familiar.entities.is_empty() { "" } else { ", or the number of a known name that it means" },
             names.join(", ")
         )
     }
@@ -73,6 +77,7 @@ impl ModelClaims {
     fn claim(
         &self,
         utterances: &[Utterance<'_>],
+        familiar: &Familiar,
         said: &Value,
     ) -> Result<(usize, ExtractedFact), &'static str> {
         let said = Claim::deserialize(said).map_err(|_| "a claim has not the form that was asked for")?;
@@ -85,8 +90,8 @@ impl ModelClaims {
         let value = quote.find(text, &said.object).ok_or("the value of a claim is not in its quote")?;
         let predicate = self.predicates.iter().find(|known| known.as_str() == said.predicate.trim());
         let predicate = predicate.ok_or("a claim has a predicate that is not one of the list")?;
-        let subject =
-            subject(&said.subject, text, quote).ok_or("whom a claim is about is not in its quote")?;
+        let subject = subject(&said.subject, familiar, text, quote)
+            .ok_or("whom a claim is about is not in its quote")?;
         let words = value.of(text).unwrap_or_default();
         if matches!(&subject, Subject::Named(name) if name == words) {
             return Err("a claim says something of itself");
@@ -101,26 +106,31 @@ impl ModelExtractor for ModelClaims {
         self.instructions.producer.clone()
     }
 
-    fn prompt(&self, utterances: &[Utterance<'_>]) -> Prompt {
+    fn prompt(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> Prompt {
         let texts =
             utterances.iter().map(|shown| shown.event.kept().map_or("", |kept| kept.content.as_str()));
         let messages = u32::try_from(utterances.len()).unwrap_or(u32::MAX);
         Prompt {
             purpose: self.instructions.purpose,
             producer: self.producer(),
-            instructions: format!("{}\n\n{}", self.instructions.text, self.form()),
-            material: format!("Messages:{}", numbered(texts)),
+            instructions: format!("{}\n\n{}", self.instructions.text, self.form(familiar)),
+            material: format!("{}Messages:{}", told(familiar), numbered(texts)),
             schema: Some(self.schema().to_string()),
             most: TokenCount(messages.saturating_mul(TOKENS_A_MESSAGE).saturating_add(TOKENS)),
         }
     }
 
-    fn parse(&self, utterances: &[Utterance<'_>], completion: &Completion) -> Result<Vec<Extraction>> {
+    fn parse(
+        &self,
+        utterances: &[Utterance<'_>],
+        familiar: &Familiar,
+        completion: &Completion,
+    ) -> Result<Vec<Extraction>> {
         let answer: Answer = find(&completion.text)?;
         let mut found = vec![Extraction::default(); utterances.len()];
         let mut dropped: Vec<&'static str> = Vec::new();
         for said in &answer.claims {
-            match self.claim(utterances, said) {
+            match self.claim(utterances, familiar, said) {
                 Ok((place, fact)) => match found.get_mut(place) {
                     Some(of) if of.facts.len() < CLAIMS_A_MESSAGE && !of.facts.contains(&fact) => {
                         of.facts.push(fact);
@@ -162,9 +172,32 @@ struct Claim {
     object: String,
 }
 
-/// Returns whom a claim is about: the user, somebody of the user's, or a name in the quote.
-fn subject(said: &str, text: &str, quote: Span) -> Option<Subject> {
+/// Writes whom and what the space knows; nothing where it knows nothing.
+fn told(familiar: &Familiar) -> String {
+    let entity = |(name, kind): &(String, EntityKind)| format!("{name} ({})", kind.as_str());
+    let entities: Vec<String> = familiar.entities.iter().map(entity).collect();
+    let list = |title: &str, words: &[String]| match words {
+        [] => String::new(),
+        words => format!("{title}:{}\n\n", numbered(words.iter().map(String::as_str))),
+    };
+    list("Known names", &entities) + &list("Known topics", &familiar.topics)
+}
+
+/// Returns the words of a quote that stand for the known name of a number: all of the name, or else one word of it.
+fn known_in(quote: Span, text: &str, familiar: &Familiar, number: usize) -> Option<Subject> {
+    let (name, _) = familiar.entities.get(number.checked_sub(1)?)?;
+    let mut forms = std::iter::once(name.as_str()).chain(name.split_whitespace());
+    let span = forms.find_map(|form| quote.find(text, form))?;
+    Some(Subject::Named(span.of(text)?.to_owned()))
+}
+
+/// Returns whom a claim is about: the user, somebody of the user's, a name in the quote, or a known one of which a part stands
+/// there.
+fn subject(said: &str, familiar: &Familiar, text: &str, quote: Span) -> Option<Subject> {
     let said = said.trim();
+    if let Ok(number) = said.parse() {
+        return known_in(quote, text, familiar, number);
+    }
     let lower = said.to_lowercase();
     if ["user", "the user", "i", "me", "speaker"].contains(&lower.as_str()) {
         return Some(Subject::Speaker);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
-use mnemal::{AlwaysOn, Memory, Pace, Spaces};
+use mnemal::{AlwaysOn, Memory, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
 use tokio::sync::{Semaphore, watch};
 
@@ -202,7 +202,7 @@ impl Host {
             let ended = async move {
                 let _ended = until.wait_for(|ending| *ending).await;
             };
-            match self.spaces.attend(owner, &Pace::default(), ended).await {
+            match self.spaces.attend(owner, &self.spaces.pace(), ended).await {
                 Ok(attended) => return tracing::debug!(?attended, "attended to the always-on spaces"),
                 Err(error) => tracing::warn!(kind = error.kind().as_str(), "the spaces cannot be listed"),
             }

@@ -153,6 +153,11 @@ fn more_words(tool: Tool) -> (&'static str, &'static str) {
             "Says why lines stood in an earlier answer and with which scores; with item_id also the words that one rests on. \
              Use it when the user asks how something is known.",
         ),
+        Tool::Feedback => (
+            "Judge an item",
+            "Notes whether an item of an earlier answer was useful, irrelevant or wrong. Not to correct it; use memory_store \
+             with its key.",
+        ),
         Tool::Ingest => (
             "Read in",
             "Reads a whole text in as a document, so that it can be recalled; the same text is read once. Not for facts or \
@@ -355,6 +360,11 @@ fn more_input(tool: Tool) -> Value {
             "item_id": text("mem_…, evt_… or fct_…"),
             "max_tokens": ceiling,
         }),
+        Tool::Feedback => json!({
+            "recall_id": plain,
+            "item_id": plain,
+            "verdict": {"type": "string", "enum": ["useful", "irrelevant", "wrong"]},
+        }),
         Tool::Ingest => json!({"text": plain, "title": plain, "source": text("Where it comes from")}),
         Tool::Dream => json!({"dry_run": {"type": "boolean", "default": true}}),
         Tool::Status => json!({}),
@@ -364,6 +374,7 @@ fn more_input(tool: Tool) -> Value {
     };
     let required: &[&str] = match tool {
         Tool::Explain => &["recall_id"],
+        Tool::Feedback => &["recall_id", "item_id", "verdict"],
         Tool::Ingest => &["text"],
         Tool::Search => &["query"],
         Tool::Fetch => &["id"],
@@ -509,6 +520,7 @@ fn output(tool: Tool) -> Value {
             "key": text, "lines": {"type": "array"}, "below": {"type": "array"}, "truncated": flag,
         }),
         Tool::Explain => json!({"recall_id": text, "items": {"type": "array"}, "truncated": flag}),
+        Tool::Feedback => json!({"id": text, "verdict": text}),
         Tool::Ingest => json!({"stored": whole, "duplicates": whole}),
         Tool::Dream => json!({"dry_run": flag, "operations": {"type": "array"}, "truncated": flag}),
         Tool::Status => json!({"status": text, "events": whole, "notes": whole, "layers": {"type": "array"}}),

@@ -1,7 +1,7 @@
-//! `memory_explain`: why lines stood in an earlier answer, and what one of them rests on.
+//! `memory_explain`: why lines stood in an earlier answer, and what one of them rests on; `memory_feedback`: what it was found to be.
 
 use mnemal::{Memory, Outcome};
-use mnemal_core::{ReceiptId, RecordRef, Zone};
+use mnemal_core::{Judgment, ReceiptId, RecordRef, Zone};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
@@ -9,24 +9,19 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::listed::{Row, listed};
 use crate::mcp::tool::Tool;
 
+/// Longest answer to a verdict, in tokens. Source: SURFACES 6.8, the default of `max_tokens`.
+const CEILING: u32 = 2_000;
+
 /// Explains a whole answer, or one item of it.
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::Explain, given);
     let ceiling = arguments.ceiling("max_tokens")?;
-    let id = arguments.required("recall_id", "give the rcl_… of an earlier answer.")?;
-    let id: ReceiptId =
-        id.trim().parse().map_err(|_| Mistake::new("recall_id must be the rcl_… of an earlier answer."))?;
+    let id = answer_named(&mut arguments)?;
     let item = arguments.text("item_id")?;
     let mut tail = Tail::new(arguments.notes);
     let rows = match &item {
         None => whole(memory, id, &mut tail).await?,
-        Some(item) => {
-            let record: RecordRef = item
-                .trim()
-                .parse()
-                .map_err(|_| Mistake::new("item_id must be an id of that answer: mem_…, evt_… or fct_…."))?;
-            one(memory, id, record, &mut tail).await?
-        }
+        Some(item) => one(memory, id, item_named(item)?, &mut tail).await?,
     };
     let answer = listed(memory, "items", &rows, ceiling, &tail).with("recall_id", id.to_string());
     if answer.shown < rows.len() {
@@ -34,6 +29,33 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     }
     let head = if rows.is_empty() { "That answer showed nothing." } else { answer.text.as_str() };
     Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+}
+
+/// Notes what the agent found an item of an answer to be.
+pub(super) async fn judge(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Feedback, given);
+    let id = answer_named(&mut arguments)?;
+    let item = arguments.required("item_id", "give the id of an item of that answer.")?;
+    let record = item_named(&item)?;
+    let verdict = arguments.required("verdict", "say useful, irrelevant or wrong.")?;
+    let verdict = Judgment::from_name(verdict.trim())
+        .ok_or_else(|| Mistake::new("verdict must be useful, irrelevant or wrong."))?;
+    let noted = memory.feedback_by_agent(id, record, verdict).await?;
+    let mut tail = Tail::new(arguments.notes);
+    tail.gaps(&noted.gaps);
+    let said = format!("Noted: {record} was {}.", verdict.as_str());
+    let structured = json!({"id": noted.event.to_string(), "verdict": verdict.as_str()});
+    Ok(Answer { text: tail.behind(&said, memory.engine(), CEILING), structured })
+}
+
+fn answer_named(arguments: &mut Arguments) -> Result<ReceiptId, Mistake> {
+    let id = arguments.required("recall_id", "give the rcl_… of an earlier answer.")?;
+    id.trim().parse().map_err(|_| Mistake::new("recall_id must be the rcl_… of an earlier answer."))
+}
+
+fn item_named(item: &str) -> Result<RecordRef, Mistake> {
+    let mistake = |_| Mistake::new("item_id must be an id of that answer: mem_…, evt_… or fct_….");
+    item.trim().parse().map_err(mistake)
 }
 
 /// Returns what stood in the answer, and tells what was left out for which reason.
@@ -80,6 +102,9 @@ async fn one(
     });
     if let Some(weighing) = &why.weighing {
         tail.say(format!("It {weighing}."));
+    }
+    for one in &why.feedback {
+        tail.say(format!("The {} found it {} in {}.", one.level.as_str(), one.verdict.as_str(), one.recall));
     }
     let words = |sentence: &mnemal::Sentence| {
         let date = sentence.at.civil(&Zone::utc()).day_text();

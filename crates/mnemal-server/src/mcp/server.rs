@@ -125,6 +125,7 @@ impl Server {
             Tool::Summary => summary::call(memory, given).await,
             Tool::Learnings => note::learnings(memory, given).await,
             Tool::Explain => explain::call(memory, given).await,
+            Tool::Feedback => explain::judge(memory, given).await,
             Tool::Ingest => ingest::call(memory, given).await,
             Tool::Dream => Box::pin(dream::call(memory, given)).await,
             Tool::Status => status::call(memory, given).await,

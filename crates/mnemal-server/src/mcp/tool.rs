@@ -148,6 +148,8 @@ pub(super) enum Tool {
     Learnings,
     /// `memory_explain`.
     Explain,
+    /// `memory_feedback`.
+    Feedback,
     /// `memory_ingest`.
     Ingest,
     /// `memory_dream`.
@@ -193,7 +195,7 @@ impl Tool {
     ];
 
     /// What the full profile adds, in the order in which they are listed.
-    pub(super) const MORE: [Self; 12] = [
+    pub(super) const MORE: [Self; 13] = [
         Self::Get,
         Self::List,
         Self::Categories,
@@ -203,6 +205,7 @@ impl Tool {
         Self::Summary,
         Self::Learnings,
         Self::Explain,
+        Self::Feedback,
         Self::Ingest,
         Self::Dream,
         Self::Status,
@@ -247,6 +250,7 @@ impl Tool {
             Self::Summary => "memory_summary",
             Self::Learnings => "memory_learnings",
             Self::Explain => "memory_explain",
+            Self::Feedback => "memory_feedback",
             Self::Ingest => "memory_ingest",
             Self::Dream => "memory_dream",
             Self::Status => "memory_status",
@@ -290,6 +294,7 @@ impl Tool {
             Self::Summary => &["key", "max_tokens"],
             Self::Learnings => &["tool", "status", "cursor", "limit", "max_tokens"],
             Self::Explain => &["recall_id", "item_id", "max_tokens"],
+            Self::Feedback => &["recall_id", "item_id", "verdict"],
             Self::Ingest => &["text", "title", "source"],
             Self::Dream => &["dry_run"],
             Self::Status => &[],
@@ -314,6 +319,7 @@ impl Tool {
                 | Self::Forget
                 | Self::WorkingPut
                 | Self::Update
+                | Self::Feedback
                 | Self::Ingest
                 | Self::Dream
                 | Self::CreateEntities
@@ -365,7 +371,7 @@ mod tests {
             ]
         );
         assert_eq!(names(Profile::Core).len(), 9);
-        assert_eq!(names(Profile::Full).len(), 21);
+        assert_eq!(names(Profile::Full).len(), 22);
         assert_eq!(names(Profile::Classic).len(), 9);
         let mut compat = names(Profile::Compat);
         compat.sort_unstable();

@@ -27,7 +27,7 @@ impl Upkeep {
             _ = self.engine.load() => {}
             () = self.ended.wait() => return,
         }
-        let pace = Pace { grace: GRACE, ..Pace::default() };
+        let pace = Pace { grace: GRACE, ..self.engine.settings().extract.pace() };
         let attended = Box::pin(self.engine.attend(&self.owner, &pace, self.ended.wait())).await;
         tracing::debug!(?attended, "attended to the space");
     }

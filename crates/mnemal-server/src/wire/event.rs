@@ -169,6 +169,7 @@ fn verb(of: &Decision) -> &'static str {
         Decision::Undo { .. } => "undo",
         Decision::Cardinality { .. } => "cardinality",
         Decision::Release { .. } => "release",
+        Decision::Feedback { .. } => "feedback",
         _ => "other",
     }
 }

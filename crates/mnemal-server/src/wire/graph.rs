@@ -15,6 +15,9 @@ pub(crate) struct EntityForm {
     pub(crate) name: String,
     /// What it is.
     r#type: &'static str,
+    /// The word for that of an extractor that knows other kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    type_word: Option<String>,
     /// Its other names.
     aliases: Vec<String>,
     /// What it is to others.
@@ -36,6 +39,7 @@ impl EntityForm {
             id: entity.id.to_string(),
             name: entity.name.clone(),
             r#type: entity.kind.as_str(),
+            type_word: entity.kind_word.clone(),
             aliases: aliases.map(|name| name.text.clone()).collect(),
             roles: entity.roles.iter().map(|(_, role)| role.clone()).collect(),
             event_count: seen.map_or(0, |seen| seen.events),
@@ -217,6 +221,9 @@ pub(crate) struct CompanyForm {
 pub(crate) struct PortraitForm {
     #[serde(flatten)]
     entity: EntityForm,
+    /// Who or what it is, in the words of its strongest facts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
     /// What holds.
     facts: Vec<ToldForm>,
     /// What held before.
@@ -237,6 +244,7 @@ impl From<&Portrait> for PortraitForm {
         });
         Self {
             entity,
+            description: portrait.description(),
             facts: portrait.facts.iter().map(ToldForm::from).collect(),
             past: portrait.past.iter().map(ToldForm::from).collect(),
             company: company.collect(),

@@ -1,7 +1,7 @@
 //! Notes and learnings, and what became of storing and forgetting.
 
-use mnemal::{Erasure, Memory, Stored};
-use mnemal_core::{EventId, Gap, Learning, Leave, NoteKey, Tag, Timestamp};
+use mnemal::{Erasure, LearntFrom, Memory, Objective, Sentiment, Stored, recommendation};
+use mnemal_core::{EventId, Gap, Learning, LearningKind, Leave, NoteKey, Tag, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,6 +55,22 @@ pub struct MemoryForm {
     /// The tool that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// What taught it, of what was learnt: `user_feedback` or `tool_error_pattern`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<&'static str>,
+    /// Whether it speaks for what it is about, of all but notes: `positive`, `neutral` or `negative`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentiment: Option<&'static str>,
+    /// What to do because of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recommendation: Option<String>,
+    /// The kind of work that it is about, of all but notes: `research`, `code`, `email`, `communication`, `data`, `document`,
+    /// `schedule` or `general`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective_type: Option<&'static str>,
+    /// What an anti-pattern says, part by part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anti_pattern: Option<AntiPatternForm>,
     /// The rule that read it, of what was learnt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -67,6 +83,8 @@ pub struct MemoryForm {
     pub occurred_at: String,
     /// When it was stored.
     pub created_at: String,
+    /// When what is believed of it changed last.
+    pub updated_at: String,
     /// When it ends to hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
@@ -75,12 +93,38 @@ pub struct MemoryForm {
     pub superseded_by: Option<String>,
 }
 
+/// What not to do.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AntiPattern")]
+pub struct AntiPatternForm {
+    /// What not to do.
+    pub avoid: String,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What to do instead; without it the anti-pattern is a candidate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+    /// What it is about.
+    pub domain: String,
+}
+
+impl AntiPatternForm {
+    /// Returns the parts of an anti-pattern; `None` for other memories.
+    fn of(row: &Learning) -> Option<Self> {
+        let pattern = row.pattern.clone()?;
+        let domain = row.category.as_str().rsplit('/').next().unwrap_or_default().to_owned();
+        Some(Self { avoid: pattern.avoid, reason: pattern.reason, instead: pattern.instead, domain })
+    }
+}
+
 /// The category of the entries of conversations.
 const TIMELINE: &str = "timeline";
 
 impl MemoryForm {
     /// Returns the form of a memory as it stands at a time.
     pub fn new(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
+        let is_learnt = row.kind != LearningKind::Note;
         let is_entry = row.category.as_str().split('/').next() == Some(TIMELINE);
         Self {
             id: row.id.to_string(),
@@ -103,11 +147,17 @@ impl MemoryForm {
             speaker: row.speaker.as_ref().map(ToString::to_string),
             user: row.user.as_ref().map(ToString::to_string),
             tool: row.tool.as_ref().map(ToString::to_string),
+            source: LearntFrom::of(row).map(LearntFrom::as_str),
+            sentiment: is_learnt.then(|| Sentiment::of(row).as_str()),
+            recommendation: recommendation(row).map(str::to_owned),
+            objective_type: is_learnt.then(|| Objective::of(row).as_str()),
+            anti_pattern: AntiPatternForm::of(row),
             rule: row.signal.as_ref().map(|signal| signal.rule.to_string()),
             supports: row.signal.as_ref().map(|signal| signal.supports),
             source_event_ids: row.sources.iter().map(|source| source.event.to_string()).collect(),
             occurred_at: row.occurred_at.to_string(),
             created_at: row.created_at.to_string(),
+            updated_at: row.updated_at().to_string(),
             expires_at: row.expires_at.map(|at| at.to_string()),
             superseded_by: row.superseded_by.map(|id| id.to_string()),
         }

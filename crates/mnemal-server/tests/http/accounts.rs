@@ -31,6 +31,31 @@ async fn a_record_leads_to_its_words_and_to_what_a_context_made_of_it() {
     api.post("recalls/rcl_0/verify", json!({})).await.of(404);
 }
 
+// proves: BA-12
+#[tokio::test]
+async fn a_verdict_on_a_line_of_a_context_is_a_decision_and_is_told_by_why() {
+    let api = Api::new();
+    let said = json!({"content": "The heron of the pond nests in the old willow.", "session": "pond"});
+    api.post("events", json!({"events": [said]})).await.of(201);
+    let event = api.get("events?limit=1").await.of(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    let asked = json!({"query": "Where does the heron nest?", "session": "reader"});
+    let context = api.post("context", asked).await.of(200);
+    let feedback = format!("recalls/{}/feedback", context["recall_id"].as_str().unwrap());
+    for verdict in ["useful", "wrong"] {
+        let given = api.post(&feedback, json!({"item_id": event, "verdict": verdict})).await.of(200);
+        assert_eq!((&given["verdict"], &given["level"]), (&json!(verdict), &json!("user")), "{given}");
+    }
+    let why = api.get(&format!("why/{event}")).await.of(200);
+    assert_eq!(why["feedback"].as_array().unwrap().len(), 1, "the later one holds: {why}");
+    assert_eq!(why["feedback"][0]["verdict"], "wrong");
+    let newest = api.get("events?limit=1").await.of(200);
+    assert_eq!(newest["items"][0]["type"], "decision", "{newest}");
+    api.post(&feedback, json!({"item_id": event, "verdict": "splendid"})).await.of(400);
+    let other = newest["items"][0]["id"].clone();
+    api.post(&feedback, json!({"item_id": other, "verdict": "useful"})).await.of(404);
+    api.post("recalls/rcl_0/feedback", json!({"item_id": event, "verdict": "useful"})).await.of(404);
+}
+
 // proves: NX-02.6
 #[tokio::test]
 async fn belief_is_compared_between_two_moments() {

@@ -165,6 +165,28 @@ async fn an_answer_is_explained_as_a_whole_and_item_by_item() {
     assert!(client.call("memory_explain", json!({"recall_id": "rcl_zz"})).await.is_error);
 }
 
+// proves: AD-70, BA-12
+#[tokio::test]
+async fn an_agent_says_what_an_item_was_and_it_is_told_where_somebody_asks_why() {
+    let memory = memory().await;
+    let mut client = full(&memory).await;
+    ask(&mut client, "memory_store", json!({"key": "deploy_day", "content": "Deploys happen on Tuesdays"}))
+        .await;
+    let found = ask(&mut client, "memory_recall", json!({"query": "deploys"})).await;
+    let (recall, hit) = (&found.structured["recall_id"], &found.structured["hits"][0]["id"]);
+    let judged = |verdict: &str| json!({"recall_id": recall, "item_id": hit, "verdict": verdict});
+    let noted = ask(&mut client, "memory_feedback", judged("useful")).await;
+    let head = memory.stats().await.unwrap().head;
+    let again = ask(&mut client, "memory_feedback", judged("useful")).await;
+    assert_eq!(noted.structured["id"], again.structured["id"]);
+    assert_eq!(memory.stats().await.unwrap().head, head, "the same verdict is logged once");
+    let why = ask(&mut client, "memory_explain", json!({"recall_id": recall, "item_id": hit})).await;
+    assert!(why.text.contains("agent found it useful"), "{}", why.text);
+    assert!(client.call("memory_feedback", judged("splendid")).await.is_error);
+    let elsewhere = json!({"recall_id": recall, "item_id": noted.structured["id"], "verdict": "wrong"});
+    assert!(client.call("memory_feedback", elsewhere).await.is_error, "it is no item of that answer");
+}
+
 #[tokio::test]
 async fn a_text_is_read_in_once_summaries_status_and_dreams_tell_of_it() {
     let memory = memory().await;

@@ -58,6 +58,27 @@ async fn what_is_known_of_somebody_comes_with_times_and_sentences_in_a_marked_bl
     assert!(nobody.is_error && nobody.text.contains("Nearest: 'Anna'"), "{}", nobody.text);
 }
 
+// proves: BA-39 (a walk goes two facts far where nobody says how far)
+#[tokio::test]
+async fn a_walk_goes_two_facts_far() {
+    let memory = memory().await;
+    for text in ["My sister Anna works at Fjordbank.", "Ben works at Fjordbank.", "Ben lives in Oslo."] {
+        assert!(!memory.log(Message::user(text)).await.unwrap().duplicate);
+    }
+    let mut client = Client::shaken(&memory, "2025-11-25").await;
+    let mut around = async |hops: Option<u8>| {
+        let mut call = json!({"from": "Anna"});
+        if let Some(hops) = hops {
+            call["max_hops"] = hops.into();
+        }
+        texts(&client.call("memory_relationships", call).await.structured["edges"]).join("\n")
+    };
+    let (two, unsaid, three) = (around(Some(2)).await, around(None).await, around(Some(3)).await);
+    assert_eq!(unsaid, two);
+    assert!(two.contains("Ben works at Fjordbank") && !two.contains("Oslo"), "{two}");
+    assert!(three.contains("Oslo"), "{three}");
+}
+
 #[tokio::test]
 async fn relations_lie_around_have_a_past_and_lead_to_others() {
     let memory = filled().await;

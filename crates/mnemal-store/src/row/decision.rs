@@ -2,7 +2,8 @@
 
 use mnemal_core::{
     Cardinality, Category, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision, Forget, Importance,
-    LearningKind, NoteKey, Predicate, Remember, Result, Selector, SessionId, Tag, Timestamp, WorldTime,
+    Judgment, LearningKind, NoteKey, Predicate, Remember, Result, Selector, SessionId, Tag, Timestamp,
+    WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,11 @@ enum DecisionRow {
     Release {
         event: String,
         copy: String,
+    },
+    Feedback {
+        recall: String,
+        record: String,
+        verdict: String,
     },
 }
 
@@ -120,6 +126,11 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
         Decision::Release { event, copy } => {
             DecisionRow::Release { event: event.to_string(), copy: copy.to_string() }
         }
+        Decision::Feedback { recall, record, verdict } => DecisionRow::Feedback {
+            recall: recall.to_string(),
+            record: record.to_string(),
+            verdict: verdict.as_str().to_owned(),
+        },
         _ => return Err(unsupported()),
     };
     super::write(&row)
@@ -175,6 +186,11 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
         DecisionRow::Release { event, copy } => {
             Decision::Release { event: named(event.parse())?, copy: named(copy.parse())? }
         }
+        DecisionRow::Feedback { recall, record, verdict } => Decision::Feedback {
+            recall: named(recall.parse())?,
+            record: named(record.parse())?,
+            verdict: known(Judgment::from_name(&verdict))?,
+        },
     })
 }
 

@@ -17,6 +17,8 @@ use crate::{codec, entry};
 struct EntityRow {
     id: String,
     kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind_word: Option<String>,
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made_as: Option<String>,
@@ -203,6 +205,7 @@ pub(crate) fn write_entity(entity: &Entity) -> Result<String> {
     super::write_sealed(&EntityRow {
         id: entity.id.to_string(),
         kind: entity.kind.as_str().to_owned(),
+        kind_word: entity.kind_word.clone(),
         name: entity.name.clone(),
         made_as: (entity.made_as != entity.name).then(|| entity.made_as.clone()),
         names: entity.names.iter().map(name).collect(),
@@ -249,6 +252,7 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
     Ok(Entity {
         id: named(row.id.parse())?,
         kind: known(EntityKind::from_name(&row.kind))?,
+        kind_word: row.kind_word,
         made_as: row.made_as.unwrap_or_else(|| row.name.clone()),
         name: row.name,
         names: row.names.into_iter().map(name).collect::<Result<_>>()?,

@@ -1,9 +1,9 @@
 //! Learnings.
 
 use mnemal_core::{
-    AgentId, Basis, Category, Confidence, EventId, Learning, LearningId, LearningKind, LearningStatus, Leave,
-    NoteKey, Producer, Result, RuleId, SessionId, Signal, Source, Span, Speaker, Stance, Tag, Tally,
-    Timestamp, ToolName, UserId, Verdict,
+    AgentId, AntiPattern, Basis, Category, Confidence, EventId, Learning, LearningId, LearningKind,
+    LearningStatus, Leave, NoteKey, Producer, Result, RuleId, SessionId, Signal, Source, Span, Speaker,
+    Stance, Tag, Tally, Timestamp, ToolName, UserId, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,9 @@ struct LearntRow {
     occurred_at: i64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     away: Vec<(i64, i64)>,
+    /// What to leave, why, and what to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pattern: Option<(String, Option<String>, Option<String>)>,
 }
 
 #[derive(Clone, Copy, Deserialize, Serialize)]
@@ -65,6 +68,9 @@ enum VerdictRow {
 struct SignalRow {
     rule: String,
     leaves: bool,
+    /// It is praise; what it leaves says nothing then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keeps: bool,
     weight: f64,
     supports: u32,
 }
@@ -112,12 +118,17 @@ fn learnt_row(learning: &Learning) -> LearntRow {
         signal: learning.signal.as_ref().map(|signal| SignalRow {
             rule: signal.rule.as_str().to_owned(),
             leaves: signal.stance == Stance::Leave,
+            keeps: signal.stance == Stance::Keep,
             weight: f64::from(signal.weight),
             supports: signal.supports,
         }),
         tally: learning.tally.map(|tally| (tally.uses, tally.errors)),
         occurred_at: learning.occurred_at.as_micros(),
         away: learning.away.iter().map(|(from, until)| (from.as_micros(), until.as_micros())).collect(),
+        pattern: learning
+            .pattern
+            .as_ref()
+            .map(|AntiPattern { avoid, reason, instead }| (avoid.clone(), reason.clone(), instead.clone())),
     }
 }
 
@@ -130,6 +141,7 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
     let time = |micros: Option<i64>| named(micros.map(Timestamp::from_micros).transpose());
     let learnt = row.learnt.unwrap_or_else(|| plain(row.created_at));
     Ok(Learning {
+        pattern: learnt.pattern.map(|(avoid, reason, instead)| AntiPattern { avoid, reason, instead }),
         basis: if learnt.is_inferred { Basis::Inferred } else { Basis::Told },
         confidence: Confidence::new(narrow(learnt.confidence)),
         leave: if learnt.asks_leave { Leave::Asked } else { Leave::Given },
@@ -179,6 +191,7 @@ fn plain(created_at: i64) -> LearntRow {
         tally: None,
         occurred_at: created_at,
         away: Vec::new(),
+        pattern: None,
     }
 }
 
@@ -196,7 +209,11 @@ fn verdict_of(row: VerdictRow) -> Result<Verdict> {
 fn signal_of(row: SignalRow) -> Result<Signal> {
     Ok(Signal {
         rule: RuleId::new(row.rule)?,
-        stance: if row.leaves { Stance::Leave } else { Stance::Do },
+        stance: match (row.keeps, row.leaves) {
+            (true, _) => Stance::Keep,
+            (false, true) => Stance::Leave,
+            (false, false) => Stance::Do,
+        },
         weight: narrow(row.weight),
         supports: row.supports,
     })

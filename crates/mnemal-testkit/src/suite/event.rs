@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     AgentId, Body, Cardinality, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind,
-    Event, EventFilter, EventId, EventKind, FactChoice, FactDecision, Filed, Forget, Importance,
-    LearningKind, LogEntry, NodePath, NoteKey, Operation, Origin, Pointed, Predicate, Producer, PromptHash,
-    Remember, Result, Role, Selector, Seq, SessionId, Source, Span, Speaker, Tag, Timestamp, ToolName,
-    UserId, Value, Within, WorldTime, Zone,
+    Event, EventFilter, EventId, EventKind, FactChoice, FactDecision, FactId, Filed, Forget, Importance,
+    Judgment, LearningKind, LogEntry, NodePath, NoteKey, Operation, Origin, Pointed, Predicate, Producer,
+    PromptHash, ReceiptId, RecordRef, Remember, Result, Role, Selector, Seq, SessionId, Source, Span,
+    Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -191,6 +191,11 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
             cardinality: Cardinality::NowPerTopic,
         },
         Decision::Release { event: EventId(7), copy: EventId(8) },
+        Decision::Feedback {
+            recall: ReceiptId(7),
+            record: RecordRef::Fact(FactId(8)),
+            verdict: Judgment::Irrelevant,
+        },
     ] {
         let mut entry = records.turn("s", "text")?;
         entry.event.kind = EventKind::Decision(decision);

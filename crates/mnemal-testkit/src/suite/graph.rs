@@ -47,6 +47,7 @@ fn small(event: EventId) -> Result<GraphDelta> {
     for chosen in &mut oslo.chosen {
         chosen.expired_at = Some(at(7));
     }
+    oslo.kind_word = Some("municipality".to_owned());
     "a town".clone_into(&mut oslo.made_as);
     oslo.ties = [Says::Read, Says::Merged, Says::Split]
         .into_iter()

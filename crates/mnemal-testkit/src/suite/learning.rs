@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, AsOf, Basis, Confidence, Cursor, DeadLetter, ErrorKind, EventId, Learning, LearningDelta,
-    LearningFilter, LearningId, LearningKind, LearningStatus, Leave, NoteKey, Result, RuleId, Seq, Signal,
-    Speaker, Stance, Tally, Timestamp, ToolName, Verdict, Within,
+    Advance, AntiPattern, AsOf, Basis, Confidence, Cursor, DeadLetter, ErrorKind, EventId, Learning,
+    LearningDelta, LearningFilter, LearningId, LearningKind, LearningStatus, Leave, NoteKey, Result, RuleId,
+    Seq, Signal, Speaker, Stance, Tally, Timestamp, ToolName, Verdict, Within,
 };
 
 use super::Storage;
@@ -40,6 +40,11 @@ async fn all(storage: &Storage) -> Result<Vec<Learning>> {
 fn learnt(source: EventId) -> Result<Learning> {
     Ok(Learning {
         kind: LearningKind::AntiPattern,
+        pattern: Some(AntiPattern {
+            avoid: "use mail".to_owned(),
+            reason: Some("nobody reads it".to_owned()),
+            instead: Some("chat".to_owned()),
+        }),
         basis: Basis::Inferred,
         confidence: Confidence::new(0.6),
         leave: Leave::Asked,

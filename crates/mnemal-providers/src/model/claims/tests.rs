@@ -33,12 +33,24 @@ fn extractor() -> ModelClaims {
     ModelClaims::new(Instructions::extract(), names.map(|name| Predicate::new(name).unwrap()).to_vec())
 }
 
+fn familiar() -> Familiar {
+    Familiar {
+        entities: vec![
+            ("Oslo".to_owned(), EntityKind::Location),
+            ("Anna Berg".to_owned(), EntityKind::Person),
+        ],
+        topics: vec!["sailing".to_owned()],
+        sources: Vec::new(),
+    }
+}
+
 fn read(text: &str) -> Result<Vec<Extraction>> {
     let (events, known) = (events(), Gazetteer::default());
     let utterances: Vec<Utterance<'_>> =
         events.iter().map(|event| Utterance { event, before: &[], known: &known }).collect();
     let model = ModelId::new("m").unwrap();
-    extractor().parse(&utterances, &Completion { text: text.to_owned(), model, usage: Usage::default() })
+    let completion = Completion { text: text.to_owned(), model, usage: Usage::default() };
+    extractor().parse(&utterances, &familiar(), &completion)
 }
 
 fn claim(message: i64, quote: &str, subject: &str, predicate: &str, object: &str) -> Value {
@@ -63,7 +75,8 @@ fn messages_are_numbered_and_no_id_is_shown() {
     let (events, known) = (events(), Gazetteer::default());
     let utterances: Vec<Utterance<'_>> =
         events.iter().map(|event| Utterance { event, before: &[], known: &known }).collect();
-    let prompt = extractor().prompt(&utterances);
+    let prompt = extractor().prompt(&utterances, &Familiar::default());
+    assert!(prompt.material.starts_with("Messages:\n1: I moved"), "{}", prompt.material);
     assert!(prompt.material.contains("\n1: I moved to Lyon in March.\n2: My sister"), "{}", prompt.material);
     for event in &events {
         assert!(!format!("{prompt:?}").contains(&event.id.to_string()));
@@ -72,6 +85,24 @@ fn messages_are_numbered_and_no_id_is_shown() {
     let schema: Value = serde_json::from_str(prompt.schema.as_deref().unwrap()).unwrap();
     assert_eq!(schema["required"], json!(["claims"]));
     assert_eq!(prompt.most, TokenCount(700));
+}
+
+// proves: BA-22, AD-34 (small integers; a number out of range is dropped)
+#[test]
+fn whom_and_what_is_known_is_told_by_number() {
+    let (events, known) = (events(), Gazetteer::default());
+    let utterances: Vec<Utterance<'_>> =
+        events.iter().map(|event| Utterance { event, before: &[], known: &known }).collect();
+    let prompt = extractor().prompt(&utterances, &familiar());
+    let told = "Known names:\n1: Oslo (location)\n2: Anna Berg (person)\n\nKnown topics:\n1: sailing\n\nMessages:\n1: ";
+    assert!(prompt.material.starts_with(told), "{}", prompt.material);
+    let of = |number: &str| claim(2, "My sister Anna works at Fjordbank", number, "works_for", "Fjordbank");
+    let found = read(&answer(&[of("2")])).unwrap();
+    assert_eq!(found[1].facts[0].subject, Subject::Named("Anna".to_owned()), "the words of the message");
+    for wrong in ["0", "1", "3", "99999999999999999999999"] {
+        let found = read(&answer(&[lyon(), of(wrong)])).unwrap();
+        assert_eq!((found[1].facts.len(), found[0].remarks.len()), (0, 1), "{wrong}");
+    }
 }
 
 // proves: BA-17 (each item names its event and cites a span of it)

@@ -38,6 +38,7 @@ fn entity(id: EntityId, kind: EntityKind, names: &[&str], at: usize) -> Entity {
     Entity {
         id,
         kind,
+        kind_word: None,
         name: names.first().map_or("", |name| *name).to_owned(),
         made_as: String::new(),
         names: names.iter().map(name).collect(),

@@ -149,7 +149,8 @@ struct ContextBody {
     /// The hard limit, in tokens; 4,000 without it.
     #[serde(default)]
     budget_tokens: Option<u32>,
-    /// The sections that are wanted; all without it.
+    /// The sections that are wanted; all but `insights` without it. With `insights`, knowledge has the notes nearest to the question
+    /// alone, and Markdown has the headings `## Memory Context` and `## Insights`.
     #[serde(default)]
     sections: Option<Vec<String>>,
     /// `markdown`, `xml` or `json`.

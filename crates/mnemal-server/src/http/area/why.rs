@@ -1,7 +1,7 @@
 //! Why something is known, shown or not shown; how belief changed; whether a receipt holds.
 
-use mnemal::{Change, ErasureReceipt, Outcome, ReceiptCheck, Sentence, Why, WhyNot};
-use mnemal_core::{Omitted, ReceiptId, RecordRef};
+use mnemal::{Change, ErasureReceipt, Feedback, Outcome, ReceiptCheck, Sentence, Why, WhyNot};
+use mnemal_core::{Judgment, Omitted, ReceiptId, RecordRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,12 @@ pub(super) fn routes() -> Vec<Route> {
             (of::<VerifyBody>, of::<CheckForm>, |call| Box::pin(verify(call))),
         )
         .right(Right::Read),
+        Route::post(
+            "recall_feedback",
+            "/v1/spaces/{space}/recalls/{id}/feedback",
+            "Says what an item of an earlier context was found to be.",
+            (of::<FeedbackBody>, of::<FeedbackForm>, |call| Box::pin(feedback(call))),
+        ),
         Route::post(
             "receipt_verify",
             "/v1/receipts/verify",
@@ -87,6 +93,48 @@ struct DiffQuery {
 struct VerifyBody {
     /// The text of the context, to compare its blocks; without it only the log is.
     text: Option<String>,
+}
+
+/// A verdict.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "GiveFeedback")]
+struct FeedbackBody {
+    /// The item: `evt_…`, `mem_…` or `fct_…`.
+    item_id: String,
+    /// `useful`, `irrelevant` or `wrong`.
+    verdict: String,
+}
+
+/// What an item of a context was found to be.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Feedback")]
+struct FeedbackForm {
+    /// The event that says so.
+    event: String,
+    /// The account of the context.
+    recall_id: String,
+    /// The item.
+    item_id: String,
+    /// `useful`, `irrelevant` or `wrong`.
+    verdict: &'static str,
+    /// Whose verdict it is: `user` or `agent`.
+    level: &'static str,
+    /// When it was given.
+    at: String,
+}
+
+impl From<&Feedback> for FeedbackForm {
+    fn from(of: &Feedback) -> Self {
+        Self {
+            event: of.event.to_string(),
+            recall_id: of.recall.to_string(),
+            item_id: of.record.to_string(),
+            verdict: of.verdict.as_str(),
+            level: of.level.as_str(),
+            at: of.at.to_string(),
+        }
+    }
 }
 
 /// The receipt of a forget.
@@ -156,6 +204,9 @@ struct WhyForm {
     /// Omissions that are only counted, where it is neither: it may be one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<u32>,
+    /// What it was found to be in earlier contexts, in the order of the log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    feedback: Vec<FeedbackForm>,
 }
 
 impl From<&Why> for WhyForm {
@@ -175,6 +226,7 @@ impl From<&Why> for WhyForm {
             line,
             omitted,
             counted,
+            feedback: why.feedback.iter().map(FeedbackForm::from).collect(),
         }
     }
 }
@@ -365,6 +417,18 @@ async fn verify(call: Call) -> Result<Reply, Problem> {
     let id = account(call.name(1))?;
     let check = call.memory().await?.check_receipt(id, text.as_deref()).await?;
     Reply::ok(&CheckForm::from(check))
+}
+
+async fn feedback(call: Call) -> Result<Reply, Problem> {
+    let FeedbackBody { item_id, verdict } = call.body()?;
+    let recall = account(call.name(1))?;
+    let record = item_id
+        .parse()
+        .map_err(|_| Problem::invalid("item_id must be an id of that context: evt_…, mem_… or fct_…"))?;
+    let verdict = Judgment::from_name(&verdict)
+        .ok_or_else(|| Problem::invalid("verdict must be useful, irrelevant or wrong"))?;
+    let given = call.memory().await?.feedback(recall, record, verdict).await?;
+    Reply::ok(&FeedbackForm::from(&given.value))
 }
 
 fn signature(call: &Call) -> Result<Reply, Problem> {

@@ -1,0 +1,90 @@
+//! Whom and what a model is told about that reads claims.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use mnemal_core::{AsOf, Entity, EntityFilter, EntityId, EventId, Familiar, Result, Timestamp};
+use mnemal_text::fold;
+
+use crate::{Graph, Sightings, Topic};
+
+/// Entities that are told. Source: BA-22.
+const ENTITIES: usize = 10;
+/// Topics that are told. Source: BA-22.
+const TOPICS: usize = 5;
+/// First letter of the blocks of Chinese and Japanese scripts, which are written without blanks. Source: Unicode, CJK Radicals.
+const WITHOUT_BLANKS: char = '\u{2e80}';
+
+/// Everything with a name, and what is talked about, loaded once to choose from.
+#[derive(Debug)]
+pub(crate) struct Acquaintance {
+    entities: Vec<Entity>,
+    seen: BTreeMap<EntityId, Sightings>,
+    topics: Vec<Topic>,
+}
+
+impl Graph {
+    /// Loads whom and what texts may name. Costs as much as there are mentions and facts.
+    pub(crate) async fn acquaintance(&self) -> Result<Acquaintance> {
+        let always = AsOf::present(Timestamp::MAX);
+        let census = self.census(always).await?;
+        let mut entities = self.all(&EntityFilter::all(), always).await?;
+        entities.retain(|entity| !entity.names.is_empty());
+        Ok(Acquaintance {
+            entities,
+            seen: census.into_iter().map(|one| (one.entity, one.seen)).collect(),
+            topics: self.topics(always).await?,
+        })
+    }
+}
+
+impl Acquaintance {
+    /// Returns at most ten entities and five topics: those that the texts name first, then those that were named last.
+    pub(crate) fn of(&self, texts: &[&str]) -> Familiar {
+        let texts: Vec<String> = texts.iter().map(|text| words(text)).collect();
+        let is_named = |name: &str| texts.iter().any(|text| says(text, name));
+        let last_at = |seen: Option<&Sightings>| seen.map(|seen| seen.last_at);
+        let mut entities: Vec<&Entity> = self.entities.iter().collect();
+        entities.sort_by_cached_key(|entity| {
+            let is_named = entity.names.iter().any(|name| is_named(&name.text));
+            Reverse((is_named, last_at(self.seen.get(&entity.id)), Reverse(entity.id)))
+        });
+        entities.truncate(ENTITIES);
+        let is_told = |id: EntityId| entities.iter().any(|entity| entity.id == id);
+        let mut topics: Vec<&Topic> = self.topics.iter().filter(|topic| !is_told(topic.id)).collect();
+        topics.sort_by_cached_key(|topic| {
+            Reverse((is_named(&topic.name), topic.seen.last_at, Reverse(topic.id)))
+        });
+        topics.truncate(TOPICS);
+        let said = entities.iter().filter_map(|entity| giver(entity));
+        let said =
+            said.chain(topics.iter().filter_map(|topic| topic.events.first().map(|(event, _)| *event)));
+        Familiar {
+            sources: said.collect(),
+            entities: entities.iter().map(|entity| (entity.name.clone(), entity.kind)).collect(),
+            topics: topics.iter().map(|topic| topic.name.clone()).collect(),
+        }
+    }
+}
+
+/// Returns the event that gave the name by which an entity is shown.
+fn giver(entity: &Entity) -> Option<EventId> {
+    entity.names.iter().find(|name| name.text == entity.name).map(|name| name.source)
+}
+
+/// Whether folded words have a name: whole words, apart from scripts that are written without blanks.
+fn says(text: &str, name: &str) -> bool {
+    let name = words(name);
+    if name.trim().is_empty() {
+        return false;
+    }
+    let has_blanks = name.chars().all(|letter| letter < WITHOUT_BLANKS);
+    text.contains(if has_blanks { name.as_str() } else { name.trim() })
+}
+
+/// Returns the folded words of a text with one blank around each.
+fn words(text: &str) -> String {
+    let only = |letter: char| if letter.is_alphanumeric() { letter } else { ' ' };
+    let text: String = fold(text).chars().map(only).collect();
+    format!(" {} ", text.split_whitespace().collect::<Vec<_>>().join(" "))
+}

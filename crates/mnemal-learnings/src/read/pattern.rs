@@ -1,0 +1,39 @@
+//! What not to do: which corrections are anti-patterns, and their parts.
+
+use mnemal_core::AntiPattern;
+use mnemal_extract::{Aspect, Feedback, FeedbackAct, Polarity, Turn, feedback};
+
+use super::about::WHOLE_ANSWER;
+
+/// Returns the anti-pattern that feedback is: a correction or a directive that names a tool or an action. Without an alternative
+/// only a correction is one, and it never holds. Source: RB-24.
+pub(super) fn pattern(said: &Feedback) -> Option<AntiPattern> {
+    let forbids = said.polarity == Polarity::DoNot;
+    let is_order = said.act.is_correction() || said.act == FeedbackAct::Directive;
+    let named = said.avoid.clone().filter(|_| is_order);
+    let left = said.value.clone().filter(|_| forbids);
+    let names_work = said.target != WHOLE_ANSWER || said.aspect == Aspect::Tool || named.is_some();
+    let avoid = named.or(left).filter(|_| names_work)?;
+    let wanted = said.value.as_ref().filter(|_| said.act == FeedbackAct::Repair && !forbids);
+    let instead = said.alternative.as_ref().or(wanted).filter(|instead| !avoid.contains(instead.as_str()));
+    // What is said of length, tone and the like without an alternative is a wish like any other.
+    let is_of_work = matches!(said.aspect, Aspect::Tool | Aspect::Other);
+    let is_open = said.act.is_correction() && is_of_work && said.avoid.is_some();
+    (instead.is_some() || is_open).then(|| AntiPattern {
+        avoid: avoid.trim_start_matches("to ").to_owned(),
+        reason: said.reason.clone(),
+        instead: instead.cloned(),
+    })
+}
+
+/// Returns the parts of an anti-pattern that somebody stored in these words.
+pub(crate) fn stored_pattern(text: &str) -> Option<AntiPattern> {
+    let said = || feedback(Turn { user: text, assistant: None, earlier: &[] });
+    AntiPattern::read(text).or_else(|| said().iter().find_map(pattern))
+}
+
+/// Whether a text says by itself how somebody shall act, whoever wrote it.
+pub(crate) fn orders(text: &str) -> bool {
+    let said = feedback(Turn { user: text, assistant: None, earlier: &[] });
+    said.iter().any(|said| said.act == FeedbackAct::Directive)
+}

@@ -1,0 +1,121 @@
+//! What items of earlier answers were found to be.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Cursor, Decision, Degraded, Error, Event, EventFilter, EventId, EventKind, Judgment, Level, Origin,
+    ReceiptId, RecordRef, Result, Role, Timestamp, Within,
+};
+
+use crate::memory::Memory;
+use crate::message::Message;
+
+/// Decisions that are read at a time. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+
+/// What somebody found an item of an answer to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// The event that says so.
+    pub event: EventId,
+    /// The account of the answer.
+    pub recall: ReceiptId,
+    /// The item.
+    pub record: RecordRef,
+    /// What it was found to be.
+    pub verdict: Judgment,
+    /// Whose verdict it is: the user's or an agent's.
+    pub level: Level,
+    /// When it was given.
+    pub at: Timestamp,
+}
+
+impl Feedback {
+    fn read(event: &Event) -> Option<Self> {
+        let EventKind::Decision(Decision::Feedback { recall, record, verdict }) = &event.kept()?.kind else {
+            return None;
+        };
+        Some(Self {
+            event: event.id,
+            recall: *recall,
+            record: *record,
+            verdict: *verdict,
+            level: event.level,
+            at: event.recorded_at,
+        })
+    }
+
+    /// Whether a later verdict takes the place of this one.
+    fn is_replaced_by(&self, later: &Self) -> bool {
+        (self.recall, self.record, self.level) == (later.recall, later.record, later.level)
+    }
+}
+
+impl Memory {
+    /// Logs what the user found a line of an earlier answer to be. It is told where somebody asks why, and changes nothing
+    /// else: what is wrong is rejected, ended or forgotten by the calls for it. The same verdict again is the one that is there.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such answer, or the record is no line of it; as [`log`](Self::log).
+    pub async fn feedback(
+        &self,
+        recall: ReceiptId,
+        record: RecordRef,
+        verdict: Judgment,
+    ) -> Result<Degraded<Feedback>> {
+        self.judge((recall, record, verdict), Origin::UserDirect).await
+    }
+
+    /// Logs what an agent found a line of an earlier answer to be: a verdict of its own level, beside the user's.
+    ///
+    /// # Errors
+    /// As [`feedback`](Self::feedback).
+    pub async fn feedback_by_agent(
+        &self,
+        recall: ReceiptId,
+        record: RecordRef,
+        verdict: Judgment,
+    ) -> Result<Degraded<Feedback>> {
+        self.judge((recall, record, verdict), Origin::Assistant).await
+    }
+
+    /// Returns what a record was found to be in earlier answers, in the order of the log: of each answer the last verdict of the
+    /// user and the last of an agent. It reads the decisions of the log.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn feedback_on(&self, record: RecordRef) -> Result<Vec<Feedback>> {
+        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+        let (mut found, mut after): (Vec<Feedback>, _) = (Vec::new(), Cursor::START);
+        loop {
+            let page = self.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            after = Cursor(Some(last.seq));
+            for one in page.iter().filter_map(Feedback::read).filter(|one| one.record == record) {
+                found.retain(|earlier| !earlier.is_replaced_by(&one));
+                found.push(one);
+            }
+        }
+    }
+
+    async fn judge(
+        &self,
+        (recall, record, verdict): (ReceiptId, RecordRef, Judgment),
+        origin: Origin,
+    ) -> Result<Degraded<Feedback>> {
+        let receipt = self.receipt(recall).await?;
+        if !receipt.lines.iter().any(|line| line.record == record) {
+            return Err(Error::not_found(format!("no line {record} in {recall}")));
+        }
+        let at = self.engine.now();
+        let given = Feedback { event: EventId(0), recall, record, verdict, level: origin.level(), at };
+        let known = self.feedback_on(record).await?;
+        if let Some(same) = known.into_iter().find(|one| one.is_replaced_by(&given) && one.verdict == verdict)
+        {
+            return Ok(Degraded::whole(same));
+        }
+        let decision = EventKind::Decision(Decision::Feedback { recall, record, verdict });
+        let ack = self.log(Message::of(decision, origin, "")).await?;
+        Ok(Degraded { value: Feedback { event: ack.id, ..given }, gaps: ack.gaps })
+    }
+}
