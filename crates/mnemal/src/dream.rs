@@ -33,7 +33,7 @@ const MODELS: &str = "models";
 const BY_MODEL: Duration = Duration::from_hours(6);
 
 impl Engine {
-    /// Runs one cycle now, or says what it would do: what is asked for does not wait for its time, and what had stopped is
+    /// Runs one cycle now, or says what it would do, over notes, graph and summaries that have caught up with the log: what is asked for does not wait for its time, and what had stopped is
     /// looked at again. Nothing is deleted, and everything can be taken back by [`Memory::undoing`].
     /// A language model that is configured is asked too, also by a dry run; cycles that nobody asked for do not wait for one.
     ///
@@ -43,9 +43,7 @@ impl Engine {
         let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
         let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
         let by_model = self.model_passes();
-        if !by_model.is_empty() {
-            let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
-        }
+        let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
         let dreamer = self.dreamer(by_model)?;
         if run == Run::Dry {
             return dreamer.cycle(run).await;

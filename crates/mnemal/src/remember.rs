@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use mnemal_core::{
     Category, Decision, Degraded, EventId, EventKind, Importance, LearningFilter, LearningId, LearningKind,
-    NoteKey, Origin, Remember, Result, Tag, Timestamp, Within,
+    NoteKey, Origin, Remember, Result, RuleId, Tag, Timestamp, Within,
 };
 use mnemal_events::Durability;
 
@@ -33,6 +33,9 @@ pub struct Stored {
     pub durability: Durability,
     /// Secrets that were replaced by placeholders.
     pub redactions: u32,
+    /// The rule that holds it back from recall and contexts until a person releases it: what it reads like, or that too much
+    /// came within an hour. Then it is no note.
+    pub held_back: Option<RuleId>,
     /// A note that holds and says nearly the same; only [`once`](RememberCall::once) looks for one.
     pub alike: Option<Alike>,
 }
@@ -156,6 +159,9 @@ impl RememberCall {
         let acked = self.memory.log(message).await?;
         let mut gaps = mnemal_core::Gaps::default();
         let ack = gaps.merge(acked);
+        // What a repetition would be found to be now is not what became of the first.
+        let held_back =
+            if ack.duplicate { self.memory.get(ack.id).await?.quarantined } else { ack.quarantined };
         let notes = self.memory.engine.notes_of(&[ack.id]).await;
         let note = gaps.keep(mnemal_core::Layer::Learnings, notes).into_iter().last();
         Ok(gaps.attach(Stored {
@@ -165,6 +171,7 @@ impl RememberCall {
             created: !ack.duplicate,
             durability: ack.durability,
             redactions: ack.redactions,
+            held_back,
             alike: None,
         }))
     }

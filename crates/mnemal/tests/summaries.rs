@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use mnemal::{
-    ChannelId, Engine, ErrorKind, Layer, Memory, Message, NodePath, OwnerId, Rebuild, Scope, Selector,
-    SessionId, SpaceId,
+    ChannelId, DreamRun, Engine, ErrorKind, Layer, Memory, Message, NodePath, OwnerId, Rebuild, Scope,
+    Selector, SessionId, SpaceId,
 };
 use mnemal_testkit::ManualClock;
 
@@ -53,6 +53,19 @@ async fn upkeep_makes_them_a_rebuild_gives_the_same_and_a_forget_takes_the_words
     let health = memory.health().await.unwrap();
     let part = health.parts.iter().find(|part| part.layer == Layer::Summaries).unwrap();
     assert_eq!((part.behind, part.cause), (0, None));
+}
+
+#[tokio::test]
+async fn a_dream_that_is_asked_for_refreshes_them() {
+    let memory = memory();
+    for number in 0..45 {
+        said(&memory, &format!("s{}", number % 4), &format!("Parcel {number} was sent to Oslo.")).await;
+    }
+    let behind = memory.summaries().await.unwrap().gaps;
+    assert_eq!(behind.first().map(|gap| gap.layer), Some(Layer::Summaries), "nobody has folded: {behind:?}");
+    drop(memory.engine().dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap());
+    assert_eq!(memory.summaries().await.unwrap().gaps, []);
+    assert!(text(&memory, "session:s1").await.contains("Parcel"));
 }
 
 #[tokio::test]

@@ -435,6 +435,7 @@ Mem0Edit = TypedDict('Mem0Edit', {
 
 Mem0Event = TypedDict('Mem0Event', {
     "event": 'str',
+    "held_back": 'str | None',
     "id": 'str',
     "memory": 'str',
 }, total=False)

@@ -746,8 +746,10 @@ export interface Mem0Edit {
 
 /** A memory that was stored. */
 export interface Mem0Event {
-  /** `ADD`. */
+  /** `ADD`; `NONE` of what is held back, which is no memory. */
   event: string;
+  /** The rule that holds it back until a person releases it; `burst` where too much came within an hour. */
+  held_back?: string | null;
   /** Its id. */
   id: string;
   /** The words. */

@@ -91,6 +91,32 @@ async fn memories_are_added_listed_found_changed_and_deleted_under_the_names_of_
 }
 
 #[tokio::test]
+async fn what_is_held_back_is_said_and_is_no_memory() {
+    let api = Api::new();
+    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let ask = async |method: &str, path: &str, body: Value| ask(&api, &key, method, path, body).await;
+    let most = 60; // of level agent in a conversation and an hour
+    let turns: Vec<Value> = (0..=most)
+        .map(|place| json!({"role": "user", "content": format!("Parcel {place} was sent to Oslo")}))
+        .collect();
+    let new = json!({"messages": turns, "user_id": "ana", "run_id": "r1"});
+    let added = ask("POST", "/memories", new).await.of(200)["results"].clone();
+    let told: Vec<&Value> = added.as_array().unwrap().iter().collect();
+    assert_eq!(told.len(), most + 1);
+    assert!(told[..most].iter().all(|one| one["event"] == "ADD" && one["held_back"].is_null()), "{added}");
+    assert_eq!((&told[most]["event"], &told[most]["held_back"]), (&json!("NONE"), &json!("burst")));
+    assert!(told[most]["id"].as_str().unwrap().starts_with("evt_"), "{added}");
+
+    let path = format!("/memories/{}", told[0]["id"].as_str().unwrap());
+    let done = ask("PUT", &path, json!({"text": "It went to Bergen"})).await.of(200);
+    assert!(done["message"].as_str().unwrap().contains("held back"), "{done}");
+    let row = ask("GET", &path, Value::Null).await.of(200);
+    assert_eq!(row["memory"], "Parcel 0 was sent to Oslo");
+    let page = ask("GET", "/memories?user_id=ana&limit=1000", Value::Null).await.of(200);
+    assert_eq!(page["results"].as_array().unwrap().len(), most);
+}
+
+#[tokio::test]
 async fn the_routes_of_mem0_are_there_where_they_are_switched_on_and_for_a_key_of_one_space() {
     let api = Api::new();
     let rights = [Right::Read, Right::Write, Right::Erase];

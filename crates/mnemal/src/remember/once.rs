@@ -215,6 +215,7 @@ fn stored(note: &Learning) -> Stored {
         // It was acknowledged when it was made, and nothing is written now.
         durability: Durability::Disk,
         redactions: 0,
+        held_back: None,
         alike: None,
     }
 }

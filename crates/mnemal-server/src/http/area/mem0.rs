@@ -149,8 +149,11 @@ struct Mem0EventForm {
     id: String,
     /// The words.
     memory: String,
-    /// `ADD`.
+    /// `ADD`; `NONE` of what is held back, which is no memory.
     event: &'static str,
+    /// The rule that holds it back until a person releases it; `burst` where too much came within an hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_back: Option<String>,
 }
 
 /// Memories.
@@ -380,9 +383,16 @@ async fn add(call: Call) -> Result<Reply, Problem> {
         });
         let stored = stored.await?;
         call.host.metrics.count("mnemal_events_total", &[], u64::from(stored.created));
-        // What a rule holds back is stored, and is no memory.
-        if stored.created && memory.get(stored.event).await?.quarantined.is_none() {
-            results.push(Mem0EventForm { id, memory: text, event: "ADD" });
+        // What a rule holds back is stored, and is no memory: its id is that of the event, which can be released.
+        match &stored.held_back {
+            Some(rule) => {
+                let (id, held_back) = (stored.event.to_string(), Some(rule.to_string()));
+                results.push(Mem0EventForm { id, memory: text, event: "NONE", held_back });
+            }
+            None if stored.created => {
+                results.push(Mem0EventForm { id, memory: text, event: "ADD", held_back: None });
+            }
+            None => {}
         }
     }
     Reply::ok(&Mem0AddedForm { results })
@@ -494,7 +504,12 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     });
     let stored = request.await?;
     call.host.metrics.count("mnemal_events_total", &[], u64::from(stored.created));
-    Reply::ok(&Mem0DoneForm { message: "Memory updated successfully!" })
+    let message = if stored.held_back.is_none() {
+        "Memory updated successfully!"
+    } else {
+        "Memory stays as it was: the new words are held back until a person releases them."
+    };
+    Reply::ok(&Mem0DoneForm { message })
 }
 
 async fn history(call: Call) -> Result<Reply, Problem> {

@@ -374,8 +374,7 @@ async fn answer(
         Some(id) => memory.learning(&id.to_string()).await.ok(),
         None => None,
     };
-    let event = memory.get(stored.event).await?;
-    let is_quarantined = event.quarantined.is_some();
+    let is_quarantined = stored.held_back.is_some();
     metrics.count("mnemal_quarantined_total", &[], u64::from(is_quarantined && stored.created));
     let status = match row {
         Some(row) => row.status.as_str(),
