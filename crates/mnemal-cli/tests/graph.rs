@@ -38,8 +38,6 @@ fn what_was_said_of_somebody_is_shown_with_its_sentence_and_its_time() {
     }
     let anna = read(&home, &["entity", "show", "anna", "--json"]);
     assert_eq!((anna["name"].as_str(), anna["roles"][0].as_str()), (Some("Anna"), Some("sister of user")));
-    let described = anna["description"].as_str().unwrap();
-    assert!(described.starts_with("Anna lives in Bergen"), "{described}");
     let home_of = |facts: &Value| {
         let facts = facts.as_array().unwrap().iter().filter(|fact| fact["predicate"] == "lives_in");
         facts.map(|fact| fact["object"]["entity"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()

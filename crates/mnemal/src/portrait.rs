@@ -293,27 +293,7 @@ fn whole(event: &Event) -> Option<Sentence> {
 /// Most sentences in the line of a fact; the newest are taken. Source: own choice, a line of a block.
 const QUOTED: usize = 2;
 
-/// Facts of a description; those on which most rests are taken. Source: own choice, a line of a list.
-const DESCRIBED: usize = 3;
-
 impl Portrait {
-    /// Returns who or what it is in the words of what holds of it: at most three facts, the strongest first, then in the order of
-    /// [`facts`](Self::facts); `None` where nothing but its name is known for certain.
-    ///
-    /// It is told anew each time, so it says what held at the time that was asked about, and goes with its sources.
-    pub fn description(&self) -> Option<String> {
-        let is_firm = |told: &&Told| {
-            told.fact.subject == self.entity.id
-                && told.fact.status == FactStatus::Active
-                && told.fact.predicate.as_str() != "name"
-        };
-        let mut firm: Vec<&Told> = self.facts.iter().filter(is_firm).collect();
-        let strength = |told: &Told| told.fact.strength();
-        firm.sort_by(|one, other| strength(other).total_cmp(&strength(one)));
-        let lines: Vec<String> = firm.into_iter().take(DESCRIBED).map(Told::line).collect();
-        (!lines.is_empty()).then(|| lines.join("; "))
-    }
-
     /// Returns who it is as a line: name, kind, roles, other names, and how often it was named.
     pub fn line(&self) -> String {
         let entity = &self.entity;

@@ -60,31 +60,6 @@ async fn what_is_logged_is_known_with_the_sentence_and_its_origin() {
     assert!(moved.past.iter().any(|told| told.line().starts_with("Anna lives in Oslo")), "no longer current");
 }
 
-// proves: NB-05 (an entity is described by what holds of it)
-#[tokio::test]
-async fn somebody_is_described_by_the_facts_that_hold_the_strongest_first() {
-    let memory = memory(builder());
-    let described = async |who: &str| memory.portrait(who, present()).await.unwrap().value.description();
-    tell(&memory, Message::user("I met Ben.")).await;
-    assert_eq!(described("Ben").await, None, "a name alone says nothing");
-    tell(&memory, Message::user("My sister Anna lives in Oslo.")).await;
-    tell(&memory, Message::user("Anna works at Nordlys.")).await;
-    assert_eq!(
-        described("Anna").await.as_deref(),
-        Some("Anna lives in Oslo; Anna works at Nordlys"),
-        "what leads to her is no part of it"
-    );
-    tell(&memory, Message::user("My sister Anna works at Nordlys, as I said.")).await;
-    assert_eq!(
-        described("Anna").await.as_deref(),
-        Some("Anna works at Nordlys; Anna lives in Oslo"),
-        "what was said twice is stronger"
-    );
-    tell(&memory, Message::user("My sister Anna moved to Bergen.")).await;
-    let moved = described("Anna").await.unwrap();
-    assert!(moved.contains("Anna lives in Bergen") && !moved.contains("Oslo"), "{moved}");
-}
-
 /// Recognises tickets, which no rule knows.
 #[derive(Debug)]
 struct Tickets;

@@ -32,8 +32,6 @@ struct Reader {
     does: Mutex<Does>,
     /// The messages of each question for claims.
     asked: Mutex<Vec<Vec<String>>>,
-    /// What each question tells of whom and what is known.
-    told: Mutex<Vec<String>>,
 }
 
 #[async_trait]
@@ -46,8 +44,7 @@ impl LanguageModel for Reader {
         permit.pay(TokenCount(100))?;
         assert_eq!(prompt.purpose, Purpose::Extract);
         let numbered = |line: &str| line.split_once(": ").map(|(_, said)| said.to_owned());
-        let (told, messages) = prompt.material.split_once("Messages:").unwrap();
-        self.told.lock().unwrap().push(told.to_owned());
+        let (_, messages) = prompt.material.split_once("Messages:").unwrap();
         let messages: Vec<String> = messages.lines().filter_map(numbered).collect();
         self.asked.lock().unwrap().push(messages.clone());
         let does = self.does.lock().unwrap().clone();
@@ -89,7 +86,6 @@ impl Space {
             model: ModelId::new("reader").unwrap(),
             does: Mutex::new(does),
             asked: Mutex::default(),
-            told: Mutex::default(),
         });
         let clock = Arc::new(ManualClock::default());
         let engine = Engine::builder()
@@ -177,45 +173,6 @@ async fn what_a_model_finds_is_a_candidate_with_its_words_and_is_taken_back() {
     let again = space.say(&evening("barley")).await;
     space.dream(DreamRun::Asked).await;
     assert_eq!(space.facts().await, [(again, "barley".to_owned(), true)]);
-}
-
-// proves: BA-22
-#[tokio::test(start_paused = true)]
-async fn a_model_is_told_ten_names_and_five_topics_those_of_the_turns_first_and_then_the_newest() {
-    let space = Space::new(Does::Reads);
-    space.say("I love sailing.").await;
-    let towns = [
-        "Porto", "Lyon", "Oslo", "Rome", "Berlin", "Madrid", "Vienna", "Prague", "Dublin", "Athens",
-        "Lisbon", "Warsaw",
-    ];
-    let mut first = None;
-    for town in towns {
-        let id = space.say(&format!("I went to {town} last week.")).await;
-        first.get_or_insert(id);
-    }
-    for hobby in ["chess", "hiking", "pottery", "archery", "baking", "fencing"] {
-        space.say(&format!("I love {hobby}.")).await;
-    }
-    space.say("These days porto is where the thing that makes my evening is sailing.").await;
-    space.dream(DreamRun::Asked).await;
-    let told = space.model.told.lock().unwrap().concat();
-    let lines: Vec<&str> =
-        told.lines().filter_map(|line| line.split_once(": ").map(|(_, said)| said)).collect();
-    assert_eq!(lines.len(), 15, "{told}");
-    assert_eq!(
-        lines.first().copied(),
-        Some("Porto (location)"),
-        "named by the turn, though the oldest: {told}"
-    );
-    assert!(told.contains("Warsaw") && !told.contains("Lyon"), "then the newest: {told}");
-    let topics = told.split("Known topics:").nth(1).unwrap();
-    assert!(topics.contains("\n1: sailing\n2: fencing\n"), "{told}");
-    assert!(!topics.contains("chess"), "{told}");
-    let ids = [first.unwrap()].map(|id| id.to_string());
-    assert!(ids.iter().all(|id| !told.contains(id)), "{told}");
-    let before = space.asked().len();
-    space.dream(DreamRun::Asked).await;
-    assert_eq!(space.asked().len(), before, "nothing is loaded or asked where no turn is left");
 }
 
 #[tokio::test(start_paused = true)]

@@ -154,6 +154,7 @@ Entity = TypedDict('Entity', {
     "name": 'str',
     "roles": 'list[str]',
     "type": 'str',
+    "type_word": 'str | None',
 }, total=False)
 
 Erasure = TypedDict('Erasure', {
@@ -679,6 +680,7 @@ Portrait = TypedDict('Portrait', {
     "past": 'list[ToldFact]',
     "roles": 'list[str]',
     "type": 'str',
+    "type_word": 'str | None',
 }, total=False)
 
 Problem = TypedDict('Problem', {

@@ -256,6 +256,8 @@ export interface Entity {
   roles: Array<string>;
   /** What it is. */
   type: string;
+  /** The word for that of an extractor that knows other kinds. */
+  type_word?: string | null;
 }
 
 /** What a forget did, or would do. */
@@ -1179,6 +1181,8 @@ export interface Portrait {
   roles: Array<string>;
   /** What it is. */
   type: string;
+  /** The word for that of an extractor that knows other kinds. */
+  type_word?: string | null;
 }
 
 /** A problem document. */

@@ -221,9 +221,6 @@ pub(crate) struct CompanyForm {
 pub(crate) struct PortraitForm {
     #[serde(flatten)]
     entity: EntityForm,
-    /// Who or what it is, in the words of its strongest facts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
     /// What holds.
     facts: Vec<ToldForm>,
     /// What held before.
@@ -244,7 +241,6 @@ impl From<&Portrait> for PortraitForm {
         });
         Self {
             entity,
-            description: portrait.description(),
             facts: portrait.facts.iter().map(ToldForm::from).collect(),
             past: portrait.past.iter().map(ToldForm::from).collect(),
             company: company.collect(),

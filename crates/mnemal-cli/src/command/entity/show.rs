@@ -20,7 +20,6 @@ pub(super) fn print(portrait: &Portrait, output: &Output) -> Result<()> {
     entity.roles = portrait.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
     let form = ShownForm {
         entity,
-        description: portrait.description(),
         facts: portrait.facts.iter().map(full).collect(),
         past: portrait.past.iter().map(full).collect(),
         company: portrait
@@ -90,8 +89,6 @@ fn section(lines: &mut Vec<String>, title: &str, facts: &[Told]) {
 struct ShownForm {
     #[serde(flatten)]
     entity: EntityForm,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
     facts: Vec<FullForm>,
     past: Vec<FullForm>,
     company: Vec<CompanyForm>,

@@ -87,7 +87,7 @@ fn messages_are_numbered_and_no_id_is_shown() {
     assert_eq!(prompt.most, TokenCount(700));
 }
 
-// proves: BA-22, AD-34 (small integers; a number out of range is dropped)
+// proves: AD-34 (small integers; a number out of range is dropped)
 #[test]
 fn whom_and_what_is_known_is_told_by_number() {
     let (events, known) = (events(), Gazetteer::default());
