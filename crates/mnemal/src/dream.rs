@@ -33,8 +33,9 @@ const MODELS: &str = "models";
 const BY_MODEL: Duration = Duration::from_hours(6);
 
 impl Engine {
-    /// Runs one cycle now, or says what it would do, over notes, graph and summaries that have caught up with the log: what is asked for does not wait for its time, and what had stopped is
-    /// looked at again. Nothing is deleted, and everything can be taken back by [`Memory::undoing`].
+    /// Runs one cycle now, or says what it would do, over notes, graph and summaries that have caught up with the log: what is
+    /// asked for does not wait for its time, and what had stopped is looked at again. Nothing is deleted, and everything can be
+    /// taken back by [`Memory::undoing`].
     /// A language model that is configured is asked too, also by a dry run; cycles that nobody asked for do not wait for one.
     ///
     /// # Errors
