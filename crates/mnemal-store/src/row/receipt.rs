@@ -101,7 +101,7 @@ impl Names {
     fn of_signals(lines: &[ReceiptLine]) -> Self {
         let mut found = Self::default();
         for part in lines.iter().flat_map(|line| &line.parts) {
-            if found.place(part.name).is_none() && found.names.len() <= usize::from(u8::MAX) {
+            if found.place(part.name).is_none() && u8::try_from(found.names.len()).is_ok() {
                 found.names.push(part.name.into());
                 found.weights.push(part.weight);
             }
