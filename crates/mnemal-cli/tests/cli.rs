@@ -142,7 +142,10 @@ fn an_anti_pattern_is_shown_part_by_part() {
         "avoid": "push to main", "reason": "CI breaks", "instead": "a pull request", "domain": "push",
     });
     assert_eq!(row["anti_pattern"], parts, "{row}");
-    assert_eq!((&row["source"], &row["sentiment"]), (&Value::from("user_feedback"), &Value::from("negative")));
+    assert_eq!(
+        (&row["source"], &row["sentiment"]),
+        (&Value::from("user_feedback"), &Value::from("negative"))
+    );
     assert_eq!(
         (&row["recommendation"], &row["objective_type"]),
         (&Value::from("a pull request"), &Value::from("code"))

@@ -47,9 +47,9 @@ impl Engine {
         let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
         let dreamer = self.dreamer(by_model)?;
         if run == Run::Dry {
-            return dreamer.cycle(run).await;
+            return Box::pin(dreamer.cycle(run)).await;
         }
-        match self.in_turn(BACKGROUND, owner, told(dreamer.cycle(run))).await? {
+        match self.in_turn(BACKGROUND, owner, told(Box::pin(dreamer.cycle(run)))).await? {
             Held::Done(cycle) => cycle,
             Held::By(holder) => {
                 let what = format!("{holder} does background work now; try again");
@@ -70,7 +70,7 @@ impl Engine {
         let mut limits = self.settings().dream.limits();
         limits.interval = limits.interval.max(BY_MODEL);
         let dreamer = self.dreamer_of("model", passes, limits)?;
-        Ok(match self.in_turn(MODELS, owner, told(dreamer.cycle(Run::Due))).await? {
+        Ok(match self.in_turn(MODELS, owner, told(Box::pin(dreamer.cycle(Run::Due)))).await? {
             Held::Done(cycle) => Some(cycle?),
             Held::By(_) => None,
         })
@@ -193,7 +193,7 @@ impl Engine {
         if self.settings().dream.schedule == DreamSchedule::Off || !self.is_quiet().await? {
             return Ok(0);
         }
-        let cycle = told(dreamer.cycle(Run::Due)).await?;
+        let cycle = told(Box::pin(dreamer.cycle(Run::Due))).await?;
         Ok(cycle.accepted().count() as u64)
     }
 

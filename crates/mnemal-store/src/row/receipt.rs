@@ -568,9 +568,8 @@ mod tests {
     #[test]
     fn a_number_that_stands_for_no_name_is_damage() {
         let stored = write(&a_receipt()).unwrap();
-        let json = stored.split_at(16).1;
-        let start = json.find("\"names\"").unwrap();
-        let damaged = format!("{}\"names\":[],\"weights\":[]}}", &json[..start]);
+        let (whole, _) = stored.split_at(16).1.split_once("\"names\"").unwrap();
+        let damaged = format!("{whole}\"names\":[],\"weights\":[]}}");
         assert_eq!(read(&damaged).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }
