@@ -60,18 +60,18 @@ fn a_dry_run_is_confirmed_by_its_token_and_the_receipt_is_checked() {
 #[test]
 fn a_line_of_a_context_is_judged_and_the_verdict_outlives_a_rebuild() {
     let home = tempfile::tempdir().unwrap();
-    assert_eq!(run(&home, &["log", "add", "The red lamp of the harbour is broken again."]).0, 0);
+    let added = read(&home, &["log", "add", "The red lamp of the harbour is broken again.", "--json"]);
+    let event = added["id"].as_str().unwrap();
     let context = read(&home, &["context", "harbour lamp", "--session", "reader", "--json"]);
-    let recall = context["recall_id"].as_str().unwrap_or_else(|| panic!("{context}"));
-    let event = read(&home, &["log", "list", "--json"])["items"][0]["id"].as_str().unwrap().to_owned();
-    let given = read(&home, &["feedback", recall, &event, "irrelevant", "--json"]);
+    let recall = context["id"].as_str().unwrap_or_else(|| panic!("{context}"));
+    let given = read(&home, &["feedback", recall, event, "irrelevant", "--json"]);
     assert_eq!((&given["verdict"], &given["item_id"]), (&json!("irrelevant"), &json!(event)));
-    assert_eq!(run(&home, &["feedback", recall, &event, "splendid"]).0, 2);
-    assert_eq!(run(&home, &["feedback", recall, given["event"].as_str().unwrap(), "useful"]).0, 3);
+    assert_eq!(run(&home, &["feedback", recall, event, "splendid"]).0, 2);
+    assert_eq!(run(&home, &["feedback", recall, given["event_id"].as_str().unwrap(), "useful"]).0, 3);
     assert_eq!(run(&home, &["rebuild"]).0, 0);
-    let (_, why) = run(&home, &["why", &event]);
+    let (_, why) = run(&home, &["why", event]);
     assert!(why.contains("found irrelevant by the user"), "{why}");
-    assert_eq!(read(&home, &["why", &event, "--json"])["feedback"][0]["recall_id"], json!(recall));
+    assert_eq!(read(&home, &["why", event, "--json"])["feedback"][0]["recall_id"], json!(recall));
 }
 
 #[test]

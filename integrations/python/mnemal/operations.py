@@ -253,6 +253,15 @@ FactObject = TypedDict('FactObject', {
 
 }, total=False)
 
+Feedback = TypedDict('Feedback', {
+    "at": 'str',
+    "event_id": 'str',
+    "item_id": 'str',
+    "level": 'str',
+    "recall_id": 'str',
+    "verdict": 'str',
+}, total=False)
+
 Forget = TypedDict('Forget', {
     "confirm_token": 'str | None',
     "dry_run": 'bool',
@@ -266,6 +275,11 @@ Gap = TypedDict('Gap', {
     "dropped_tokens": 'int | None',
     "kind": 'str | None',
     "layer": 'str',
+}, total=False)
+
+GiveFeedback = TypedDict('GiveFeedback', {
+    "item_id": 'str',
+    "verdict": 'str',
 }, total=False)
 
 Graph = TypedDict('Graph', {
@@ -942,6 +956,7 @@ Weighing = TypedDict('Weighing', {
 Why = TypedDict('Why', {
     "counted": 'int | None',
     "evidence": 'list[Words]',
+    "feedback": 'list[Feedback]',
     "id": 'str',
     "line": 'Line | None',
     "omitted": 'Omitted | None',
@@ -2096,6 +2111,23 @@ class Operations:
             "POST",
             _path("/v1/spaces/{space}/recall", space),
             body={"as_of": as_of, "believed_at": believed_at, "category": category, "explain": explain, "include_quarantined": include_quarantined, "kinds": kinds, "limit": limit, "max_tokens": max_tokens, "min_score": min_score, "mode": mode, "query": query, "query_vector": query_vector, "session": session, "since": since, "spaces": spaces, "tags": tags, "until": until, "user": user},
+        )
+
+    def recall_feedback(
+        self,
+        space: str,
+        id_: str,
+        item_id: str,
+        verdict: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Feedback:
+        """Says what an item of an earlier context was found to be."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/recalls/{id}/feedback", space, id_),
+            body={"item_id": item_id, "verdict": verdict},
+            idempotency_key=idempotency_key,
         )
 
     def recall_get(
@@ -3540,6 +3572,23 @@ class AsyncOperations:
             "POST",
             _path("/v1/spaces/{space}/recall", space),
             body={"as_of": as_of, "believed_at": believed_at, "category": category, "explain": explain, "include_quarantined": include_quarantined, "kinds": kinds, "limit": limit, "max_tokens": max_tokens, "min_score": min_score, "mode": mode, "query": query, "query_vector": query_vector, "session": session, "since": since, "spaces": spaces, "tags": tags, "until": until, "user": user},
+        )
+
+    async def recall_feedback(
+        self,
+        space: str,
+        id_: str,
+        item_id: str,
+        verdict: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Feedback:
+        """Says what an item of an earlier context was found to be."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/recalls/{id}/feedback", space, id_),
+            body={"item_id": item_id, "verdict": verdict},
+            idempotency_key=idempotency_key,
         )
 
     async def recall_get(

@@ -430,6 +430,22 @@ export interface FactEnd {
 export interface FactObject {
 }
 
+/** What an item of a context was found to be. */
+export interface Feedback {
+  /** When it was given. */
+  at: string;
+  /** The event that says so. */
+  event_id: string;
+  /** The item. */
+  item_id: string;
+  /** Whose verdict it is: `user` or `agent`. */
+  level: string;
+  /** The account of the context. */
+  recall_id: string;
+  /** `useful`, `irrelevant` or `wrong`. */
+  verdict: string;
+}
+
 /** What is to be forgotten. */
 export interface Forget {
   /** From the preview of the same selector. */
@@ -454,6 +470,14 @@ export interface Gap {
   kind?: string | null;
   /** Which. */
   layer: string;
+}
+
+/** A verdict. */
+export interface GiveFeedback {
+  /** The item: `evt_…`, `mem_…` or `fct_…`. */
+  item_id: string;
+  /** `useful`, `irrelevant` or `wrong`. */
+  verdict: string;
 }
 
 /** Nodes and edges. */
@@ -1646,6 +1670,8 @@ export interface Why {
   counted?: number | null;
   /** The words. */
   evidence: Array<Words>;
+  /** What it was found to be in earlier contexts, in the order of the log. */
+  feedback: Array<Feedback>;
   /** The record. */
   id: string;
   /** The line that it was. */
@@ -2116,6 +2142,11 @@ export abstract class Operations {
   /** Finds what was said or noted, best first. */
   recall(space: string, given: { as_of?: string | null; believed_at?: string | null; category?: string | null; explain?: boolean; include_quarantined?: boolean; kinds?: Array<string> | null; limit?: number | null; max_tokens?: number | null; min_score?: number | null; mode?: string | null; query: string; query_vector?: QueryVector | null; session?: string | null; since?: string | null; spaces?: Array<string> | null; tags?: Array<string> | null; until?: string | null; user?: string | null }): Promise<Recalled> {
     return this.call<Recalled>('POST', `/v1/spaces/${encodeURIComponent(space)}/recall`, { body: { as_of: given.as_of, believed_at: given.believed_at, category: given.category, explain: given.explain, include_quarantined: given.include_quarantined, kinds: given.kinds, limit: given.limit, max_tokens: given.max_tokens, min_score: given.min_score, mode: given.mode, query: given.query, query_vector: given.query_vector, session: given.session, since: given.since, spaces: given.spaces, tags: given.tags, until: given.until, user: given.user } });
+  }
+
+  /** Says what an item of an earlier context was found to be. */
+  recallFeedback(space: string, id: string, given: { item_id: string; verdict: string; idempotency_key?: string }): Promise<Feedback> {
+    return this.call<Feedback>('POST', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}/feedback`, { body: { item_id: given.item_id, verdict: given.verdict }, idempotencyKey: given.idempotency_key });
   }
 
   /** The account of an earlier context. */

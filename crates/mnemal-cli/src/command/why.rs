@@ -32,7 +32,7 @@ struct WhyForm {
 /// What an item of a context was found to be.
 #[derive(Serialize)]
 struct FeedbackForm {
-    event: String,
+    event_id: String,
     recall_id: String,
     item_id: String,
     verdict: &'static str,
@@ -43,7 +43,7 @@ struct FeedbackForm {
 impl From<&Feedback> for FeedbackForm {
     fn from(of: &Feedback) -> Self {
         Self {
-            event: of.event.to_string(),
+            event_id: of.event.to_string(),
             recall_id: of.recall.to_string(),
             item_id: of.record.to_string(),
             verdict: of.verdict.as_str(),

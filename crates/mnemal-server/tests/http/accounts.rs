@@ -41,18 +41,21 @@ async fn a_verdict_on_a_line_of_a_context_is_a_decision_and_is_told_by_why() {
     let asked = json!({"query": "Where does the heron nest?", "session": "reader"});
     let context = api.post("context", asked).await.of(200);
     let feedback = format!("recalls/{}/feedback", context["recall_id"].as_str().unwrap());
+    let mut verdicts = Vec::new();
     for verdict in ["useful", "wrong"] {
         let given = api.post(&feedback, json!({"item_id": event, "verdict": verdict})).await.of(200);
         assert_eq!((&given["verdict"], &given["level"]), (&json!(verdict), &json!("user")), "{given}");
+        verdicts.push(given["event_id"].as_str().unwrap().to_owned());
     }
     let why = api.get(&format!("why/{event}")).await.of(200);
     assert_eq!(why["feedback"].as_array().unwrap().len(), 1, "the later one holds: {why}");
     assert_eq!(why["feedback"][0]["verdict"], "wrong");
-    let newest = api.get("events?limit=1").await.of(200);
-    assert_eq!(newest["items"][0]["type"], "decision", "{newest}");
+    for id in &verdicts {
+        let logged = api.get(&format!("events/{id}")).await.of(200);
+        assert_eq!(logged["role"], "decision", "{logged}");
+    }
     api.post(&feedback, json!({"item_id": event, "verdict": "splendid"})).await.of(400);
-    let other = newest["items"][0]["id"].clone();
-    api.post(&feedback, json!({"item_id": other, "verdict": "useful"})).await.of(404);
+    api.post(&feedback, json!({"item_id": verdicts[0], "verdict": "useful"})).await.of(404);
     api.post("recalls/rcl_0/feedback", json!({"item_id": event, "verdict": "useful"})).await.of(404);
 }
 

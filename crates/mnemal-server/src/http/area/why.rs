@@ -111,7 +111,7 @@ struct FeedbackBody {
 #[schemars(rename = "Feedback")]
 struct FeedbackForm {
     /// The event that says so.
-    event: String,
+    event_id: String,
     /// The account of the context.
     recall_id: String,
     /// The item.
@@ -127,7 +127,7 @@ struct FeedbackForm {
 impl From<&Feedback> for FeedbackForm {
     fn from(of: &Feedback) -> Self {
         Self {
-            event: of.event.to_string(),
+            event_id: of.event.to_string(),
             recall_id: of.recall.to_string(),
             item_id: of.record.to_string(),
             verdict: of.verdict.as_str(),
