@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use mnemal_core::{
-    Act, AsOf, ChannelId, Confidence, EntityFilter, EntityKind, EventId, EventKind, EventStore as _, ExtractedFact,
-    Extraction, Extractor, FactFilter, Level, LogEntry, Mention, Metadata, NewEvent, Object, Origin, Predicate, Producer,
-    Projector as _, Result, RuleId, SessionId, Span, Subject, Timestamp, Utterance, Value, Zone,
+    Act, AsOf, ChannelId, Confidence, EntityFilter, EntityKind, EventId, EventKind, EventStore as _,
+    ExtractedFact, Extraction, Extractor, FactFilter, Level, LogEntry, Mention, Metadata, NewEvent, Object,
+    Origin, Predicate, Producer, Projector as _, Result, RuleId, SessionId, Span, Subject, Timestamp,
+    Utterance, Value, Zone,
 };
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::{Chain, Graph, GraphProjector};
@@ -83,6 +84,7 @@ impl Extractor for Tickets {
         let mention = |fact: &ExtractedFact| Mention {
             name: fact.object.text.clone(),
             kind: EntityKind::Concept,
+            kind_word: None,
             span: fact.object.span,
             is_another: false,
         };
@@ -122,7 +124,8 @@ fn said(number: u8, text: &str) -> Result<LogEntry> {
 /// entity and each fact.
 async fn known(texts: &[&str]) -> Result<Vec<String>> {
     let store = Arc::new(MemoryStore::new());
-    let entries: Vec<LogEntry> = (0..).zip(texts).map(|(number, text)| said(number, text)).collect::<Result<_>>()?;
+    let entries: Vec<LogEntry> =
+        (0..).zip(texts).map(|(number, text)| said(number, text)).collect::<Result<_>>()?;
     store.append(&entries).await?;
     let both = Chain::new(vec![Arc::new(Tickets::new()?), Arc::new(RuleExtractor::new())]);
     let projector = GraphProjector::new(store.clone(), store.clone(), Arc::new(both));
@@ -153,8 +156,7 @@ fn finish<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-const TEXTS: [&str; 3] =
-    ["I'm on PAY-1234 this week.", "I moved to Lyon last month.", "Am I on PAY-1234?"];
+const TEXTS: [&str; 3] = ["I'm on PAY-1234 this week.", "I moved to Lyon last month.", "Am I on PAY-1234?"];
 
 fn main() -> Result<()> {
     for line in finish(known(&TEXTS))? {
