@@ -8,6 +8,7 @@ use mnemal_core::{Appended, Error, ErrorKind, EventId, IndexBlock, Result, Times
 
 use crate::codec::corrupt;
 use crate::entry::Prepared;
+use crate::port::receipt::Shown;
 
 /// A value on its way into or out of a database.
 #[derive(Clone, Debug, PartialEq)]
@@ -234,6 +235,9 @@ pub(crate) trait Transaction: Send {
 
     /// Runs a statement with one of the next calls, or with the commit, which also tell its error.
     fn later(&mut self, sql: &'static str, args: Vec<Value>);
+
+    /// Returns what the connection has written of what sessions were shown; empty after a transaction that failed.
+    fn shown(&mut self) -> &mut Shown;
 }
 
 /// What happens within one write transaction; it runs once.

@@ -341,6 +341,8 @@ pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
 pub(crate) const LATEST_RECEIPTS: &str = "select body from receipt order by at desc, id desc limit $1 + 0";
 /// The next receipts behind an id.
 pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2 + 0";
+/// Changes whenever another connection has committed, and only then.
+pub(crate) const DATA_VERSION: &str = "pragma data_version";
 /// What a session was shown. What it is shown again within the hour (in microseconds) is left as it is: a conversation is shown
 /// most of its lines with each of its turns, and each change is a page and another one of the index by time.
 ///
@@ -506,6 +508,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         MENTIONS_IN_SESSION,
         INSERT_RECEIPT,
         INSERT_SEEN,
+        DATA_VERSION,
         RECEIPT,
         RECEIPTS_AFTER,
         SEEN,

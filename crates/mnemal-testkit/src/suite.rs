@@ -219,6 +219,8 @@ macro_rules! receipt_store_conformance {
                 a_session_remembers_what_it_was_shown,
                 nobody_remembers_what_was_shown,
                 clearing_a_session_leaves_the_others,
+                what_is_shown_again_is_remembered_again,
+                what_was_shown_rests_on_what_it_rested_on_last,
                 a_sweep_drops_only_what_is_older,
                 erasing_removes_every_mention_of_a_source,
             );

@@ -5,7 +5,7 @@
 //! session names, for as long as it is kept, so that it is found by its receipts (ADR 100). Files of before have tables of both
 //! too, which empty by themselves.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use super::working::SWEPT;
 use crate::codec::corrupt;
 use crate::hash::push_digits;
 use crate::row::receipt;
-use crate::sql::{Batch, Sql, Step, Transaction, Value, Work};
+use crate::sql::{Sql, Step, Transaction, Value, Work};
 use crate::{removal, serve, statement};
 
 /// Receipts that are looked through at once by an erase. Source: own default, about two megabytes.
@@ -32,31 +32,112 @@ const NAME: usize = 30;
 
 pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
     let id = Value::Blob(put.id.0.to_be_bytes().to_vec());
-    let args = vec![id, put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
-    let mut steps = vec![Step::new(statement::INSERT_RECEIPT, args)];
-    if !put.session.is_nobody() {
-        steps.push(shown_step(put)?);
-    }
-    sql.commit_for_now(Box::new(Batch::new("receipts", steps))).await.map(drop).map_err(|error| {
-        match error.kind() {
-            ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
-            _ => error,
-        }
+    let row = vec![id, put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
+    let shown = if put.session.is_nobody() { Vec::new() } else { shown(put)? };
+    let work = PutReceipt { row, session: put.session.clone(), at: put.at, shown };
+    sql.commit_for_now(Box::new(work)).await.map(drop).map_err(|error| match error.kind() {
+        ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
+        _ => error,
     })
 }
 
-/// What the session was shown.
-fn shown_step(put: &Receipt) -> Result<Step> {
-    let shown: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
-        put.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
-    let mut rows = HexRows::default();
-    for ((record, hash), line) in &shown {
-        rows.push(&[&record_bytes(*record)?, hash, &sources_bytes(&line.sources)]);
+/// One thing that a session was shown: record and hash, and on what it rests.
+type Item = (Vec<u8>, Vec<u8>);
+
+/// What a receipt shows, each thing once.
+fn shown(receipt: &Receipt) -> Result<Vec<Item>> {
+    let lines: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
+        receipt.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
+    let item = |((record, hash), line): (&(RecordRef, [u8; 16]), &&ReceiptLine)| {
+        Ok(([record_bytes(*record)?.as_slice(), hash].concat(), sources_bytes(&line.sources)))
+    };
+    lines.iter().map(item).collect()
+}
+
+/// Stores a receipt, and what its session was shown.
+#[derive(Debug)]
+struct PutReceipt {
+    row: Vec<Value>,
+    session: SessionId,
+    at: Timestamp,
+    shown: Vec<Item>,
+}
+
+#[async_trait]
+impl Work for PutReceipt {
+    fn kind(&self) -> &'static str {
+        "receipts"
     }
-    Ok(Step::new(
-        statement::INSERT_SEEN,
-        vec![put.session.as_str().into(), put.at.into(), rows.json()?.into()],
-    ))
+
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        transaction.later(statement::INSERT_RECEIPT, std::mem::take(&mut self.row));
+        if self.shown.is_empty() {
+            return Ok(1);
+        }
+        let mut version = transaction.rows(statement::DATA_VERSION, Vec::new()).await?;
+        let version = version.first_mut().ok_or_else(|| corrupt("a file has no version"))?.int()?;
+        let known = transaction.shown();
+        known.hold(version);
+        let mut rows = HexRows::default();
+        for (item, sources) in std::mem::take(&mut self.shown) {
+            if known.is_due(&self.session, &item, &sources, self.at) {
+                rows.push(&[&item, &sources]);
+            }
+        }
+        if !rows.is_empty() {
+            let args = vec![self.session.as_str().into(), self.at.into(), rows.json()?.into()];
+            transaction.later(statement::INSERT_SEEN, args);
+        }
+        Ok(1)
+    }
+}
+
+/// How long a row of what a session was shown stays as it is, in microseconds. Source: as in [`statement::INSERT_SEEN`].
+const LEFT_AS_IT_IS: i64 = 3_600_000_000;
+/// Most rows of what sessions were shown that a connection remembers.
+///
+/// Source: own default; the lines of some dozen conversations, under a megabyte.
+const MOST_SHOWN: usize = 4_096;
+
+/// What a write connection has written of what sessions were shown: a conversation is shown most of its lines with each of its
+/// turns, and they need not be written each time.
+///
+/// Holds as long as nobody else writes to the file, and nothing of it is removed.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// What the file tells of commits by others.
+    version: Option<i64>,
+    /// By session and item: on what it rests, and when it was written.
+    rows: HashMap<SessionId, HashMap<Vec<u8>, (Vec<u8>, Timestamp)>>,
+    /// How many items there are.
+    count: usize,
+}
+
+impl Shown {
+    /// Forgets everything: some of it may have been removed, or was not committed.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets what others may have changed, and what is too much.
+    fn hold(&mut self, version: i64) {
+        if self.version != Some(version) || self.count > MOST_SHOWN {
+            self.forget();
+            self.version = Some(version);
+        }
+    }
+
+    /// Whether an item must be written; takes it as written then.
+    fn is_due(&mut self, session: &SessionId, item: &[u8], sources: &[u8], at: Timestamp) -> bool {
+        let written = self.rows.get(session).and_then(|items| items.get(item));
+        let age = |since: Timestamp| at.as_micros().saturating_sub(since.as_micros());
+        if written.is_some_and(|(rests_on, since)| rests_on == sources && age(*since) <= LEFT_AS_IT_IS) {
+            return false;
+        }
+        let items = self.rows.entry(session.clone()).or_default();
+        self.count += usize::from(items.insert(item.to_vec(), (sources.to_vec(), at)).is_none());
+        true
+    }
 }
 
 /// Rows of bytes as a JSON list of texts: the columns of a row one after the other, in hexadecimal digits.
@@ -64,8 +145,12 @@ fn shown_step(put: &Receipt) -> Result<Step> {
 struct HexRows(Vec<u8>);
 
 impl HexRows {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn push(&mut self, columns: &[&[u8]]) {
-        self.0.extend_from_slice(if self.0.is_empty() { b"[\"" } else { b",\"" });
+        self.0.extend_from_slice(if self.is_empty() { b"[\"" } else { b",\"" });
         for column in columns {
             push_digits(&mut self.0, column);
         }
@@ -139,9 +224,26 @@ pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
 }
 
 pub(crate) async fn clear_seen(sql: &dyn Sql, session: &SessionId) -> Result<()> {
-    let step = |text| Step::new(text, vec![session.as_str().into()]);
-    let batch = Batch::new("receipts", vec![step(removal::CLEAR_SEEN), step(removal::CLEAR_SEEN_SOURCES)]);
-    sql.commit(Box::new(batch)).await.map(drop)
+    sql.commit(Box::new(ClearSeen(session.clone()))).await.map(drop)
+}
+
+/// Removes what a session was shown.
+#[derive(Debug)]
+struct ClearSeen(SessionId);
+
+#[async_trait]
+impl Work for ClearSeen {
+    fn kind(&self) -> &'static str {
+        "receipts"
+    }
+
+    async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        transaction.shown().forget();
+        for text in [removal::CLEAR_SEEN, removal::CLEAR_SEEN_SOURCES] {
+            transaction.later(text, vec![self.0.as_str().into()]);
+        }
+        Ok(0)
+    }
 }
 
 pub(crate) async fn sweep(sql: &dyn Sql, before: Timestamp) -> Result<u64> {
@@ -172,6 +274,7 @@ impl Work for Sweep {
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let step = |text| Step::new(text, vec![self.before.into(), RECEIPTS.into()]);
         let seen = |text| Step::new(text, vec![self.before.into(), SWEPT.into()]);
+        transaction.shown().forget();
         transaction.run(step(removal::SWEEP_RECEIPT_SOURCES)).await?;
         let swept = transaction.run(step(removal::SWEEP_RECEIPTS)).await?;
         transaction.run(seen(removal::SWEEP_SEEN_SOURCES)).await?;
@@ -224,6 +327,7 @@ impl Work for EraseShown {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+        transaction.shown().forget();
         let (removed, sessions) = self.receipts(transaction).await?;
         let removed = removed + self.seen(transaction, sessions).await?;
         for event in &self.events {

@@ -7,6 +7,7 @@ use sqlx::sqlite::SqliteConnection;
 use super::driver::{FULL, execute, is_busy};
 use super::trip::Trip;
 use super::writer::{ATTEMPTS, BEGIN, COMMIT, rollback};
+use crate::port::receipt::Shown;
 use crate::sql::{Row, Step, Transaction, Value};
 
 /// A transaction that is open, or will be with the first statement.
@@ -14,17 +15,18 @@ pub(super) struct Open<'c> {
     connection: &'c mut SqliteConnection,
     begun: bool,
     waiting: Vec<(&'static str, Vec<Value>)>,
+    shown: &'c mut Shown,
 }
 
 impl<'c> Open<'c> {
     /// Begins with the first statement.
-    pub(super) fn new(connection: &'c mut SqliteConnection) -> Self {
-        Self { connection, begun: false, waiting: Vec::new() }
+    pub(super) fn new(connection: &'c mut SqliteConnection, shown: &'c mut Shown) -> Self {
+        Self { connection, begun: false, waiting: Vec::new(), shown }
     }
 
     /// Runs statements on a connection as it is.
-    pub(super) fn as_it_is(connection: &'c mut SqliteConnection) -> Self {
-        Self { connection, begun: true, waiting: Vec::new() }
+    pub(super) fn as_it_is(connection: &'c mut SqliteConnection, shown: &'c mut Shown) -> Self {
+        Self { connection, begun: true, waiting: Vec::new(), shown }
     }
 
     /// Commits, together with what waits; after an error nothing of the transaction is open.
@@ -37,6 +39,7 @@ impl<'c> Open<'c> {
             Ok(_) => Ok(()),
             Err(error) => {
                 rollback(self.connection).await;
+                self.shown.forget();
                 let refused =
                     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Internal | ErrorKind::Corrupt);
                 // What did not fit cannot be committed.
@@ -51,6 +54,7 @@ impl<'c> Open<'c> {
 
     /// Gives the transaction up.
     pub(super) async fn give_up(self) {
+        self.shown.forget();
         if self.begun {
             rollback(self.connection).await;
         }
@@ -109,5 +113,9 @@ impl Transaction for Open<'_> {
 
     fn later(&mut self, sql: &'static str, args: Vec<Value>) {
         self.waiting.push((sql, args));
+    }
+
+    fn shown(&mut self) -> &mut Shown {
+        self.shown
     }
 }

@@ -11,6 +11,7 @@ use super::open_transaction::Open;
 use crate::admit::Dimensions;
 use crate::append::{self, stored_models};
 use crate::entry::Prepared;
+use crate::port::receipt::Shown;
 use crate::seal::SMALL;
 use crate::sql::Work;
 use crate::statement;
@@ -55,6 +56,7 @@ pub(super) struct Ready {
     flush: Option<Flush>,
     models: Dimensions,
     small_rows: u64,
+    shown: Shown,
 }
 
 impl Ready {
@@ -63,17 +65,18 @@ impl Ready {
         let synchronous = rows(&mut connection, SYNCHRONOUS, Vec::new()).await?;
         let level = synchronous.into_iter().next().map(|mut row| row.int()).transpose()?;
         let flush = (level == Some(FULL)).then_some(Flush::Now);
-        let models = stored_models(&mut Open::as_it_is(&mut connection)).await?;
+        let mut shown = Shown::default();
+        let models = stored_models(&mut Open::as_it_is(&mut connection, &mut shown)).await?;
         let small = rows(&mut connection, statement::SMALL_ROWS, vec![SMALL.into()]).await?;
         let small_rows = small.into_iter().next().map(|mut row| row.count()).transpose()?.unwrap_or_default();
-        Ok(Self { connection, flush, models, small_rows })
+        Ok(Self { connection, flush, models, small_rows, shown })
     }
 
     /// Appends the batches of several callers in one transaction; after an error nothing of it is open.
     pub(super) async fn append(&mut self, batches: &[&[Prepared]]) -> Result<Vec<Result<Vec<Appended>>>> {
         self.set(Flush::Now).await?;
         let mut models = mem::take(&mut self.models);
-        let mut open = Open::new(&mut self.connection);
+        let mut open = Open::new(&mut self.connection, &mut self.shown);
         match append::append(batches, &mut models, &mut open).await {
             Ok(outcome) if outcome.wrote => {
                 open.commit().await?;
@@ -108,7 +111,7 @@ impl Ready {
     /// Runs work in a transaction of its own; after an error nothing of it is open.
     pub(super) async fn work(&mut self, work: &mut dyn Work, flush: Flush) -> Result<u64> {
         self.set(flush).await?;
-        let mut open = Open::new(&mut self.connection);
+        let mut open = Open::new(&mut self.connection, &mut self.shown);
         match work.run(&mut open).await {
             Ok(answer) => open.commit().await.map(|()| answer),
             Err(error) => {

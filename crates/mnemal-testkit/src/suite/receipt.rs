@@ -99,6 +99,47 @@ pub async fn clearing_a_session_leaves_the_others(storage: &Storage) -> Result<(
     Ok(())
 }
 
+/// What was removed of a session, in whatever way, or was refused, is stored when it is shown once more.
+pub async fn what_is_shown_again_is_remembered_again(storage: &Storage) -> Result<()> {
+    let session = SessionId::new("s")?;
+    let shown = async |id: u128, time: i64| -> Result<usize> {
+        storage.receipts.put(&receipt(id, "s", EventId(5), at(time))?).await?;
+        Ok(storage.receipts.seen(&session).await?.items.len())
+    };
+    assert_eq!((shown(1, 10).await?, shown(2, 11).await?), (1, 1));
+    storage.receipts.clear_seen(&session).await?;
+    assert_eq!(shown(3, 12).await?, 1, "after a compaction");
+    storage.receipts.erase(&[EventId(5)]).await?;
+    assert_eq!(storage.receipts.seen(&session).await?.items, []);
+    assert_eq!(shown(4, 13).await?, 1, "after an erase");
+    storage.receipts.sweep(at(14)).await?;
+    assert_eq!(storage.receipts.seen(&session).await?.items, []);
+    assert_eq!(shown(5, 15).await?, 1, "after a sweep");
+    let refused = receipt(5, "s", EventId(6), at(16))?;
+    assert!(storage.receipts.put(&refused).await.is_err(), "the id is known");
+    assert!(!storage.receipts.seen(&session).await?.has(RecordRef::Event(EventId(6)), &[7; 16]));
+    storage.receipts.put(&receipt(6, "s", EventId(6), at(17))?).await?;
+    assert!(storage.receipts.seen(&session).await?.has(RecordRef::Event(EventId(6)), &[7; 16]));
+    Ok(())
+}
+
+/// What was shown rests on what it rested on last.
+pub async fn what_was_shown_rests_on_what_it_rested_on_last(storage: &Storage) -> Result<()> {
+    let session = SessionId::new("s")?;
+    let sources = [EventId(7), EventId(8), EventId(7)];
+    for (id, event) in (1..).zip(sources) {
+        let mut shown = receipt(id, "s", EventId(5), at(10))?;
+        for source in shown.lines.iter_mut().flat_map(|line| &mut line.sources) {
+            source.event = event;
+        }
+        storage.receipts.put(&shown).await?;
+        let seen = storage.receipts.seen(&session).await?;
+        let rests_on: Vec<EventId> = seen.items.iter().map(|item| item.sources[0].event).collect();
+        assert_eq!(rests_on, [event]);
+    }
+    Ok(())
+}
+
 /// Retention is bounded, and exact.
 pub async fn a_sweep_drops_only_what_is_older(storage: &Storage) -> Result<()> {
     storage.receipts.put(&receipt(1, "s", EventId(5), at(10))?).await?;
