@@ -183,7 +183,15 @@ fn around(row: u32, columns: &Columns) -> [u32; 5] {
 fn smooth(rows: &Table, row: u32, columns: &Columns) -> f32 {
     let [_, before, after, second, fourth] = around(row, columns);
     let raw = |near: u32| rows.get(near).raw;
-    raw(row) + NEAR * (raw(before) + raw(after)) + FAR * (raw(second) + raw(fourth))
+    lent(raw(row), [raw(before), raw(after)], [raw(second), raw(fourth)])
+}
+
+/// A score with what the messages right beside it lend, and those beyond them.
+#[inline]
+fn lent(own: f32, near: [f32; 2], far: [f32; 2]) -> f32 {
+    let [before, after] = near;
+    let [second, fourth] = far;
+    own + NEAR * (before + after) + FAR * (second + fourth)
 }
 
 /// Scores all rows and keeps the best `candidates` that the filter lets through.

@@ -10,6 +10,7 @@ use mnemal_text::{Analyzer, term_hash};
 
 use crate::lexical::LexicalIndex;
 use crate::merge::merge;
+use crate::rows::window;
 use crate::terms::is_message;
 
 /// No row.
@@ -59,6 +60,20 @@ impl Columns {
             None => of(&self.next),
         };
         (before, after)
+    }
+
+    /// Returns how many of the `reach` messages before a row there are, and how many behind it, where all of them stand one
+    /// behind the other; `None` where one stands elsewhere. At most 32.
+    #[inline]
+    pub(crate) fn neighbours(&self, row: u32, reach: u32) -> Option<(u32, u32)> {
+        let none = |column: &[u32], row: u32| column.get(row as usize) == Some(&NONE);
+        // The bits of the rows from the farthest but one before it up to itself, and of those behind it.
+        let before = window(&self.joined, row.checked_sub(reach - 1)?) << (64 - reach);
+        let before = before.leading_ones().min(reach);
+        let behind = window(&self.joined, row.checked_add(1)?).trailing_ones().min(reach);
+        let is_whole = (before == reach || none(&self.previous, row - before))
+            && (behind == reach || none(&self.next, row + behind));
+        is_whole.then_some((before, behind))
     }
 
     /// Whether a row is a message and the row right before it is the message before it.

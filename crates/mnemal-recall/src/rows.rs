@@ -70,9 +70,26 @@ impl RowSet {
     }
 }
 
+/// Returns the 64 bits from a place on; behind the end they are not set.
+#[inline]
+pub(crate) fn window(bits: &[u64], from: u32) -> u64 {
+    let word = |place: usize| bits.get(place).copied().unwrap_or_default();
+    let (place, shift) = ((from / 64) as usize, from % 64);
+    let behind = if shift == 0 { 0 } else { word(place + 1) << (64 - shift) };
+    word(place) >> shift | behind
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_shows_the_bits_from_any_place_on() {
+        let bits = [1 << 63, 0b101];
+        assert_eq!(window(&bits, 0), 1 << 63);
+        assert_eq!(window(&bits, 63), 0b1011);
+        assert_eq!((window(&bits, 64), window(&bits, 65), window(&bits, 128)), (0b101, 0b10, 0));
+    }
 
     #[test]
     fn a_set_holds_what_passed_and_nothing_behind_its_end() {

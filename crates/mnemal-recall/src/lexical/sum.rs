@@ -4,14 +4,21 @@ use mnemal_core::Posting;
 use mnemal_text::{B, K1, idf};
 
 use crate::best::{Best, Ranked};
-use crate::memory::Columns;
+use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
 
 use super::table::{Run, Table};
-use super::{FAR, Found, NEAR, around, smooth};
+use super::{FAR, Found, NEAR, lent};
 
 /// How many times its highest part a smoothed score can be, with room for rounding.
 const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
+
+/// Messages on either side of a row that have a share in the smoothed scores of the row and of those that it lends to.
+const REACH: u32 = 4;
+/// A row with those messages.
+const WINDOW: usize = 2 * REACH as usize + 1;
+/// Their places.
+const PLACES: [u32; WINDOW] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
 /// What BM25 does to a count, with all that is the same for every row.
 #[derive(Clone, Copy, Debug)]
@@ -90,22 +97,67 @@ fn least(best: &Best) -> f32 {
     best.last().map_or(0.0, |last| last.score / MOST_LENT)
 }
 
-/// Returns the best rows of the filter by smoothed score, best first. How good they are at least, those with the best own
-/// scores tell.
+/// Returns the best rows of the filter by smoothed score, best first. Those around the best own scores come first, so that it is
+/// soon known how good the others must be.
 pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, Vec<Ranked>) {
     let Words { mut table, own, strong, candidates } = words;
-    let mut some = Best::new(candidates);
-    for ranked in own.into_sorted() {
-        some.offer(smooth(&table, ranked.row, columns), ranked.row);
-    }
-    let least = least(&some);
     let mut best = Best::new(candidates);
-    for strong in strong.iter().filter(|strong| strong.score >= least) {
-        for near in around(strong.row, columns) {
-            if filter.has(near) && table.is_first_look(near) {
-                best.offer(smooth(&table, near, columns), near);
-            }
+    for first in own.into_sorted() {
+        offer_around(first, &mut table, columns, filter, &mut best);
+    }
+    for strong in strong {
+        if strong.score >= least(&best) {
+            offer_around(strong, &mut table, columns, filter, &mut best);
         }
     }
     (table, best.into_sorted())
+}
+
+/// Offers a row and the two messages on either side of it, all that it lends its score to.
+fn offer_around(strong: Ranked, table: &mut Table, columns: &Columns, filter: &RowSet, best: &mut Best) {
+    let row = strong.row;
+    let (rows, scores) = match columns.neighbours(row, REACH) {
+        Some((before, behind)) => {
+            let found = table.found(row - before, before + behind + 1);
+            // Nobody lends it anything, and it lends less than it has.
+            if found.count_ones() == 1 && best.last().is_some_and(|last| strong.score < last.score) {
+                return;
+            }
+            let rows = PLACES.map(|place| {
+                let is_there = place + before >= REACH && place <= REACH + behind;
+                if is_there { row + place - REACH } else { NONE }
+            });
+            (rows, table.raw_of(row - before, found, REACH - before))
+        }
+        None => {
+            let rows = far_around(row, columns);
+            (rows, rows.map(|row| table.get(row).raw))
+        }
+    };
+    for (rows, scores) in rows.windows(5).zip(scores.windows(5)) {
+        let (&[_, _, row, _, _], &[second, before, own, after, fourth]) = (rows, scores) else { continue };
+        let score = lent(own, [before, after], [second, fourth]);
+        let is_good = best.last().is_none_or(|last| score >= last.score);
+        if is_good && filter.has(row) && table.is_first_look(row) {
+            best.offer(score, row);
+        }
+    }
+}
+
+/// A row and the messages on either side of it as far as they have a share in what it lends to, in the order of the
+/// conversation; [`NONE`] for those that are not there.
+fn far_around(row: u32, columns: &Columns) -> [u32; WINDOW] {
+    let mut rows = [NONE; WINDOW];
+    let (before, behind) = rows.split_at_mut(REACH as usize);
+    let mut next = row;
+    for place in behind {
+        *place = next;
+        next = if next == NONE { NONE } else { columns.beside(next).1 };
+    }
+    let mut last = row;
+    for place in before.iter_mut().rev() {
+        last = if last == NONE { NONE } else { columns.beside(last).0 };
+        *place = last;
+    }
+    rows
 }

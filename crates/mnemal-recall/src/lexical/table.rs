@@ -4,6 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::BLOCK_ROWS;
 
+use crate::rows::window;
+
 /// Most tables that wait for the next search. Source: own choice; two readers at once make none anew.
 const MOST_IDLE: usize = 2;
 
@@ -104,6 +106,30 @@ impl Table {
     pub(super) fn get(&self, row: u32) -> RowScore {
         let score = |rows: &Rows| rows.place(row).and_then(|place| rows.scores.get(place)).copied();
         score(&self.memory.found).or_else(|| score(&self.memory.late)).unwrap_or_default()
+    }
+
+    /// Returns which of some rows, one behind the other and fewer than 64, hold a word that brings candidates, one bit each.
+    #[inline]
+    pub(super) fn found(&self, first: u32, rows: u32) -> u64 {
+        window(&self.memory.found.bits, first) & !(u64::MAX << rows)
+    }
+
+    /// Returns the scores of rows that were [found](Self::found) from `first` on, which stands at the place `from`; 0 at others.
+    #[inline]
+    pub(super) fn raw_of<const PLACES: usize>(&self, first: u32, mut found: u64, from: u32) -> [f32; PLACES] {
+        let rows = &self.memory.found;
+        let mut raw = [0.0; PLACES];
+        let place = rows.place(first + found.trailing_zeros()).unwrap_or_default();
+        let mut scores = rows.scores.get(place..).unwrap_or_default().iter();
+        while found != 0
+            && let Some(score) = scores.next()
+        {
+            if let Some(raw) = raw.get_mut((from + found.trailing_zeros()) as usize) {
+                *raw = score.raw;
+            }
+            found &= found - 1;
+        }
+        raw
     }
 
     /// Makes place for these rows, ascending, so that words can be added to them.
