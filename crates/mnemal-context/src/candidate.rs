@@ -134,7 +134,7 @@ impl Candidate {
 
     /// Whether it comes from another space than the one that was asked.
     pub(crate) fn is_secondary(&self) -> bool {
-        self.fragment.label.space.is_some()
+        is_secondary(&self.fragment)
     }
 
     /// Whether it is what the user said of how he wants things, chosen for this question.
@@ -161,6 +161,11 @@ impl Candidate {
     pub(crate) fn is_blank(&self) -> bool {
         self.written.text.trim().is_empty()
     }
+}
+
+/// Whether a fragment comes from another space than the one that was asked.
+pub(crate) fn is_secondary(fragment: &Fragment) -> bool {
+    fragment.label.space.is_some()
 }
 
 /// Whether a fragment is what the user said of how he wants things, chosen for a question; such lines are many and short.

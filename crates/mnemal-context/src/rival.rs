@@ -15,7 +15,7 @@ use crate::candidate::{Candidate, Gist};
 /// candidates. A fact wins over an event of which all words are its only source.
 pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by_key(|place| {
+    order.sort_by_cached_key(|place| {
         candidates.get(*place).map(|candidate| {
             let trust = Reverse(candidate.fragment.trust);
             (candidate.block(), trust, Reverse(candidate.is_learning()), candidate.is_secondary(), *place)

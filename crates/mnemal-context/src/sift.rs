@@ -7,7 +7,7 @@ use mnemal_core::{
 };
 use mnemal_text::content_words;
 
-use crate::candidate::{Candidate, is_stated};
+use crate::candidate::{Candidate, is_secondary, is_stated};
 use crate::{ContextSettings, Written};
 
 /// Share of the best score that a recalled line needs where few lines are wanted.
@@ -49,7 +49,19 @@ impl Sieve<'_> {
             Section::Recent => content_words(&one.text) < RECENT_WORDS || is_question(one),
             _ => false,
         };
-        for (offered, fragment) in once_each(fragments).into_iter().enumerate() {
+        // Fragments are large: their order is found before any of them is moved.
+        let mut kept: Vec<(usize, (usize, &Fragment))> =
+            once_each(&fragments).into_iter().enumerate().collect();
+        kept.sort_by(|(_, (_, a)), (_, (_, b))| {
+            let by_score = b.score.get().total_cmp(&a.score.get());
+            a.section.cmp(&b.section).then(by_score).then(is_secondary(a).cmp(&is_secondary(b)))
+        });
+        let order: Vec<(usize, usize)> =
+            kept.into_iter().map(|(offered, (number, _))| (offered, number)).collect();
+        let mut fragments: Vec<Option<Fragment>> = fragments.into_iter().map(Some).collect();
+        sifted.candidates.reserve(order.len());
+        for (offered, number) in order {
+            let Some(fragment) = fragments.get_mut(number).and_then(Option::take) else { continue };
             let weak = is_weak(&fragment).then_some(OmittedReason::BelowFloor);
             if let Some(reason) = self.refusal(&fragment).or(weak) {
                 sifted.omitted.push(omitted(&fragment, reason));
@@ -71,14 +83,6 @@ impl Sieve<'_> {
                 None => sifted.candidates.push(candidate),
             }
         }
-        let mut order: Vec<(usize, &Candidate)> = sifted.candidates.iter().enumerate().collect();
-        order.sort_by(|(_, one), (_, other)| {
-            let (a, b) = (&one.fragment, &other.fragment);
-            let by_score = b.score.get().total_cmp(&a.score.get());
-            a.section.cmp(&b.section).then(by_score).then(one.is_secondary().cmp(&other.is_secondary()))
-        });
-        let order = order.into_iter().map(|(place, _)| place).collect();
-        sifted.candidates = in_order(sifted.candidates, order);
         sifted
     }
 
@@ -133,9 +137,9 @@ fn is_above_its_level(fragment: &Fragment) -> bool {
     guarded && fragment.label.level == Level::External
 }
 
-/// Keeps each record once: rather shown than withheld, rather in its own section than recalled, rather recalled than
-/// merely recent, rather the better score.
-fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
+/// Keeps each record once, with its place: rather shown than withheld, rather in its own section than recalled, rather recalled
+/// than merely recent, rather the better score.
+fn once_each(fragments: &[Fragment]) -> Vec<(usize, &Fragment)> {
     let rank = |fragment: &Fragment| {
         let section = match fragment.section {
             Section::Recall => (1, Section::Identity),
@@ -162,12 +166,5 @@ fn once_each(fragments: Vec<Fragment>) -> Vec<Fragment> {
             }
         }
     }
-    let order: Vec<usize> = kept.into_iter().map(|(number, _)| number).collect();
-    in_order(fragments, order)
-}
-
-/// Returns these items in this order: each is moved once, because they are large.
-fn in_order<T>(items: Vec<T>, order: Vec<usize>) -> Vec<T> {
-    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|place| items.get_mut(place)?.take()).collect()
+    kept
 }
