@@ -11,7 +11,7 @@ use mnemal_core::{
     OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result, ScorePart,
     Section, Seq, SessionId, Timestamp, TokenCount,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::learning::{source_of, source_row};
 use super::{known, named};
@@ -63,7 +63,8 @@ struct ReceiptRow {
     weights: Vec<f32>,
 }
 
-#[derive(Deserialize, Serialize)]
+/// Written as a list, because there are some forty of them; rows of before have the names of the fields, and both are read.
+#[derive(Deserialize)]
 struct LineRow {
     block: Called,
     section: Called,
@@ -77,6 +78,27 @@ struct LineRow {
     because: Called,
     tokens: u32,
     hash: Hash<16>,
+}
+
+impl Serialize for LineRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Self {
+            block,
+            section,
+            record,
+            producer,
+            sources,
+            trust,
+            level,
+            parts,
+            score,
+            because,
+            tokens,
+            hash,
+        } = self;
+        (block, section, record, producer, sources, trust, level, parts, score, because, tokens, hash)
+            .serialize(serializer)
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -535,6 +557,7 @@ mod tests {
         for (name, times) in [("time", 1), ("words", 2), (Section::Recall.as_str(), 1), ("below_floor", 2)] {
             assert_eq!(stored.matches(&format!("\"{name}\"")).count(), times, "{name} in {stored}");
         }
+        assert!(!stored.contains("because"), "a line is a list: {stored}");
     }
 
     #[test]
