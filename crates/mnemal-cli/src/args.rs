@@ -56,6 +56,10 @@ pub(crate) struct Global {
     /// The database file itself, instead of a space by name.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) db: Option<PathBuf>,
+    /// A server that has the space, `http://HOST:PORT`, in place of a file; without it `MNEMAL_SERVER`.
+    /// It is shown the key in `MNEMAL_API_KEY`, else on this machine the local one.
+    #[arg(long, global = true, value_name = "URL", conflicts_with_all = ["db", "config"])]
+    pub(crate) server: Option<String>,
     /// The configuration file, instead of the user's.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -89,6 +93,12 @@ pub(crate) struct Global {
     /// The spaces of the server that does the command as an errand; `None` where it opens the file itself.
     #[arg(skip)]
     pub(crate) carried: Option<Spaces>,
+    /// What stdin holds for such an errand.
+    #[arg(skip)]
+    pub(crate) stdin: Option<String>,
+    /// Whether such an errand comes from the holder of a key, who is told nothing of files of this machine.
+    #[arg(skip)]
+    pub(crate) is_afar: bool,
 }
 
 /// What to do.
