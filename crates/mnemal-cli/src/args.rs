@@ -208,6 +208,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
+    /// Say whether a server answers: the one that is named, else that of the settings.
+    Health(Health),
     /// Answer an event of a client: one JSON document in, one out.
     Hook(Hook),
     /// Put mnemal into the settings of a client: shows the change, asks, and keeps a copy.
@@ -389,6 +391,14 @@ pub(crate) enum Space {
         /// Its name.
         name: String,
     },
+}
+
+/// `health`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Health {
+    /// Ask again for so long until it is ready: 20s, 1m.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) wait: Option<String>,
 }
 
 /// `hook`.

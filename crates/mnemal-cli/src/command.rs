@@ -14,6 +14,7 @@ mod extract;
 mod fact;
 mod forget;
 mod graph;
+mod health;
 pub(crate) mod hook;
 mod import;
 mod inbox;
@@ -210,6 +211,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             settled(&global, &memory, audit::run(&memory, &global, output).await).await
         }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
+        Command::Health(call) => health::run(&global, &call, output).await,
         Command::Setup(call) => setup::run(&global, &call, output),
         // Answered in `main`, which waits for no hook longer than its deadline.
         Command::Hook(_) => Ok(0),

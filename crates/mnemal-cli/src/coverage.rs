@@ -98,6 +98,7 @@ const HERE: &[&str] = &[
     "extract evt_1",
     "forget evt_1 --receipt file",
     "graph export",
+    "health",
     "import file",
     "ingest file",
     "key create --name a --rights read",

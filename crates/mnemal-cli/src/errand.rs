@@ -71,6 +71,7 @@ const ERASES: Carried = Carried { again: Again::Twice, right: Some(Right::Erase)
 /// Says how a command is an errand; `None` for one that reads or writes files here, or needs the file of the space for itself.
 ///
 /// A right is that of the route of the same operation.
+#[expect(clippy::match_same_arms, reason = "a table of the commands by their areas")]
 pub(crate) fn carried(command: &Command) -> Option<Carried> {
     Some(match command {
         // It asks an endpoint in the name of the server.
@@ -157,6 +158,21 @@ pub(crate) fn reads_stdin(command: &Command) -> bool {
     }
 }
 
+/// Most events that the holder of a key gets at once; the routes have pages. Source: own default, some megabytes of a server.
+const MOST: usize = 10_000;
+
+/// Returns how many events an errand asks for.
+fn n_asked(command: &Command) -> usize {
+    match command {
+        Command::Recall(call) | Command::Memory(MemoryVerb::Search(call)) => call.limit.unwrap_or_default(),
+        Command::Log(Log::List(call)) => call.limit,
+        Command::Forget(call) => call.limit,
+        Command::Session(Session::List { limit }) => *limit,
+        Command::Session(Session::Show { last, .. }) => *last,
+        _ => 0,
+    }
+}
+
 /// Makes sure that the holder of a key may have a command done in the spaces that are there for him, and takes out of it what
 /// is about his machine or would tell of this one.
 ///
@@ -171,6 +187,9 @@ pub(crate) async fn grant(
         return Err(Refused::Wrong("--db and --config name files of the machine of the server".to_owned()));
     }
     let right = carried(command).and_then(|carried| carried.right).ok_or(Refused::Other)?;
+    if n_asked(command) > MOST {
+        return Err(Refused::Wrong(format!("at most {MOST} are given at once; the routes have pages")));
+    }
     let named = global.space.as_deref().unwrap_or_default();
     let mut first = None;
     for name in named.split(',').map(str::trim) {

@@ -23,7 +23,7 @@ use crate::{command, config, failure, place};
 const SERVER: &str = "MNEMAL_SERVER";
 /// The variable that holds the key. Source: SURFACES 4.3.
 const KEY: &str = "MNEMAL_API_KEY";
-/// How long a connection to one address may take. Source: own default.
+/// How long a connection to one address may take, and an answer that needs no work. Source: own default.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long an answer may take. Source: own default, ten times what a server gives a request by its own default.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -42,7 +42,7 @@ pub(crate) fn through(
     output: &Output,
 ) -> Option<u8> {
     let url = named(global)?;
-    if matches!(command, Command::Setup(_) | Command::Demo) {
+    if matches!(command, Command::Setup(_) | Command::Demo | Command::Health(_)) {
         return None;
     }
     let answered = match asked(&url, global, command, arguments) {
@@ -57,6 +57,31 @@ pub(crate) fn through(
         }
         Answered::Refused(status, problem) => refused(status, &problem, output),
     })
+}
+
+/// Asks a server whether it is ready, and returns what it says of itself: a JSON document.
+///
+/// # Errors
+/// `Unavailable` when it is not, or cannot be reached; as an address that is none.
+pub(crate) fn is_ready(url: &str) -> Result<String> {
+    let server = Server::named(url)?;
+    let mut connection = server.connected(CONNECT)?;
+    let answered = connection
+        .send(&server.head("GET", "/health/ready", "", 0), b"")
+        .and_then(|()| connection.answer())
+        .map_err(|cause| server.unreachable(cause))?;
+    match answered {
+        (200, body) => Ok(String::from_utf8_lossy(&body).into_owned()),
+        (status, _) => {
+            let what = format!("the server {url} is not ready: it answers {status}");
+            Err(Error::new(ErrorKind::Unavailable, what).into())
+        }
+    }
+}
+
+/// Whether a server that did not answer may answer later.
+pub(crate) fn may_come(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unavailable)
 }
 
 /// What a server answers.
@@ -226,40 +251,54 @@ impl Server {
     /// # Errors
     /// `Unavailable` when the server cannot be reached, or breaks off.
     fn ask(&self, errand: &[u8], space: &str, key: Option<&Secret>, again: Again) -> Result<(u16, Vec<u8>)> {
-        let Self { url, authority, prefix, .. } = self;
-        let unreachable = |cause: std::io::Error| {
-            Error::new(ErrorKind::Unavailable, format!("cannot reach the server {url}")).because(cause)
-        };
-        let stream = self.connected().map_err(unreachable)?;
-        for set in [TcpStream::set_read_timeout, TcpStream::set_write_timeout] {
-            set(&stream, Some(PATIENCE)).map_err(unreachable)?;
-        }
         let key = key.map(|key| format!("authorization: Bearer {}\r\n", key.expose())).unwrap_or_default();
-        let head = format!(
-            "POST {prefix}{ERRANDS} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n{SPACE}: {space}\r\n{key}\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            errand.len()
-        );
-        let mut server = Connection::new(stream);
-        let sent = server.send(&head, errand);
+        let head = format!("{SPACE}: {space}\r\n{key}content-type: application/json\r\n");
+        let mut server = self.connected(PATIENCE)?;
+        let sent = server.send(&self.head("POST", ERRANDS, &head, errand.len()), errand);
         // A server that takes no more may have said why.
         match (server.answer(), sent) {
             (Ok(answered), _) => Ok(answered),
-            (Err(cause), _) if cause.kind() == IoKind::InvalidData => Err(unreachable(cause).into()),
+            (Err(cause), _) if cause.kind() == IoKind::InvalidData => Err(self.unreachable(cause)),
             (Err(cause), Ok(())) => {
                 let then = match again {
                     Again::Harmless => "say it again",
                     Again::Twice => "look whether it is done, then say it again",
                 };
-                let what = format!("the server {url} broke off: {then}");
+                let what = format!("the server {} broke off: {then}", self.url);
                 Err(Error::new(ErrorKind::Unavailable, what).because(cause).into())
             }
-            (Err(_), Err(cause)) => Err(unreachable(cause).into()),
+            (Err(_), Err(cause)) => Err(self.unreachable(cause)),
         }
     }
 
-    /// Connects to the first address of the server that answers.
-    fn connected(&self) -> std::io::Result<TcpStream> {
+    /// Writes the head of a request.
+    fn head(&self, method: &str, path: &str, more: &str, length: usize) -> String {
+        let Self { authority, prefix, .. } = self;
+        format!(
+            "{method} {prefix}{path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n{more}content-length: {length}\r\n\r\n"
+        )
+    }
+
+    fn unreachable(&self, cause: std::io::Error) -> anyhow::Error {
+        let what = format!("cannot reach the server {}", self.url);
+        Error::new(ErrorKind::Unavailable, what).because(cause).into()
+    }
+
+    /// Connects to the first address of the server that answers; what is read and written then takes at most so long.
+    ///
+    /// # Errors
+    /// `Unavailable` when none answers.
+    fn connected(&self, patience: Duration) -> Result<Connection<TcpStream>> {
+        let connected = || {
+            let stream = self.first()?;
+            stream.set_read_timeout(Some(patience))?;
+            stream.set_write_timeout(Some(patience))?;
+            Ok(Connection::new(stream))
+        };
+        connected().map_err(|cause| self.unreachable(cause))
+    }
+
+    fn first(&self) -> std::io::Result<TcpStream> {
         let mut failed = IoKind::AddrNotAvailable.into();
         for address in (self.host.as_str(), self.port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, CONNECT) {

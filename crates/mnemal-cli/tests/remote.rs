@@ -166,10 +166,10 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
     ];
     let codes = [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 2];
     for (line, code) in lines.iter().zip(codes) {
-        let (from_here, from_there) = (far.here(&key, line), far.there(line));
-        assert_eq!(lasting(&from_here), lasting(&from_there), "{line:?}");
-        assert_eq!(from_here.0, code, "{from_here:?}");
-        assert!(!from_here.1.is_empty() || code != 0, "{line:?}");
+        let (afar, beside) = (far.here(&key, line), far.there(line));
+        assert_eq!(lasting(&afar), lasting(&beside), "{line:?}");
+        assert_eq!(afar.0, code, "{afar:?}");
+        assert!(!afar.1.is_empty() || code != 0, "{line:?}");
     }
     // The option stands for the variable, and the name of the space may come from the environment.
     let mut other = command(far.here.path(), &["recall", "Lyon", "--server", &format!("{}/", far.url())]);
@@ -189,7 +189,7 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
 }
 
 #[test]
-fn a_key_does_from_afar_what_it_may_and_sees_its_spaces_alone() {
+fn a_key_sees_from_afar_its_spaces_alone() {
     let far = Far::start();
     let told = |space: &str, text: &str| assert_eq!(far.there(&["-s", space, "log", "add", text]).0, 0);
     told("ours", "The garden lamp is green");
@@ -226,8 +226,15 @@ fn a_key_does_from_afar_what_it_may_and_sees_its_spaces_alone() {
     assert_eq!(far.here(&writer, &["-s", "ours,theirs", "recall", "garden"]).0, 3);
     assert_eq!(far.here(&local, &["-s", "nowhere", "recall", "garden"]).0, 3);
     assert!(!far.has_space("nowhere"), "reading makes no space");
+    assert!(far.is_clean());
+}
 
-    // Rights, and in whose name words are said.
+#[test]
+fn a_key_does_from_afar_what_it_may() {
+    let far = Far::start();
+    assert_eq!(far.there(&["-s", "ours", "log", "add", "The garden lamp is green"]).0, 0);
+    let (reader, writer) = (far.key("ours", &["--rights", "read"]), far.key("ours", &["--rights", "write"]));
+    let agent = far.key("ours", &["--rights", "write", "--for", "agent"]);
     let refused = |key: &str, line: &[&str], detail: &str| {
         let (code, out, err) = far.here(key, &[&["-s", "ours"], line].concat());
         assert_eq!(
@@ -252,8 +259,15 @@ fn a_key_does_from_afar_what_it_may_and_sees_its_spaces_alone() {
     let mut beside = command(far.there.path(), &["-s", "ours", "recall", "garden"]);
     beside.env("MNEMAL_SERVER", far.url());
     assert!(said(beside).1.contains("green"), "the local key of the same machine");
+    assert!(far.is_clean());
+}
 
-    // What no command would ask for.
+#[test]
+fn an_errand_that_no_command_would_ask_for_reads_no_file_and_no_other_space() {
+    let far = Far::start();
+    assert_eq!(far.there(&["-s", "ours", "log", "add", "The garden lamp is green"]).0, 0);
+    assert_eq!(far.there(&["-s", "theirs", "log", "add", "The garden lamp is quarzblende"]).0, 0);
+    let (writer, local) = (far.key("ours", &["--rights", "write"]), far.there(&["key", "local"]).1);
     let errand = |space: &str, arguments: &[&str]| json!({"space": space, "arguments": arguments});
     let file = far.there.path().join("data/spaces/theirs.db");
     let file = file.to_str().unwrap();
@@ -261,6 +275,9 @@ fn a_key_does_from_afar_what_it_may_and_sees_its_spaces_alone() {
     assert_eq!(far.posted(&writer, &json!({"space": "ours"})).0, 409);
     assert_eq!(far.posted(&writer, &errand("ours", &["--db", file, "recall", "garden"])).0, 400);
     assert_eq!(far.posted(&writer, &errand("ours", &["--config", file, "recall", "garden"])).0, 400);
+    for line in [["log", "list", "-n10001"].as_slice(), &["session", "show", "cli", "--last=10001"]] {
+        assert_eq!(far.posted(&writer, &errand("ours", line)).0, 400);
+    }
     for line in [
         ["export", file].as_slice(),
         &["import", file],
@@ -324,7 +341,7 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
     for answer in ["SSH-2.0-other\r\n", "", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"] {
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = other.local_addr().unwrap();
-        let answering = std::thread::spawn(move || {
+        let answering = move || {
             let (mut stream, _) = other.accept().unwrap();
             let mut asked = BufReader::new(stream.try_clone().unwrap());
             let (mut line, mut length) = (String::new(), 0);
@@ -336,10 +353,12 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
             }
             asked.read_exact(&mut vec![0; length]).unwrap();
             stream.write_all(answer.as_bytes()).unwrap();
+        };
+        let (code, out, err) = std::thread::scope(|threads| {
+            threads.spawn(answering);
+            refused(&format!("http://{address}"), &key)
         });
-        let (code, out, err) = refused(&format!("http://{address}"), &key);
         assert_eq!((code, out.as_str()), (7, ""), "{answer:?}: {err}");
-        answering.join().unwrap();
     }
     assert!(far.is_clean());
 
@@ -355,4 +374,24 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
     off.env("MNEMAL_MEMORY__ENABLED", "false");
     assert_eq!(said(off).0, 0);
     assert!(!far.has_space("demo"));
+}
+
+#[test]
+fn whether_a_server_is_there_can_be_asked_and_waited_for() {
+    let far = Far::start();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    assert_eq!(said(command(far.here.path(), &["health", "--server", &format!("http://{address}")])).0, 7);
+    let (code, out, err) = said(command(far.here.path(), &["health", "--server", &far.url()]));
+    assert_eq!((code, out), (0, format!("ready {}", far.url())), "{err}");
+    let mut waiting = command(far.here.path(), &["health", "--wait", "5m", "--json"]);
+    let waiting = waiting.env("MNEMAL_SERVER__LISTEN", address.to_string()).spawn().unwrap();
+    let mut late = command(far.there.path(), &["serve", "--listen", &address.to_string()]);
+    let mut late = late.env("MNEMAL_SERVER__UNIX_SOCKET", "false").spawn().unwrap();
+    let waited = waiting.wait_with_output().unwrap();
+    let (_ended, _reaped) = (late.kill(), late.wait());
+    assert!(waited.status.success(), "{waited:?}");
+    assert!(serde_json::from_slice::<Value>(&waited.stdout).unwrap().is_object());
+    assert!(far.is_clean());
 }
