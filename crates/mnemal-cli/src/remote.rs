@@ -335,7 +335,7 @@ mod tests {
             "",
             "127.0.0.1:6767",
             "https://memory.example",
-            "unix:/tmp/x",
+            "unix:/run/x",
             "http://",
             "http:///path",
             "http://:6767",

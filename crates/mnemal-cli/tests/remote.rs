@@ -292,6 +292,10 @@ fn an_errand_that_no_command_would_ask_for_reads_no_file_and_no_other_space() {
     }
     assert_eq!(far.posted(&writer, &errand("auto", &["recall", "garden"])).0, 404);
     assert_eq!(far.posted(&writer, &errand("", &["recall", "garden"])).0, 404);
+    // A space of the name that stands for a folder here is one as any other.
+    let auto = far.key("auto", &["--rights", "write"]);
+    assert_eq!(far.posted(&auto, &errand("auto", &["remember", "x"])).0, 200);
+    assert!(far.has_space("auto") && !far.has_space("default"));
     // The name in the command line counts for nothing; nothing is read on the server's own stdin.
     let (status, told) = far.posted(&writer, &errand("ours", &["-s", "theirs", "recall", "garden"]));
     assert!(status == 200 && !told.to_string().contains("quarzblende"), "{told}");
