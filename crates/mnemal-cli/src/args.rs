@@ -56,6 +56,10 @@ pub(crate) struct Global {
     /// The database file itself, instead of a space by name.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) db: Option<PathBuf>,
+    /// A server that has the space, `http://HOST:PORT`, in place of a file; without it `MNEMAL_SERVER`.
+    /// It is shown the key in `MNEMAL_API_KEY`, else on this machine the local one.
+    #[arg(long, global = true, value_name = "URL", conflicts_with_all = ["db", "config"])]
+    pub(crate) server: Option<String>,
     /// The configuration file, instead of the user's.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -89,6 +93,12 @@ pub(crate) struct Global {
     /// The spaces of the server that does the command as an errand; `None` where it opens the file itself.
     #[arg(skip)]
     pub(crate) carried: Option<Spaces>,
+    /// What stdin holds for such an errand.
+    #[arg(skip)]
+    pub(crate) stdin: Option<String>,
+    /// Whether such an errand comes from the holder of a key, who is told nothing of files of this machine.
+    #[arg(skip)]
+    pub(crate) is_afar: bool,
 }
 
 /// What to do.
@@ -198,6 +208,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
+    /// Say whether a server answers: the one that is named, else that of the settings.
+    Health(Health),
     /// Answer an event of a client: one JSON document in, one out.
     Hook(Hook),
     /// Put mnemal into the settings of a client: shows the change, asks, and keeps a copy.
@@ -379,6 +391,14 @@ pub(crate) enum Space {
         /// Its name.
         name: String,
     },
+}
+
+/// `health`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Health {
+    /// Ask again for so long until it is ready: 20s, 1m.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) wait: Option<String>,
 }
 
 /// `hook`.

@@ -14,6 +14,7 @@ mod extract;
 mod fact;
 mod forget;
 mod graph;
+mod health;
 pub(crate) mod hook;
 mod import;
 mod inbox;
@@ -43,7 +44,7 @@ mod verify;
 mod why;
 mod working;
 
-use std::io::Read as _;
+use std::io::{BufRead, BufReader, Cursor, Read as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -56,8 +57,9 @@ use serde::Serialize;
 
 use crate::args::{Args, Audit, AuditVerb, Command, Filter, Global, Meant, MemoryCall};
 use crate::ask::Going;
+use crate::errand::{Errand, Told};
 use crate::output::Output;
-use crate::owner::{Errand, Told};
+
 use crate::place::Place;
 use crate::project::Project;
 use crate::{config, failure};
@@ -71,19 +73,20 @@ fn meant(errand: Errand, spaces: Spaces) -> Result<(Global, Command), String> {
     let Args { mut global, command } = Args::try_parse_from(line).map_err(|help| help.to_string())?;
     global.space = Some(errand.space);
     global.folder = errand.folder;
+    global.stdin = errand.stdin;
     global.carried = Some(spaces);
     Ok((global, command))
 }
 
-/// Does the errand of another process with the spaces of this one: runs its command and keeps what it says.
-pub(crate) async fn errand(mut errand: Errand, spaces: Spaces) -> Told {
-    let stdin = errand.stdin.take();
-    let (global, command) = match meant(errand, spaces) {
+/// Does the errand of another program with the spaces of this one: runs what it means, and keeps what that says.
+pub(crate) async fn errand(meant: Result<(Global, Command), String>) -> Told {
+    let (mut global, command) = match meant {
         Ok(meant) => meant,
         Err(help) => return Told { code: failure::USAGE, out: String::new(), err: help },
     };
     if let Command::Hook(call) = command {
-        return hook::errand(&global, &call, stdin.unwrap_or_default().as_bytes()).await;
+        let stdin = global.stdin.take().unwrap_or_default();
+        return hook::errand(&global, &call, stdin.as_bytes()).await;
     }
     let output = Output::keeping(&global);
     let code = match Box::pin(run(Args { global, command }, &output)).await {
@@ -98,7 +101,7 @@ pub(crate) async fn errand(mut errand: Errand, spaces: Spaces) -> Told {
 #[expect(clippy::too_many_lines, reason = "a table of the commands")]
 pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     let Args { mut global, command } = args;
-    global.for_all = matches!(command, Command::Serve(_));
+    global.for_all |= matches!(command, Command::Serve(_));
     match command {
         Command::Init => init::run(&global, output).await,
         Command::Demo => demo::run(output).await,
@@ -182,7 +185,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::MemoryTool => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, memory_tool::run(&memory, output).await).await
+            settled(&global, &memory, memory_tool::run(&memory, &global, output).await).await
         }
         Command::Mcp(call) => mcp::run(&global, &call, output).await,
         Command::Import(call) => import::run(&global, &call, output).await,
@@ -208,6 +211,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             settled(&global, &memory, audit::run(&memory, &global, output).await).await
         }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
+        Command::Health(call) => health::run(&global, &call, output).await,
         Command::Setup(call) => setup::run(&global, &call, output),
         // Answered in `main`, which waits for no hook longer than its deadline.
         Command::Hook(_) => Ok(0),
@@ -273,6 +277,7 @@ async fn opened(
     }
     let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
     if let Some(spaces) = &global.carried {
+        let failed = || format!("cannot open space {}", place.space);
         let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
         return Ok((memory, Some(spaces.clone())));
     }
@@ -359,16 +364,28 @@ pub(crate) fn gaps(gaps: &[Gap], global: &Global, output: &Output) -> u8 {
 }
 
 /// Returns the text itself, or what stdin holds for `-`.
-pub(crate) fn text_or_stdin(text: String) -> Result<String> {
+pub(crate) fn text_or_stdin(text: String, global: &Global) -> Result<String> {
     if text != "-" {
         return Ok(text);
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read stdin")?;
+    stdin(global)?.read_to_end(&mut bytes).context("cannot read stdin")?;
     String::from_utf8(bytes).map_err(|wrong| {
         let place = wrong.utf8_error().valid_up_to();
         Error::invalid(format!("stdin is not UTF-8: byte {place} is wrong")).into()
     })
+}
+
+/// Returns stdin: of an errand what came with it, and never that of the server.
+///
+/// # Errors
+/// `Invalid` for an errand with which nothing came.
+pub(crate) fn stdin(global: &Global) -> Result<Box<dyn BufRead + Send>> {
+    match (&global.stdin, &global.carried) {
+        (Some(text), _) => Ok(Box::new(Cursor::new(text.clone()))),
+        (None, Some(_)) => Err(Error::invalid("stdin did not come with the errand").into()),
+        (None, None) => Ok(Box::new(BufReader::new(std::io::stdin()))),
+    }
 }
 
 /// Reads the options that narrow a request.

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, Parser as _};
+use mnemal_server::auth::Right;
 use serde::Deserialize;
 
 use crate::args::Args;
+use crate::errand::carried;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,13 +38,127 @@ fn commands() -> BTreeSet<String> {
     names
 }
 
-#[test]
-fn every_operation_has_its_place_on_each_surface_or_says_why_not() {
+fn listed() -> (BTreeMap<String, Places>, BTreeMap<String, String>) {
     let text =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coverage.toml")).unwrap();
     let mut table: toml::Table = toml::from_str(&text).unwrap();
     let local: BTreeMap<String, String> = table.remove("commands").unwrap().try_into().unwrap();
-    let listed: BTreeMap<String, Places> = toml::Value::Table(table).try_into().unwrap();
+    (toml::Value::Table(table).try_into().unwrap(), local)
+}
+
+/// Commands that a server does for the holder of a key, each as it may be called.
+const CARRIED: &[&str] = &[
+    "context",
+    "diff 2026-01-01",
+    "dream",
+    "entity forget Ada",
+    "entity list",
+    "entity path Ada Ulf",
+    "entity show Ada",
+    "fact list",
+    "feedback rcl_00000000000000000000000000 line useful",
+    "forget evt_1",
+    "learning list",
+    "log add text",
+    "log list",
+    "log release evt_1",
+    "log show evt_1",
+    "memory archive key",
+    "memory categories",
+    "memory confirm key",
+    "memory history key",
+    "memory list",
+    "memory reject key",
+    "memory restore key",
+    "memory show key",
+    "preference list",
+    "recall text",
+    "remember text",
+    "session compress s",
+    "session list",
+    "session rm s",
+    "session show s",
+    "status",
+    "summary",
+    "topic list",
+    "verify-receipt rcl_00000000000000000000000000",
+    "why evt_1",
+    "why-not evt_1 --query text",
+    "working get key",
+    "working list",
+    "working put key text",
+    "working rm key",
+    "working search text",
+];
+
+/// Commands with a route that are none for a server, each as it may be called: they read or write files or streams here, or are
+/// about an installation.
+const HERE: &[&str] = &[
+    "export",
+    "extract evt_1",
+    "forget evt_1 --receipt file",
+    "graph export",
+    "health",
+    "import file",
+    "ingest file",
+    "key create --name a --rights read",
+    "key list",
+    "key revoke id",
+    "memory-tool",
+    "space create a",
+    "space list",
+    "space rm a",
+    "space set a --always-on",
+    "space show a",
+    "verify-receipt file",
+];
+
+/// Returns what the holder of a key needs for a command line; `None` for one that is not done for others.
+fn right_of(line: &str) -> Option<Right> {
+    let args = Args::try_parse_from(std::iter::once("mnemal").chain(line.split(' ')));
+    carried(&args.unwrap_or_else(|wrong| panic!("{line}: {wrong}")).command).and_then(|carried| carried.right)
+}
+
+#[test]
+fn a_command_that_a_server_does_needs_the_right_of_its_route() {
+    let rights: BTreeMap<&str, Right> = mnemal_server::http::rights().into_iter().collect();
+    let is_of = |line: &str, name: &str| line == name || line.starts_with(&format!("{name} "));
+    for (operation, places) in &listed().0 {
+        let Some(name) = &places.cli else { continue };
+        let lines: Vec<&&str> = CARRIED.iter().filter(|line| is_of(line, name)).collect();
+        for line in &lines {
+            assert_eq!(right_of(line), rights.get(operation.as_str()).copied(), "{line}: {operation}");
+        }
+        let is_told = !lines.is_empty() || HERE.iter().any(|line| is_of(line, name));
+        assert!(is_told, "{name} is for a server, or it is not");
+    }
+    for line in HERE.iter().chain(&["serve", "init", "doctor", "mcp", "hook claude-code stop", "backup file"])
+    {
+        assert_eq!(right_of(line), None, "{line}");
+    }
+    // What has no route needs no less than what is like it.
+    for (line, right) in [
+        ("undo evt_1", Right::Write),
+        ("fact add Ada likes tea", Right::Write),
+        ("fact invalidate fct_1", Right::Write),
+        ("entity merge Ada Ulf", Right::Write),
+        ("memory pin key", Right::Write),
+        ("memory forget Ada", Right::Erase),
+        ("entity suggestions", Right::Read),
+        ("topic show tea", Right::Read),
+        ("dream log", Right::Read),
+        ("memory search text", Right::Read),
+        // It has the server ask an endpoint.
+        ("recall text --ask-endpoint", Right::Write),
+        ("context --ask-endpoint", Right::Write),
+    ] {
+        assert_eq!(right_of(line), Some(right), "{line}");
+    }
+}
+
+#[test]
+fn every_operation_has_its_place_on_each_surface_or_says_why_not() {
+    let (listed, local) = listed();
     let routes: BTreeMap<String, String> = mnemal_server::http::operations().into_iter().collect();
     let told: BTreeMap<String, String> =
         listed.iter().map(|(id, places)| (id.clone(), places.http.clone())).collect();

@@ -58,7 +58,8 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
     parts.join(": ")
 }
 
-fn code(kind: ErrorKind) -> u8 {
+/// Returns the exit code of a kind.
+pub(crate) fn code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Invalid | ErrorKind::Unsupported => USAGE,
         ErrorKind::NotFound => 3,

@@ -6,13 +6,16 @@ mod command;
 mod config;
 #[cfg(test)]
 mod coverage;
+mod errand;
 mod failure;
+mod http;
 mod output;
 mod owner;
 #[cfg(unix)]
 mod pipe;
 mod place;
 mod project;
+mod remote;
 mod sealed;
 mod time;
 mod wire;
@@ -50,6 +53,9 @@ fn main() -> ExitCode {
         }
     };
     let output = Output::new(&args.global);
+    if let Some(code) = remote::through(&args.global, &args.command, &arguments, &output) {
+        return ExitCode::from(code);
+    }
     if let Some(code) = owner::through(&args.global, &args.command, &arguments, &output) {
         return ExitCode::from(code);
     }

@@ -1,49 +1,23 @@
 //! One owner for each space: where a server holds the spaces, a command is an errand that the server does.
 //!
-//! The command line goes to the server's socket in the data directory, the same code runs there with the spaces that are open
-//! already, and what it said comes back: both ways give the same answers because both are the same way. Where no server
-//! answers at once, is of another version, or goes by other settings, the command opens the file beside it, which SQLite
+//! The command line goes to the server's socket in the data directory. Where no server answers at once, is of another version,
+//! or goes by other settings, and for what reads stdin or asks a person, the command opens the file beside it, which SQLite
 //! allows.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use mnemal::{Error, ErrorKind, Spaces};
 use mnemal_server::ServerSettings;
-use serde::{Deserialize, Serialize};
+use mnemal_server::auth::Principal;
+use mnemal_server::http::Asking;
 
 use crate::args::{Command, Global};
 use crate::command::hook::HookSettings;
+use crate::errand::{Again, Errand, Told, carried, reads_stdin};
 use crate::output::Output;
 use crate::place::{self, Place};
 use crate::{config, failure};
-
-/// What the server is asked.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Errand {
-    /// By what both must go: the settings and the folders.
-    terms: String,
-    /// The command line behind the name of the program.
-    pub(crate) arguments: Vec<String>,
-    /// The spaces that are meant, by their names.
-    pub(crate) space: String,
-    /// The working directory.
-    pub(crate) folder: Option<PathBuf>,
-    /// What stdin holds, for a hook.
-    pub(crate) stdin: Option<String>,
-}
-
-/// What came of it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
-    /// The exit code.
-    pub(crate) code: u8,
-    /// What goes to stdout.
-    pub(crate) out: String,
-    /// What goes to stderr.
-    pub(crate) err: String,
-}
 
 /// What a program that serves does errands with.
 #[derive(Clone, Debug)]
@@ -61,60 +35,12 @@ impl Owner {
         Ok(Self { spaces, terms: terms(global)? })
     }
 
-    /// Returns the spaces, if an errand goes by the same settings.
-    pub(crate) fn takes(&self, errand: &Errand) -> Option<Spaces> {
-        (errand.terms == self.terms).then(|| self.spaces.clone())
-    }
-}
-
-/// What a command may expect when the server breaks off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
-    /// It may be done again: it reads, or knows what it did.
-    Harmless,
-    /// It may have been done.
-    Twice,
-}
-
-/// Says whether a command is an errand, and what a second try of it would do.
-///
-/// What reads stdin or a file, asks a person, or needs the file for itself is none, and opens the space beside the server.
-fn carried(command: &Command) -> Option<Again> {
-    use crate::args::{Log, MemoryVerb, Working};
-    match command {
-        Command::Recall(_)
-        | Command::Context(_)
-        | Command::Why(_)
-        | Command::WhyNot(_)
-        | Command::Feedback(_)
-        | Command::Diff(_)
-        | Command::Status
-        | Command::Topic(_)
-        | Command::Summary(_)
-        | Command::Hook(_)
-        | Command::Log(Log::List(_) | Log::Show { .. } | Log::Release { .. })
-        | Command::Working(Working::Get { .. } | Working::List { .. } | Working::Search { .. }) => {
-            Some(Again::Harmless)
+    /// Returns the spaces that are there for whoever asks; `None` for a process of the same user that goes by other settings.
+    pub(crate) fn takes(&self, asking: &Asking, errand: &Errand) -> Option<Spaces> {
+        match asking {
+            Asking::Neighbour => (errand.terms == self.terms).then(|| self.spaces.clone()),
+            Asking::Holder(Principal { spaces, .. }) => Some(self.spaces.only(spaces)),
         }
-        Command::Remember(call) => (call.text != "-").then_some(Again::Twice),
-        Command::Log(Log::Add(call)) => (call.text != "-").then_some(match call.idempotency_key {
-            Some(_) => Again::Harmless,
-            None => Again::Twice,
-        }),
-        // Putting and removing have the same end as once.
-        Command::Working(Working::Put { value, .. }) => (value != "-").then_some(Again::Harmless),
-        Command::Working(Working::Rm { .. }) => Some(Again::Harmless),
-        Command::Forget(call) => call.receipt.is_none().then_some(Again::Harmless),
-        Command::Memory(MemoryVerb::Export(_) | MemoryVerb::Import(_)) => None,
-        Command::Memory(_)
-        | Command::Learning(_)
-        | Command::Preference(_)
-        | Command::Session(_)
-        | Command::Entity(_)
-        | Command::Fact(_)
-        | Command::Dream(_)
-        | Command::Undo(_) => Some(Again::Twice),
-        _ => None,
     }
 }
 
@@ -135,7 +61,9 @@ pub(crate) fn asked(
     arguments: &[std::ffi::OsString],
     stdin: Option<String>,
 ) -> Result<Option<Told>> {
-    let Some(again) = carried(command) else { return Ok(None) };
+    let Some(again) = carried(command).filter(|_| !reads_stdin(command)).map(|carried| carried.again) else {
+        return Ok(None);
+    };
     // A question to a person is asked where the person is.
     let may_ask = !global.yes && std::io::IsTerminal::is_terminal(&std::io::stdin());
     if (may_ask && asks(command)) || global.verbose > 0 || global.config.is_some() {
@@ -237,10 +165,9 @@ fn is_broken_off(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unavailable)
 }
 
-/// The socket, as a program that waits for nothing else uses it.
+/// The socket.
 #[cfg(unix)]
 mod wire {
-    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::os::unix::net::UnixStream;
     use std::path::Path;
     use std::time::Duration;
@@ -248,8 +175,10 @@ mod wire {
     use mnemal_server::http::{ERRANDS, PIPED, PIPES, SOCKET, SPACE};
     use serde_json::Value;
 
+    use crate::http::Connection;
+
     /// A server that said that it is there.
-    pub(super) struct Server(BufReader<UnixStream>);
+    pub(super) struct Server(Connection<UnixStream>);
 
     /// What came of an errand.
     pub(super) enum Outcome {
@@ -269,16 +198,17 @@ mod wire {
     pub(super) fn greeted(stream: UnixStream, patience: Duration) -> Option<Server> {
         stream.set_read_timeout(Some(patience)).ok()?;
         stream.set_write_timeout(Some(patience)).ok()?;
-        let mut server = Server(BufReader::new(stream));
-        server.send("GET /version HTTP/1.1\r\nhost: localhost\r\n\r\n", b"")?;
-        let (status, body) = server.answer()?;
+        let mut server = Connection::new(stream);
+        server.send("GET /version HTTP/1.1\r\nhost: localhost\r\n\r\n", b"").ok()?;
+        let (status, body) = server.answer().ok()?;
         let said: Value = serde_json::from_slice(&body).ok().filter(|_| status == 200)?;
-        (said.get("version").and_then(Value::as_str) == Some(env!("CARGO_PKG_VERSION"))).then_some(server)
+        let is_ours = said.get("version").and_then(Value::as_str) == Some(env!("CARGO_PKG_VERSION"));
+        is_ours.then_some(Server(server))
     }
 
     /// Sends an errand and waits for what comes of it.
-    pub(super) fn done(mut server: Server, errand: &[u8], space: &str) -> Outcome {
-        let stream = server.0.get_ref();
+    pub(super) fn done(Server(mut server): Server, errand: &[u8], space: &str) -> Outcome {
+        let stream = server.stream();
         if stream.set_read_timeout(None).is_err() || stream.set_write_timeout(None).is_err() {
             return Outcome::NotBegun;
         }
@@ -287,69 +217,31 @@ mod wire {
              content-type: application/json\r\ncontent-length: {}\r\n\r\n",
             errand.len()
         );
-        if server.send(&head, errand).is_none() {
+        if server.send(&head, errand).is_err() {
             return Outcome::BrokenOff;
         }
         match server.answer() {
-            Some((200, body)) => Outcome::Done(body),
+            Ok((200, body)) => Outcome::Done(body),
             // A failure inside may come after the work.
-            None | Some((500, _)) => Outcome::BrokenOff,
-            Some(_) => Outcome::NotBegun,
+            Err(_) | Ok((500, _)) => Outcome::BrokenOff,
+            Ok(_) => Outcome::NotBegun,
         }
     }
 
     /// Takes the connection over for the Model Context Protocol; `None` when the server does not lead to what is meant.
-    pub(super) fn piped(mut server: Server, said: &[u8]) -> Option<UnixStream> {
+    pub(super) fn piped(Server(mut server): Server, said: &[u8]) -> Option<UnixStream> {
         let head = format!(
             "POST {PIPES} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: {PIPED}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n",
             said.len()
         );
         // Opening a space may take a while.
-        server.0.get_ref().set_read_timeout(None).ok()?;
-        server.send(&head, said)?;
-        let (status, _) = server.head()?;
-        let stream = server.0.into_inner();
+        server.stream().set_read_timeout(None).ok()?;
+        server.send(&head, said).ok()?;
+        let (status, _) = server.head().ok()?;
+        let stream = server.into_stream();
         stream.set_write_timeout(None).ok()?;
         (status == 101).then_some(stream)
-    }
-
-    impl Server {
-        fn send(&mut self, head: &str, body: &[u8]) -> Option<()> {
-            let stream = self.0.get_mut();
-            stream.write_all(head.as_bytes()).ok()?;
-            stream.write_all(body).ok()
-        }
-
-        /// Reads an answer with a length: its status and its body.
-        fn answer(&mut self) -> Option<(u16, Vec<u8>)> {
-            let (status, length) = self.head()?;
-            let mut body = vec![0; length?];
-            self.0.read_exact(&mut body).ok()?;
-            Some((status, body))
-        }
-
-        /// Reads the head of an answer: its status, and the length of its body.
-        fn head(&mut self) -> Option<(u16, Option<usize>)> {
-            let (mut status, mut length, mut line) = (None, None, String::new());
-            loop {
-                line.clear();
-                if self.0.read_line(&mut line).ok()? == 0 {
-                    return None;
-                }
-                if status.is_none() {
-                    status = Some(line.split(' ').nth(1)?.parse().ok()?);
-                }
-                if let Some((name, value)) = line.split_once(':')
-                    && name.eq_ignore_ascii_case("content-length")
-                {
-                    length = value.trim().parse::<usize>().ok();
-                }
-                if line == "\r\n" {
-                    return Some((status?, length));
-                }
-            }
-        }
     }
 }
 

@@ -52,10 +52,7 @@ impl Place {
             return Ok(Self { space, others: Vec::new(), data: None, file, key });
         }
         let data = data_directory()?;
-        let named =
-            global.space.clone().or_else(|| variable("MNEMAL_SPACE")).unwrap_or_else(|| AUTO.to_owned());
-        let named = named.split(',').map(|name| space(name.trim(), global));
-        let mut spaces = named.collect::<Result<Vec<_>>>()?;
+        let mut spaces = names(global)?;
         let space = spaces.remove(0);
         let file = data.join("spaces").join(format!("{space}.db"));
         let key = data.join("installation.key");
@@ -63,11 +60,21 @@ impl Place {
     }
 }
 
+/// Returns the spaces that a command means by their names, at least one: the first is the one that is meant.
+///
+/// # Errors
+/// `Invalid` for a name that is no name of a space.
+pub(crate) fn names(global: &Global) -> Result<Vec<SpaceId>> {
+    let named = global.space.clone().or_else(|| variable("MNEMAL_SPACE")).unwrap_or_else(|| AUTO.to_owned());
+    named.split(',').map(|name| space(name.trim(), global)).collect()
+}
+
 /// Stands for the name that is derived from the working directory.
 const AUTO: &str = "auto";
 
 fn space(name: &str, global: &Global) -> Result<SpaceId> {
-    if name != AUTO {
+    // A server is asked for spaces by their names, and has no working directory that would mean one.
+    if name != AUTO || global.carried.is_some() {
         return Ok(SpaceId::new(name)?);
     }
     let folder = match &global.folder {
@@ -102,6 +109,11 @@ pub(crate) fn state_directory() -> Result<PathBuf> {
     }
     let base = etcetera::choose_base_strategy().context("there is no home directory; set MNEMAL_DATA_DIR")?;
     Ok(base.state_dir().unwrap_or_else(|| base.data_dir()).join("mnemal"))
+}
+
+/// Returns the file of the key that a person's own programs share.
+pub(crate) fn local_key_file() -> Result<PathBuf> {
+    Ok(state_directory()?.join("local.key"))
 }
 
 /// Makes a folder that only its owner can read.

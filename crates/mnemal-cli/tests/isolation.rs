@@ -129,8 +129,9 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("key revoke", None),
     ("key local", None),
     ("doctor", Some("")),
-    ("hook", None),  // answers a client of the folder's own space; its tests are in hooks.rs
-    ("setup", None), // changes the settings of a client
+    ("health", None), // asks a server about itself
+    ("hook", None),   // answers a client of the folder's own space; its tests are in hooks.rs
+    ("setup", None),  // changes the settings of a client
 ];
 
 /// How each tool is called.

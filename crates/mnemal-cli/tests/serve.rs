@@ -110,8 +110,7 @@ impl Running {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let counts = answer.lines().filter(|line| {
-            line.starts_with("mnemal_http_requests_total{route=\"/local/errands\"")
-                && line.contains("\"200\"")
+            line.starts_with("mnemal_http_requests_total{route=\"/errands\"") && line.contains("\"200\"")
         });
         counts.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
     }

@@ -31,8 +31,10 @@ mod serve;
 #[cfg(unix)]
 mod socket;
 
+use crate::auth::Right;
+
 pub use self::edge::Server;
-pub use self::errand::{Done, ERRANDS, Errands};
+pub use self::errand::{Asking, Done, ERRANDS, Errands, Refused};
 pub use self::host::Access;
 pub use self::mcp::SPACE;
 #[cfg(unix)]
@@ -40,6 +42,15 @@ pub use self::pipe::{Led, PIPED, PIPES, Pipes};
 pub use self::serve::Doors;
 #[cfg(unix)]
 pub use self::socket::{LocalSocket, SOCKET};
+
+/// Returns the right that each operation needs, by its name; those that anybody may call are left out.
+pub fn rights() -> Vec<(&'static str, Right)> {
+    let needed = |route: &route::Route| match route.needs {
+        route::Needs::Right(right) => Some((route.operation, right)),
+        route::Needs::Nothing => None,
+    };
+    area::routes().iter().filter_map(needed).collect()
+}
 
 /// Returns every operation with its method and path, in no particular order.
 pub fn operations() -> Vec<(String, String)> {

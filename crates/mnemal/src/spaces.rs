@@ -7,7 +7,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mnemal_core::{Error, ErrorKind, EventFilter, Gap, Layer, Origin, Result, Scope, SpaceId, Timestamp};
+use mnemal_core::{
+    Error, ErrorKind, EventFilter, Gap, Layer, Origin, Result, Scope, SpaceId, Timestamp, Within,
+};
 use mnemal_dream::Pace;
 use mnemal_store::SqliteStore;
 
@@ -70,7 +72,11 @@ pub struct SpaceReport {
 /// [`Memory`] of is never closed. A file `spaces/NAME.always-on` marks a space that is read beside every other one, and holds
 /// its interval; there is no other register.
 #[derive(Clone, Debug)]
-pub struct Spaces(Arc<Inner>);
+pub struct Spaces {
+    inner: Arc<Inner>,
+    /// Those that are there for whoever holds this.
+    known: Within<Vec<SpaceId>>,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -91,12 +97,26 @@ impl Spaces {
         let data = data.into();
         let pool = Pool::new(template.settings().spaces.max_open, template.clock());
         let template = template.with_key_file_unless_known(data.join(crate::key_file::NAME));
-        Ok(Self(Arc::new(Inner { folder: Folder::new(data.join(FOLDER)), template, pool })))
+        let inner = Inner { folder: Folder::new(data.join(FOLDER)), template, pool };
+        Ok(Self { inner: Arc::new(inner), known: Within::All })
+    }
+
+    /// Returns the same spaces for somebody who must know no others than these: to every call another one is not there, cannot
+    /// be made, is in no list, and is not read beside one that is known.
+    #[must_use]
+    pub fn only(&self, known: &Within<Vec<SpaceId>>) -> Self {
+        let known = match known {
+            Within::All => self.known.clone(),
+            Within::Only(spaces) => {
+                Within::Only(spaces.iter().filter(|space| self.knows(space)).cloned().collect())
+            }
+        };
+        Self { inner: Arc::clone(&self.inner), known }
     }
 
     /// Returns how often background work steps by the settings of these spaces, for [`attend`](Self::attend).
     pub fn pace(&self) -> Pace {
-        self.0.template.settings().extract.pace()
+        self.inner.template.settings().extract.pace()
     }
 
     /// Opens a space that is there.
@@ -105,7 +125,7 @@ impl Spaces {
     /// `NotFound` when there is none of this name, `Conflict` when it is being removed, `Unavailable` when
     /// `spaces.max_open` spaces are open and held; and as [`Builder::open`].
     pub async fn open(&self, space: &SpaceId) -> Result<Memory> {
-        if !self.0.folder.has(space) {
+        if !self.has(space) {
             return Err(Error::not_found(format!("no space {space}")));
         }
         self.open_or_create(space).await
@@ -124,7 +144,7 @@ impl Spaces {
     /// # Errors
     /// `Conflict` when there is one of this name; and as [`open`](Self::open).
     pub async fn create(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<Memory> {
-        if self.0.folder.has(space) {
+        if self.has(space) {
             return Err(Error::new(ErrorKind::Conflict, format!("there is a space {space}")));
         }
         let made = async {
@@ -140,7 +160,8 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the folder cannot be read.
     pub fn list(&self) -> Result<Vec<SpaceEntry>> {
-        Ok(self.0.folder.names()?.into_iter().map(|space| self.entry(space)).collect())
+        let names = self.inner.folder.names()?.into_iter();
+        Ok(names.filter(|space| self.knows(space)).map(|space| self.entry(space)).collect())
     }
 
     /// Returns what is known of a space.
@@ -152,7 +173,7 @@ impl Spaces {
         let newest = memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         Ok(SpaceReport {
             entry: self.entry(space.clone()),
-            file: self.0.folder.file(space),
+            file: self.inner.folder.file(space),
             stats: memory.stats().await?,
             last_at: newest.first().map(|event| event.recorded_at),
         })
@@ -177,7 +198,7 @@ impl Spaces {
     pub fn set_always_on(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<()> {
         self.mark(space, |marker| {
             let is_on = always_on == AlwaysOn::Yes;
-            let since = marker.since.or_else(|| is_on.then(|| self.0.template.clock().now()));
+            let since = marker.since.or_else(|| is_on.then(|| self.inner.template.clock().now()));
             Marker { is_on, since, ..marker }
         })
     }
@@ -199,17 +220,19 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the folder cannot be read.
     pub fn always_on(&self) -> Result<Vec<SpaceId>> {
-        self.0.folder.always_on()
+        let mut always_on = self.inner.folder.always_on()?;
+        always_on.retain(|space| self.knows(space));
+        Ok(always_on)
     }
 
     /// Whether a space is there and always on.
     pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
-        self.0.folder.has(space) && self.0.folder.marked(space).is_on
+        self.has(space) && self.inner.folder.marked(space).is_on
     }
 
     fn mark(&self, space: &SpaceId, change: impl FnOnce(Marker) -> Marker) -> Result<()> {
-        let folder = &self.0.folder;
-        if !folder.has(space) {
+        let folder = &self.inner.folder;
+        if !self.has(space) {
             return Err(Error::not_found(format!("no space {space}")));
         }
         let marked = folder.marked(space);
@@ -230,21 +253,21 @@ impl Spaces {
     }
 
     async fn unlink(&self, space: &SpaceId) -> Result<()> {
-        let folder = &self.0.folder;
-        if !folder.has(space) {
+        let folder = &self.inner.folder;
+        if !self.has(space) {
             return Err(Error::not_found(format!("no space {space}")));
         }
-        let mut barred = self.0.pool.bar(space)?;
+        let mut barred = self.inner.pool.bar(space)?;
         if let Some(engine) = barred.engine.take() {
             engine.close().await?;
         }
         self.is_ours_alone(space).await?;
-        let log = self.0.template.audit_log(&folder.file(space))?;
+        let log = self.inner.template.audit_log(&folder.file(space))?;
         folder.remove(space)?;
         match log {
             Some(log) => {
                 let act = Audited::new(AuditedAct::SpaceRemoved, Origin::UserDirect).space(space);
-                log.done(&act, self.0.template.clock().now())
+                log.done(&act, self.inner.template.clock().now())
             }
             None => Ok(()),
         }
@@ -281,7 +304,7 @@ impl Spaces {
     /// `Unavailable` when a write-ahead log could not be emptied; what was acknowledged is safe nevertheless.
     pub async fn close(&self) -> Result<()> {
         let mut closed = Ok(());
-        for engine in self.0.pool.unused() {
+        for engine in self.inner.pool.unused() {
             closed = closed.and(engine.close().await);
         }
         closed
@@ -289,22 +312,33 @@ impl Spaces {
 
     /// Returns how many spaces are open.
     pub fn n_open(&self) -> usize {
-        self.0.pool.n_open()
+        self.inner.pool.n_open()
     }
 
     /// Returns the spaces that are read without being named.
     fn standing(&self) -> Result<Vec<SpaceId>> {
-        let mut standing = self.0.folder.always_on()?;
+        let mut standing = self.always_on()?;
         let global = SpaceId::new(GLOBAL)?;
-        if self.0.template.settings().read_global && self.0.folder.has(&global) {
+        if self.inner.template.settings().read_global && self.has(&global) {
             standing.retain(|space| *space != global);
             standing.insert(0, global);
         }
         Ok(standing)
     }
 
+    fn knows(&self, space: &SpaceId) -> bool {
+        self.known.only().is_none_or(|known| known.contains(space))
+    }
+
+    fn has(&self, space: &SpaceId) -> bool {
+        self.knows(space) && self.inner.folder.has(space)
+    }
+
     async fn engine(&self, space: &SpaceId) -> Result<Engine> {
-        let (entry, leaving) = self.0.pool.enter(space)?;
+        if !self.knows(space) {
+            return Err(Error::not_found(format!("no space {space}")));
+        }
+        let (entry, leaving) = self.inner.pool.enter(space)?;
         for engine in leaving {
             // What it could not move out of its write-ahead log, the next opening does.
             let _later = engine.close().await;
@@ -313,11 +347,11 @@ impl Spaces {
             Entry::Engine(engine) => return Ok(engine),
             Entry::Seat(seat) => seat,
         };
-        let mut template = self.0.template.clone();
-        if let Some(mins) = self.0.folder.marked(space).interval_mins {
+        let mut template = self.inner.template.clone();
+        if let Some(mins) = self.inner.folder.marked(space).interval_mins {
             template = template.with_interval(mins);
         }
-        let engine = template.open(self.0.folder.file(space)).await?;
+        let engine = template.open(self.inner.folder.file(space)).await?;
         let (engine, twin) = seat.take(engine);
         if let Some(twin) = twin {
             let _later = twin.close().await;
@@ -327,7 +361,7 @@ impl Spaces {
 
     /// Makes sure that the file is a space, though it may be a damaged one, and that no other process has it open.
     async fn is_ours_alone(&self, space: &SpaceId) -> Result<()> {
-        let file = self.0.folder.file(space);
+        let file = self.inner.folder.file(space);
         match SqliteStore::open(&file).await {
             Ok(store) => store.close().await?,
             Err(error) if error.kind() == ErrorKind::Corrupt => {}
@@ -337,7 +371,7 @@ impl Spaces {
     }
 
     fn entry(&self, space: SpaceId) -> SpaceEntry {
-        let folder = &self.0.folder;
+        let folder = &self.inner.folder;
         let marked = folder.marked(&space);
         SpaceEntry {
             bytes: folder.bytes(&space),
@@ -345,7 +379,7 @@ impl Spaces {
             always_on_since: marked.since,
             consolidate_interval_mins: marked
                 .interval_mins
-                .unwrap_or(self.0.template.settings().dream.interval_mins),
+                .unwrap_or(self.inner.template.settings().dream.interval_mins),
             space,
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use mnemal::{
     AlwaysOn, Clock as _, Engine, ErrorKind, EventFilter, GLOBAL, GapCause, InstallationKey, Layer,
     LearningFilter, LearningKind, Memory, Message, NoteKey, RecallMode, Selector, SessionId, Settings,
-    SpaceId, Spaces,
+    SpaceId, Spaces, Within,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -337,6 +337,26 @@ async fn a_space_that_was_not_granted_is_never_read() {
     let web = home.space("web").await;
     let named = home.spaces.beside(&web, &[name("other"), name("web")]).await.unwrap();
     assert_eq!(canaries(&named).await, ["web", "other", "handbook"]);
+    // Whoever must not know it finds none of it, wherever it stands.
+    let known = home.spaces.only(&Within::Only(vec![name("web"), name("nowhere")]));
+    assert_eq!(canaries(&known.beside(&web, &[]).await.unwrap()).await, ["web"]);
+    assert_eq!(known.list().unwrap().iter().map(|entry| entry.space.as_str()).collect::<Vec<_>>(), ["web"]);
+    assert_eq!(known.always_on().unwrap(), []);
+    for refused in [
+        known.open(&name("other")).await.unwrap_err(),
+        known.open_or_create(&name("other")).await.unwrap_err(),
+        known.create(&name("other"), AlwaysOn::No).await.unwrap_err(),
+        known.create(&name("fresh"), AlwaysOn::No).await.unwrap_err(),
+        known.use_always_on(&name("handbook")).await.unwrap_err(),
+        known.show(&name("handbook")).await.unwrap_err(),
+        known.remove(&name("other")).await.unwrap_err(),
+        known.set_always_on(&name("other"), AlwaysOn::Yes).unwrap_err(),
+        known.set_consolidate_interval(&name("other"), 5).unwrap_err(),
+        known.beside(&web, &[name("other")]).await.unwrap_err(),
+        known.only(&Within::Only(vec![name("other")])).open(&name("other")).await.unwrap_err(),
+    ] {
+        assert_eq!(refused.kind(), ErrorKind::NotFound, "{refused}");
+    }
     let unknown = home.spaces.beside(&web, &[name("nowhere")]).await.unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
     assert!(!home.path().join("spaces/nowhere.db").exists());

@@ -13,7 +13,7 @@ use crate::output::Output;
 pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Result<u8> {
     let read = match (call.text, call.event) {
         (Some(text), _) => {
-            let text = super::text_or_stdin(text)?;
+            let text = super::text_or_stdin(text, global)?;
             let found = mnemal::extract_text(&text)?;
             Read { text, zone: Zone::utc(), found, explain: call.explain }
         }

@@ -24,15 +24,15 @@ use self::input::Input;
 use self::reply::Reply;
 pub(crate) use self::settings::HookSettings;
 use crate::args::{Args, Command, Global, Hook};
-use crate::owner::{self, Told};
-use crate::{config, failure};
+use crate::errand::Told;
+use crate::{config, failure, owner, remote};
 
 /// The only client so far.
 pub(crate) const CLIENT: &str = "claude-code";
 /// How long an event that only captures may take. Source: SURFACES 7.1.
 const CAPTURE: Duration = Duration::from_secs(5);
 /// Options that take the next argument as their value.
-const VALUED: [&str; 4] = ["-s", "--space", "--db", "--config"];
+const VALUED: [&str; 5] = ["-s", "--space", "--db", "--server", "--config"];
 
 /// Whether the arguments of the program call `hook`, however wrong the rest of them is.
 pub(crate) fn is_called(arguments: &[OsString]) -> bool {
@@ -103,6 +103,9 @@ fn in_time(global: Global, call: Hook, clock: &SystemClock) -> Result<String> {
 /// Asks the server that holds the space, else opens the file.
 fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook)) -> Result<String> {
     let text = input::read(std::io::stdin().lock())?;
+    if let Some(url) = remote::named(&global) {
+        bail!("a hook reads transcripts of this machine, and is nothing for the server {url}");
+    }
     let input = Input::new(&text)?;
     global.folder.clone_from(&input.folder);
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -154,6 +157,7 @@ mod tests {
             "mnemal --db x.db hook claude-code stop --wrong",
             "mnemal -s work --json hook claude-code nonsense",
             "mnemal --space=work hook",
+            "mnemal --server http://localhost:6767 hook",
         ] {
             assert!(called(line), "{line}");
         }

@@ -149,8 +149,7 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
         session: Some(session),
         ..ImportOptions::new("stdin", memory.engine().now())
     };
-    let reader = BufReader::new(std::io::stdin());
-    let report = memory.import(reader, ImportFormat::OpenAi, options, &mut |_| ()).await?;
+    let report = memory.import(super::stdin(global)?, ImportFormat::OpenAi, options, &mut |_| ()).await?;
     let form = form(&[("stdin".to_owned(), report.value)], &report.gaps);
     output.answer(&form, || text(&form, ""))?;
     Ok(super::gaps(&report.gaps, global, output))

@@ -1,7 +1,5 @@
 //! `mnemal key`.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use mnemal::{AuditLog, Clock as _, Error, SpaceId, SystemClock, Within};
 use mnemal_server::auth::{Class, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
@@ -10,9 +8,6 @@ use mnemal_server::wire::{IssuedForm, KeyForm, KeysForm};
 use crate::args::{Global, Key};
 use crate::output::Output;
 use crate::{config, place, time};
-
-/// The key that a person's own programs share.
-const LOCAL: &str = "local.key";
 
 /// Makes, lists, revokes, or prints the local one.
 pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
@@ -46,7 +41,7 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
             let entry = keyring(global)?.revoke(&KeyId::new(&id)?, now)?;
             output.answer(&KeyForm::from(&entry), || line(&entry))?;
         }
-        Key::Local => output.print(local_key(&local_file()?)?.expose())?,
+        Key::Local => output.print(local_key(&place::local_key_file()?)?.expose())?,
     }
     Ok(0)
 }
@@ -59,11 +54,6 @@ pub(super) fn keyring(global: &Global) -> Result<Keyring> {
     let is_logged = config::read(global)?.privacy.audit_log;
     let audit = if is_logged { Some(AuditLog::beside(&place.key)?) } else { None };
     Ok(Keyring::audited(data, audit))
-}
-
-/// Returns the file of the local key.
-pub(super) fn local_file() -> Result<PathBuf> {
-    Ok(place::state_directory()?.join(LOCAL))
 }
 
 /// The spaces that are named on the command line; all without a name.

@@ -4,14 +4,15 @@ use anyhow::{Context as _, Result};
 use mnemal::{ChannelId, Error, Memory};
 use mnemal_server::memory_tool::{self, MemoryToolCommand};
 
+use crate::args::Global;
 use crate::output::Output;
 
 /// Exit code of a command that the model got wrong; the answer says what.
 const WRONG: u8 = 1;
 
 /// Carries out the command on stdin.
-pub(super) async fn run(memory: &Memory, output: &Output) -> Result<u8> {
-    let text = super::text_or_stdin("-".to_owned())?;
+pub(super) async fn run(memory: &Memory, global: &Global, output: &Output) -> Result<u8> {
+    let text = super::text_or_stdin("-".to_owned(), global)?;
     let command: MemoryToolCommand = serde_json::from_str(&text)
         .map_err(|wrong| Error::invalid(format!("this is no command of the memory tool: {wrong}")))
         .context("stdin")?;

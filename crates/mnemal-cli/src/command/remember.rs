@@ -10,7 +10,7 @@ use crate::wire::StoredForm;
 
 /// Stores a note in the user's own words.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Remember, output: &Output) -> Result<u8> {
-    let text = super::text_or_stdin(call.text)?;
+    let text = super::text_or_stdin(call.text, global)?;
     let mut request = memory.remember(text.trim_end_matches('\n')).by_user();
     request = request.kind(super::memory::kind(&call.kind)?);
     if let Some(key) = &call.key {

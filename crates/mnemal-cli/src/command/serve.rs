@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use mnemal::{Error, SystemClock};
 use mnemal_server::auth::local_key;
-use mnemal_server::http::{Access, Done, Doors, Errands, Server};
+use mnemal_server::http::{Access, Asking, Done, Doors, Errands, Refused, Server};
 #[cfg(unix)]
 use mnemal_server::http::{Led, LocalSocket, Pipes};
 use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
@@ -15,10 +15,11 @@ use super::key;
 #[cfg(unix)]
 use crate::args::Command;
 use crate::args::{Global, Serve};
-use crate::config;
+use crate::errand::{Errand, grant};
 use crate::output::Output;
-use crate::owner::{Errand, Owner};
+use crate::owner::Owner;
 use crate::place::Place;
+use crate::{config, place};
 
 /// Serves all spaces of the data directory until it is told to end.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
@@ -35,7 +36,8 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let keyring = key::keyring(global)?;
     let is_local = settings.listen.ip().is_loopback();
     let has_key = keyring.list()?.iter().any(|key| key.revoked_at.is_none());
-    let local = if mode == AuthMode::Auto && is_local { Some(local_key(&key::local_file()?)?) } else { None };
+    let local =
+        if mode == AuthMode::Auto && is_local { Some(local_key(&place::local_key_file()?)?) } else { None };
     if mode != AuthMode::None && local.is_none() && !has_key {
         output
             .talk("error: there is no key; make one: mnemal -s SPACE key create --name NAME --rights write");
@@ -55,7 +57,7 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
         let owner = owner.clone();
         server.with_pipes(Pipes::new(move |said| led(&owner, &said)))
     };
-    let server = server.with_errands(Errands::new(move |errand| done(&owner, &errand)));
+    let server = server.with_errands(Errands::new(move |asking, errand| done(&owner, asking, &errand)));
     let port = TcpListener::bind(listen).await.map_err(|cause| {
         Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
     })?;
@@ -74,7 +76,7 @@ fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Do
     let _none = (data, output);
     // Where the folder cannot be made, neither can the socket.
     #[cfg(unix)]
-    let _made = crate::place::make_private(&data);
+    let _made = place::make_private(&data);
     #[cfg(unix)]
     match LocalSocket::bind(&data) {
         Ok(socket) => return Ok(Doors { local: Some(socket), ..doors }),
@@ -85,16 +87,23 @@ fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Do
     Ok(doors)
 }
 
-/// Does what another process of the same user asks, on a thread of its own, because a command may wait.
-fn done(owner: &Owner, errand: &[u8]) -> Done {
+/// Does what another program asks, on a thread of its own, because a command may wait.
+fn done(owner: &Owner, asking: Asking, errand: &[u8]) -> Done {
     let taken = serde_json::from_slice::<Errand>(errand).ok();
-    let taken = taken.and_then(|errand| Some((owner.takes(&errand)?, errand)));
+    let taken = taken.and_then(|errand| Some((owner.takes(&asking, &errand)?, errand)));
     Box::pin(async move {
-        let (spaces, errand) = taken?;
+        let (spaces, errand) = taken.ok_or(Refused::Other)?;
+        let meant = match (super::meant(errand, spaces.clone()), asking) {
+            (Ok((mut global, command)), Asking::Holder(holder)) => {
+                grant(&holder, &spaces, (&mut global, &command)).await?;
+                Ok((global, command))
+            }
+            (meant, _) => meant,
+        };
         let runtime = tokio::runtime::Handle::current();
-        let work = move || runtime.block_on(super::errand(errand, spaces));
-        let told = tokio::task::spawn_blocking(work).await.ok()?;
-        serde_json::to_vec(&told).ok().map(Into::into)
+        let work = move || runtime.block_on(super::errand(meant));
+        let told = tokio::task::spawn_blocking(work).await.map_err(|_| Refused::Failed)?;
+        serde_json::to_vec(&told).map(Into::into).map_err(|_| Refused::Failed)
     })
 }
 
@@ -102,7 +111,7 @@ fn done(owner: &Owner, errand: &[u8]) -> Done {
 #[cfg(unix)]
 fn led(owner: &Owner, said: &[u8]) -> Led {
     let taken = serde_json::from_slice::<Errand>(said).ok();
-    let taken = taken.and_then(|errand| Some((owner.takes(&errand)?, errand)));
+    let taken = taken.and_then(|errand| Some((owner.takes(&Asking::Neighbour, &errand)?, errand)));
     Box::pin(async move {
         let (spaces, errand) = taken?;
         let (global, command) = super::meant(errand, spaces).ok()?;

@@ -121,12 +121,14 @@ struct LayerReport {
 /// Says what the space holds and how its parts are.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
+    let shown =
+        if global.is_afar { Path::new(place.file.file_name().unwrap_or_default()) } else { &place.file };
     let memory = super::open_one(global, output).await?;
     let (stats, health) = (memory.stats().await?, memory.health().await?);
     let report = Report {
         space: place.space.to_string(),
         bytes: size(&place.file),
-        database: place.file.display().to_string(),
+        database: shown.display().to_string(),
         events: stats.head.count(),
         sessions: stats.sessions,
         notes: stats.notes,

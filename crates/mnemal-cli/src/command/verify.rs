@@ -36,7 +36,7 @@ pub(super) async fn run(global: &Global, call: &VerifyReceipt, output: &Output) 
     if call.receipt.starts_with(ReceiptId::PREFIX) {
         return of_context(global, call, output).await;
     }
-    let receipt = ErasureReceipt::from_text(text(&call.receipt)?);
+    let receipt = ErasureReceipt::from_text(text(&call.receipt, global)?);
     let verified = receipt.verify()?;
     let own = match &call.public_key {
         Some(key) => Some(key.trim().to_lowercase()),
@@ -70,7 +70,7 @@ pub(super) async fn run(global: &Global, call: &VerifyReceipt, output: &Output) 
 async fn of_context(global: &Global, call: &VerifyReceipt, output: &Output) -> Result<u8> {
     let memory = super::open_one(global, output).await?;
     let shown = match &call.text {
-        Some(path) => Some(text(&path.to_string_lossy())?),
+        Some(path) => Some(text(&path.to_string_lossy(), global)?),
         None => None,
     };
     let check = memory.check_receipt(call.receipt.parse()?, shown.as_deref()).await?;
@@ -104,9 +104,9 @@ async fn of_context(global: &Global, call: &VerifyReceipt, output: &Output) -> R
     Ok(u8::from(!check.findings.is_empty()))
 }
 
-fn text(path: &str) -> Result<String> {
+fn text(path: &str, global: &Global) -> Result<String> {
     if path == "-" {
-        return super::text_or_stdin(path.to_owned());
+        return super::text_or_stdin(path.to_owned(), global);
     }
     let read = std::fs::read(Path::new(path)).map_err(|cause| {
         let kind = if cause.kind() == std::io::ErrorKind::NotFound {

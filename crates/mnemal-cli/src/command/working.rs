@@ -21,7 +21,7 @@ pub(super) async fn run(memory: &Memory, call: Working, global: &Global, output:
             let ttl = ttl.map(|micros| Duration::from_micros(micros.unsigned_abs()));
             let keep =
                 Keep { ttl, category: category.map(Category::new).transpose()?, tags: read_tags(tags)? };
-            put(&of(memory, own)?, &key, super::text_or_stdin(value)?, keep, output).await
+            put(&of(memory, own)?, &key, super::text_or_stdin(value, global)?, keep, output).await
         }
         Working::Get { key, own } => get(&of(memory, own)?, &key, output).await,
         Working::List { prefix, all, own } => {

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
 use crate::auth::{Class, Principal, Right};
-use crate::http::body;
 use crate::http::cursor::Page;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
+use crate::http::{body, edge};
 
 /// Where the words of this surface are spoken. Source: SURFACES 1.1.
 pub(crate) const CHANNEL: &str = "http";
@@ -126,7 +126,7 @@ impl Call {
         if self.may(right) {
             return Ok(());
         }
-        Err(Problem::new("right_missing", format!("this needs the right {}", right.as_str())))
+        Err(edge::lacks(right))
     }
 
     /// Reads a time: RFC 3339, a plain day, or Unix milliseconds; a span back from now such as `7d`.

@@ -215,10 +215,7 @@ pub(crate) async fn called(
     let principal = let_in(host, route, &path, &request)?;
     // A neighbour that had to wait would open the file itself, which costs more.
     if request.extensions().get::<Neighbour>().is_none() {
-        host.rate.take(&principal.id, host.clock.monotonic()).map_err(|wait| {
-            let most = host.settings.rate_limit_rps;
-            Problem::new("rate_limited", format!("at most {most} requests a second")).after(wait)
-        })?;
+        at_its_rate(host, &principal)?;
     }
     let headers = request.headers();
     let idempotency_key = idempotency_key(headers)?;
@@ -276,7 +273,6 @@ async fn answered(route: &Route, call: Call) -> Result<Reply, Problem> {
         done
     };
     let limit = host.settings.timeout();
-    let late = |_| Problem::new("unavailable", "it takes too long; what was begun goes on");
     let done = if is_streamed {
         work.await
     } else if route.changes() {
@@ -285,12 +281,12 @@ async fn answered(route: &Route, call: Call) -> Result<Reply, Problem> {
             reason = "holds its slot, and the server waits for all slots at its end"
         )]
         let task = tokio::spawn(work);
-        match tokio::time::timeout(limit, task).await.map_err(late)? {
+        match tokio::time::timeout(limit, task).await.map_err(|_| late())? {
             Ok(done) => done,
             Err(_) => return Err(Problem::new("unavailable", "the server ends")),
         }
     } else {
-        tokio::time::timeout(limit, work).await.map_err(late)?
+        tokio::time::timeout(limit, work).await.map_err(|_| late())?
     };
     let reply = done.unwrap_or_else(|_panic| {
         tracing::error!(route = route.path, "a handler panicked");
@@ -321,10 +317,27 @@ fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Res
         space.ok_or_else(|| no_space(name))?;
     }
     if !principal.may(right) {
-        let detail = format!("this needs the right {}", right.as_str());
-        return Err(Problem::new("right_missing", detail));
+        return Err(lacks(right));
     }
     Ok(principal)
+}
+
+/// Makes sure that a key asks no faster than the settings allow.
+pub(super) fn at_its_rate(host: &Host, principal: &Principal) -> Result<(), Problem> {
+    host.rate.take(&principal.id, host.clock.monotonic()).map_err(|wait| {
+        let most = host.settings.rate_limit_rps;
+        Problem::new("rate_limited", format!("at most {most} requests a second")).after(wait)
+    })
+}
+
+/// What is said of work that is not done in the time of a request.
+pub(super) fn late() -> Problem {
+    Problem::new("unavailable", "it takes too long; what was begun goes on")
+}
+
+/// What is said to a key without a right.
+pub(super) fn lacks(right: Right) -> Problem {
+    Problem::new("right_missing", format!("this needs the right {}", right.as_str()))
 }
 
 /// Waits a moment for a free slot.
@@ -339,7 +352,7 @@ pub(super) async fn slot_within(host: &Host, time: Duration) -> Result<OwnedSema
 }
 
 /// Makes sure that a body says that it is JSON: a form of a page cannot say so.
-fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
+pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     let said = headers.get(header::CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
     let kind = said.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {

@@ -1,0 +1,65 @@
+//! `mnemal health`.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use mnemal::{Clock as _, SystemClock};
+use mnemal_server::ServerSettings;
+
+use crate::args::{Global, Health};
+use crate::output::Output;
+use crate::{config, remote, time};
+
+/// Time between two questions to a server that is not ready yet. Source: own default; a person does not notice it.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Asks the server that is named, else the one of the settings, until it is ready or the time is over.
+#[expect(clippy::disallowed_methods, reason = "waits for a server, which tells nobody that it came")]
+pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Result<u8> {
+    let url = match remote::named(global) {
+        Some(url) => url,
+        None => format!("http://{}", address(&config::section(global, "server")?)),
+    };
+    let wait = call.wait.as_deref().map(time::duration_micros).transpose()?.unwrap_or_default();
+    let wait = Duration::from_micros(wait.unsigned_abs());
+    let clock = SystemClock::default();
+    let until = clock.monotonic().saturating_add(wait);
+    loop {
+        match remote::is_ready(&url) {
+            Err(error) if remote::may_come(&error) && clock.monotonic() < until => {
+                tokio::time::sleep(AGAIN).await;
+            }
+            Err(error) => return Err(error),
+            Ok(said) if output.is_machine() => return output.print(&said).map(|()| 0),
+            Ok(_) => return output.print(&format!("ready {url}")).map(|()| 0),
+        }
+    }
+}
+
+/// Returns where a server of these settings is asked on its own machine.
+fn address(settings: &ServerSettings) -> String {
+    let listen = settings.listen;
+    match (listen.ip().is_unspecified(), listen.is_ipv6()) {
+        (true, false) => format!("127.0.0.1:{}", listen.port()),
+        (true, true) => format!("[::1]:{}", listen.port()),
+        (false, _) => listen.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_asked_on_loopback() {
+        for (listen, expect) in [
+            ("127.0.0.1:6767", "127.0.0.1:6767"),
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:6767", "[::1]:6767"),
+            ("[::1]:1", "[::1]:1"),
+        ] {
+            let settings = ServerSettings { listen: listen.parse().unwrap(), ..ServerSettings::default() };
+            assert_eq!(address(&settings), expect);
+        }
+    }
+}

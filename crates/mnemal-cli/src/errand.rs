@@ -1,0 +1,219 @@
+//! Errands: commands that a server does for the program that was given them.
+//!
+//! The command line goes to the server, the same code runs there with the spaces that are open already, and what it said comes
+//! back: both ways give the same answers because both are the same way. The table here says which commands are errands, what
+//! a second try of each would do, and what right the holder of a key needs for it.
+
+use std::path::PathBuf;
+
+use mnemal::{ErrorKind, ReceiptId, SpaceId, Spaces};
+use mnemal_server::auth::{Class, Principal, Right};
+use mnemal_server::http::Refused;
+use serde::{Deserialize, Serialize};
+
+use crate::args::{
+    Command, Dream, DreamVerb, Entity, Fact, Global, Log, MemoryCall, MemoryVerb, Session, Working,
+};
+
+/// What the server is asked.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Errand {
+    /// By what both must go, where both are of one user: the settings and the folders.
+    #[serde(default)]
+    pub(crate) terms: String,
+    /// The command line behind the name of the program.
+    pub(crate) arguments: Vec<String>,
+    /// The spaces that are meant, by their names.
+    pub(crate) space: String,
+    /// The working directory, where both are on one machine.
+    #[serde(default)]
+    pub(crate) folder: Option<PathBuf>,
+    /// What stdin holds, for a command that reads it.
+    #[serde(default)]
+    pub(crate) stdin: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// The exit code.
+    pub(crate) code: u8,
+    /// What goes to stdout.
+    pub(crate) out: String,
+    /// What goes to stderr.
+    pub(crate) err: String,
+}
+
+/// What a command may expect when the server breaks off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// It may be done again: it reads, or knows what it did.
+    Harmless,
+    /// It may have been done.
+    Twice,
+}
+
+/// How a command is an errand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Carried {
+    /// What a second try would do.
+    pub(crate) again: Again,
+    /// What the holder of a key needs for it; `None` for what is done for a process of the same user alone.
+    pub(crate) right: Option<Right>,
+}
+
+const READS: Carried = Carried { again: Again::Harmless, right: Some(Right::Read) };
+/// What has the same end twice as once.
+const PUTS: Carried = Carried { again: Again::Harmless, right: Some(Right::Write) };
+const WRITES: Carried = Carried { again: Again::Twice, right: Some(Right::Write) };
+const ERASES: Carried = Carried { again: Again::Twice, right: Some(Right::Erase) };
+
+/// Says how a command is an errand; `None` for one that reads or writes files here, or needs the file of the space for itself.
+///
+/// A right is that of the route of the same operation.
+#[expect(clippy::match_same_arms, reason = "a table of the commands by their areas")]
+pub(crate) fn carried(command: &Command) -> Option<Carried> {
+    Some(match command {
+        // It asks an endpoint in the name of the server.
+        Command::Recall(call) if call.ask_endpoint => PUTS,
+        Command::Context(call) if call.ask_endpoint => PUTS,
+        Command::Recall(_)
+        | Command::Context(_)
+        | Command::Why(_)
+        | Command::WhyNot(_)
+        | Command::Diff(_)
+        | Command::Status
+        | Command::Topic(_)
+        | Command::Summary(_) => READS,
+        // It reads a transcript of the machine on which it is called.
+        Command::Hook(_) => Carried { right: None, ..READS },
+        Command::Remember(_) => WRITES,
+        Command::Feedback(_) => PUTS,
+        Command::Log(Log::List(_) | Log::Show { .. }) => READS,
+        Command::Log(Log::Release { .. }) => PUTS,
+        Command::Log(Log::Add(call)) => match call.idempotency_key {
+            Some(_) => PUTS,
+            None => WRITES,
+        },
+        Command::Working(Working::Get { .. } | Working::List { .. } | Working::Search { .. }) => READS,
+        Command::Working(Working::Put { .. } | Working::Rm { .. }) => PUTS,
+        // A file of a receipt, or of a text, is read where it is.
+        Command::VerifyReceipt(call)
+            if call.receipt.starts_with(ReceiptId::PREFIX) && call.text.is_none() =>
+        {
+            READS
+        }
+        Command::Forget(call) if call.receipt.is_some() => return None,
+        Command::Forget(_) => Carried { again: Again::Harmless, ..ERASES },
+        Command::Memory(MemoryVerb::Export(_) | MemoryVerb::Import(_)) => return None,
+        Command::Memory(MemoryVerb::Rows(call)) | Command::Learning(call) | Command::Preference(call) => {
+            rows(call)
+        }
+        Command::Memory(MemoryVerb::Forget { .. }) => ERASES,
+        Command::Memory(
+            MemoryVerb::Status
+            | MemoryVerb::Search(_)
+            | MemoryVerb::Entities { .. }
+            | MemoryVerb::Entity { .. }
+            | MemoryVerb::Summary(_),
+        ) => READS,
+        Command::Session(Session::List { .. } | Session::Show { .. }) => READS,
+        Command::Session(Session::Compress(_)) => WRITES,
+        Command::Session(Session::Rm { .. }) => ERASES,
+        Command::Entity(
+            Entity::List { .. } | Entity::Show { .. } | Entity::Path { .. } | Entity::Suggestions { .. },
+        ) => READS,
+        Command::Entity(Entity::Merge { .. } | Entity::Split { .. } | Entity::Rename { .. }) => WRITES,
+        Command::Entity(Entity::Forget { .. }) => ERASES,
+        Command::Fact(Fact::List { .. }) => READS,
+        Command::Fact(_) => WRITES,
+        Command::Dream(Dream { verb: Some(DreamVerb::Log { .. }), .. }) => READS,
+        Command::Dream(_) | Command::Undo(_) => WRITES,
+        _ => return None,
+    })
+}
+
+fn rows(call: &MemoryCall) -> Carried {
+    match call {
+        MemoryCall::List(_)
+        | MemoryCall::Show { .. }
+        | MemoryCall::History { .. }
+        | MemoryCall::Categories => READS,
+        MemoryCall::Archive { .. }
+        | MemoryCall::Restore { .. }
+        | MemoryCall::Reject { .. }
+        | MemoryCall::Confirm { .. }
+        | MemoryCall::Pin { .. }
+        | MemoryCall::Unpin { .. } => WRITES,
+    }
+}
+
+/// Whether an errand reads stdin, so that what it holds must go with it.
+pub(crate) fn reads_stdin(command: &Command) -> bool {
+    match command {
+        Command::Remember(call) => call.text == "-",
+        Command::Log(Log::Add(call)) => call.text == "-",
+        Command::Working(Working::Put { value, .. }) => value == "-",
+        _ => false,
+    }
+}
+
+/// Most events that the holder of a key gets at once; the routes have pages. Source: own default, some megabytes of a server.
+const MOST: usize = 10_000;
+
+/// Returns how many events an errand asks for.
+fn n_asked(command: &Command) -> usize {
+    match command {
+        Command::Recall(call) | Command::Memory(MemoryVerb::Search(call)) => call.limit.unwrap_or_default(),
+        Command::Log(Log::List(call)) => call.limit,
+        Command::Forget(call) => call.limit,
+        Command::Session(Session::List { limit }) => *limit,
+        Command::Session(Session::Show { last, .. }) => *last,
+        _ => 0,
+    }
+}
+
+/// Makes sure that the holder of a key may have a command done in the spaces that are there for him, and takes out of it what
+/// is about his machine or would tell of this one.
+///
+/// # Errors
+/// What he is told in place of an answer; of a space that he must not know the same as of one that is not there.
+pub(crate) async fn grant(
+    holder: &Principal,
+    spaces: &Spaces,
+    (global, command): (&mut Global, &Command),
+) -> Result<(), Refused> {
+    if global.db.is_some() || global.config.is_some() {
+        return Err(Refused::Wrong("--db and --config name files of the machine of the server".to_owned()));
+    }
+    let right = carried(command).and_then(|carried| carried.right).ok_or(Refused::Other)?;
+    if n_asked(command) > MOST {
+        return Err(Refused::Wrong(format!("at most {MOST} are given at once; the routes have pages")));
+    }
+    let named = global.space.as_deref().unwrap_or_default();
+    let mut first = None;
+    for name in named.split(',').map(str::trim) {
+        let space = SpaceId::new(name).ok().filter(|space| holder.knows(space));
+        let space = space.ok_or_else(|| Refused::NoSpace(name.to_owned()))?;
+        first.get_or_insert(space);
+    }
+    if !holder.may(right) {
+        return Err(Refused::Right(right));
+    }
+    // The command line says everything in the user's own name.
+    if right != Right::Read && holder.class == Class::Agent {
+        return Err(Refused::AppKey);
+    }
+    // Only what stores something makes a space.
+    if right != Right::Write
+        && let Some(space) = first
+        && spaces.open(&space).await.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    {
+        return Err(Refused::NoSpace(space.to_string()));
+    }
+    global.verbose = 0;
+    global.for_all = true;
+    global.folder = None;
+    global.is_afar = true;
+    Ok(())
+}

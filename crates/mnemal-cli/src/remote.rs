@@ -1,0 +1,377 @@
+//! A server that is named by its address: a command is an errand there, and no file is opened here.
+//!
+//! The same code answers as beside a server of the same user, so that texts, documents and exit codes are those of a command
+//! over a file. The key says which spaces are there and what may be done in them.
+
+use std::io::ErrorKind as IoKind;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use mnemal::{Error, ErrorKind};
+use mnemal_server::auth::Secret;
+use mnemal_server::http::{ERRANDS, SPACE};
+use serde_json::Value;
+
+use crate::args::{Command, Global, MemoryVerb};
+use crate::errand::{Again, Errand, Told, carried, reads_stdin};
+use crate::http::Connection;
+use crate::output::Output;
+use crate::{command, config, failure, place};
+
+/// The variable that names the server. Source: SURFACES 3.1.
+const SERVER: &str = "MNEMAL_SERVER";
+/// The variable that holds the key. Source: SURFACES 4.3.
+const KEY: &str = "MNEMAL_API_KEY";
+/// How long a connection to one address may take, and an answer that needs no work. Source: own default.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long an answer may take. Source: own default, ten times what a server gives a request by its own default.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Returns the address of the server that is named, if one is.
+pub(crate) fn named(global: &Global) -> Option<String> {
+    global.server.clone().or_else(|| place::variable(SERVER))
+}
+
+/// Has the command done by the server that is named, prints what it told, and returns the exit code; `None` when no server is
+/// named, or the command opens no space that is kept.
+pub(crate) fn through(
+    global: &Global,
+    command: &Command,
+    arguments: &[std::ffi::OsString],
+    output: &Output,
+) -> Option<u8> {
+    let url = named(global)?;
+    if matches!(command, Command::Setup(_) | Command::Demo | Command::Health(_)) {
+        return None;
+    }
+    let answered = match asked(&url, global, command, arguments) {
+        Ok(Some(answered)) => answered,
+        Ok(None) => return None,
+        Err(error) => return Some(failure::report(&error, output)),
+    };
+    Some(match answered {
+        Answered::Told(told) => {
+            let said = output.pass_on(&told.out, &told.err);
+            said.map_or_else(|error| failure::report(&error, output), |()| told.code)
+        }
+        Answered::Refused(status, problem) => refused(status, &problem, output),
+    })
+}
+
+/// Asks a server whether it is ready, and returns what it says of itself: a JSON document.
+///
+/// # Errors
+/// `Unavailable` when it is not, or cannot be reached; as an address that is none.
+pub(crate) fn is_ready(url: &str) -> Result<String> {
+    let server = Server::named(url)?;
+    let mut connection = server.connected(CONNECT)?;
+    let answered = connection
+        .send(&server.head("GET", "/health/ready", "", 0), b"")
+        .and_then(|()| connection.answer())
+        .map_err(|cause| server.unreachable(cause))?;
+    match answered {
+        (200, body) => Ok(String::from_utf8_lossy(&body).into_owned()),
+        (status, _) => {
+            let what = format!("the server {url} is not ready: it answers {status}");
+            Err(Error::new(ErrorKind::Unavailable, what).into())
+        }
+    }
+}
+
+/// Whether a server that did not answer may answer later.
+pub(crate) fn may_come(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unavailable)
+}
+
+/// What a server answers.
+enum Answered {
+    Told(Told),
+    /// The status, and the problem document.
+    Refused(u16, Value),
+}
+
+/// Asks the server; `None` when memory is switched off here, and nothing is to be kept anywhere.
+fn asked(
+    url: &str,
+    global: &Global,
+    command: &Command,
+    arguments: &[std::ffi::OsString],
+) -> Result<Option<Answered>> {
+    let server = Server::named(url)?;
+    let Some(again) = carried(command).filter(|carried| carried.right.is_some()).map(|carried| carried.again)
+    else {
+        let why = why_not(command);
+        return Err(Error::invalid(format!("a server ({url}) does not do this: {why}")).into());
+    };
+    if global.db.is_some() || global.config.is_some() {
+        let what = format!("{url} has its own files and settings; leave --db and --config out");
+        return Err(Error::invalid(what).into());
+    }
+    if !config::is_on(global)? {
+        return Ok(None);
+    }
+    let arguments = arguments.iter().skip(1).map(|one| one.to_str().map(str::to_owned));
+    let arguments = arguments.collect::<Option<Vec<String>>>();
+    let arguments = arguments.ok_or_else(|| Error::invalid("the command line is not UTF-8"))?;
+    let spaces: Vec<String> = place::names(global)?.iter().map(ToString::to_string).collect();
+    let stdin =
+        if reads_stdin(command) { Some(command::text_or_stdin("-".to_owned(), global)?) } else { None };
+    let errand = Errand { terms: String::new(), arguments, space: spaces.join(","), folder: None, stdin };
+    let key = server.key()?;
+    let first = spaces.first().map(String::as_str).unwrap_or_default();
+    let (status, body) = server.ask(&serde_json::to_vec(&errand)?, first, key.as_ref(), again)?;
+    let no_server =
+        || Error::new(ErrorKind::Unavailable, format!("{url} does not answer as a server of mnemal"));
+    if status == 200 {
+        let told = serde_json::from_slice(&body).map_err(|cause| no_server().because(cause))?;
+        return Ok(Some(Answered::Told(told)));
+    }
+    let problem: Value = serde_json::from_slice(&body).map_err(|cause| no_server().because(cause))?;
+    if problem.get("code").is_none() {
+        return Err(no_server().into());
+    }
+    Ok(Some(Answered::Refused(status, problem)))
+}
+
+/// Says why a command is none for a server.
+fn why_not(command: &Command) -> &'static str {
+    match command {
+        Command::Mcp(_) => "clients of the protocol reach the server themselves, at /mcp/SPACE",
+        Command::Hook(_) => "a hook reads transcripts of this machine",
+        Command::Forget(_) => "--receipt writes a file; leave it out, the answer has what was erased",
+        Command::Import(_)
+        | Command::Ingest(_)
+        | Command::Export(_)
+        | Command::Graph(_)
+        | Command::VerifyReceipt(_)
+        | Command::MemoryTool
+        | Command::Memory(MemoryVerb::Export(_) | MemoryVerb::Import(_)) => {
+            "it reads or writes a file or a stream here; its route in /openapi.json takes and gives it"
+        }
+        _ => "it works on the files or the settings of an installation; run it on the machine of the server",
+    }
+}
+
+/// Tells what the server refused, and returns the exit code.
+fn refused(status: u16, problem: &Value, output: &Output) -> u8 {
+    if output.is_machine() {
+        output.talk(&problem.to_string());
+    } else {
+        let part = |name: &str| problem.get(name).and_then(Value::as_str);
+        let detail = part("detail").or_else(|| part("title")).unwrap_or("it does not say why");
+        let hint = if status == 401 { format!("; {KEY} must hold one") } else { String::new() };
+        output.talk(&format!("error: the server refuses: {detail}{hint}"));
+    }
+    code(status)
+}
+
+/// Returns the exit code of a status.
+fn code(status: u16) -> u8 {
+    let kind = match status {
+        401 | 403 => return failure::NOT_ALLOWED,
+        404 => ErrorKind::NotFound,
+        409 => ErrorKind::Conflict,
+        429 | 502..=504 => ErrorKind::Unavailable,
+        400..=499 | 501 => ErrorKind::Invalid,
+        _ => ErrorKind::Internal,
+    };
+    failure::code(kind)
+}
+
+/// Where a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Server {
+    /// The address as it was named.
+    url: String,
+    /// Host and port as they stand in the address.
+    authority: String,
+    host: String,
+    port: u16,
+    /// What stands before every path, for a server behind another one.
+    prefix: String,
+}
+
+impl Server {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// `Unsupported` for another scheme than `http`, `Invalid` for what is no address of a server.
+    fn named(url: &str) -> Result<Self> {
+        let Some(rest) = url.strip_prefix("http://") else {
+            let what = "a server is named as http://HOST:PORT; for one behind TLS lead a tunnel to it";
+            return Err(Error::new(ErrorKind::Unsupported, format!("{url:?}: {what}")).into());
+        };
+        let wrong = || Error::invalid(format!("{url:?} is no address of a server: http://HOST:PORT"));
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_plain =
+            |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#@\"".contains(&byte));
+        if !is_plain(rest) {
+            return Err(wrong().into());
+        }
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| wrong())?),
+            _ => (authority, 80),
+        };
+        // An address with colons stands in brackets.
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let host = bare.or_else(|| Some(host).filter(|host| !host.contains(':'))).ok_or_else(wrong)?;
+        if host.is_empty() || port == 0 {
+            return Err(wrong().into());
+        }
+        let path = path.trim_end_matches('/');
+        let prefix = if path.is_empty() { String::new() } else { format!("/{path}") };
+        Ok(Self { url: url.to_owned(), authority: authority.to_owned(), host: host.to_owned(), port, prefix })
+    }
+
+    /// Returns the key that the server is shown: the one of the environment, else for one on this machine the local one, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no key.
+    fn key(&self) -> Result<Option<Secret>> {
+        if let Some(text) = place::variable(KEY) {
+            let wrong = || Error::invalid(format!("{KEY} holds no key; one begins with mnk_"));
+            return Ok(Some(Secret::parse(&text).ok_or_else(wrong)?));
+        }
+        let ip = self.host.parse::<std::net::IpAddr>();
+        if self.host != "localhost" && !ip.is_ok_and(|ip| ip.is_loopback()) {
+            return Ok(None);
+        }
+        let file = place::local_key_file()?;
+        match std::fs::read_to_string(&file) {
+            Ok(text) => Ok(Secret::parse(&text)),
+            Err(cause) if cause.kind() == IoKind::NotFound => Ok(None),
+            Err(cause) => Err(cause).with_context(|| format!("cannot read {}", file.display())),
+        }
+    }
+
+    /// Sends an errand, and returns the status and the body of what is answered.
+    ///
+    /// # Errors
+    /// `Unavailable` when the server cannot be reached, or breaks off.
+    fn ask(&self, errand: &[u8], space: &str, key: Option<&Secret>, again: Again) -> Result<(u16, Vec<u8>)> {
+        let key = key.map(|key| format!("authorization: Bearer {}\r\n", key.expose())).unwrap_or_default();
+        let head = format!("{SPACE}: {space}\r\n{key}content-type: application/json\r\n");
+        let mut server = self.connected(PATIENCE)?;
+        let sent = server.send(&self.head("POST", ERRANDS, &head, errand.len()), errand);
+        // A server that takes no more may have said why.
+        match (server.answer(), sent) {
+            (Ok(answered), _) => Ok(answered),
+            (Err(cause), _) if cause.kind() == IoKind::InvalidData => Err(self.unreachable(cause)),
+            (Err(cause), Ok(())) => {
+                let then = match again {
+                    Again::Harmless => "say it again",
+                    Again::Twice => "look whether it is done, then say it again",
+                };
+                let what = format!("the server {} broke off: {then}", self.url);
+                Err(Error::new(ErrorKind::Unavailable, what).because(cause).into())
+            }
+            (Err(_), Err(cause)) => Err(self.unreachable(cause)),
+        }
+    }
+
+    /// Writes the head of a request.
+    fn head(&self, method: &str, path: &str, more: &str, length: usize) -> String {
+        let Self { authority, prefix, .. } = self;
+        format!(
+            "{method} {prefix}{path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n{more}content-length: {length}\r\n\r\n"
+        )
+    }
+
+    fn unreachable(&self, cause: std::io::Error) -> anyhow::Error {
+        let what = format!("cannot reach the server {}", self.url);
+        Error::new(ErrorKind::Unavailable, what).because(cause).into()
+    }
+
+    /// Connects to the first address of the server that answers; what is read and written then takes at most so long.
+    ///
+    /// # Errors
+    /// `Unavailable` when none answers.
+    fn connected(&self, patience: Duration) -> Result<Connection<TcpStream>> {
+        let connected = || {
+            let stream = self.first()?;
+            stream.set_read_timeout(Some(patience))?;
+            stream.set_write_timeout(Some(patience))?;
+            Ok(Connection::new(stream))
+        };
+        connected().map_err(|cause| self.unreachable(cause))
+    }
+
+    fn first(&self) -> std::io::Result<TcpStream> {
+        let mut failed = IoKind::AddrNotAvailable.into();
+        for address in (self.host.as_str(), self.port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, CONNECT) {
+                Ok(stream) => return Ok(stream),
+                Err(cause) => failed = cause,
+            }
+        }
+        Err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_host_perhaps_a_port_and_what_stands_before_paths() {
+        for (url, authority, host, port, prefix) in [
+            ("http://127.0.0.1:6767", "127.0.0.1:6767", "127.0.0.1", 6767, ""),
+            ("http://memory.example/", "memory.example", "memory.example", 80, ""),
+            ("http://[::1]:6767/", "[::1]:6767", "::1", 6767, ""),
+            ("http://[::1]", "[::1]", "::1", 80, ""),
+            ("http://localhost:80/a/b/", "localhost:80", "localhost", 80, "/a/b"),
+        ] {
+            let read = Server::named(url).unwrap();
+            let expect = (authority, host, port, prefix);
+            assert_eq!((&*read.authority, &*read.host, read.port, &*read.prefix), expect, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for url in [
+            "",
+            "127.0.0.1:6767",
+            "https://memory.example",
+            "unix:/run/x",
+            "http://",
+            "http:///path",
+            "http://:6767",
+            "http://host:",
+            "http://host:0",
+            "http://host:70000",
+            "http://::1:6767",
+            "http://user@host",
+            "http://host\r\nx: y",
+            "http://host/?a",
+        ] {
+            let error = Server::named(url).unwrap_err();
+            assert_eq!(
+                failure::code(error.downcast_ref::<Error>().unwrap().kind()),
+                failure::USAGE,
+                "{url:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_status_has_the_exit_code_of_its_kind() {
+        for (status, expect) in [
+            (400, 2),
+            (401, 4),
+            (403, 4),
+            (404, 3),
+            (409, 5),
+            (413, 2),
+            (415, 2),
+            (429, 7),
+            (500, 1),
+            (501, 2),
+            (503, 7),
+        ] {
+            assert_eq!(code(status), expect, "{status}");
+        }
+    }
+}
