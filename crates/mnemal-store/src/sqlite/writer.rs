@@ -30,14 +30,10 @@ const GROUP_BYTES: usize = 1 << 20;
 /// Source: own default; three times 5 s is the deadline of a write.
 pub(super) const ATTEMPTS: usize = 3;
 
-/// Jobs between two looks at how long the write-ahead log is, while nobody waits; a job writes some hundred pages at most.
+/// Jobs between two looks at how long the write-ahead log is: between two of them it grows by less than its limit.
 ///
-/// Source: own default; a look is a trip to the connection and back.
-const LOOK_EVERY: u64 = 4;
-/// Jobs from which on it is looked at although somebody waits.
-///
-/// Source: own default; between two looks the log grows by less than its limit.
-const LOOK_AT_LAST: u64 = 16;
+/// Source: own default; a job writes some hundred pages at most, and a look is a trip to the connection and back.
+const LOOK_EVERY: u64 = 16;
 
 pub(super) const BEGIN: &str = "begin immediate";
 pub(super) const COMMIT: &str = "commit";
@@ -114,8 +110,7 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
                     return;
                 }
             }
-            let wait = if next.is_none() && queue.is_empty() { LOOK_EVERY } else { LOOK_AT_LAST };
-            writer.look(wait).await;
+            writer.look().await;
         }
         // Nobody is left to hear whether this worked; the next open finds the write-ahead log.
         drop(writer.close().await);
@@ -200,7 +195,7 @@ impl Writer {
             match timeout_at(due, queue.recv()).await {
                 Ok(Some(Job::Append(first))) => {
                     let other = self.group(first, queue).await;
-                    self.look(LOOK_AT_LAST).await;
+                    self.look().await;
                     if other.is_some() {
                         return other;
                     }
@@ -241,10 +236,10 @@ impl Writer {
         }
     }
 
-    /// Looks after so many jobs whether the write-ahead log has become long.
-    async fn look(&mut self, after: u64) {
+    /// Looks after some jobs whether the write-ahead log has become long.
+    async fn look(&mut self) {
         self.unseen += 1;
-        if self.unseen >= after
+        if self.unseen >= LOOK_EVERY
             && let Some(ready) = &mut self.ready
         {
             self.unseen = 0;

@@ -134,7 +134,8 @@ pub async fn what_was_shown_rests_on_what_it_rested_on_last(storage: &Storage) -
         }
         storage.receipts.put(&shown).await?;
         let seen = storage.receipts.seen(&session).await?;
-        let rests_on: Vec<EventId> = seen.items.iter().map(|item| item.sources[0].event).collect();
+        let rests_on: Vec<EventId> =
+            seen.items.iter().flat_map(|item| &item.sources).map(|source| source.event).collect();
         assert_eq!(rests_on, [event]);
     }
     Ok(())
