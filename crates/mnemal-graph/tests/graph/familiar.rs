@@ -70,7 +70,7 @@ fn told(life: &Life) -> Vec<Familiar> {
         reader: ModelReader::new(consultant, Arc::<Listening>::clone(&extractor)),
         batch: NonZeroUsize::new(20).unwrap(),
     };
-    let mut permit = BackgroundPermit::issue(20, TokenCount(1_000));
+    let mut permit = mnemal_testkit::permit(20);
     now(pass.run(&mut permit)).unwrap();
     extractor.0.lock().unwrap().clone()
 }
