@@ -16,6 +16,8 @@ const EXTRA: &str = "mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/tokens-exact";
 const HEAVY: &[&str] = &["axum", "hnsw_rs", "hyper", "reqwest", "rmcp", "sqlx", "tokio"];
 /// Kinds of crates that do no input or output and start no thread.
 const PURE_KINDS: &[&str] = &["core", "text", "extract", "layer", "reading-layer"];
+/// Kinds of crates that a host may take one by one.
+const LAYER_KINDS: &[&str] = &["text", "extract", "layer", "reading-layer"];
 /// The layer that owns a runtime, and is therefore not pure.
 const WITH_RUNTIME: &str = "mnemal-dream";
 const WASM: &str = "wasm32-unknown-unknown";
@@ -32,6 +34,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("doc", "examples in documents, and documents without warnings", document),
     ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),
     ("features", "each library without its default features", features),
+    ("alone", "each layer passes its tests by itself", alone),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
     ("examples", "each example outside the workspace, with its tests", examples),
     ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
@@ -189,6 +192,22 @@ fn features(run: &mut Run) -> Result<()> {
     Ok(())
 }
 
+/// One layer at a time, without its default features and with those of nobody else: what it needs it asks for itself.
+fn alone(run: &mut Run) -> Result<()> {
+    let names: Vec<String> = layers(&run.packages).map(|package| package.name.clone()).collect();
+    for name in names {
+        let arguments = ["test", "--quiet", "-p", &name, "--no-default-features", "--lib", "--tests"];
+        counted(run, &name, &Line::new("cargo", &arguments))?;
+    }
+    Ok(())
+}
+
+fn layers(packages: &[Package]) -> impl Iterator<Item = &Package> {
+    let is_layer =
+        |package: &&Package| package.kind.as_deref().is_some_and(|kind| LAYER_KINDS.contains(&kind));
+    packages.iter().filter(is_layer)
+}
+
 fn isolation(run: &mut Run) -> Result<()> {
     for package in pure(&run.packages) {
         let arguments = ["tree", "-p", &package.name, "-e", "normal", "--prefix", "none", "-f", "{p}"];
@@ -290,15 +309,32 @@ mod tests {
         assert_eq!(packages_of("a v1\nb v1\na v1 (*)\n"), 2);
     }
 
-    #[test]
-    fn the_layer_with_a_runtime_is_not_pure() {
-        let package = |name: &str, kind: &str| Package {
+    fn package(name: &str, kind: &str) -> Package {
+        Package {
             name: name.to_owned(),
             kind: Some(kind.to_owned()),
             folder: format!("crates/{name}"),
             dependencies: Vec::new(),
             is_library: true,
-        };
+        }
+    }
+
+    // proves: NB-96 (each layer passes its tests alone)
+    #[test]
+    fn each_layer_is_tested_alone() {
+        assert!(STEPS.iter().any(|(name, ..)| *name == "alone"));
+        let all = packages(&crate::workspace::root()).unwrap();
+        let names: Vec<&str> = layers(&all).map(|package| package.name.as_str()).collect();
+        for part in
+            ["events", "extract", "graph", "summaries", "learnings", "context", "recall", "working", "dream"]
+        {
+            assert!(names.contains(&format!("mnemal-{part}").as_str()), "{part}: {names:?}");
+        }
+        assert!(layers(&[package("mnemal", "engine")]).next().is_none(), "what puts them together");
+    }
+
+    #[test]
+    fn the_layer_with_a_runtime_is_not_pure() {
         let all = [
             package("mnemal-dream", "layer"),
             package("mnemal-context", "layer"),

@@ -56,6 +56,7 @@ const RULES: &[(&str, Rule)] = &[
     ("lints", manifest::workspace_lints),
     ("sorted", manifest::sorted_dependencies),
     ("crate-list", manifest::crate_list),
+    ("suites", manifest::suite_of_each_crate),
     ("packages", manifest::package_count),
     ("essay", naming::document_of_each_file),
     ("names", naming::file_names),

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -52,4 +54,51 @@ fn a_cycle_is_shown_run_and_taken_back() {
     let again = json(&home, &["dream"]);
     assert_eq!(again["refused"][0]["refused"], "taken_back");
     assert_eq!(json(&home, &["dream", "log"])["cycles"].as_array().unwrap().len(), 2);
+}
+
+// proves: AD-63
+#[test]
+fn a_look_at_any_derivation_leaves_the_space_byte_for_byte_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    for (file, text) in
+        [("own.jsonl", "My sister Anna Berg lives in Oslo."), ("chat.jsonl", "The boat is in Horten")]
+    {
+        let line = serde_json::json!({"id": file, "conv": "c", "ts": "2025-06-03T10:00:00", "speaker": "Ana", "text": text});
+        std::fs::write(home.path().join(file), format!("{line}\n")).unwrap();
+    }
+    for settled in [
+        &["import", "--own-history", "own.jsonl"][..],
+        &["remember", "The lift is loud."],
+        &["remember", "The lift is loud."],
+        // Layers that are behind the log catch up when they are read, whoever reads them.
+        &["entity", "list"],
+        &["summary", "root"],
+    ] {
+        assert_eq!(run(&home, settled).0, 0, "{settled:?}");
+    }
+    let files = || -> BTreeMap<PathBuf, Vec<u8>> {
+        let all = std::fs::read_dir(home.path().join("data/spaces")).unwrap();
+        let paths = all.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    };
+    let before = files();
+    assert!(before.keys().any(|path| path.extension().is_some_and(|end| end == "db")), "{:?}", before.keys());
+    for (look, shows) in [
+        (&["dream", "--dry-run"][..], "1 operations would be done"),
+        (&["rebuild", "--check"], "graph       equal"),
+        (&["rebuild", "--layer", "graph", "--dry-run"], "graph       equal"),
+        (&["import", "--dry-run", "chat.jsonl"], "would have imported 1 events"),
+        (&["forget", "--query", "lift", "--dry-run"], "would erase: 2 event(s), 2 note(s)"),
+        (&["memory", "forget", "Anna Berg", "--dry-run"], "would erase: 1 event(s)"),
+        (&["reindex", "--embeddings", "--dry-run"], "0 events have no vector"),
+        (&["fact", "add", "Anna Berg", "likes", "tea", "--dry-run"], "would be: Anna Berg"),
+    ] {
+        let (code, said) = run(&home, look);
+        assert_eq!(code, 0, "{look:?}: {said}");
+        assert!(said.contains(shows), "{look:?}: {said}");
+        let after = files();
+        let changed: Vec<&PathBuf> =
+            after.keys().filter(|path| after.get(*path) != before.get(*path)).collect();
+        assert!(changed.is_empty() && after.len() == before.len(), "{look:?} changed {changed:?}");
+    }
 }

@@ -130,6 +130,28 @@ fn two_become_one_and_two_again_and_a_name_is_chosen_and_taken_back() {
     assert_eq!(run(&home, &["entity", "show", "Robert Lund"]).0, 3);
 }
 
+// proves: NB-05 (shown with the rest), RB-72 (shown with the rest)
+#[test]
+fn an_entity_is_shown_with_its_description_and_what_a_host_keeps_of_it() {
+    let home = tempfile::tempdir().unwrap();
+    said(&home, &["My sister Anna likes sailing."]);
+    let shown = || read(&home, &["entity", "show", "Anna", "--json"]);
+    assert_eq!((&shown()["description"], &shown()["metadata"]), (&Value::Null, &json!({})));
+    for (predicate, value) in [("description", "A bassoonist of the town orchestra."), ("crm_id", "A-17")] {
+        read(&home, &["fact", "add", "Anna", predicate, value, "--json"]);
+    }
+    let anna = shown();
+    assert_eq!(anna["description"], "A bassoonist of the town orchestra.");
+    assert_eq!(anna["metadata"], json!({"crm_id": "A-17"}));
+    let fields =
+        ["id", "name", "type", "aliases", "source_event_ids", "event_count", "first_seen", "last_seen"];
+    for field in fields.into_iter().chain(["created_at"]) {
+        assert!(!anna[field].is_null(), "{field}: {anna}");
+    }
+    let (_, page) = run(&home, &["entity", "show", "Anna"]);
+    assert_eq!(page.lines().nth(1), Some("A bassoonist of the town orchestra."), "{page}");
+}
+
 #[test]
 fn a_fact_is_added_ended_rejected_and_taken_back() {
     let home = tempfile::tempdir().unwrap();

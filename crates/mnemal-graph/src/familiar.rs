@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use mnemal_core::{AsOf, Entity, EntityFilter, EntityId, EventId, Familiar, Result, Timestamp};
+use mnemal_core::{AsOf, Entity, EntityFilter, EntityId, EntityKind, EventId, Familiar, Result, Timestamp};
 use mnemal_text::fold;
 
 use crate::{Graph, Sightings, Topic};
@@ -14,6 +14,17 @@ const ENTITIES: usize = 10;
 const TOPICS: usize = 5;
 /// First letter of the blocks of Chinese and Japanese scripts, which are written without blanks. Source: Unicode, CJK Radicals.
 const WITHOUT_BLANKS: char = '\u{2e80}';
+/// Characters of the shortest part of a name that may stand for it. Source: RB-74.
+const SHORTEST_PART: usize = 3;
+
+/// How some texts name somebody or something; the more of a name they say, the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Naming {
+    Not,
+    /// By one word of the name of a person: `Anna` for `Anna Berg`.
+    InPart,
+    Whole,
+}
 
 /// Everything with a name, and what is talked about, loaded once to choose from.
 #[derive(Debug)]
@@ -39,15 +50,22 @@ impl Graph {
 }
 
 impl Acquaintance {
-    /// Returns at most ten entities and five topics: those that the texts name first, then those that were named last.
+    /// Returns at most ten entities and five topics: those that the texts name first, people of whom they say a part of the name
+    /// behind them, then those that were named last.
     pub(crate) fn of(&self, texts: &[&str]) -> Familiar {
         let texts: Vec<String> = texts.iter().map(|text| words(text)).collect();
         let is_named = |name: &str| texts.iter().any(|text| says(text, name));
         let last_at = |seen: Option<&Sightings>| seen.map(|seen| seen.last_at);
         let mut entities: Vec<&Entity> = self.entities.iter().collect();
         entities.sort_by_cached_key(|entity| {
-            let is_named = entity.names.iter().any(|name| is_named(&name.text));
-            Reverse((is_named, last_at(self.seen.get(&entity.id)), Reverse(entity.id)))
+            let naming = if entity.names.iter().any(|name| is_named(&name.text)) {
+                Naming::Whole
+            } else if entity.names.iter().flat_map(|name| parts(entity.kind, &name.text)).any(is_named) {
+                Naming::InPart
+            } else {
+                Naming::Not
+            };
+            Reverse((naming, last_at(self.seen.get(&entity.id)), Reverse(entity.id)))
         });
         entities.truncate(ENTITIES);
         let is_told = |id: EntityId| entities.iter().any(|entity| entity.id == id);
@@ -70,6 +88,14 @@ impl Acquaintance {
 /// Returns the event that gave the name by which an entity is shown.
 fn giver(entity: &Entity) -> Option<EventId> {
     entity.names.iter().find(|name| name.text == entity.name).map(|name| name.source)
+}
+
+/// Returns the words of a name that may stand for a person; none for anything else, whose words mean other things too.
+fn parts(kind: EntityKind, name: &str) -> impl Iterator<Item = &str> {
+    let is_long = |word: &&str| word.chars().nth(SHORTEST_PART - 1).is_some();
+    let is_name = |word: &&str| word.starts_with(char::is_uppercase);
+    let words = name.split_whitespace().filter(move |_| kind == EntityKind::Person);
+    words.filter(is_long).filter(is_name)
 }
 
 /// Whether folded words have a name: whole words, apart from scripts that are written without blanks.

@@ -45,11 +45,38 @@ const FAMILIES: &[(&str, Kind, &str)] = &[
         "Events by which a layer of the open spaces is behind the log, at most.",
     ),
     ("mnemal_degraded", Kind::Gauge, "Whether a layer of an open space does not answer in full."),
+    (
+        "mnemal_dream_last_cycle",
+        Kind::Gauge,
+        "Numbers of the last cycles over the notes, of the open spaces together.",
+    ),
+    ("mnemal_dream_last_cycle_duration_seconds", Kind::Gauge, "Time of the longest of these cycles."),
     ("mnemal_jobs_total", Kind::Counter, "Background jobs that ended."),
     ("mnemal_redactions_total", Kind::Counter, "Secrets that were replaced before anything was stored."),
     ("mnemal_quarantined_total", Kind::Counter, "Events that were stored and held back."),
     ("mnemal_near_duplicates_total", Kind::Counter, "Notes that said nearly what was known."),
     ("mnemal_forget_total", Kind::Counter, "Calls to forget."),
+];
+
+/// Families that are made anew of the open spaces at every look.
+const OF_SPACES: [&str; 4] = [
+    "mnemal_degraded",
+    "mnemal_layer_behind",
+    "mnemal_dream_last_cycle",
+    "mnemal_dream_last_cycle_duration_seconds",
+];
+/// The numbers of a cycle that are told, by their names in the ledger, beside its time. Source: FEATURES AD-54.
+const OF_A_CYCLE: [&str; 10] = [
+    "live",
+    "reviewed",
+    "created_since",
+    "merged",
+    "repaired",
+    "rejected",
+    "archived",
+    "protected",
+    "model_calls",
+    "tokens",
 ];
 
 /// Everything that is counted.
@@ -114,11 +141,22 @@ impl Metrics {
         distribution.sum += value;
     }
 
-    /// Begins to look at the layers of the open spaces.
+    /// Begins to look at the open spaces.
     pub(crate) fn no_health(&self) {
-        self.counted()
-            .numbers
-            .retain(|(name, _), _| !["mnemal_degraded", "mnemal_layer_behind"].contains(name));
+        self.counted().numbers.retain(|(name, _), _| !OF_SPACES.contains(name));
+    }
+
+    /// Adds the numbers of the last cycle of an open space.
+    pub(crate) fn cycle(&self, counts: &BTreeMap<String, u64>) {
+        let of = |name: &str| counts.get(name).copied().unwrap_or_default() as f64;
+        let mut counted = self.counted();
+        for number in OF_A_CYCLE {
+            let labels = written(&[("number", number)]);
+            *counted.numbers.entry(("mnemal_dream_last_cycle", labels)).or_default() += of(number);
+        }
+        let key = ("mnemal_dream_last_cycle_duration_seconds", Labels::new());
+        let longest = counted.numbers.entry(key).or_default();
+        *longest = longest.max(of("ms") / 1_000.0);
     }
 
     /// Adds how the layers of an open space are; of several spaces the worst counts.

@@ -37,6 +37,7 @@ impl Engine {
     /// asked for does not wait for its time, and what had stopped is looked at again. Nothing is deleted, and everything can be
     /// taken back by [`Memory::undoing`].
     /// A language model that is configured is asked too, also by a dry run; cycles that nobody asked for do not wait for one.
+    /// A dry run writes what a model has cost and answered, what layers catch up with, as for any reading, and nothing else.
     ///
     /// # Errors
     /// `Conflict` when another process does background work now; `Unsupported` without notes or a log.

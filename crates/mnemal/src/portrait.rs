@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AsOf, Because, Degraded, Entity, EntityId, Event, EventId, Fact, FactStatus, Fragment, Gaps, Importance,
-    Label, Level, Producer, ReceiptId, RecordRef, Result, Score, Section, Source, Span, Speaker, Timestamp,
-    TokenCount, Trust, Value, Zone,
+    Act, AsOf, Because, Degraded, Entity, EntityId, Event, EventId, Fact, FactStatus, Fragment, Gaps,
+    Importance, Label, Level, Producer, ReceiptId, RecordRef, Result, Score, Section, Source, Span, Speaker,
+    Timestamp, TokenCount, Trust, Value, Zone,
 };
 use mnemal_graph::{Graph, Sightings, Together, said};
 
+use crate::decide::is_shipped;
 use crate::memory::Memory;
 use crate::quote;
 
@@ -290,10 +291,45 @@ fn whole(event: &Event) -> Option<Sentence> {
     })
 }
 
+/// The predicate under which a host or an extractor says in words what somebody or something is. Source: NB-05.
+const DESCRIPTION: &str = "description";
+
 /// Most sentences in the line of a fact; the newest are taken. Source: own choice, a line of a block.
 const QUOTED: usize = 2;
 
 impl Portrait {
+    /// Returns in words what it is: the newest that a host decided, or an extractor read, under the predicate `description`.
+    ///
+    /// They are somebody's words and no instruction: the fact among [`facts`](Self::facts) says whose.
+    pub fn description(&self) -> Option<&str> {
+        self.own().remove(DESCRIPTION)
+    }
+
+    /// Returns what a host keeps of it: for each predicate of the space's own the newest value that holds, without the
+    /// description. All values are among [`facts`](Self::facts).
+    pub fn metadata(&self) -> BTreeMap<&str, &str> {
+        let mut own = self.own();
+        let _description = own.remove(DESCRIPTION);
+        own
+    }
+
+    /// Returns the newest value of each predicate that is not shipped, of what holds and nobody doubts.
+    fn own(&self) -> BTreeMap<&str, &str> {
+        let is_meant = |fact: &Fact| {
+            fact.subject == self.entity.id
+                && fact.status == FactStatus::Active
+                && fact.act == Act::Assert
+                && fact.topic.is_none()
+                && !is_shipped(&fact.predicate)
+        };
+        let newest =
+            |fact: &Fact| fact.supports.iter().map(|support| (support.occurred_at, support.source)).max();
+        let mut told: Vec<&Told> = self.facts.iter().filter(|told| is_meant(&told.fact)).collect();
+        told.sort_by_cached_key(|told| (newest(&told.fact), told.fact.id));
+        // Of those with one key the last one stays.
+        told.into_iter().map(|told| (told.fact.predicate.as_str(), told.object.as_str())).collect()
+    }
+
     /// Returns who it is as a line: name, kind, roles, other names, and how often it was named.
     pub fn line(&self) -> String {
         let entity = &self.entity;

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use mnemal::{
-    Act, AsOf, Builder, Cardinality, Confidence, Deed, DreamRun, Engine, ErrorKind, ExtractedFact,
-    Extraction, Extractor, InstallationKey, Layer, Memory, Message, Object, Predicate, Producer, RuleId,
-    Scope, SessionId, SpaceId, Span, Subject, Timestamp, Trust, Utterance, Zone,
+    Act, AsOf, Builder, Cardinality, Confidence, Decision, Deed, DreamRun, Engine, ErrorKind, ExtractedFact,
+    Extraction, Extractor, FactChoice, FactDecision, InstallationKey, Layer, Memory, Message, Object,
+    Predicate, Producer, RuleId, Scope, Selector, SessionId, SpaceId, Span, Subject, Timestamp, Trust,
+    Utterance, Value, Zone,
 };
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::Chain;
@@ -181,6 +182,46 @@ async fn say(memory: &Memory, on: i64, who: &str, text: String) {
     let session = SessionId::new(format!("s-{who}")).unwrap();
     let _ack =
         memory.log(Message::user(text).session(session).occurred_at(day(on), Zone::utc())).await.unwrap();
+}
+
+// proves: NB-05 (a description, told by an extractor or the host), RB-72 (what a host keeps of an entity)
+#[tokio::test]
+async fn an_entity_is_described_and_keeps_what_a_host_notes_as_facts_of_its_own_predicates() {
+    let memory = lined();
+    let told = async || {
+        let portrait = memory.portrait("Anna", present()).await.unwrap().value;
+        let own = portrait.metadata().into_iter().map(|(name, value)| format!("{name}={value}"));
+        (portrait.description().map(str::to_owned), own.collect::<Vec<_>>().join(" "), portrait.facts.len())
+    };
+    let is = |said: Option<&str>, own: &str, facts: usize| (said.map(str::to_owned), own.to_owned(), facts);
+    say(&memory, 1, "a", "Anna likes tea\nBen badge 3".to_owned()).await;
+    assert_eq!(
+        told().await,
+        is(None, "", 1),
+        "what everybody may say is no metadata, nor what is said of another"
+    );
+    say(&memory, 2, "a", "Anna description bassoonist\nAnna badge 17\nAnna desk 4".to_owned()).await;
+    say(&memory, 3, "a", "Anna badge 18".to_owned()).await;
+    assert_eq!(told().await, is(Some("bassoonist"), "badge=18 desk=4", 5));
+
+    let anna = memory.portrait("Anna", present()).await.unwrap().value.entity.id;
+    let decided = async |predicate: &str, value: &str, choice: FactChoice| {
+        let object = Value::Literal { text: value.to_owned(), key: mnemal::value_key(value) };
+        let predicate = Predicate::new(predicate).unwrap();
+        let fact = FactDecision { subject: anna, predicate, topic: None, object, choice };
+        memory.decide(Decision::Fact(fact)).await.unwrap().value.id
+    };
+    let add = FactChoice::Add { valid_at: None, invalid_at: None };
+    let described = decided("description", "Leads the town orchestra.", add).await;
+    assert_eq!(told().await, is(Some("Leads the town orchestra."), "badge=18 desk=4", 6));
+    let _done = memory.decide(memory.undoing(described).await.unwrap()).await.unwrap();
+    decided("badge", "18", FactChoice::Reject).await;
+    assert_eq!(told().await, is(Some("bassoonist"), "badge=17 desk=4", 4), "wrong is what was wrong");
+
+    let source = memory.portrait("Anna", present()).await.unwrap().value;
+    let source = source.facts.iter().find(|told| told.object == "bassoonist").unwrap().events();
+    assert!(memory.forget(Selector::Events(source)).await.unwrap().verified);
+    assert_eq!(told().await, is(None, "", 1), "it goes with the words that gave it");
 }
 
 // proves: NX-09.4

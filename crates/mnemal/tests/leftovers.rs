@@ -32,6 +32,8 @@ struct Reader {
     does: Mutex<Does>,
     /// The messages of each question for claims.
     asked: Mutex<Vec<Vec<String>>>,
+    /// What stood before the messages of each.
+    told: Mutex<Vec<String>>,
 }
 
 #[async_trait]
@@ -44,7 +46,8 @@ impl LanguageModel for Reader {
         permit.pay(TokenCount(100))?;
         assert_eq!(prompt.purpose, Purpose::Extract);
         let numbered = |line: &str| line.split_once(": ").map(|(_, said)| said.to_owned());
-        let (_, messages) = prompt.material.split_once("Messages:").unwrap();
+        let (told, messages) = prompt.material.split_once("Messages:").unwrap();
+        self.told.lock().unwrap().push(told.to_owned());
         let messages: Vec<String> = messages.lines().filter_map(numbered).collect();
         self.asked.lock().unwrap().push(messages.clone());
         let does = self.does.lock().unwrap().clone();
@@ -86,6 +89,7 @@ impl Space {
             model: ModelId::new("reader").unwrap(),
             does: Mutex::new(does),
             asked: Mutex::default(),
+            told: Mutex::default(),
         });
         let clock = Arc::new(ManualClock::default());
         let engine = Engine::builder()
@@ -151,6 +155,7 @@ fn evening(thing: &str) -> String {
     format!("These days the thing that makes my evening is {thing}.")
 }
 
+// proves: AD-63 (a dry run that asks a model writes what that cost, and nothing else but the answer)
 #[tokio::test(start_paused = true)]
 async fn what_a_model_finds_is_a_candidate_with_its_words_and_is_taken_back() {
     let space = Space::new(Does::Reads);
@@ -159,6 +164,11 @@ async fn what_a_model_finds_is_a_candidate_with_its_words_and_is_taken_back() {
     let dry = space.dream(DreamRun::Dry).await;
     assert_eq!(dry.accepted().count(), 1);
     assert_eq!(space.facts().await, [], "a dry run changes nothing");
+    assert_eq!(space.memory.stats().await.unwrap().head.count(), 1);
+    for book in Book::ALL {
+        let lines = space.memory.engine().dream_book(book).await.unwrap().len();
+        assert_eq!(lines, usize::from(book == Book::Call), "{book:?}");
+    }
     let cycle = space.dream(DreamRun::Asked).await;
     let found = cycle.accepted().next().unwrap();
     assert!(matches!(&found.proposal.operation.deed, Deed::Claim { turn, .. } if *turn == id));
@@ -193,6 +203,29 @@ async fn turns_are_asked_about_once_a_few_at_a_time_and_not_those_that_the_rules
     space.say(&evening("walnut")).await;
     space.dream(DreamRun::Asked).await;
     assert_eq!(space.asked().last().unwrap().as_slice(), [evening("walnut")]);
+}
+
+// proves: BA-22 (by small numbers, whom the turn names before whom was named last)
+#[tokio::test(start_paused = true)]
+async fn a_question_tells_by_number_whom_its_turns_may_mean() {
+    let space = Space::new(Does::Reads);
+    for said in ["My sister Petra Holm lives in Lyon.", "My boss Ingrid Falk lives in Turin."] {
+        space.say(said).await;
+    }
+    space.say("These days the thing that makes my evening with Petra Holm is barley.").await;
+    space.dream(DreamRun::Asked).await;
+    let told = space.model.told.lock().unwrap().clone();
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    assert!(told.starts_with("Known names:\n1: Petra Holm (person)\n2: "), "{told}");
+    let numbered = |line: &str| line.split_once(": ").is_some_and(|(number, _)| number.parse::<u8>().is_ok());
+    assert!(told.contains(": Ingrid Falk (person)\n"), "{told}");
+    assert!(
+        told.lines()
+            .skip(1)
+            .filter(|line| !line.is_empty())
+            .all(|line| numbered(line) || line == "Known topics:"),
+        "{told}"
+    );
 }
 
 // proves: DF-16

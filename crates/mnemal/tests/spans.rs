@@ -86,6 +86,7 @@ impl<S: Subscriber> Layer<S> for Lines {
     }
 }
 
+// proves: AD-54 (one line at level info, and the same in the ledger)
 #[tokio::test]
 async fn a_cycle_is_one_line_of_numbers_without_content() {
     let lines = Lines::default();

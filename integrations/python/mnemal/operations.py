@@ -147,6 +147,7 @@ Dream = TypedDict('Dream', {
 
 Entity = TypedDict('Entity', {
     "aliases": 'list[str]',
+    "created_at": 'str',
     "event_count": 'int',
     "first_seen": 'str | None',
     "id": 'str',
@@ -685,14 +686,18 @@ Path = TypedDict('Path', {
 Portrait = TypedDict('Portrait', {
     "aliases": 'list[str]',
     "company": 'list[Company]',
+    "created_at": 'str',
+    "description": 'str | None',
     "event_count": 'int',
     "facts": 'list[ToldFact]',
     "first_seen": 'str | None',
     "id": 'str',
     "last_seen": 'str | None',
+    "metadata": 'dict[str, str]',
     "name": 'str',
     "past": 'list[ToldFact]',
     "roles": 'list[str]',
+    "source_event_ids": 'list[str]',
     "type": 'str',
     "type_word": 'str | None',
 }, total=False)

@@ -242,6 +242,8 @@ export interface Dream {
 export interface Entity {
   /** Its other names. */
   aliases: Array<string>;
+  /** When it became known. */
+  created_at: string;
   /** Events that name it. */
   event_count: number;
   /** When it was first named. */
@@ -1187,6 +1189,10 @@ export interface Portrait {
   aliases: Array<string>;
   /** Who is named with it, most often first. */
   company: Array<Company>;
+  /** When it became known. */
+  created_at: string;
+  /** In words what it is: the newest fact of the predicate `description`. */
+  description?: string | null;
   /** Events that name it. */
   event_count: number;
   /** What holds. */
@@ -1197,12 +1203,16 @@ export interface Portrait {
   id: string;
   /** When it was last named. */
   last_seen?: string | null;
+  /** What a host keeps of it: the newest value of each predicate that is the space's own. */
+  metadata: Record<string, string>;
   /** How it is shown. */
   name: string;
   /** What held before. */
   past: Array<ToldFact>;
   /** What it is to others. */
   roles: Array<string>;
+  /** The events from which it is known by its names and roles, in the order in which they were read. */
+  source_event_ids: Array<string>;
   /** What it is. */
   type: string;
   /** The word for that of an extractor that knows other kinds. */

@@ -82,6 +82,22 @@ pub(super) fn crate_list(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// Each crate has tests of its own.
+pub(super) fn suite_of_each_crate(tree: &Tree) -> Vec<Finding> {
+    let crates = tree.packages.iter().filter(|package| package.folder.starts_with("crates/"));
+    crates
+        .filter(|package| {
+            let folder = format!("{}/", package.folder);
+            !tree.rust_files().any(|file| file.path.starts_with(&folder) && has_test(file))
+        })
+        .map(|package| Finding::at(&package.folder, "has no tests of its own"))
+        .collect()
+}
+
+fn has_test(file: &SourceFile) -> bool {
+    file.rust.lines().any(|(_, line)| line.contains("#[test]") || line.contains("#[tokio::test"))
+}
+
 /// The default build stays within its budget. What the lock file holds beside it, for other systems and for features that
 /// nobody asked for, is told and not limited.
 pub(super) fn package_count(tree: &Tree) -> Vec<Finding> {
@@ -158,6 +174,16 @@ mod tests {
     fn a_crate_that_the_list_forgets_is_found() {
         assert_eq!(crate_list(&with_crate(&[("crates/README.md", "nothing")])).len(), 1);
         assert_eq!(crate_list(&with_crate(&[("crates/README.md", "| [`mnemal-core`](x) |")])).len(), 0);
+    }
+
+    // proves: NB-96 (every part has its own tests)
+    #[test]
+    fn a_crate_whose_tests_are_those_of_others_is_found() {
+        let (own, other) = ("crates/mnemal-core/src/a.rs", "crates/mnemal-core-more/tests/a.rs");
+        let found = |files: &[(&str, &str)]| suite_of_each_crate(&with_crate(files)).len();
+        assert_eq!(found(&[(own, "// #[test]\nfn f() {}\n"), (other, "#[test]\nfn f() {}\n")]), 1);
+        assert_eq!(found(&[(own, "#[test]\nfn f() {}\n")]), 0);
+        assert_eq!(found(&[("crates/mnemal-core/tests/a.rs", "#[tokio::test(start_paused = true)]\n")]), 0);
     }
 
     #[test]

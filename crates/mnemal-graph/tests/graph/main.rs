@@ -16,6 +16,7 @@ mod crowd;
 mod dead;
 mod decide;
 mod entities;
+mod familiar;
 mod identity;
 mod intervals;
 mod laws;

@@ -1,5 +1,7 @@
 //! Entities and facts.
 
+use std::collections::BTreeMap;
+
 use mnemal::{Portrait, Sentence, Sightings, Told};
 use mnemal_core::{Act, Entity, EventId, Grain, Value, WorldTime, Zone};
 use schemars::JsonSchema;
@@ -30,6 +32,8 @@ pub(crate) struct EntityForm {
     /// When it was last named.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_seen: Option<String>,
+    /// When it became known.
+    created_at: String,
 }
 
 impl EntityForm {
@@ -45,6 +49,7 @@ impl EntityForm {
             event_count: seen.map_or(0, |seen| seen.events),
             first_seen: seen.map(|seen| seen.first_at.to_string()),
             last_seen: seen.map(|seen| seen.last_at.to_string()),
+            created_at: entity.created_at.to_string(),
         }
     }
 }
@@ -221,6 +226,13 @@ pub(crate) struct CompanyForm {
 pub(crate) struct PortraitForm {
     #[serde(flatten)]
     entity: EntityForm,
+    /// In words what it is: the newest fact of the predicate `description`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// What a host keeps of it: the newest value of each predicate that is the space's own.
+    metadata: BTreeMap<String, String>,
+    /// The events from which it is known by its names and roles, in the order in which they were read.
+    source_event_ids: Vec<String>,
     /// What holds.
     facts: Vec<ToldForm>,
     /// What held before.
@@ -239,8 +251,13 @@ impl From<&Portrait> for PortraitForm {
             name: name.clone(),
             event_count: one.seen.events,
         });
+        let metadata =
+            portrait.metadata().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self {
             entity,
+            description: portrait.description().map(str::to_owned),
+            metadata: metadata.collect(),
+            source_event_ids: portrait.entity.sources.iter().map(EventId::to_string).collect(),
             facts: portrait.facts.iter().map(ToldForm::from).collect(),
             past: portrait.past.iter().map(ToldForm::from).collect(),
             company: company.collect(),

@@ -84,6 +84,34 @@ async fn a_busy_server_counts_without_naming_anything_of_a_memory() {
     }
 }
 
+// proves: AD-54 (as metrics)
+#[tokio::test]
+async fn the_numbers_of_the_last_cycle_are_metrics() {
+    let api = Api::new();
+    let metrics = async || api.as_key(&api.local, "GET", "/metrics", Value::Null).await.text;
+    assert!(!metrics().await.contains("\nmnemal_dream_last_cycle{"), "there was no cycle");
+    api.post("memories", json!({"content": "The lift is loud."})).await.of(201);
+    let memory = api.spaces.open(&mnemal_core::SpaceId::new("demo").unwrap()).await.unwrap();
+    let _copy = memory.remember("The lift is loud.").await.unwrap();
+    let job = api.post("dream", json!({})).await.of(202);
+    let path = format!("jobs/{}", job["id"].as_str().unwrap());
+    while api.get(&path).await.of(200)["state"] == "running" {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..2 {
+        let text = metrics().await;
+        let numbers = ["live", "reviewed", "created_since", "merged", "repaired", "rejected"];
+        let more = ["archived", "protected", "model_calls", "tokens"];
+        let told = |number: &str| {
+            let name = format!("mnemal_dream_last_cycle{{number=\"{number}\"}} ");
+            text.lines().find_map(|line| line.strip_prefix(&name)?.parse::<u64>().ok())
+        };
+        let told: Vec<Option<u64>> = numbers.into_iter().chain(more).map(told).collect();
+        assert_eq!(told, [2, 2, 2, 1, 0, 0, 1, 0, 0, 0].map(Some), "{text}");
+        assert!(text.contains("\nmnemal_dream_last_cycle_duration_seconds "), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn health_tells_strangers_the_status_alone() {
     let api = Api::new();

@@ -1,5 +1,6 @@
 //! What a program does in its first minutes.
 
+use mnemal_core::{Decision, FactChoice, FactDecision, Predicate, SpaceId};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -226,6 +227,7 @@ async fn everything_goes_out_and_comes_in_again() {
     assert_eq!(known["name"], "Anna");
 }
 
+// proves: NB-05 (over HTTP), RB-72 (over HTTP)
 #[tokio::test]
 async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
     let api = Api::new();
@@ -253,6 +255,23 @@ async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
     assert_eq!(paths["paths"][0]["entities"], json!(["Anna", "Lyon"]));
     let drawn = api.get("graph?center=Anna").await.of(200);
     assert!(drawn["nodes"].as_array().unwrap().len() >= 3, "{drawn}");
+    let anna = api.get("entities/Anna").await.of(200);
+    assert_eq!((&anna["metadata"], &anna["description"]), (&json!({}), &Value::Null), "{anna}");
+    assert!(anna["created_at"].is_string() && anna["source_event_ids"][0].is_string(), "{anna}");
+    let memory = api.spaces.open(&SpaceId::new("demo").unwrap()).await.unwrap();
+    for (predicate, text) in [("description", "Plays the bassoon."), ("crm_id", "A-17")] {
+        let object = mnemal_core::Value::Literal { text: text.to_owned(), key: mnemal::value_key(text) };
+        let choice = FactChoice::Add { valid_at: None, invalid_at: None };
+        let (subject, predicate) =
+            (anna["id"].as_str().unwrap().parse().unwrap(), Predicate::new(predicate).unwrap());
+        let fact = FactDecision { subject, predicate, topic: None, object, choice };
+        let _done = memory.decide(Decision::Fact(fact)).await.unwrap();
+    }
+    let anna = api.get("entities/Anna").await.of(200);
+    assert_eq!(
+        (&anna["metadata"], &anna["description"]),
+        (&json!({"crm_id": "A-17"}), &json!("Plays the bassoon."))
+    );
     let events = api.get("entities/Anna/events").await.of(200);
     assert_eq!(events["items"].as_array().unwrap().len(), 2);
     let summary = api.get("summaries/root").await.of(200);

@@ -1,5 +1,7 @@
 //! How a portrait is printed.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use mnemal::{Portrait, Told, Zone};
 use serde::Serialize;
@@ -20,6 +22,9 @@ pub(super) fn print(portrait: &Portrait, output: &Output) -> Result<()> {
     entity.roles = portrait.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
     let form = ShownForm {
         entity,
+        description: portrait.description(),
+        metadata: portrait.metadata(),
+        source_event_ids: portrait.entity.sources.iter().map(ToString::to_string).collect(),
         facts: portrait.facts.iter().map(full).collect(),
         past: portrait.past.iter().map(full).collect(),
         company: portrait
@@ -45,6 +50,7 @@ fn full(told: &Told) -> FullForm {
 
 fn text(portrait: &Portrait) -> String {
     let mut lines = vec![portrait.line()];
+    lines.extend(portrait.description().map(str::to_owned));
     if let Some(seen) = &portrait.seen {
         let day = |at: mnemal::Timestamp| at.civil(&Zone::utc()).day_text();
         let (first, last) = (day(seen.first_at), day(seen.last_at));
@@ -86,9 +92,13 @@ fn section(lines: &mut Vec<String>, title: &str, facts: &[Told]) {
 }
 
 #[derive(Serialize)]
-struct ShownForm {
+struct ShownForm<'p> {
     #[serde(flatten)]
     entity: EntityForm,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'p str>,
+    metadata: BTreeMap<&'p str, &'p str>,
+    source_event_ids: Vec<String>,
     facts: Vec<FullForm>,
     past: Vec<FullForm>,
     company: Vec<CompanyForm>,

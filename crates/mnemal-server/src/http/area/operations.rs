@@ -104,6 +104,9 @@ async fn metrics(call: Call) -> Result<Reply, Problem> {
         let Ok(memory) = call.host.spaces.open(&space).await else { continue };
         let Ok(health) = memory.health().await else { continue };
         call.host.metrics.health(&health);
+        if let Ok(Some(cycle)) = memory.engine().last_cycle().await {
+            call.host.metrics.cycle(&cycle.counts);
+        }
     }
     Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", call.host.metrics.text()))
 }
