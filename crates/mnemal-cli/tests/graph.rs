@@ -130,7 +130,7 @@ fn two_become_one_and_two_again_and_a_name_is_chosen_and_taken_back() {
     assert_eq!(run(&home, &["entity", "show", "Robert Lund"]).0, 3);
 }
 
-// proves: NB-05 (shown with the rest), RB-72 (shown with the rest)
+// proves: NB-05, RB-72 (shown with the rest)
 #[test]
 fn an_entity_is_shown_with_its_description_and_what_a_host_keeps_of_it() {
     let home = tempfile::tempdir().unwrap();

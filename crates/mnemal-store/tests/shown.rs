@@ -1,7 +1,5 @@
 //! What a session was shown, where two handles write to one file.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
-
 use mnemal_core::{EventId, ReceiptStore, Result, SessionId, Timestamp};
 use mnemal_store::SqliteStore;
 use mnemal_testkit::receipt;

@@ -184,7 +184,7 @@ async fn say(memory: &Memory, on: i64, who: &str, text: String) {
         memory.log(Message::user(text).session(session).occurred_at(day(on), Zone::utc())).await.unwrap();
 }
 
-// proves: NB-05 (a description, told by an extractor or the host), RB-72 (what a host keeps of an entity)
+// proves: NB-05, RB-72 (a description, told by an extractor or the host; what a host keeps of an entity)
 #[tokio::test]
 async fn an_entity_is_described_and_keeps_what_a_host_notes_as_facts_of_its_own_predicates() {
     let memory = lined();

@@ -116,23 +116,20 @@ pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, 
 /// Offers a row and the two messages on either side of it, all that it lends its score to.
 fn offer_around(strong: Ranked, table: &mut Table, columns: &Columns, filter: &RowSet, best: &mut Best) {
     let row = strong.row;
-    let (rows, scores) = match columns.neighbours(row, REACH) {
-        Some((before, behind)) => {
-            let found = table.found(row - before, before + behind + 1);
-            // Nobody lends it anything, and it lends less than it has.
-            if found.count_ones() == 1 && best.last().is_some_and(|last| strong.score < last.score) {
-                return;
-            }
-            let rows = PLACES.map(|place| {
-                let is_there = place + before >= REACH && place <= REACH + behind;
-                if is_there { row + place - REACH } else { NONE }
-            });
-            (rows, table.raw_of(row - before, found, REACH - before))
+    let (rows, scores) = if let Some((before, behind)) = columns.neighbours(row, REACH) {
+        let found = table.found(row - before, before + behind + 1);
+        // Nobody lends it anything, and it lends less than it has.
+        if found.is_power_of_two() && best.last().is_some_and(|last| strong.score < last.score) {
+            return;
         }
-        None => {
-            let rows = far_around(row, columns);
-            (rows, rows.map(|row| table.get(row).raw))
-        }
+        let rows = PLACES.map(|place| {
+            let is_there = place + before >= REACH && place <= REACH + behind;
+            if is_there { row + place - REACH } else { NONE }
+        });
+        (rows, table.raw_of(row - before, found, REACH - before))
+    } else {
+        let rows = far_around(row, columns);
+        (rows, rows.map(|row| table.get(row).raw))
     };
     for (rows, scores) in rows.windows(5).zip(scores.windows(5)) {
         let (&[_, _, row, _, _], &[second, before, own, after, fourth]) = (rows, scores) else { continue };

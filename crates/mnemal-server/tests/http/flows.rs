@@ -227,7 +227,7 @@ async fn everything_goes_out_and_comes_in_again() {
     assert_eq!(known["name"], "Anna");
 }
 
-// proves: NB-05 (over HTTP), RB-72 (over HTTP)
+// proves: NB-05, RB-72 (over HTTP)
 #[tokio::test]
 async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
     let api = Api::new();

@@ -107,10 +107,17 @@ const MOST_SHOWN: usize = 4_096;
 pub(crate) struct Shown {
     /// What the file tells of commits by others.
     version: Option<i64>,
-    /// By session and item: on what it rests, and when it was written.
-    rows: HashMap<SessionId, HashMap<Vec<u8>, (Vec<u8>, Timestamp)>>,
+    /// By session and item.
+    rows: HashMap<SessionId, HashMap<Vec<u8>, Row>>,
     /// How many items there are.
     count: usize,
+}
+
+/// One item as it was written.
+#[derive(Debug)]
+struct Row {
+    sources: Vec<u8>,
+    at: Timestamp,
 }
 
 impl Shown {
@@ -131,11 +138,12 @@ impl Shown {
     fn is_due(&mut self, session: &SessionId, item: &[u8], sources: &[u8], at: Timestamp) -> bool {
         let written = self.rows.get(session).and_then(|items| items.get(item));
         let age = |since: Timestamp| at.as_micros().saturating_sub(since.as_micros());
-        if written.is_some_and(|(rests_on, since)| rests_on == sources && age(*since) <= LEFT_AS_IT_IS) {
+        if written.is_some_and(|row| row.sources == sources && age(row.at) <= LEFT_AS_IT_IS) {
             return false;
         }
         let items = self.rows.entry(session.clone()).or_default();
-        self.count += usize::from(items.insert(item.to_vec(), (sources.to_vec(), at)).is_none());
+        let row = Row { sources: sources.to_vec(), at };
+        self.count += usize::from(items.insert(item.to_vec(), row).is_none());
         true
     }
 }
