@@ -176,7 +176,6 @@ mod tests {
         assert_eq!(crate_list(&with_crate(&[("crates/README.md", "| [`mnemal-core`](x) |")])).len(), 0);
     }
 
-    // proves: NB-96 (every part has its own tests)
     #[test]
     fn a_crate_whose_tests_are_those_of_others_is_found() {
         let (own, other) = ("crates/mnemal-core/src/a.rs", "crates/mnemal-core-more/tests/a.rs");
