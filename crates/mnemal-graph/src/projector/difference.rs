@@ -60,7 +60,8 @@ impl Rows {
         let mut delta = GraphDelta::default();
         let changed = new.iter().filter(|(id, fact)| old.get(id) != Some(fact));
         delta.facts.extend(changed.map(|(_, fact)| (*fact).clone()));
-        delta.remove_facts.extend(old.keys().filter(|id| !new.contains_key(id)));
+        // A fact that is now read first in another event is written with that one's, perhaps before.
+        delta.remove_facts.extend(old.keys().filter(|id| !self.facts.contains_key(id)));
         let old: BTreeMap<_, _> =
             mentions.into_iter().map(|row| ((row.source.event, row.entity), row)).collect();
         let of_event = |event: &EventId| {
