@@ -236,11 +236,14 @@ pub(crate) trait Transaction: Send {
     /// Runs a statement with one of the next calls, or with the commit, which also tell its error.
     fn later(&mut self, sql: &'static str, args: Vec<Value>);
 
+    /// Runs a last statement and commits, and returns the rows; what comes after it is a transaction of its own.
+    async fn last(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
+
     /// Returns what the connection has written of what sessions were shown; empty after a transaction that failed.
     fn shown(&mut self) -> &mut Shown;
 }
 
-/// What happens within one write transaction; it runs once.
+/// What happens within one write transaction, or begins another after its [`last`](Transaction::last); it runs once.
 #[async_trait]
 pub(crate) trait Work: Debug + Send {
     /// Returns what it is told apart by where write transactions are measured.

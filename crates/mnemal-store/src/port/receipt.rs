@@ -74,21 +74,33 @@ impl Work for PutReceipt {
         if self.shown.is_empty() {
             return Ok(1);
         }
-        let mut version = transaction.rows(statement::DATA_VERSION, Vec::new()).await?;
+        transaction.shown().trim();
+        self.show(transaction)?;
+        let mut version = transaction.last(statement::DATA_VERSION, Vec::new()).await?;
         let version = version.first_mut().ok_or_else(|| corrupt("a file has no version"))?.int()?;
+        if !transaction.shown().holds(version) {
+            // Another connection may have removed what was taken as written.
+            self.show(transaction)?;
+        }
+        Ok(1)
+    }
+}
+
+impl PutReceipt {
+    /// Writes what the connection does not know as written.
+    fn show(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let known = transaction.shown();
-        known.hold(version);
         let mut rows = HexRows::default();
-        for (item, sources) in std::mem::take(&mut self.shown) {
-            if known.is_due(&self.session, &item, &sources, self.at) {
-                rows.push(&[&item, &sources]);
+        for (item, sources) in &self.shown {
+            if known.is_due(&self.session, item, sources, self.at) {
+                rows.push(&[item, sources]);
             }
         }
         if !rows.is_empty() {
             let args = vec![self.session.as_str().into(), self.at.into(), rows.json()?.into()];
             transaction.later(statement::INSERT_SEEN, args);
         }
-        Ok(1)
+        Ok(())
     }
 }
 
@@ -126,12 +138,21 @@ impl Shown {
         *self = Self::default();
     }
 
-    /// Forgets what others may have changed, and what is too much.
-    fn hold(&mut self, version: i64) {
-        if self.version != Some(version) || self.count > MOST_SHOWN {
+    /// Forgets what is too much.
+    fn trim(&mut self) {
+        if self.count > MOST_SHOWN {
             self.forget();
-            self.version = Some(version);
         }
+    }
+
+    /// Whether nobody else has written since; forgets everything if somebody has.
+    fn holds(&mut self, version: i64) -> bool {
+        let holds = self.version.is_none_or(|known| known == version);
+        if !holds {
+            self.forget();
+        }
+        self.version = Some(version);
+        holds
     }
 
     /// Whether an item must be written; takes it as written then.

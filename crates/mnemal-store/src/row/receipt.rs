@@ -1,5 +1,6 @@
-//! Receipts: ids in short arrays, and each name and the weight of each signal once, because a receipt is written with every context
-//! and has a hundred omissions and some forty lines of a dozen parts. Rows of before have the names in place; both are read.
+//! Receipts: lists without names of fields, each name, producer and weight of a signal once, and what equal omissions have in
+//! common once, because a receipt is written with every context and has a hundred omissions and some forty lines of a dozen
+//! parts. Rows of before have all of it in place; both are read.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,14 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mnemal_core::{
-    Because, BlockKind, BlockReceipt, Cursor, Error, ErrorKind, Gap, GapCause, Layer, ModelId, Omitted,
-    OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result, ScorePart,
-    Section, Seq, SessionId, Timestamp, TokenCount,
+    Because, BlockKind, BlockReceipt, Cursor, Error, ErrorKind, EventId, Gap, GapCause, Layer, ModelId,
+    Omitted, OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result,
+    ScorePart, Section, Seq, SessionId, Source, Span, Timestamp, TokenCount,
 };
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::learning::{source_of, source_row};
-use super::{known, named};
+use super::{Id, known, named};
 use crate::codec::corrupt;
 use crate::hash::Hash;
 use crate::{codec, entry};
@@ -23,6 +23,9 @@ use crate::{codec, entry};
 ///
 /// Source: own default, ten times the signals that ranking has; a hostile file must not fill the memory.
 const MOST_SIGNALS: usize = 256;
+
+/// Bytes that the text of a receipt mostly stays below. Source: own measurement, 45 lines and 100 omissions.
+const MOSTLY: usize = 12 << 10;
 
 /// A name out of a list that both sides know.
 type Name = Cow<'static, str>;
@@ -37,7 +40,7 @@ enum Called {
 
 #[derive(Deserialize, Serialize)]
 struct ReceiptRow {
-    id: String,
+    id: Id<ReceiptId>,
     session: String,
     at: i64,
     version: String,
@@ -49,7 +52,7 @@ struct ReceiptRow {
     tokens: u32,
     blocks: Vec<(Name, u32, Hash<32>)>,
     lines: Vec<LineRow>,
-    omitted: Vec<(String, Called, Called, f32)>,
+    omitted: Vec<OmittedRow>,
     counts: Vec<(Name, u32)>,
     gaps: Vec<(Name, CauseRow)>,
     /// Hash, lines, omissions; rows of before have none.
@@ -61,6 +64,9 @@ struct ReceiptRow {
     /// Weights of the first names, which are those of signals.
     #[serde(default)]
     weights: Vec<f32>,
+    /// What numbers of producers stand for; rows of before have none.
+    #[serde(default)]
+    producers: Vec<(String, u32)>,
 }
 
 /// Written as a list, because there are some forty of them; rows of before have the names of the fields, and both are read.
@@ -68,9 +74,9 @@ struct ReceiptRow {
 struct LineRow {
     block: Called,
     section: Called,
-    record: String,
-    producer: Option<(String, u32)>,
-    sources: Vec<(String, u32, u32)>,
+    record: Id<RecordRef>,
+    producer: Option<ProducerRow>,
+    sources: Vec<SourceRow>,
     trust: u8,
     level: u8,
     parts: Vec<PartRow>,
@@ -101,6 +107,31 @@ impl Serialize for LineRow {
     }
 }
 
+/// A producer by its number among the row's producers, or itself in rows of before.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum ProducerRow {
+    Number(u8),
+    Itself((String, u32)),
+}
+
+/// Start and end; before them the event, unless the line is of that event. Rows of before always have it.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum SourceRow {
+    Own((u32, u32)),
+    Of((Id<EventId>, u32, u32)),
+}
+
+/// Section, reason and score of omissions that stand one behind the other, and the records. Rows of before have each by itself,
+/// its record first.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum OmittedRow {
+    Alike((Called, Called, f32, Vec<Id<RecordRef>>)),
+    One((Id<RecordRef>, Called, Called, f32)),
+}
+
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum CauseRow {
@@ -111,14 +142,15 @@ enum CauseRow {
     Truncated { dropped: u32 },
 }
 
-/// Names of a row, each once, and the weights of those of signals.
+/// What lines and omissions of a row share, each once: names, the weights of those of signals, and producers.
 #[derive(Debug, Default)]
-struct Names {
+struct Shared {
     names: Vec<Name>,
     weights: Vec<f32>,
+    producers: Vec<(String, u32)>,
 }
 
-impl Names {
+impl Shared {
     /// Collects the signals of the lines, each with the weight that it has first.
     fn of_signals(lines: &[ReceiptLine]) -> Self {
         let mut found = Self::default();
@@ -146,6 +178,27 @@ impl Names {
             }
             Err(_) => Called::Name(name.into()),
         }
+    }
+
+    fn producer(&mut self, producer: &Producer) -> ProducerRow {
+        let is_it = |(id, version): &(String, u32)| *version == producer.version && *id == producer.id;
+        let place = self.producers.iter().position(is_it);
+        let number = u8::try_from(place.unwrap_or(self.producers.len()));
+        if place.is_none() && number.is_ok() {
+            self.producers.push((producer.id.clone(), producer.version));
+        }
+        number.map_or_else(
+            |_| ProducerRow::Itself((producer.id.clone(), producer.version)),
+            ProducerRow::Number,
+        )
+    }
+
+    fn producer_of(&self, row: ProducerRow) -> Result<Producer> {
+        let (id, version) = match row {
+            ProducerRow::Number(place) => known(self.producers.get(usize::from(place)))?.clone(),
+            ProducerRow::Itself(producer) => producer,
+        };
+        Ok(Producer { id, version })
     }
 
     fn part(&self, part: &ScorePart) -> PartRow {
@@ -213,16 +266,21 @@ fn is_same(one: f32, other: f32) -> bool {
 /// # Errors
 /// `Unsupported` for a cause of a gap that this version does not know.
 pub(crate) fn write(receipt: &Receipt) -> Result<String> {
-    let mut names = Names::of_signals(&receipt.lines);
-    let lines = receipt.lines.iter().map(|line| line_row(line, &mut names)).collect();
-    let omitted = |omitted: &Omitted| {
-        let (section, reason) = (names.call(omitted.section.as_str()), names.call(omitted.reason.as_str()));
-        (omitted.record.to_string(), section, reason, omitted.score)
+    let mut shared = Shared::of_signals(&receipt.lines);
+    let lines = receipt.lines.iter().map(|line| line_row(line, &mut shared)).collect();
+    let is_alike = |one: &Omitted, other: &Omitted| {
+        (one.section, one.reason) == (other.section, other.reason) && is_same(one.score, other.score)
     };
-    let omitted = receipt.omitted.iter().map(omitted).collect();
+    let alike = |all: &[Omitted]| {
+        let first = all.first()?;
+        let (section, reason) = (shared.call(first.section.as_str()), shared.call(first.reason.as_str()));
+        let records = all.iter().map(|omitted| Id(omitted.record)).collect();
+        Some(OmittedRow::Alike((section, reason, first.score, records)))
+    };
+    let omitted = receipt.omitted.chunk_by(is_alike).filter_map(alike).collect();
     let gap = |gap: &Gap| Ok((gap.layer.as_str().into(), cause_row(gap.cause)?));
     let row = ReceiptRow {
-        id: receipt.id.to_string(),
+        id: Id(receipt.id),
         session: receipt.session.as_str().to_owned(),
         at: receipt.at.as_micros(),
         version: receipt.version.clone(),
@@ -246,10 +304,11 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
             .collect(),
         gaps: receipt.gaps.iter().map(gap).collect::<Result<_>>()?,
         seal: receipt.seal.map(|seal| (Hash(seal.hash), seal.lines, seal.omitted)),
-        names: names.names,
-        weights: names.weights,
+        names: shared.names,
+        weights: shared.weights,
+        producers: shared.producers,
     };
-    super::write_sealed(&row)
+    super::write_sealed_into(Vec::with_capacity(MOSTLY), &row)
 }
 
 /// Reads a receipt.
@@ -258,13 +317,13 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
 /// `Corrupt` when it is not what was written.
 pub(crate) fn read(stored: &str) -> Result<Receipt> {
     let row: ReceiptRow = super::read_sealed(stored)?;
-    let names = Names { names: row.names, weights: row.weights };
+    let shared = Shared { names: row.names, weights: row.weights, producers: row.producers };
     let block = |(kind, tokens, hash): (Name, u32, Hash<32>)| {
         Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash: hash.0 })
     };
     let gap = |(name, cause): (Name, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
     Ok(Receipt {
-        id: named(row.id.parse::<ReceiptId>())?,
+        id: row.id.0,
         session: named(SessionId::new(row.session))?,
         at: named(Timestamp::from_micros(row.at))?,
         version: row.version,
@@ -275,8 +334,8 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
         budget: TokenCount(row.budget),
         tokens: TokenCount(row.tokens),
         blocks: row.blocks.into_iter().map(block).collect::<Result<_>>()?,
-        lines: row.lines.into_iter().map(|line| line_of(line, &names)).collect::<Result<_>>()?,
-        omitted: row.omitted.into_iter().map(|omitted| omitted_of(omitted, &names)).collect::<Result<_>>()?,
+        lines: row.lines.into_iter().map(|line| line_of(line, &shared)).collect::<Result<_>>()?,
+        omitted: omitted_of(row.omitted, &shared)?,
         omitted_counts: row
             .counts
             .into_iter()
@@ -287,18 +346,18 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
     })
 }
 
-fn line_row(line: &ReceiptLine, names: &mut Names) -> LineRow {
+fn line_row(line: &ReceiptLine, shared: &mut Shared) -> LineRow {
     LineRow {
-        block: names.call(line.block.as_str()),
-        section: names.call(line.section.as_str()),
-        record: line.record.to_string(),
-        producer: line.producer.as_ref().map(|producer| (producer.id.clone(), producer.version)),
-        sources: line.sources.iter().map(source_row).collect(),
+        block: shared.call(line.block.as_str()),
+        section: shared.call(line.section.as_str()),
+        record: Id(line.record),
+        producer: line.producer.as_ref().map(|producer| shared.producer(producer)),
+        sources: line.sources.iter().map(|source| source_row(source, line.record)).collect(),
         trust: entry::trust_code(line.trust),
         level: codec::level_code(line.level),
-        parts: line.parts.iter().map(|part| names.part(part)).collect(),
+        parts: line.parts.iter().map(|part| shared.part(part)).collect(),
         score: line.score,
-        because: names.call(line.because.as_str()),
+        because: shared.call(line.because.as_str()),
         tokens: line.tokens.0,
         hash: Hash(line.content_hash),
     }
@@ -344,33 +403,53 @@ impl Numbers {
     }
 }
 
-fn line_of(row: LineRow, names: &Names) -> Result<ReceiptLine> {
+fn line_of(row: LineRow, shared: &Shared) -> Result<ReceiptLine> {
+    let record = row.record.0;
     Ok(ReceiptLine {
-        block: block_kind(names.name(&row.block)?)?,
-        section: known(Section::from_name(names.name(&row.section)?))?,
-        record: named(row.record.parse::<RecordRef>())?,
-        producer: row.producer.map(|(id, version)| Producer { id, version }),
-        sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
+        block: block_kind(shared.name(&row.block)?)?,
+        section: known(Section::from_name(shared.name(&row.section)?))?,
+        record,
+        producer: row.producer.map(|producer| shared.producer_of(producer)).transpose()?,
+        sources: row.sources.into_iter().map(|source| source_of(source, record)).collect::<Result<_>>()?,
         trust: entry::trust(row.trust)?,
         level: codec::level(row.level)?,
-        parts: row.parts.iter().map(|part| names.part_of(part)).collect::<Result<_>>()?,
+        parts: row.parts.iter().map(|part| shared.part_of(part)).collect::<Result<_>>()?,
         score: row.score,
-        because: because(names.name(&row.because)?)?,
+        because: because(shared.name(&row.because)?)?,
         tokens: TokenCount(row.tokens),
         content_hash: row.hash.0,
     })
 }
 
-fn omitted_of(
-    (record, section, why, score): (String, Called, Called, f32),
-    names: &Names,
-) -> Result<Omitted> {
-    Ok(Omitted {
-        record: named(record.parse::<RecordRef>())?,
-        section: known(Section::from_name(names.name(&section)?))?,
-        reason: reason(names.name(&why)?)?,
-        score,
-    })
+fn source_row(source: &Source, record: RecordRef) -> SourceRow {
+    let Source { event, span: Span { start, end } } = *source;
+    match record {
+        RecordRef::Event(own) if own == event => SourceRow::Own((start, end)),
+        _ => SourceRow::Of((Id(event), start, end)),
+    }
+}
+
+fn source_of(row: SourceRow, record: RecordRef) -> Result<Source> {
+    let (event, start, end) = match (row, record) {
+        (SourceRow::Of((event, start, end)), _) => (event.0, start, end),
+        (SourceRow::Own((start, end)), RecordRef::Event(own)) => (own, start, end),
+        (SourceRow::Own(_), _) => return Err(corrupt("a source names no event")),
+    };
+    Ok(Source { event, span: Span { start, end } })
+}
+
+fn omitted_of(rows: Vec<OmittedRow>, shared: &Shared) -> Result<Vec<Omitted>> {
+    let mut all = Vec::new();
+    for row in rows {
+        let (section, why, score, records) = match row {
+            OmittedRow::Alike(row) => row,
+            OmittedRow::One((record, section, why, score)) => (section, why, score, vec![record]),
+        };
+        let section = known(Section::from_name(shared.name(&section)?))?;
+        let reason = reason(shared.name(&why)?)?;
+        all.extend(records.into_iter().map(|record| Omitted { record: record.0, section, reason, score }));
+    }
+    Ok(all)
 }
 
 fn cause_row(cause: GapCause) -> Result<CauseRow> {
@@ -447,7 +526,7 @@ fn error_kind(name: &str) -> Result<ErrorKind> {
     known(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
-/// Names of signals are static texts; those of stored receipts are kept once for the life of the process.
+/// Shared of signals are static texts; those of stored receipts are kept once for the life of the process.
 fn signal(name: &str) -> Result<&'static str> {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -464,7 +543,7 @@ fn signal(name: &str) -> Result<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use mnemal_core::{EventId, Level, Source, Span, Trust};
+    use mnemal_core::{FactId, Level, Trust};
 
     use super::*;
 
@@ -541,10 +620,16 @@ mod tests {
                 line(3, vec![part([11.5, 0.9, 0.3, 0.1]), time]),
                 line(4, vec![part([0.7, 0.7, 0.25, 0.7 * 0.25]), time]),
             ],
-            omitted: vec![omitted(6, OmittedReason::Budget, 0.4), omitted(7, OmittedReason::BelowFloor, 0.1)],
-            omitted_counts: vec![(OmittedReason::BelowFloor, 1), (OmittedReason::Budget, 1)],
+            omitted: vec![
+                omitted(6, OmittedReason::Budget, 0.4),
+                omitted(7, OmittedReason::BelowFloor, 0.1),
+                omitted(8, OmittedReason::BelowFloor, 0.1),
+                omitted(9, OmittedReason::BelowFloor, 0.05),
+                omitted(10, OmittedReason::Budget, 0.4),
+            ],
+            omitted_counts: vec![(OmittedReason::BelowFloor, 3), (OmittedReason::Budget, 2)],
             gaps: vec![Gap { layer: Layer::Graph, cause: GapCause::NotConfigured }],
-            seal: Some(ReceiptSeal { hash: [4; 32], lines: 4, omitted: 2 }),
+            seal: Some(ReceiptSeal { hash: [4; 32], lines: 4, omitted: 5 }),
         }
     }
 
@@ -561,9 +646,46 @@ mod tests {
     }
 
     #[test]
+    fn who_made_lines_is_said_once_and_the_source_of_an_event_is_its_own() {
+        let producer = |version| Some(Producer { id: "rules".to_owned(), version });
+        let source = |event| Source { event: EventId(event), span: Span { start: 3, end: 5 } };
+        let of = |producer, line: ReceiptLine| ReceiptLine { producer, ..line };
+        let lines = vec![
+            of(producer(1), line(1, Vec::new())),
+            of(producer(2), line(2, Vec::new())),
+            of(producer(1), ReceiptLine { sources: vec![source(3), source(1)], ..line(3, Vec::new()) }),
+            of(None, ReceiptLine { record: RecordRef::Fact(FactId(4)), ..line(4, Vec::new()) }),
+        ];
+        let receipt = Receipt { lines, ..a_receipt() };
+        let stored = write(&receipt).unwrap();
+        assert_eq!(read(&stored).unwrap(), receipt);
+        assert_eq!(stored.matches("\"rules\"").count(), 2, "each version once: {stored}");
+        for (event, times) in [(1, 2), (2, 1), (3, 1), (4, 1)] {
+            let name = EventId(event).to_string();
+            assert_eq!(stored.matches(&name).count(), times, "an erase looks for {name} in {stored}");
+        }
+        let (_, json) = stored.split_at(16);
+        let lost = json.replace(&RecordRef::Event(EventId(2)).to_string(), &FactId(2).to_string());
+        assert_eq!(read(&lost).unwrap_err().kind(), ErrorKind::Corrupt, "a source names no event");
+    }
+
+    #[test]
+    fn omissions_that_are_alike_say_once_why_and_keep_their_order() {
+        let receipt = a_receipt();
+        let stored = write(&receipt).unwrap();
+        let (six, seven, eight) = (EventId(6), EventId(7), EventId(8));
+        assert!(stored.contains(&format!("0.4,[\"{six}\"]")), "{stored}");
+        assert!(stored.contains(&format!("0.1,[\"{seven}\",\"{eight}\"]")), "{stored}");
+        assert_eq!(read(&stored).unwrap().omitted, receipt.omitted);
+    }
+
+    #[test]
     fn a_row_of_before_is_read() {
         let receipt = Receipt {
-            lines: vec![line(1, vec![part([0.7, 0.7, 0.3, 0.7 * 0.3])])],
+            lines: vec![ReceiptLine {
+                producer: Some(Producer { id: "rules".to_owned(), version: 4 }),
+                ..line(1, vec![part([0.7, 0.7, 0.3, 0.7 * 0.3])])
+            }],
             omitted: a_receipt().omitted.into_iter().take(1).collect(),
             omitted_counts: Vec::new(),
             gaps: Vec::new(),
@@ -575,7 +697,7 @@ mod tests {
         let before = format!(
             r#"{{"id":"{}","session":"s","at":0,"version":"1","settings":{},"head":5,"model":null,"tokenizer":"bytes",
             "budget":100,"tokens":14,"blocks":[["volatile",14,{}]],"lines":[{{"block":"volatile","section":"recall",
-            "record":"{one}","producer":null,"sources":[["{one}",0,9]],"trust":{},"level":{},"parts":[["words",[0.7,0.3]]],
+            "record":"{one}","producer":["rules",4],"sources":[["{one}",0,9]],"trust":{},"level":{},"parts":[["words",[0.7,0.3]]],
             "score":0.5,"because":"query","tokens":7,"hash":{}}}],"omitted":[["{six}","recent","budget",0.4]],"counts":[],
             "gaps":[]}}"#,
             ReceiptId(1),

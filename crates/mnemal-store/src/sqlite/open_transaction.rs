@@ -34,9 +34,15 @@ impl<'c> Open<'c> {
         if !self.begun && self.waiting.is_empty() {
             return Ok(());
         }
+        self.end().await.map(drop)
+    }
+
+    /// Sends what waits and commits; returns the rows of the last trip.
+    async fn end(&mut self) -> Result<Vec<Row>> {
         let done = self.send(Some((COMMIT, Vec::new()))).await;
+        self.begun = false;
         match done {
-            Ok(_) => Ok(()),
+            Ok(rows) => Ok(rows),
             Err(error) => {
                 rollback(self.connection).await;
                 self.shown.forget();
@@ -113,6 +119,11 @@ impl Transaction for Open<'_> {
 
     fn later(&mut self, sql: &'static str, args: Vec<Value>) {
         self.waiting.push((sql, args));
+    }
+
+    async fn last(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
+        self.waiting.push((sql, args));
+        self.end().await
     }
 
     fn shown(&mut self) -> &mut Shown {
