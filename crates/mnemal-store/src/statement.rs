@@ -382,9 +382,13 @@ pub(crate) const LEDGER: &str =
 pub(crate) const PUT_WORKING: &str = "insert into working (key, namespace, expires_at, body) values ($1, $2, $3, $4) \
      on conflict (key) do update set expires_at = excluded.expires_at, body = excluded.body";
 pub(crate) const WORKING: &str = "select body from working where key = $1";
-pub(crate) const WORKING_ALL: &str = "select key, body from working order by key";
-pub(crate) const WORKING_BELOW: &str =
-    "select key, body from working where key = $1 or (key >= $2 and key < $3) order by key";
+pub(crate) const WORKING_ALL: &str = "select key, body from working";
+/// A key, and the bounds of those below it.
+pub(crate) static WORKING_BELOW: Many = many!(
+    "with below (itself, first, past) as (values ",
+    "(?,?,?)",
+    ") select key, body from below cross join working where key = itself or (key >= first and key < past)"
+);
 /// What a namespace has beyond the room that it has, the entry of this key apart: first what expires first.
 pub(crate) const WORKING_BEYOND: &str = "select key, expires_at from working where namespace = $1 and key <> $2 \
      order by expires_at, key limit max(0, (select count(*) from working where namespace = $1) - $3)";
@@ -452,6 +456,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         &ADD_TO_TALLIES,
         &PUT_LEDGER,
         &INSERT_COMPLETION_SOURCES,
+        &WORKING_BELOW,
         &COMPLETIONS_OF,
     ];
     let single = [
@@ -521,7 +526,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         PUT_WORKING,
         WORKING,
         WORKING_ALL,
-        WORKING_BELOW,
         WORKING_BEYOND,
         PUT_COMPLETION,
         COMPLETION,

@@ -370,9 +370,9 @@ impl WorkingStore for Faulty<dyn WorkingStore> {
         self.part.get(key).await
     }
 
-    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+    async fn list(&self, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
         self.misbehave().await?;
-        self.part.list(prefix).await
+        self.part.list(prefixes).await
     }
 
     async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {

@@ -288,6 +288,7 @@ macro_rules! working_store_conformance {
             $crate::__cases!(
                 $fixture,
                 working: an_entry_comes_back_as_it_was_put,
+                several_prefixes_are_one_list_by_key,
                 a_prefix_ends_at_a_segment,
                 a_namespace_has_room_for_so_many,
                 a_sweep_is_exact_to_the_microsecond,

@@ -169,7 +169,12 @@ impl WorkingMemory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn inventory(&self, prefix: &KeyPrefix) -> Result<Vec<WorkingItem>> {
-        let (living, now) = self.living(prefix).await?;
+        self.told(std::slice::from_ref(prefix)).await
+    }
+
+    /// Returns what there is below any of these prefixes, by key, each once and without the values.
+    pub(crate) async fn told(&self, prefixes: &[KeyPrefix]) -> Result<Vec<WorkingItem>> {
+        let (living, now) = self.living(prefixes).await?;
         Ok(living.into_iter().map(|(key, entry)| WorkingItem::new(key, entry, now)).collect())
     }
 
@@ -179,7 +184,7 @@ impl WorkingMemory {
     /// `Invalid` for a key outside the own namespace; `Unavailable` when the store does not answer.
     pub async fn remove(&self, name: &str) -> Result<u64> {
         let prefix = KeyPrefix::from(self.own_key(name)?);
-        let (living, _) = self.living(&prefix).await?;
+        let (living, _) = self.living(std::slice::from_ref(&prefix)).await?;
         self.store.remove(&prefix).await?;
         Ok(living.len() as u64)
     }
@@ -195,12 +200,12 @@ impl WorkingMemory {
         self.store.sweep(self.clock.now()).await
     }
 
-    /// Returns the entries below a prefix that have not expired, and the moment for which that is so.
+    /// Returns the entries below these prefixes that have not expired, and the moment for which that is so.
     pub(crate) async fn living(
         &self,
-        prefix: &KeyPrefix,
+        prefixes: &[KeyPrefix],
     ) -> Result<(Vec<(WorkingKey, WorkingEntry)>, Timestamp)> {
-        let mut entries = self.store.list(prefix).await?;
+        let mut entries = self.store.list(prefixes).await?;
         let now = self.clock.now();
         entries.retain(|(_, entry)| entry.lives_at(now));
         Ok((entries, now))

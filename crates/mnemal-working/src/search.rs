@@ -41,7 +41,7 @@ impl WorkingMemory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn search(&self, query: &WorkingQuery) -> Result<Degraded<Vec<Scored<WorkingItem>>>> {
-        let (mut living, now) = self.living(&query.prefix).await?;
+        let (mut living, now) = self.living(std::slice::from_ref(&query.prefix)).await?;
         living.retain(|(_, entry)| passes(query, entry));
         let mut scores = scores(&query.text, &living);
         let mut gaps = Vec::new();

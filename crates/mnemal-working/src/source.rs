@@ -69,16 +69,21 @@ impl ContextSource for WorkingSource {
         let clock = Arc::clone(&self.clock);
         let working =
             WorkingMemory::new(Arc::clone(&self.store), clock, own.clone(), WorkingSettings::default());
-        let items = working.inventory(&own).await?;
-        let mut inventories = vec![Inventory { shelf: Shelf::Own, items: own_items(&own, items) }];
-        if !is_unattended(&own) {
-            let items = working.inventory(&KeyPrefix::new(PATROL)?).await?;
-            inventories.push(Inventory { shelf: Shelf::Patrol, items: others(items) });
-            let mut items = working.inventory(&KeyPrefix::new(SUBAGENT)?).await?;
-            items.retain(|item| item.key.as_str().ends_with(OUTLINE));
-            inventories.push(Inventory { shelf: Shelf::Outlines, items: others(items) });
+        if is_unattended(&own) {
+            let items = working.inventory(&own).await?;
+            return Ok(vec![Inventory { shelf: Shelf::Own, items: own_items(&own, items) }]);
         }
-        Ok(inventories)
+        let (patrol, subagent) = (KeyPrefix::new(PATROL)?, KeyPrefix::new(SUBAGENT)?);
+        let shelves = [own.clone(), patrol.clone(), subagent.clone()];
+        let all = working.told(&shelves).await?;
+        let below = |prefix: &KeyPrefix| all.iter().filter(|item| prefix.holds(&item.key)).cloned().collect();
+        let mut outlines: Vec<WorkingItem> = below(&subagent);
+        outlines.retain(|item| item.key.as_str().ends_with(OUTLINE));
+        Ok(vec![
+            Inventory { shelf: Shelf::Own, items: own_items(&own, below(&own)) },
+            Inventory { shelf: Shelf::Patrol, items: others(below(&patrol)) },
+            Inventory { shelf: Shelf::Outlines, items: others(outlines) },
+        ])
     }
 }
 

@@ -20,6 +20,15 @@ use crate::memory::Memory;
 use crate::secondary::merged;
 use crate::span::Operation;
 
+#[cfg(feature = "sqlite")]
+use mnemal_store::at_one_look;
+
+/// Without SQLite no store looks whether what it keeps still holds.
+#[cfg(not(feature = "sqlite"))]
+fn at_one_look<W>(work: W) -> W {
+    work
+}
+
 /// A search on its way; awaiting it answers.
 #[derive(Debug)]
 #[must_use = "nothing is searched until it is awaited"]
@@ -254,7 +263,7 @@ impl IntoFuture for RecallCall {
     fn into_future(self) -> Self::IntoFuture {
         let observed = self.memory.observed(Operation::Search).session(self.memory.scope.session.only());
         let observed = observed.query(&self.request.query);
-        Box::pin(observed.run(self.run(), |found, observed| {
+        Box::pin(observed.run(at_one_look(self.run()), |found, observed| {
             observed.records(found.hits.iter().map(|hit| hit.event.id));
             observed.texts(
                 found.hits.iter().filter_map(|hit| hit.event.kept()).map(|kept| kept.content.as_str()),
@@ -469,11 +478,7 @@ impl IntoFuture for ContextCall {
     fn into_future(self) -> Self::IntoFuture {
         let observed = self.memory.observed(Operation::Search).session(self.session.as_ref());
         let observed = observed.query(&self.query);
-        #[cfg(feature = "sqlite")]
-        let work = mnemal_store::at_one_look(self.run());
-        #[cfg(not(feature = "sqlite"))]
-        let work = self.run();
-        Box::pin(observed.run(work, |context, observed| {
+        Box::pin(observed.run(at_one_look(self.run()), |context, observed| {
             observed.count(context.receipt.lines.len());
             observed.texts(std::iter::once(context.text.as_str()));
             observed.gaps(&context.gaps);

@@ -100,8 +100,8 @@ impl WorkingStore for Cleaned {
         self.store.get(key).await
     }
 
-    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
-        self.store.list(prefix).await
+    async fn list(&self, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        self.store.list(prefixes).await
     }
 
     async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {

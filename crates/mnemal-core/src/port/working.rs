@@ -32,11 +32,11 @@ pub trait WorkingStore: Debug + Send + Sync + 'static {
     /// `NotFound` when there is none; `Unavailable` when the database does not answer.
     async fn get(&self, key: &WorkingKey) -> Result<WorkingEntry>;
 
-    /// Returns the entries below a prefix, by key; also those that have expired and were not swept yet.
+    /// Returns the entries below any of these prefixes, by key, each once; also those that have expired and were not swept yet.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>>;
+    async fn list(&self, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>>;
 
     /// Removes the entries below a prefix, and returns how many.
     ///

@@ -34,9 +34,10 @@ impl WorkingStore for MemoryStore {
         found.ok_or_else(|| Error::not_found(format!("nothing under {key}")))
     }
 
-    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+    async fn list(&self, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
         let state = self.state();
-        let below = state.working.iter().filter(|(key, _)| prefix.holds(key));
+        let is_below = |key: &WorkingKey| prefixes.iter().any(|prefix| prefix.holds(key));
+        let below = state.working.iter().filter(|(key, _)| is_below(key));
         Ok(below.map(|(key, entry)| (key.clone(), entry.clone())).collect())
     }
 

@@ -1,5 +1,6 @@
 //! Working memory.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,12 +31,18 @@ pub(crate) async fn get(sql: &dyn Sql, key: &WorkingKey) -> Result<WorkingEntry>
     row::read(&row.text()?)
 }
 
-pub(crate) async fn list(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
-    let rows = match bounds(prefix) {
-        Some(bounds) => sql.rows(statement::WORKING_BELOW, bounds).await?,
-        None => sql.rows(statement::WORKING_ALL, Vec::new()).await?,
+pub(crate) async fn list(sql: &dyn Sql, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+    let steps = match prefixes.iter().map(bounds).collect() {
+        Some(bounds) => statement::WORKING_BELOW.steps(bounds),
+        None => vec![Step::new(statement::WORKING_ALL, Vec::new())],
     };
-    rows.into_iter().map(|mut row| Ok((key(&mut row)?, row::read(&row.text()?)?))).collect()
+    let mut found = BTreeMap::new();
+    for step in steps {
+        for mut row in sql.rows(step.sql, step.args).await? {
+            found.insert(key(&mut row)?, row::read(&row.text()?)?);
+        }
+    }
+    Ok(found.into_iter().collect())
 }
 
 pub(crate) async fn remove(sql: &dyn Sql, prefix: &KeyPrefix) -> Result<u64> {

@@ -386,8 +386,8 @@ impl WorkingStore for SqliteStore {
         working::get(self.sql(), key).await
     }
 
-    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
-        working::list(self.sql(), prefix).await
+    async fn list(&self, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        working::list(self.sql(), prefixes).await
     }
 
     async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {

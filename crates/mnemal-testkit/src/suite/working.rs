@@ -23,7 +23,11 @@ async fn put(storage: &Storage, key: &str, seconds: i64, room: NonZeroUsize) -> 
 }
 
 async fn keys(storage: &Storage, prefix: &KeyPrefix) -> Result<Vec<String>> {
-    let listed = storage.working.list(prefix).await?;
+    keys_below(storage, std::slice::from_ref(prefix)).await
+}
+
+async fn keys_below(storage: &Storage, prefixes: &[KeyPrefix]) -> Result<Vec<String>> {
+    let listed = storage.working.list(prefixes).await?;
     Ok(listed.into_iter().map(|(key, _)| key.as_str().to_owned()).collect())
 }
 
@@ -43,7 +47,28 @@ pub async fn an_entry_comes_back_as_it_was_put(storage: &Storage) -> Result<()> 
     storage.working.put(&key, &until("first", 9), ROOM).await?;
     storage.working.put(&key, &entry, ROOM).await?;
     assert_eq!(storage.working.get(&key).await?, entry);
-    assert_eq!(storage.working.list(&KeyPrefix::all()).await?, [(key, entry)]);
+    assert_eq!(storage.working.list(&[KeyPrefix::all()]).await?, [(key, entry)]);
+    Ok(())
+}
+
+/// Several prefixes are one list, in which each entry stands once.
+pub async fn several_prefixes_are_one_list_by_key(storage: &Storage) -> Result<()> {
+    for key in ["patrol/a", "session/a/x", "session/b", "subagent/a", "zoo"] {
+        put(storage, key, 100, ROOM).await?;
+    }
+    let list = async |prefixes: &[&str]| {
+        let prefixes: Result<Vec<KeyPrefix>> = prefixes.iter().map(|prefix| KeyPrefix::new(prefix)).collect();
+        keys_below(storage, &prefixes?).await
+    };
+    let three = ["patrol/a", "session/a/x", "subagent/a"];
+    assert_eq!(list(&["subagent", "session/a", "patrol"]).await?, three);
+    assert_eq!(
+        list(&["session", "patrol", "session/a", "none"]).await?,
+        ["patrol/a", "session/a/x", "session/b"]
+    );
+    assert_eq!(list(&[]).await?, Vec::<String>::new());
+    let everything = storage.working.list(&[KeyPrefix::new("zoo")?, KeyPrefix::all()]).await?;
+    assert_eq!(everything.len(), 5);
     Ok(())
 }
 

@@ -22,7 +22,7 @@ impl Engine {
     pub(super) async fn forget_working(&self, erasing: &Erasing) -> Result<u64> {
         let Ok(working) = self.stores().working.part() else { return Ok(0) };
         let mut removed = 0;
-        for (key, entry) in working.list(&KeyPrefix::all()).await? {
+        for (key, entry) in working.list(&[KeyPrefix::all()]).await? {
             if !erasing.is_in(&entry.value) && !erasing.is_in(key.as_str()) {
                 continue;
             }

@@ -347,8 +347,8 @@ impl WorkingStore for Guarded<dyn WorkingStore> {
         self.run("working memory", self.part.get(key)).await
     }
 
-    async fn list(&self, prefix: &KeyPrefix) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
-        self.run("working memory", self.part.list(prefix)).await
+    async fn list(&self, prefixes: &[KeyPrefix]) -> Result<Vec<(WorkingKey, WorkingEntry)>> {
+        self.run("working memory", self.part.list(prefixes)).await
     }
 
     async fn remove(&self, prefix: &KeyPrefix) -> Result<u64> {
