@@ -53,10 +53,15 @@ impl ContextSource for SummarySource {
         if !request.as_of.is_present() || request.user != Within::All || request.agent != Within::All {
             wanted.clear();
         }
+        if wanted.is_empty() {
+            return Ok(Degraded::whole(Vec::new()));
+        }
+        let paths: Vec<NodePath> = wanted.iter().map(|(_, path)| path.clone()).collect();
+        let nodes = self.store.nodes(&paths).await?;
         let mut fragments: Vec<Fragment> = Vec::new();
         for (section, path) in wanted {
-            for node in self.store.nodes(&[path]).await? {
-                if let Some(writing) = self.writing(&node).await? {
+            for node in nodes.iter().filter(|node| node.path == path) {
+                if let Some(writing) = self.writing(node).await? {
                     let is_new = |line: &&WritingLine| {
                         line.of.iter().all(|one| one.session != request.session)
                             && line.level() > Level::External
@@ -78,7 +83,7 @@ impl ContextSource for SummarySource {
                         && fragments.iter().all(|other| other.record != record || other.text != line.text)
                 };
                 let new: Vec<Fragment> =
-                    node.lines.iter().filter(is_new).map(|line| fragment(section, &node, line)).collect();
+                    node.lines.iter().filter(is_new).map(|line| fragment(section, node, line)).collect();
                 fragments.extend(new);
             }
         }

@@ -59,9 +59,9 @@ impl SqliteStore {
         let mut found = Vec::with_capacity(ids.len());
         let missing = self.inner.told.find_entities(&version, &ids, &mut found);
         if !missing.is_empty() {
-            let filter = EntityFilter { ids: Within::Only(missing), ..EntityFilter::all() };
+            let filter = EntityFilter { ids: Within::Only(missing.clone()), ..EntityFilter::all() };
             let read = graph::entities(self.sql(), &filter).await?;
-            self.inner.told.keep_entities(version, &read);
+            self.inner.told.keep_entities(version, &missing, &read);
             found.extend(read);
             found.sort_unstable_by_key(|entity| entity.id);
         }

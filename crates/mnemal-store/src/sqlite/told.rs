@@ -91,7 +91,8 @@ struct Kept {
     version: Version,
     /// Each in the order in which facts are answered, so that what several places hold is sorted by joining.
     by_place: HashMap<Place, Vec<Arc<Fact>>>,
-    entities: HashMap<EntityId, Arc<Entity>>,
+    /// Nothing for one that there is not: a context asks for it again with every question.
+    entities: HashMap<EntityId, Option<Arc<Entity>>>,
 }
 
 impl Kept {
@@ -162,23 +163,24 @@ impl Told {
         let mut missing = Vec::new();
         for id in ids {
             match kept.entities.get(id) {
-                Some(entity) => found.push(Arc::clone(entity)),
+                Some(entity) => found.extend(entity.clone()),
                 None => missing.push(*id),
             }
         }
         missing
     }
 
-    /// Keeps entities that were read after the database told this version.
-    pub(super) fn keep_entities(&self, version: Version, entities: &[Arc<Entity>]) {
+    /// Keeps what was read of these entities after the database told this version.
+    pub(super) fn keep_entities(&self, version: Version, ids: &[EntityId], entities: &[Arc<Entity>]) {
         let mut kept = self.kept();
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or_else(|| Kept::new(version));
-        if known.entities.len() + entities.len() > MOST_ENTITIES {
+        if known.entities.len() + ids.len() > MOST_ENTITIES {
             known.entities.clear();
         }
-        if entities.len() <= MOST_ENTITIES {
-            known.entities.extend(entities.iter().map(|entity| (entity.id, Arc::clone(entity))));
+        if ids.len() <= MOST_ENTITIES {
+            known.entities.extend(ids.iter().map(|id| (*id, None)));
+            known.entities.extend(entities.iter().map(|entity| (entity.id, Some(Arc::clone(entity)))));
         }
         *kept = Some(known);
     }
@@ -196,7 +198,7 @@ impl Told {
         }
         for entity in &delta.entities {
             if let Some(known) = kept.entities.get_mut(&entity.id) {
-                *known = Arc::new(entity.clone());
+                *known = Some(Arc::new(entity.clone()));
             }
         }
         if delta.facts.is_empty() && delta.remove_facts.is_empty() {
