@@ -4,6 +4,7 @@
 //! the order of [`IndexBlock`]: numbers as varints and deltas, everything that is read often as plain little-endian arrays.
 
 mod bytes;
+pub(crate) mod receipt;
 
 use mnemal_core::{
     BLOCK_ROWS, EventId, IndexBlock, Labels, Level, Marks, ModelId, Posting, Result, Role, Seq, TermHash,
@@ -48,11 +49,28 @@ pub(crate) fn encode(block: &IndexBlock) -> Vec<u8> {
     for column in &block.vectors {
         put_vectors(&mut out, column);
     }
+    seal(&mut out);
+    out
+}
+
+/// Writes the checksum of what stands behind it into bytes 1 to 8.
+fn seal(out: &mut [u8]) {
     let sum = out.get(9..).map(checksum).unwrap_or_default();
     if let Some(place) = out.get_mut(1..9) {
         place.copy_from_slice(&sum);
     }
-    out
+}
+
+/// Returns what stands behind version and checksum of `what` is stored.
+fn unsealed<'a>(stored: &'a [u8], version: u8, what: &str) -> Result<Input<'a>> {
+    let mut header = Input(stored);
+    if header.take(1)? != [version] {
+        return Err(corrupt(&format!("{what} has an unknown format")));
+    }
+    if header.take(8)? != checksum(header.0) {
+        return Err(corrupt(&format!("{what} does not match its checksum")));
+    }
+    Ok(header)
 }
 
 /// Reads a block.
@@ -60,14 +78,7 @@ pub(crate) fn encode(block: &IndexBlock) -> Vec<u8> {
 /// # Errors
 /// `Corrupt` for everything that [`encode`] does not write; never panics, never allocates more than a block can need.
 pub(crate) fn decode(stored: &[u8]) -> Result<IndexBlock> {
-    let mut header = Input(stored);
-    if header.take(1)? != [VERSION] {
-        return Err(corrupt("an index block has an unknown format"));
-    }
-    if header.take(8)? != checksum(header.0) {
-        return Err(corrupt("an index block does not match its checksum"));
-    }
-    let mut input = header;
+    let mut input = unsealed(stored, VERSION, "an index block")?;
     let rows = input.count(16)?;
     if rows > BLOCK_ROWS {
         return Err(corrupt("an index block has too many rows"));

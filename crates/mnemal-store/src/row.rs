@@ -10,12 +10,9 @@ pub(crate) mod receipt;
 pub(crate) mod summary;
 pub(crate) mod working;
 
-use std::fmt::Display;
-use std::str::FromStr;
-
 use mnemal_core::{Error, Result};
-use serde::de::{self, DeserializeOwned};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::codec::{checksum, corrupt};
 
@@ -31,33 +28,12 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
     serde_json::from_str(json).map_err(|error| corrupt("a row is not the JSON it should be").because(error))
 }
 
-/// An id as the text that it has everywhere.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Id<T>(T);
-
-impl<T: Display> Serialize for Id<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de, T: FromStr<Err = Error>> Deserialize<'de> for Id<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map(Self).map_err(de::Error::custom)
-    }
-}
-
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 16;
 
 /// Writes a row behind the checksum of its JSON.
 fn write_sealed<T: Serialize>(row: &T) -> Result<String> {
-    write_sealed_into(Vec::new(), row)
-}
-
-/// Writes it into an empty text that has room.
-fn write_sealed_into<T: Serialize>(mut text: Vec<u8>, row: &T) -> Result<String> {
-    text.resize(DIGITS, b'0');
+    let mut text = vec![b'0'; DIGITS];
     serde_json::to_writer(&mut text, row).map_err(unwritten)?;
     if let Some((digits, json)) = text.split_at_mut_checked(DIGITS) {
         let sum = format!("{:016x}", u64::from_be_bytes(checksum(json)));
@@ -79,11 +55,11 @@ fn read_sealed<T: DeserializeOwned>(stored: &str) -> Result<T> {
 }
 
 /// Turns a name that was checked before it was stored back into its type.
-fn named<T>(name: Result<T>) -> Result<T> {
+pub(crate) fn named<T>(name: Result<T>) -> Result<T> {
     name.map_err(|error| corrupt("a stored name is not one").because(error))
 }
 
 /// Turns an absent value that must be there into damage.
-fn known<T>(value: Option<T>) -> Result<T> {
+pub(crate) fn known<T>(value: Option<T>) -> Result<T> {
     value.ok_or_else(|| corrupt("a stored name is unknown"))
 }

@@ -90,7 +90,8 @@ impl Row {
         self.0.as_slice()
     }
 
-    fn next(&mut self) -> Value {
+    /// Takes the next value, whatever it is.
+    pub(crate) fn next(&mut self) -> Value {
         self.0.next().unwrap_or(Value::Null)
     }
 

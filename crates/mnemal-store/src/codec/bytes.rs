@@ -83,9 +83,12 @@ impl<'a> Input<'a> {
         }
     }
 
-    pub(super) fn text(&mut self) -> Result<String> {
+    pub(super) fn str(&mut self) -> Result<&'a str> {
         let length = self.count(1)?;
-        let bytes = self.take(length)?;
-        Ok(std::str::from_utf8(bytes).map_err(|_| corrupt("a name is no text"))?.to_owned())
+        std::str::from_utf8(self.take(length)?).map_err(|_| corrupt("a name is no text"))
+    }
+
+    pub(super) fn text(&mut self) -> Result<String> {
+        self.str().map(str::to_owned)
     }
 }

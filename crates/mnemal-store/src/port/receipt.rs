@@ -12,15 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Error, ErrorKind, EventId, FactId, LearningId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Seen,
-    SeenItem, SessionId, Source, Span, Timestamp,
+    Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Seen, SeenItem, SessionId,
+    Source, Span, Timestamp,
 };
 
 use super::working::SWEPT;
 use crate::codec::corrupt;
+use crate::codec::receipt::{decode, encode, record, record_bytes};
 use crate::hash::push_digits;
 use crate::row::receipt;
-use crate::sql::{Sql, Step, Transaction, Value, Work};
+use crate::sql::{Row as SqlRow, Sql, Step, Transaction, Value, Work};
 use crate::{removal, serve, statement};
 
 /// Receipts that are looked through at once by an erase. Source: own default, about two megabytes.
@@ -29,10 +30,12 @@ const PAGE: usize = 100;
 const RECEIPTS: u64 = 16;
 /// Bytes of the name of an event: `evt_` and 26 letters.
 const NAME: usize = 30;
+/// Bytes of an id.
+const ID: usize = 16;
 
 pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
     let id = Value::Blob(put.id.0.to_be_bytes().to_vec());
-    let row = vec![id, put.session.as_str().into(), put.at.into(), receipt::write(put)?.into()];
+    let row = vec![id, put.session.as_str().into(), put.at.into(), encode(put)?.into()];
     let shown = if put.session.is_nobody() { Vec::new() } else { shown(put)? };
     let work = PutReceipt { row, session: put.session.clone(), at: put.at, shown };
     sql.commit_for_now(Box::new(work)).await.map(drop).map_err(|error| match error.kind() {
@@ -192,6 +195,15 @@ impl HexRows {
     }
 }
 
+/// Reads a receipt: bytes, or JSON in rows of before.
+fn read(row: &mut SqlRow) -> Result<Receipt> {
+    match row.next() {
+        Value::Blob(stored) => decode(&stored),
+        Value::Text(stored) => receipt::read(&stored),
+        _ => Err(corrupt("a receipt is missing")),
+    }
+}
+
 /// The events that lines and omissions of a receipt rest on.
 fn rests_on(receipt: &Receipt) -> BTreeSet<EventId> {
     let sources = receipt.lines.iter().flat_map(|line| line.sources.iter().map(|source| source.event));
@@ -205,7 +217,7 @@ fn rests_on(receipt: &Receipt) -> BTreeSet<EventId> {
 pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
     let mut rows = sql.rows(statement::RECEIPT, vec![Value::Blob(id.0.to_be_bytes().to_vec())]).await?;
     let row = rows.first_mut().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
-    let mut receipt = receipt::read(&row.text()?)?;
+    let mut receipt = read(row)?;
     let gone = erased(sql, rests_on(&receipt)).await?;
     serve::cleanse(&mut receipt, |event| gone.contains(&event));
     Ok(receipt)
@@ -215,7 +227,7 @@ pub(crate) async fn latest(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<Rec
     let limit = i64::try_from(limit.get()).unwrap_or(i64::MAX);
     let mut found = Vec::new();
     for mut row in sql.rows(statement::LATEST_RECEIPTS, vec![Value::Int(limit)]).await? {
-        found.push(receipt::read(&row.text()?)?);
+        found.push(read(&mut row)?);
     }
     let gone = erased(sql, found.iter().flat_map(rests_on).collect()).await?;
     for receipt in &mut found {
@@ -322,16 +334,15 @@ pub(crate) async fn erase(sql: &dyn Sql, sources: &[EventId]) -> Result<u64> {
 /// Returns the receipts of which the body names one of these events. Those of a context that is assembled meanwhile are not
 /// among them; they show nothing of an erased event either, because each is compared with the log when it is asked for.
 async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8>>> {
-    let wanted: HashSet<String> = events.iter().map(EventId::to_string).collect();
+    let wanted = Wanted::new(events);
     let (mut after, mut found) = (Vec::new(), Vec::new());
     loop {
         let rows = sql.rows(statement::RECEIPTS_AFTER, vec![after.clone().into(), PAGE.into()]).await?;
         let is_last = rows.len() < PAGE;
         for mut row in rows {
-            let (id, body) = (row.blob()?, row.text()?);
+            let id = row.blob()?;
             after.clone_from(&id);
-            let mut named = body.match_indices(EventId::PREFIX).filter_map(|(at, _)| body.get(at..at + NAME));
-            if named.any(|name| wanted.contains(name)) {
+            if wanted.is_named_in(&row.next()) {
                 found.push(id);
             }
         }
@@ -339,6 +350,49 @@ async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8
             return Ok(found);
         }
     }
+}
+
+/// Events that are looked for in stored receipts without reading these, so that damage to one does not stop an erase.
+#[derive(Debug)]
+struct Wanted {
+    names: HashSet<String>,
+    ids: HashSet<[u8; ID]>,
+    /// Which ends the ids have: most bytes of a receipt are told apart by two of them.
+    ends: Vec<bool>,
+}
+
+impl Wanted {
+    fn new(events: &BTreeSet<EventId>) -> Self {
+        let mut wanted = Self { names: HashSet::new(), ids: HashSet::new(), ends: vec![false; 1 << 16] };
+        for event in events {
+            let id = event.0.to_be_bytes();
+            wanted.names.insert(event.to_string());
+            wanted.ids.insert(id);
+            if let Some(end) = wanted.ends.get_mut(end(&id)) {
+                *end = true;
+            }
+        }
+        wanted
+    }
+
+    fn is_named_in(&self, body: &Value) -> bool {
+        match body {
+            Value::Text(body) => {
+                let names = body.match_indices(EventId::PREFIX).filter_map(|(at, _)| body.get(at..at + NAME));
+                names.into_iter().any(|name| self.names.contains(name))
+            }
+            Value::Blob(body) => body
+                .array_windows::<ID>()
+                .any(|id| self.ends.get(end(id)).is_some_and(|is_one| *is_one) && self.ids.contains(id)),
+            _ => false,
+        }
+    }
+}
+
+/// The last two bytes of an id as a number.
+fn end(id: &[u8; ID]) -> usize {
+    let [.., high, low] = *id;
+    usize::from(u16::from_be_bytes([high, low]))
 }
 
 /// Removes what rests on erased events.
@@ -373,9 +427,9 @@ impl EraseShown {
         let (mut removed, mut sessions) = (0, BTreeSet::new());
         for id in &self.receipts {
             for mut row in transaction.rows(statement::RECEIPT, vec![id.clone().into()]).await? {
-                let mut receipt = receipt::read(&row.text()?)?;
+                let mut receipt = read(&mut row)?;
                 removed += serve::cleanse(&mut receipt, |event| self.events.contains(&event));
-                let args = vec![id.clone().into(), receipt::write(&receipt)?.into()];
+                let args = vec![id.clone().into(), encode(&receipt)?.into()];
                 transaction.run(Step::rows(removal::CLEANSE_RECEIPT, args, 1)).await?;
                 sessions.insert(receipt.session);
             }
@@ -395,28 +449,6 @@ impl EraseShown {
             }
         }
         Ok(removed)
-    }
-}
-
-/// A record as 17 bytes that sort as records do.
-fn record_bytes(record: RecordRef) -> Result<Vec<u8>> {
-    let (kind, id) = match record {
-        RecordRef::Event(id) => (0, id.0),
-        RecordRef::Learning(id) => (1, id.0),
-        RecordRef::Fact(id) => (2, id.0),
-        _ => return Err(Error::new(ErrorKind::Unsupported, format!("cannot store what {record} names"))),
-    };
-    Ok(std::iter::once(kind).chain(id.to_be_bytes()).collect())
-}
-
-fn record(bytes: &[u8]) -> Result<RecordRef> {
-    let [kind, id @ ..] = bytes else { return Err(corrupt("a record has no kind")) };
-    let id = <[u8; 16]>::try_from(id).map_err(|_| corrupt("a record has the wrong length"))?;
-    match kind {
-        0 => Ok(RecordRef::Event(EventId(u128::from_be_bytes(id)))),
-        1 => Ok(RecordRef::Learning(LearningId(u128::from_be_bytes(id)))),
-        2 => Ok(RecordRef::Fact(FactId(u128::from_be_bytes(id)))),
-        _ => Err(corrupt("an unknown kind of record")),
     }
 }
 
@@ -444,4 +476,20 @@ fn sources(bytes: &[u8]) -> Result<Vec<Source>> {
         Source { event: EventId(bits(event)), span: Span { start: short(start), end: short(end) } }
     };
     Ok(rows.iter().map(source).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_found_in_receipts_of_both_forms_and_none_that_ends_alike() {
+        let (one, alike) = (EventId(7 << 64 | 0xabcd), EventId(8 << 64 | 0xabcd));
+        let wanted = Wanted::new(&BTreeSet::from([one, EventId(3)]));
+        let bytes =
+            |id: EventId| Value::Blob([&[1, 2, 0xab, 0xcd], id.0.to_be_bytes().as_slice(), &[0]].concat());
+        let text = |id: EventId| Value::Text(format!("[\"evt_\",\"{id}\",3]"));
+        assert!(wanted.is_named_in(&bytes(one)) && wanted.is_named_in(&text(one)));
+        assert!(!wanted.is_named_in(&bytes(alike)) && !wanted.is_named_in(&text(alike)));
+    }
 }

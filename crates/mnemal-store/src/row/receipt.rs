@@ -1,20 +1,19 @@
-//! Receipts: lists without names of fields, each name, producer and weight of a signal once, and what equal omissions have in
-//! common once, because a receipt is written with every context and has a hundred omissions and some forty lines of a dozen
-//! parts. Rows of before have all of it in place; both are read.
+//! Receipts of before, as JSON: with names in place, with each name once, and with lines as lists. New ones are
+//! [bytes](crate::codec::receipt).
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mnemal_core::{
-    Because, BlockKind, BlockReceipt, Cursor, Error, ErrorKind, EventId, Gap, GapCause, Layer, ModelId,
-    Omitted, OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result,
-    ScorePart, Section, Seq, SessionId, Source, Span, Timestamp, TokenCount,
+    Because, BlockKind, BlockReceipt, Cursor, ErrorKind, Gap, GapCause, Layer, ModelId, Omitted,
+    OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result, ScorePart,
+    Section, Seq, SessionId, Timestamp, TokenCount,
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 
-use super::{Id, known, named};
+use super::learning::source_of;
+use super::{known, named};
 use crate::codec::corrupt;
 use crate::hash::Hash;
 use crate::{codec, entry};
@@ -24,23 +23,17 @@ use crate::{codec, entry};
 /// Source: own default, ten times the signals that ranking has; a hostile file must not fill the memory.
 const MOST_SIGNALS: usize = 256;
 
-/// Bytes that the text of a receipt mostly stays below. Source: own measurement, 45 lines and 100 omissions.
-const MOSTLY: usize = 12 << 10;
-
-/// A name out of a list that both sides know.
-type Name = Cow<'static, str>;
-
-/// A name as it stands in a row: its number among the row's names, or itself in rows of before.
-#[derive(Debug, PartialEq, Deserialize, Serialize)]
+/// A name as it stands in a row: its number among the row's names, or itself in older ones.
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum Called {
     Number(u8),
-    Name(Name),
+    Name(String),
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 struct ReceiptRow {
-    id: Id<ReceiptId>,
+    id: String,
     session: String,
     at: i64,
     version: String,
@@ -50,33 +43,30 @@ struct ReceiptRow {
     tokenizer: String,
     budget: u32,
     tokens: u32,
-    blocks: Vec<(Name, u32, Hash<32>)>,
+    blocks: Vec<(String, u32, Hash<32>)>,
     lines: Vec<LineRow>,
-    omitted: Vec<OmittedRow>,
-    counts: Vec<(Name, u32)>,
-    gaps: Vec<(Name, CauseRow)>,
-    /// Hash, lines, omissions; rows of before have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    seal: Option<(Hash<32>, u32, u32)>,
-    /// What numbers in lines and omissions stand for; rows of before have none.
+    omitted: Vec<(String, Called, Called, f32)>,
+    counts: Vec<(String, u32)>,
+    gaps: Vec<(String, CauseRow)>,
+    /// Hash, lines, omissions; older rows have none.
     #[serde(default)]
-    names: Vec<Name>,
+    seal: Option<(Hash<32>, u32, u32)>,
+    /// What numbers in lines and omissions stand for; older rows have none.
+    #[serde(default)]
+    names: Vec<String>,
     /// Weights of the first names, which are those of signals.
     #[serde(default)]
     weights: Vec<f32>,
-    /// What numbers of producers stand for; rows of before have none.
-    #[serde(default)]
-    producers: Vec<(String, u32)>,
 }
 
-/// Written as a list, because there are some forty of them; rows of before have the names of the fields, and both are read.
+/// A list, or, in older rows, with the names of the fields.
 #[derive(Deserialize)]
 struct LineRow {
     block: Called,
     section: Called,
-    record: Id<RecordRef>,
-    producer: Option<ProducerRow>,
-    sources: Vec<SourceRow>,
+    record: String,
+    producer: Option<(String, u32)>,
+    sources: Vec<(String, u32, u32)>,
     trust: u8,
     level: u8,
     parts: Vec<PartRow>,
@@ -86,53 +76,7 @@ struct LineRow {
     hash: Hash<16>,
 }
 
-impl Serialize for LineRow {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Self {
-            block,
-            section,
-            record,
-            producer,
-            sources,
-            trust,
-            level,
-            parts,
-            score,
-            because,
-            tokens,
-            hash,
-        } = self;
-        (block, section, record, producer, sources, trust, level, parts, score, because, tokens, hash)
-            .serialize(serializer)
-    }
-}
-
-/// A producer by its number among the row's producers, or itself in rows of before.
-#[derive(Deserialize, Serialize)]
-#[serde(untagged)]
-enum ProducerRow {
-    Number(u8),
-    Itself((String, u32)),
-}
-
-/// Start and end; before them the event, unless the line is of that event. Rows of before always have it.
-#[derive(Deserialize, Serialize)]
-#[serde(untagged)]
-enum SourceRow {
-    Own((u32, u32)),
-    Of((Id<EventId>, u32, u32)),
-}
-
-/// Section, reason and score of omissions that stand one behind the other, and the records. Rows of before have each by itself,
-/// its record first.
-#[derive(Deserialize, Serialize)]
-#[serde(untagged)]
-enum OmittedRow {
-    Alike((Called, Called, f32, Vec<Id<RecordRef>>)),
-    One((Id<RecordRef>, Called, Called, f32)),
-}
-
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum CauseRow {
     NotConfigured,
@@ -142,83 +86,13 @@ enum CauseRow {
     Truncated { dropped: u32 },
 }
 
-/// What lines and omissions of a row share, each once: names, the weights of those of signals, and producers.
-#[derive(Debug, Default)]
-struct Shared {
-    names: Vec<Name>,
+/// Names of a row, each once, and the weights of those of signals.
+struct Names {
+    names: Vec<String>,
     weights: Vec<f32>,
-    producers: Vec<(String, u32)>,
 }
 
-impl Shared {
-    /// Collects the signals of the lines, each with the weight that it has first.
-    fn of_signals(lines: &[ReceiptLine]) -> Self {
-        let mut found = Self::default();
-        for part in lines.iter().flat_map(|line| &line.parts) {
-            if found.place(part.name).is_none() && u8::try_from(found.names.len()).is_ok() {
-                found.names.push(part.name.into());
-                found.weights.push(part.weight);
-            }
-        }
-        found
-    }
-
-    fn place(&self, name: &str) -> Option<u8> {
-        u8::try_from(self.names.iter().position(|known| known == name)?).ok()
-    }
-
-    fn call(&mut self, name: &'static str) -> Called {
-        if let Some(place) = self.place(name) {
-            return Called::Number(place);
-        }
-        match u8::try_from(self.names.len()) {
-            Ok(place) => {
-                self.names.push(name.into());
-                Called::Number(place)
-            }
-            Err(_) => Called::Name(name.into()),
-        }
-    }
-
-    fn producer(&mut self, producer: &Producer) -> ProducerRow {
-        let is_it = |(id, version): &(String, u32)| *version == producer.version && *id == producer.id;
-        let place = self.producers.iter().position(is_it);
-        let number = u8::try_from(place.unwrap_or(self.producers.len()));
-        if place.is_none() && number.is_ok() {
-            self.producers.push((producer.id.clone(), producer.version));
-        }
-        number.map_or_else(
-            |_| ProducerRow::Itself((producer.id.clone(), producer.version)),
-            ProducerRow::Number,
-        )
-    }
-
-    fn producer_of(&self, row: ProducerRow) -> Result<Producer> {
-        let (id, version) = match row {
-            ProducerRow::Number(place) => known(self.producers.get(usize::from(place)))?.clone(),
-            ProducerRow::Itself(producer) => producer,
-        };
-        Ok(Producer { id, version })
-    }
-
-    fn part(&self, part: &ScorePart) -> PartRow {
-        let place = self.place(part.name);
-        let weight = place.and_then(|place| self.weights.get(usize::from(place)));
-        match (place, Numbers::of(part)) {
-            (Some(place), numbers) if weight.is_some_and(|weight| is_same(*weight, part.weight)) => {
-                match numbers {
-                    Numbers::Weight(_) => PartRow::Nothing((place,)),
-                    Numbers::CountedAndWeight([both, _]) => PartRow::Counted((place, both)),
-                    Numbers::ButValue([raw, normalised, _]) => PartRow::ButValue((place, raw, normalised)),
-                    Numbers::All([raw, normalised, _, value]) => {
-                        PartRow::All((place, raw, normalised, value))
-                    }
-                }
-            }
-            (_, numbers) => PartRow::Named((part.name.into(), numbers)),
-        }
-    }
-
+impl Names {
     fn name<'a>(&'a self, called: &'a Called) -> Result<&'a str> {
         match called {
             Called::Name(name) => Ok(name),
@@ -227,7 +101,7 @@ impl Shared {
     }
 
     fn at(&self, place: u8) -> Result<&str> {
-        known(self.names.get(usize::from(place)).map(Cow::as_ref))
+        known(self.names.get(usize::from(place)).map(String::as_str))
     }
 
     fn part_of(&self, row: &PartRow) -> Result<ScorePart> {
@@ -246,69 +120,15 @@ impl Shared {
 
 /// A part of a line. Where the signal has the weight that stands with its name, only what cannot be told from that: nothing if
 /// nothing was counted; what was counted; before it what was measured, if it is not the same; behind it the value, if it is not
-/// the product. Else, and in rows of before, name and [`Numbers`].
-#[derive(Debug, Deserialize, Serialize)]
+/// the product. Else name and [`Numbers`].
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum PartRow {
     Nothing((u8,)),
     Counted((u8, f32)),
     ButValue((u8, f32, f32)),
     All((u8, f32, f32, f32)),
-    Named((Name, Numbers)),
-}
-
-fn is_same(one: f32, other: f32) -> bool {
-    one.to_bits() == other.to_bits()
-}
-
-/// Writes a receipt.
-///
-/// # Errors
-/// `Unsupported` for a cause of a gap that this version does not know.
-pub(crate) fn write(receipt: &Receipt) -> Result<String> {
-    let mut shared = Shared::of_signals(&receipt.lines);
-    let lines = receipt.lines.iter().map(|line| line_row(line, &mut shared)).collect();
-    let is_alike = |one: &Omitted, other: &Omitted| {
-        (one.section, one.reason) == (other.section, other.reason) && is_same(one.score, other.score)
-    };
-    let alike = |all: &[Omitted]| {
-        let first = all.first()?;
-        let (section, reason) = (shared.call(first.section.as_str()), shared.call(first.reason.as_str()));
-        let records = all.iter().map(|omitted| Id(omitted.record)).collect();
-        Some(OmittedRow::Alike((section, reason, first.score, records)))
-    };
-    let omitted = receipt.omitted.chunk_by(is_alike).filter_map(alike).collect();
-    let gap = |gap: &Gap| Ok((gap.layer.as_str().into(), cause_row(gap.cause)?));
-    let row = ReceiptRow {
-        id: Id(receipt.id),
-        session: receipt.session.as_str().to_owned(),
-        at: receipt.at.as_micros(),
-        version: receipt.version.clone(),
-        settings: Hash(receipt.settings_hash),
-        head: receipt.head.0.map(|seq| seq.0),
-        model: receipt.model.as_ref().map(|model| model.as_str().to_owned()),
-        tokenizer: receipt.tokenizer.clone(),
-        budget: receipt.budget.0,
-        tokens: receipt.tokens.0,
-        blocks: receipt
-            .blocks
-            .iter()
-            .map(|block| (block.kind.as_str().into(), block.tokens.0, Hash(block.hash)))
-            .collect(),
-        lines,
-        omitted,
-        counts: receipt
-            .omitted_counts
-            .iter()
-            .map(|(reason, count)| (reason.as_str().into(), *count))
-            .collect(),
-        gaps: receipt.gaps.iter().map(gap).collect::<Result<_>>()?,
-        seal: receipt.seal.map(|seal| (Hash(seal.hash), seal.lines, seal.omitted)),
-        names: shared.names,
-        weights: shared.weights,
-        producers: shared.producers,
-    };
-    super::write_sealed_into(Vec::with_capacity(MOSTLY), &row)
+    Named((String, Numbers)),
 }
 
 /// Reads a receipt.
@@ -317,13 +137,13 @@ pub(crate) fn write(receipt: &Receipt) -> Result<String> {
 /// `Corrupt` when it is not what was written.
 pub(crate) fn read(stored: &str) -> Result<Receipt> {
     let row: ReceiptRow = super::read_sealed(stored)?;
-    let shared = Shared { names: row.names, weights: row.weights, producers: row.producers };
-    let block = |(kind, tokens, hash): (Name, u32, Hash<32>)| {
+    let names = Names { names: row.names, weights: row.weights };
+    let block = |(kind, tokens, hash): (String, u32, Hash<32>)| {
         Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash: hash.0 })
     };
-    let gap = |(name, cause): (Name, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
+    let gap = |(name, cause): (String, CauseRow)| Ok(Gap { layer: layer(&name)?, cause: cause_of(cause)? });
     Ok(Receipt {
-        id: row.id.0,
+        id: named(row.id.parse::<ReceiptId>())?,
         session: named(SessionId::new(row.session))?,
         at: named(Timestamp::from_micros(row.at))?,
         version: row.version,
@@ -334,8 +154,8 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
         budget: TokenCount(row.budget),
         tokens: TokenCount(row.tokens),
         blocks: row.blocks.into_iter().map(block).collect::<Result<_>>()?,
-        lines: row.lines.into_iter().map(|line| line_of(line, &shared)).collect::<Result<_>>()?,
-        omitted: omitted_of(row.omitted, &shared)?,
+        lines: row.lines.into_iter().map(|line| line_of(line, &names)).collect::<Result<_>>()?,
+        omitted: row.omitted.into_iter().map(|omitted| omitted_of(omitted, &names)).collect::<Result<_>>()?,
         omitted_counts: row
             .counts
             .into_iter()
@@ -346,27 +166,10 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
     })
 }
 
-fn line_row(line: &ReceiptLine, shared: &mut Shared) -> LineRow {
-    LineRow {
-        block: shared.call(line.block.as_str()),
-        section: shared.call(line.section.as_str()),
-        record: Id(line.record),
-        producer: line.producer.as_ref().map(|producer| shared.producer(producer)),
-        sources: line.sources.iter().map(|source| source_row(source, line.record)).collect(),
-        trust: entry::trust_code(line.trust),
-        level: codec::level_code(line.level),
-        parts: line.parts.iter().map(|part| shared.part(part)).collect(),
-        score: line.score,
-        because: shared.call(line.because.as_str()),
-        tokens: line.tokens.0,
-        hash: Hash(line.content_hash),
-    }
-}
-
 /// What of a part cannot be told from the rest, because most parts of a line are nothing or a product: its weight; before it
 /// what was counted, if that is anything; before that what was measured, if it is not the same; and the value at the end, if it
 /// is not the product.
-#[derive(Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Numbers {
     Weight([f32; 1]),
@@ -377,19 +180,6 @@ enum Numbers {
 }
 
 impl Numbers {
-    fn of(part: &ScorePart) -> Self {
-        let ScorePart { raw, normalised, weight, value, .. } = *part;
-        if !is_same(value, weight * normalised) {
-            Self::All([raw, normalised, weight, value])
-        } else if !is_same(raw, normalised) {
-            Self::ButValue([raw, normalised, weight])
-        } else if is_same(raw, 0.0) {
-            Self::Weight([weight])
-        } else {
-            Self::CountedAndWeight([normalised, weight])
-        }
-    }
-
     fn part(&self, name: &'static str) -> ScorePart {
         let (raw, normalised, weight) = match *self {
             Self::All([raw, normalised, weight, value]) => {
@@ -403,65 +193,32 @@ impl Numbers {
     }
 }
 
-fn line_of(row: LineRow, shared: &Shared) -> Result<ReceiptLine> {
-    let record = row.record.0;
+fn line_of(row: LineRow, names: &Names) -> Result<ReceiptLine> {
     Ok(ReceiptLine {
-        block: block_kind(shared.name(&row.block)?)?,
-        section: known(Section::from_name(shared.name(&row.section)?))?,
-        record,
-        producer: row.producer.map(|producer| shared.producer_of(producer)).transpose()?,
-        sources: row.sources.into_iter().map(|source| source_of(source, record)).collect::<Result<_>>()?,
+        block: block_kind(names.name(&row.block)?)?,
+        section: known(Section::from_name(names.name(&row.section)?))?,
+        record: named(row.record.parse::<RecordRef>())?,
+        producer: row.producer.map(|(id, version)| Producer { id, version }),
+        sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
         trust: entry::trust(row.trust)?,
         level: codec::level(row.level)?,
-        parts: row.parts.iter().map(|part| shared.part_of(part)).collect::<Result<_>>()?,
+        parts: row.parts.iter().map(|part| names.part_of(part)).collect::<Result<_>>()?,
         score: row.score,
-        because: because(shared.name(&row.because)?)?,
+        because: because(names.name(&row.because)?)?,
         tokens: TokenCount(row.tokens),
         content_hash: row.hash.0,
     })
 }
 
-fn source_row(source: &Source, record: RecordRef) -> SourceRow {
-    let Source { event, span: Span { start, end } } = *source;
-    match record {
-        RecordRef::Event(own) if own == event => SourceRow::Own((start, end)),
-        _ => SourceRow::Of((Id(event), start, end)),
-    }
-}
-
-fn source_of(row: SourceRow, record: RecordRef) -> Result<Source> {
-    let (event, start, end) = match (row, record) {
-        (SourceRow::Of((event, start, end)), _) => (event.0, start, end),
-        (SourceRow::Own((start, end)), RecordRef::Event(own)) => (own, start, end),
-        (SourceRow::Own(_), _) => return Err(corrupt("a source names no event")),
-    };
-    Ok(Source { event, span: Span { start, end } })
-}
-
-fn omitted_of(rows: Vec<OmittedRow>, shared: &Shared) -> Result<Vec<Omitted>> {
-    let mut all = Vec::new();
-    for row in rows {
-        let (section, why, score, records) = match row {
-            OmittedRow::Alike(row) => row,
-            OmittedRow::One((record, section, why, score)) => (section, why, score, vec![record]),
-        };
-        let section = known(Section::from_name(shared.name(&section)?))?;
-        let reason = reason(shared.name(&why)?)?;
-        all.extend(records.into_iter().map(|record| Omitted { record: record.0, section, reason, score }));
-    }
-    Ok(all)
-}
-
-fn cause_row(cause: GapCause) -> Result<CauseRow> {
-    Ok(match cause {
-        GapCause::NotConfigured => CauseRow::NotConfigured,
-        GapCause::Failed(kind) => CauseRow::Failed(kind.as_str().to_owned()),
-        GapCause::TimedOut(after) => {
-            CauseRow::TimedOut { micros: u64::try_from(after.as_micros()).unwrap_or(u64::MAX) }
-        }
-        GapCause::Stale { behind } => CauseRow::Stale { behind },
-        GapCause::Truncated { dropped } => CauseRow::Truncated { dropped: dropped.0 },
-        _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of gap")),
+fn omitted_of(
+    (record, section, why, score): (String, Called, Called, f32),
+    names: &Names,
+) -> Result<Omitted> {
+    Ok(Omitted {
+        record: named(record.parse::<RecordRef>())?,
+        section: known(Section::from_name(names.name(&section)?))?,
+        reason: reason(names.name(&why)?)?,
+        score,
     })
 }
 
@@ -475,16 +232,16 @@ fn cause_of(row: CauseRow) -> Result<GapCause> {
     })
 }
 
-fn block_kind(name: &str) -> Result<BlockKind> {
+pub(crate) fn block_kind(name: &str) -> Result<BlockKind> {
     let all = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile];
     known(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
-fn reason(name: &str) -> Result<OmittedReason> {
+pub(crate) fn reason(name: &str) -> Result<OmittedReason> {
     known(OmittedReason::ALL.into_iter().find(|reason| reason.as_str() == name))
 }
 
-fn because(name: &str) -> Result<Because> {
+pub(crate) fn because(name: &str) -> Result<Because> {
     let all = [
         Because::Pinned,
         Because::ExplicitPreference,
@@ -497,7 +254,7 @@ fn because(name: &str) -> Result<Because> {
     known(all.into_iter().find(|because| because.as_str() == name))
 }
 
-fn layer(name: &str) -> Result<Layer> {
+pub(crate) fn layer(name: &str) -> Result<Layer> {
     let all = [
         Layer::Events,
         Layer::Learnings,
@@ -513,7 +270,7 @@ fn layer(name: &str) -> Result<Layer> {
     known(all.into_iter().find(|layer| layer.as_str() == name))
 }
 
-fn error_kind(name: &str) -> Result<ErrorKind> {
+pub(crate) fn error_kind(name: &str) -> Result<ErrorKind> {
     let all = [
         ErrorKind::NotFound,
         ErrorKind::Conflict,
@@ -526,8 +283,8 @@ fn error_kind(name: &str) -> Result<ErrorKind> {
     known(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
-/// Shared of signals are static texts; those of stored receipts are kept once for the life of the process.
-fn signal(name: &str) -> Result<&'static str> {
+/// Names of signals are static texts; those of stored receipts are kept once for the life of the process.
+pub(crate) fn signal(name: &str) -> Result<&'static str> {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
@@ -543,7 +300,7 @@ fn signal(name: &str) -> Result<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use mnemal_core::{FactId, Level, Trust};
+    use mnemal_core::{EventId, Level, Source, Span, Trust};
 
     use super::*;
 
@@ -552,38 +309,28 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_from_the_rest_of_a_part_is_not_written_and_comes_back() {
+    fn a_part_of_before_has_one_to_four_numbers_and_none_has_five() {
+        let read = |text: &str| crate::row::read::<Numbers>(text).map(|numbers| numbers.part("words"));
         let rows = [
-            (part([0.0, 0.0, 0.06, 0.0]), 1),
-            (part([0.7, 0.7, 0.3, 0.7 * 0.3]), 2),
-            (part([11.5, 0.9, 0.3, 0.9 * 0.3]), 3),
-            (part([11.5, 0.9, 0.3, 0.1]), 4),
-            (part([-0.0, -0.0, 0.3, -0.0]), 2),
+            ("[0.06]", [0.0, 0.0, 0.06, 0.0]),
+            ("[0.7, 0.3]", [0.7, 0.7, 0.3, 0.7 * 0.3]),
+            ("[11.5, 0.9, 0.3]", [11.5, 0.9, 0.3, 0.9 * 0.3]),
+            ("[11.148734092712402, 1.0, 0.09178468585014343, 0.5]", [11.148_734, 1.0, 0.091_784_686, 0.5]),
         ];
-        for (part, count) in rows {
-            let text = serde_json::to_string(&Numbers::of(&part)).unwrap();
-            assert_eq!(text.split(',').count(), count, "{part:?}");
-            let read = serde_json::from_str::<Numbers>(&text).unwrap().part("words");
-            assert_eq!(format!("{read:?}"), format!("{part:?}"));
+        for (text, numbers) in rows {
+            assert_eq!(read(text).unwrap(), part(numbers), "{text}");
         }
-    }
-
-    #[test]
-    fn a_part_of_before_has_four_numbers_and_none_has_five() {
-        let read = |text: &str| crate::row::read::<Numbers>(text);
-        let old = read("[11.148734092712402, 1.0, 0.09178468585014343, 0.09178468585014343]").unwrap();
-        assert_eq!(old.part("words"), part([11.148_734, 1.0, 0.091_784_686, 0.091_784_686]));
         assert_eq!(read("[]").unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(read("[1, 1, 1, 1, 1]").unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
-    fn line(record: u128, parts: Vec<ScorePart>) -> ReceiptLine {
+    fn line(parts: Vec<ScorePart>) -> ReceiptLine {
         ReceiptLine {
             block: BlockKind::Volatile,
             section: Section::Recall,
-            record: RecordRef::Event(EventId(record)),
+            record: RecordRef::Event(EventId(1)),
             producer: None,
-            sources: vec![Source { event: EventId(record), span: Span { start: 0, end: 9 } }],
+            sources: vec![Source { event: EventId(1), span: Span { start: 0, end: 9 } }],
             trust: Trust::User,
             level: Level::User,
             parts,
@@ -594,14 +341,7 @@ mod tests {
         }
     }
 
-    fn a_receipt() -> Receipt {
-        let time = ScorePart { name: "time", raw: 0.0, normalised: 0.0, weight: 0.1, value: 0.0 };
-        let omitted = |record, reason, score| Omitted {
-            record: RecordRef::Event(EventId(record)),
-            section: Section::Recent,
-            reason,
-            score,
-        };
+    fn a_receipt(lines: Vec<ReceiptLine>) -> Receipt {
         Receipt {
             id: ReceiptId(1),
             session: SessionId::new("s").unwrap(),
@@ -614,107 +354,77 @@ mod tests {
             budget: TokenCount(100),
             tokens: TokenCount(14),
             blocks: vec![BlockReceipt { kind: BlockKind::Volatile, tokens: TokenCount(14), hash: [3; 32] }],
-            lines: vec![
-                line(1, vec![part([0.7, 0.7, 0.3, 0.7 * 0.3]), time]),
-                line(2, vec![part([11.5, 0.9, 0.3, 0.9 * 0.3]), time]),
-                line(3, vec![part([11.5, 0.9, 0.3, 0.1]), time]),
-                line(4, vec![part([0.7, 0.7, 0.25, 0.7 * 0.25]), time]),
-            ],
-            omitted: vec![
-                omitted(6, OmittedReason::Budget, 0.4),
-                omitted(7, OmittedReason::BelowFloor, 0.1),
-                omitted(8, OmittedReason::BelowFloor, 0.1),
-                omitted(9, OmittedReason::BelowFloor, 0.05),
-                omitted(10, OmittedReason::Budget, 0.4),
-            ],
-            omitted_counts: vec![(OmittedReason::BelowFloor, 3), (OmittedReason::Budget, 2)],
-            gaps: vec![Gap { layer: Layer::Graph, cause: GapCause::NotConfigured }],
-            seal: Some(ReceiptSeal { hash: [4; 32], lines: 4, omitted: 5 }),
-        }
-    }
-
-    #[test]
-    fn a_receipt_comes_back_and_says_each_name_once() {
-        let receipt = a_receipt();
-        let stored = write(&receipt).unwrap();
-        assert_eq!(read(&stored).unwrap(), receipt);
-        // A signal that has another weight in one line is written there whole.
-        for (name, times) in [("time", 1), ("words", 2), (Section::Recall.as_str(), 1), ("below_floor", 2)] {
-            assert_eq!(stored.matches(&format!("\"{name}\"")).count(), times, "{name} in {stored}");
-        }
-        assert!(!stored.contains("because"), "a line is a list: {stored}");
-    }
-
-    #[test]
-    fn who_made_lines_is_said_once_and_the_source_of_an_event_is_its_own() {
-        let producer = |version| Some(Producer { id: "rules".to_owned(), version });
-        let source = |event| Source { event: EventId(event), span: Span { start: 3, end: 5 } };
-        let of = |producer, line: ReceiptLine| ReceiptLine { producer, ..line };
-        let lines = vec![
-            of(producer(1), line(1, Vec::new())),
-            of(producer(2), line(2, Vec::new())),
-            of(producer(1), ReceiptLine { sources: vec![source(3), source(1)], ..line(3, Vec::new()) }),
-            of(None, ReceiptLine { record: RecordRef::Fact(FactId(4)), ..line(4, Vec::new()) }),
-        ];
-        let receipt = Receipt { lines, ..a_receipt() };
-        let stored = write(&receipt).unwrap();
-        assert_eq!(read(&stored).unwrap(), receipt);
-        assert_eq!(stored.matches("\"rules\"").count(), 2, "each version once: {stored}");
-        for (event, times) in [(1, 2), (2, 1), (3, 1), (4, 1)] {
-            let name = EventId(event).to_string();
-            assert_eq!(stored.matches(&name).count(), times, "an erase looks for {name} in {stored}");
-        }
-        let (_, json) = stored.split_at(16);
-        let lost = json.replace(&RecordRef::Event(EventId(2)).to_string(), &FactId(2).to_string());
-        assert_eq!(read(&lost).unwrap_err().kind(), ErrorKind::Corrupt, "a source names no event");
-    }
-
-    #[test]
-    fn omissions_that_are_alike_say_once_why_and_keep_their_order() {
-        let receipt = a_receipt();
-        let stored = write(&receipt).unwrap();
-        let (six, seven, eight) = (EventId(6), EventId(7), EventId(8));
-        assert!(stored.contains(&format!("0.4,[\"{six}\"]")), "{stored}");
-        assert!(stored.contains(&format!("0.1,[\"{seven}\",\"{eight}\"]")), "{stored}");
-        assert_eq!(read(&stored).unwrap().omitted, receipt.omitted);
-    }
-
-    #[test]
-    fn a_row_of_before_is_read() {
-        let receipt = Receipt {
-            lines: vec![ReceiptLine {
-                producer: Some(Producer { id: "rules".to_owned(), version: 4 }),
-                ..line(1, vec![part([0.7, 0.7, 0.3, 0.7 * 0.3])])
+            lines,
+            omitted: vec![Omitted {
+                record: RecordRef::Event(EventId(6)),
+                section: Section::Recent,
+                reason: OmittedReason::Budget,
+                score: 0.4,
             }],
-            omitted: a_receipt().omitted.into_iter().take(1).collect(),
             omitted_counts: Vec::new(),
             gaps: Vec::new(),
             seal: None,
-            ..a_receipt()
-        };
+        }
+    }
+
+    /// Returns a row with these lines, omissions and last fields.
+    fn row(lines: &str, omitted: &str, rest: &str) -> String {
         let numbers = |byte: u8, count: usize| format!("{:?}", vec![byte; count]);
-        let (one, six) = (EventId(1), EventId(6));
-        let before = format!(
+        format!(
             r#"{{"id":"{}","session":"s","at":0,"version":"1","settings":{},"head":5,"model":null,"tokenizer":"bytes",
-            "budget":100,"tokens":14,"blocks":[["volatile",14,{}]],"lines":[{{"block":"volatile","section":"recall",
-            "record":"{one}","producer":["rules",4],"sources":[["{one}",0,9]],"trust":{},"level":{},"parts":[["words",[0.7,0.3]]],
-            "score":0.5,"because":"query","tokens":7,"hash":{}}}],"omitted":[["{six}","recent","budget",0.4]],"counts":[],
-            "gaps":[]}}"#,
+            "budget":100,"tokens":14,"blocks":[["volatile",14,{}]],"lines":[{lines}],"omitted":[{omitted}],"counts":[],
+            "gaps":[]{rest}}}"#,
             ReceiptId(1),
             numbers(1, 16),
             numbers(3, 32),
-            entry::trust_code(Trust::User),
-            codec::level_code(Level::User),
-            numbers(9, 16),
+        )
+    }
+
+    #[test]
+    fn a_row_with_names_in_place_is_read() {
+        let (one, six, trust, level) =
+            (EventId(1), EventId(6), entry::trust_code(Trust::User), codec::level_code(Level::User));
+        let lines = format!(
+            r#"{{"block":"volatile","section":"recall","record":"{one}","producer":null,"sources":[["{one}",0,9]],
+            "trust":{trust},"level":{level},"parts":[["words",[0.7,0.3]]],"score":0.5,"because":"query","tokens":7,
+            "hash":{:?}}}"#,
+            [9_u8; 16],
         );
-        assert_eq!(read(&before).unwrap(), receipt);
+        let stored = row(&lines, &format!(r#"["{six}","recent","budget",0.4]"#), "");
+        assert_eq!(read(&stored).unwrap(), a_receipt(vec![line(vec![part([0.7, 0.7, 0.3, 0.7 * 0.3])])]));
+    }
+
+    /// A row of lists, with a checksum and these names.
+    fn numbered(names: &str) -> String {
+        let (one, six, trust, level) =
+            (EventId(1), EventId(6), entry::trust_code(Trust::User), codec::level_code(Level::User));
+        let lines = format!(
+            r#"[1,2,"{one}",["rules",4],[["{one}",0,9]],{trust},{level},
+            [[0],[0,0.7],[0,11.5,0.9],[0,11.5,0.9,0.1],["words",[0.7,0.25]]],0.5,3,7,"{}"]"#,
+            "09".repeat(16),
+        );
+        let rest = format!(r#","names":{names},"weights":[0.3]"#);
+        let json = row(&lines, &format!(r#"["{six}",4,5,0.4]"#), &rest);
+        format!("{:016x}{json}", u64::from_be_bytes(codec::checksum(json.as_bytes())))
+    }
+
+    #[test]
+    fn a_row_of_lists_that_says_each_name_once_is_read() {
+        let parts = [
+            [0.0, 0.0, 0.3, 0.0],
+            [0.7, 0.7, 0.3, 0.7 * 0.3],
+            [11.5, 0.9, 0.3, 0.9 * 0.3],
+            [11.5, 0.9, 0.3, 0.1],
+            [0.7, 0.7, 0.25, 0.7 * 0.25],
+        ];
+        let producer = Some(Producer { id: "rules".to_owned(), version: 4 });
+        let expected = a_receipt(vec![ReceiptLine { producer, ..line(parts.map(part).to_vec()) }]);
+        let names = r#"["words","volatile","recall","query","recent","budget"]"#;
+        assert_eq!(read(&numbered(names)).unwrap(), expected);
     }
 
     #[test]
     fn a_number_that_stands_for_no_name_is_damage() {
-        let stored = write(&a_receipt()).unwrap();
-        let (whole, _) = stored.split_at(16).1.split_once("\"names\"").unwrap();
-        let damaged = format!("{whole}\"names\":[],\"weights\":[]}}");
-        assert_eq!(read(&damaged).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(read(&numbered("[]")).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }
