@@ -23,8 +23,8 @@ impl Notes {
     /// `NotFound` when no version does.
     pub async fn get(&self, key: &NoteKey, as_of: AsOf) -> Result<Learning> {
         let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
-        let found = self.store.active(&filter, as_of).await?.into_iter().next();
-        let found = found.map(Arc::unwrap_or_clone);
+        let found = self.store.active(&filter, as_of).await?;
+        let found = found.first().map(|note| Learning::clone(note));
         found.ok_or_else(|| Error::not_found(format!("no note of key {key} holds")))
     }
 
@@ -33,7 +33,7 @@ impl Notes {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn list(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
-        Ok(self.store.active(filter, as_of).await?.into_iter().map(Arc::unwrap_or_clone).collect())
+        Ok(self.store.active(filter, as_of).await?.iter().map(|note| Learning::clone(note)).collect())
     }
 
     /// Returns all versions of a key, newest first.
@@ -50,7 +50,7 @@ impl Notes {
     /// `Unavailable` when the database does not answer.
     pub async fn categories(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<(Category, u64)>> {
         let mut counts: BTreeMap<Category, u64> = BTreeMap::new();
-        for note in self.store.active(filter, as_of).await? {
+        for note in self.store.active(filter, as_of).await?.iter() {
             let path = note.category.as_str();
             let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
             for parent in ends.filter_map(|end| path.get(..end)) {

@@ -108,7 +108,9 @@ impl NotesSource {
             let note = notes.get(standing.row)?.as_ref();
             Some((standing.seen_by(request, note), note))
         };
-        let mut placed: Vec<Placed<'_>> = Vec::with_capacity(standings.all.len());
+        let most = OFFERED.min(lines_of(request.budget, LINE_TOKENS));
+        let mut in_order = BestFirst { most, section: None, taken: 0 };
+        let mut placed: Vec<Placed<'_>> = Vec::new();
         let wanted = standings
             .all
             .iter()
@@ -119,11 +121,11 @@ impl NotesSource {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
             .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
-            .filter(|(standing, _)| standing.section != Section::Knowledge || !is_of_base);
+            .filter(|(standing, _)| standing.section != Section::Knowledge || !is_of_base)
+            .filter(|(standing, _)| in_order.may_be_offered(standing));
         placed.extend(wanted);
         placed.sort_by_key(|(standing, _)| standing.section);
         let best_first = |(a, _): &&Placed<'_>, (b, _): &&Placed<'_>| a.cmp_in_section(b);
-        let most = OFFERED.min(lines_of(request.budget, LINE_TOKENS));
         let mut fragments: Vec<Fragment> = Vec::new();
         for of_section in placed.chunk_by(|(a, _), (b, _)| a.section == b.section) {
             let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
@@ -211,11 +213,33 @@ impl Standings {
                 row,
                 taught_in: note.signal.is_some().then(|| hour(note.occurred_at)),
                 is_of_a_tool: note.kind == LearningKind::Tool,
+                is_moved: false,
             })
         };
         let mut all: Vec<Standing> = shown.filter_map(place).collect();
         all.sort_unstable_by(|a, b| a.section.cmp(&b.section).then_with(|| a.cmp_in_section(b)));
         Self { of: Same::new(rows), all, do_all_hold: decay.do_all_hold(rows) }
+    }
+}
+
+/// Leaves out what cannot be among the best of its section, where rows come by section, the best first.
+#[derive(Debug)]
+struct BestFirst {
+    most: usize,
+    section: Option<Section>,
+    taken: usize,
+}
+
+impl BestFirst {
+    fn may_be_offered(&mut self, standing: &Standing) -> bool {
+        if standing.is_moved {
+            return true;
+        }
+        if self.section != Some(standing.section) {
+            (self.section, self.taken) = (Some(standing.section), 0);
+        }
+        self.taken += 1;
+        self.taken <= self.most
     }
 }
 
@@ -232,6 +256,8 @@ struct Standing {
     /// The hour in which a conversation taught it, if one did.
     taught_in: Option<i64>,
     is_of_a_tool: bool,
+    /// Whether it stands elsewhere for this request than for others.
+    is_moved: bool,
 }
 
 impl Standing {
@@ -243,6 +269,7 @@ impl Standing {
         Self {
             section: if is_fresh { Section::Learnings } else { self.section },
             rank: if is_meant { self.rank + 1.0 } else { self.rank },
+            is_moved: is_fresh || is_meant,
             ..self
         }
     }

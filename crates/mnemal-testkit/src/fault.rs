@@ -236,7 +236,7 @@ impl Projection<LearningDelta> for Faulty<dyn LearningStore> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl LearningStore for Faulty<dyn LearningStore> {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         self.misbehave().await?;
         self.part.active(filter, as_of).await
     }

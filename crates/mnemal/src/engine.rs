@@ -286,7 +286,7 @@ impl Engine {
     pub(crate) async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         let notes = self.guarded().learnings.part().map_err(|_| missing("notes"))?;
         let rows = notes.active(filter, AsOf::present(self.now())).await?;
-        Ok(rows.into_iter().map(Arc::unwrap_or_clone).collect())
+        Ok(rows.iter().map(|row| Learning::clone(row)).collect())
     }
 
     pub(crate) async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {

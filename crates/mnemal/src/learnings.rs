@@ -33,7 +33,7 @@ impl Memory {
     pub async fn learnings(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Scored<Learning>>> {
         self.engine.caught_up().await;
         let store = self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
-        let rows = store.active(filter, as_of).await?.into_iter().map(Arc::unwrap_or_clone).collect();
+        let rows = store.active(filter, as_of).await?.iter().map(|row| Learning::clone(row)).collect();
         Ok(self.engine.decay().holding(rows, as_of))
     }
 

@@ -119,9 +119,9 @@ impl Engine {
             bearing.extend(facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event));
         }
         if let Ok(notes) = self.guarded().learnings.part() {
-            for note in notes.active(&LearningFilter::all(), now).await? {
+            for note in notes.active(&LearningFilter::all(), now).await?.iter() {
                 let events = note.sources.iter().map(|source| source.event);
-                if mnemal_learnings::is_pinned(&note) {
+                if mnemal_learnings::is_pinned(note) {
                     pinned.extend(events);
                 } else if note.category.as_str() != TIMELINE {
                     bearing.extend(events);

@@ -69,11 +69,11 @@ pub trait LearningStore: Projection<LearningDelta> {
     ///
     /// Holds: `world < expires_at`. Known: `created_at ≤ belief < expired_at`. Rows whose sources are erased are not
     /// served, even before the projector has seen the forget. A store that keeps rows in memory hands out those, so that a
-    /// caller who looks at all of them copies none.
+    /// caller who looks at all of them copies none, nor the list.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>>;
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>>;
 
     /// Returns every row that passes the filter whatever its status, by id.
     ///

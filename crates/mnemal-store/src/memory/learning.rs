@@ -56,7 +56,7 @@ impl Projection<LearningDelta> for MemoryStore {
 
 #[async_trait]
 impl LearningStore for MemoryStore {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         let state = self.state();
         let living = state.living().filter(|learning| filter.accepts(learning));
         Ok(serve::active(living.cloned().collect(), as_of).into_iter().map(Arc::new).collect())

@@ -2,12 +2,29 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mnemal_core::{Advance, Learning, LearningDelta};
+use mnemal_core::{Advance, Learning, LearningDelta, Timestamp};
 
 use crate::port::learning::Version;
 
 /// Rows as they were read.
-pub(super) type Rows = Arc<[Arc<Learning>]>;
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    pub(super) rows: Arc<[Arc<Learning>]>,
+    /// When the first of them ends by the clock, if one does.
+    until: Option<Timestamp>,
+}
+
+impl Rows {
+    pub(super) fn new(read: Vec<Learning>) -> Self {
+        let until = read.iter().filter_map(|row| row.expires_at).min();
+        Self { rows: read.into_iter().map(Arc::new).collect(), until }
+    }
+
+    /// Whether none of them has ended by a moment.
+    pub(super) fn all_hold_at(&self, world: Timestamp) -> bool {
+        self.until.is_none_or(|end| world < end)
+    }
+}
 
 /// What was read last, with the version of the rows at which it was.
 ///

@@ -80,8 +80,8 @@ impl SqliteStore {
             Which::Holding => learning::active(self.sql(), &every, AsOf::present(Timestamp::EPOCH)).await?,
             Which::All => learning::all(self.sql(), &every).await?,
         };
-        let rows: Rows = read.into_iter().map(Arc::new).collect();
-        self.inner.known.keep(version, which, Arc::clone(&rows));
+        let rows = Rows::new(read);
+        self.inner.known.keep(version, which, rows.clone());
         Ok(rows)
     }
 }
@@ -174,15 +174,18 @@ impl Projection<LearningDelta> for SqliteStore {
 
 #[async_trait]
 impl LearningStore for SqliteStore {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         if !as_of.is_present() {
             let rows = learning::active(self.sql(), filter, as_of).await?;
             return Ok(rows.into_iter().map(Arc::new).collect());
         }
         let known = self.known(Which::Holding).await?;
+        if *filter == LearningFilter::all() && known.all_hold_at(as_of.world) {
+            return Ok(known.rows);
+        }
         let holds =
             |row: &&Arc<Learning>| row.expires_at.is_none_or(|end| as_of.world < end) && filter.accepts(row);
-        Ok(known.iter().filter(holds).cloned().collect())
+        Ok(known.rows.iter().filter(holds).cloned().collect())
     }
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
@@ -191,7 +194,7 @@ impl LearningStore for SqliteStore {
             return learning::all(self.sql(), filter).await;
         }
         let known = self.known(Which::All).await?;
-        Ok(known.iter().filter(|row| filter.accepts(row)).map(|row| Learning::clone(row)).collect())
+        Ok(known.rows.iter().filter(|row| filter.accepts(row)).map(|row| Learning::clone(row)).collect())
     }
 
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {

@@ -175,7 +175,7 @@ impl Projection<LearningDelta> for Guarded<dyn LearningStore> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl LearningStore for Guarded<dyn LearningStore> {
-    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Arc<Learning>>> {
+    async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         self.run("the notes", self.part.active(filter, as_of)).await
     }
 
