@@ -102,3 +102,23 @@ fn a_look_at_any_derivation_leaves_the_space_byte_for_byte_as_it_was() {
         assert!(changed.is_empty() && after.len() == before.len(), "{look:?} changed {changed:?}");
     }
 }
+
+// proves: BA-20 (a person sees what waits, and decides)
+#[test]
+fn a_pair_that_looks_alike_waits_for_a_person() {
+    let home = tempfile::tempdir().unwrap();
+    for text in ["My friend Jonathon Smithe lives in Oslo.", "My friend Jonathan Smith lives in Oslo."] {
+        assert_eq!(run(&home, &["log", "add", text]).0, 0);
+    }
+    let (_, dry) = run(&home, &["dream", "--dry-run"]);
+    assert!(dry.contains("would suggest: alike by "), "{dry}");
+    let (_, page) = run(&home, &["dream"]);
+    assert!(page.contains("  ? Jonathon Smithe") && page.contains("`mnemal entity merge ent_"), "{page}");
+    let waits = json(&home, &["entity", "suggestions"]);
+    let event = waits["suggestions"][0]["proposal"].as_str().unwrap().to_owned();
+    assert!(run(&home, &["entity", "suggestions"]).1.contains(&format!("proposed as {event}")));
+    assert_eq!(json(&home, &["entity", "list", "--kind", "person"])["entities"].as_array().unwrap().len(), 3);
+    assert_eq!(run(&home, &["undo", &event]).0, 0);
+    assert_eq!(json(&home, &["entity", "suggestions"])["suggestions"], Value::Array(Vec::new()));
+    assert_eq!(json(&home, &["dream"])["operations"], Value::Array(Vec::new()));
+}

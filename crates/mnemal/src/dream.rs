@@ -16,7 +16,7 @@ use mnemal_dream::{
     Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Run,
     Spellings, Written,
 };
-use mnemal_graph::Counting;
+use mnemal_graph::{Counting, Lookalikes};
 
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
@@ -121,6 +121,10 @@ impl Engine {
         }
         if let Slot::Filled(graph) = &self.stores().graph {
             passes.push(Arc::new(Counting::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
+            if let Slot::Filled(events) = &self.stores().events {
+                let (events, graph) = (Arc::clone(events), Arc::clone(graph));
+                passes.push(Arc::new(Lookalikes { events, graph, ledger: self.stores().ledger.clone() }));
+            }
         }
         let mut passes: Vec<Arc<dyn Pass>> =
             passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();

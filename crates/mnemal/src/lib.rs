@@ -67,7 +67,7 @@ pub use mnemal_events::{
 };
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
-    Suggestion, Together, Topic, Weighing,
+    Suggested, Suggestion, Together, Topic, Weighing,
 };
 pub use mnemal_learnings::{LearntFrom, Objective, ProfileHeading, Sentiment, recommendation};
 #[cfg(feature = "http")]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, Book, Category, Deed, DreamCycle, DreamRun, Engine, EventId, Filed, Importance,
-    InstallationKey, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus,
+    BackgroundPermit, Book, Category, Deed, DreamCycle, DreamRun, Engine, EntityId, EventId, Filed,
+    Importance, InstallationKey, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus,
     LearningStore as _, Looked, Memory, Message, Operation, OwnerId, Pass, Producer, Proposal, Scope,
     Selector, Settings, SpaceId, Tag,
 };
@@ -521,4 +521,36 @@ async fn a_proposal_that_names_an_archived_or_invented_note_is_dropped_and_count
         let book = space.memory.engine().dream_book(Book::Cycle).await.unwrap();
         assert_eq!(book[0].counts["rejected"], 1 - accepted as u64);
     }
+}
+
+// proves: BA-20 (every proposal of a pair is checked)
+#[tokio::test]
+async fn a_pair_is_proposed_of_two_who_were_seen_and_of_whom_nobody_has_decided() {
+    let space = Space::new();
+    let (tom, tim, event) = (EntityId(1), EntityId(2), space.note("Tom and Tim sail.").await);
+    let pair = |one, into, shown: &[EventId]| {
+        let mut proposal = proposal(Deed::Suggest { one, into }, "");
+        proposal.operation.shown = shown.to_vec();
+        proposal
+    };
+    let refused = async |proposal: Proposal| {
+        let cycle = space.with(vec![proposal], DreamRun::Asked).await;
+        cycle.judged.into_iter().find(|judged| judged.pass == "scripted").unwrap()
+    };
+    let is = |judged: mnemal::DreamJudged| judged.refused;
+    assert_eq!(is(refused(pair(tom, tom, &[event])).await), Some(mnemal::Refusal::Malformed));
+    assert_eq!(is(refused(pair(tom, tim, &[])).await), Some(mnemal::Refusal::Unknown));
+    let done = refused(pair(tom, tim, &[event])).await;
+    assert_eq!(done.refused, None);
+    assert_eq!(
+        is(refused(pair(tim, tom, &[event])).await),
+        Some(mnemal::Refusal::Nothing),
+        "it waits already"
+    );
+    space.undo(done.event.unwrap()).await;
+    assert_eq!(is(refused(pair(tim, tom, &[event])).await), Some(mnemal::Refusal::TakenBack));
+    let split = mnemal::Decision::Split { one: EntityId(3), from: tom };
+    let _ack = space.memory.decide(split).await.unwrap();
+    let parted = pair(tom, EntityId(3), &[event]);
+    assert_eq!(is(refused(parted).await), Some(mnemal::Refusal::Nothing), "somebody has decided");
 }

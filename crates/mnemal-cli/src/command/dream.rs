@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{Book, Deed, DreamCycle, DreamJudged, DreamRun, Finding, LedgerLine, Memory, OwnerId, Pointed};
+use mnemal::{
+    AsOf, Book, Deed, DreamCycle, DreamJudged, DreamRun, EntityId, Finding, LedgerLine, Memory, OwnerId,
+    Pointed, Timestamp,
+};
 use serde::Serialize;
 
 use crate::args::{Dream, DreamVerb};
@@ -34,9 +37,21 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
             rows.insert(turn.to_string(), kept.content.clone());
         }
     }
+    rows.extend(names(memory, &cycle).await?);
     let form = CycleForm::new(&cycle, run, &rows);
     output.answer(&form, || form.page(&rows))?;
     Ok(0)
+}
+
+/// Returns the names of the entities that may be one.
+async fn names(memory: &Memory, cycle: &DreamCycle) -> Result<Vec<(String, String)>> {
+    let ids: Vec<EntityId> =
+        cycle.judged.iter().flat_map(|judged| judged.proposal.operation.deed.entities()).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = memory.stored_graph().await?.value.entities(ids, AsOf::present(Timestamp::MAX)).await?;
+    Ok(known.into_iter().map(|entity| (entity.id.to_string(), entity.name)).collect())
 }
 
 #[derive(Serialize)]
@@ -88,6 +103,9 @@ struct OperationForm {
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     into: Option<String>,
+    /// Those who may be one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    entities: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -120,6 +138,7 @@ impl OperationForm {
             because: operation.because.clone(),
             notes: notes.iter().map(ToString::to_string).collect(),
             into: into.map(|event| event.to_string()),
+            entities: operation.deed.entities().iter().map(ToString::to_string).collect(),
             text: judged.proposal.text.clone(),
             tags: tags.unwrap_or_default(),
             claims,
@@ -135,6 +154,10 @@ impl OperationForm {
         let sign = if matches!(self.operation, "merge" | "retire") { '-' } else { '=' };
         lines.extend(self.notes.iter().map(|id| format!("  {sign} {}", said(id))));
         lines.extend(self.into.iter().map(|id| format!("  = {}", said(id))));
+        lines.extend(self.entities.iter().map(|id| format!("  ? {}", said(id))));
+        if let (Some(event), [one, into]) = (&self.event_id, self.entities.as_slice()) {
+            lines.push(format!("  one: `mnemal entity merge {one} {into}`; two: `mnemal undo {event}`"));
+        }
         lines.extend((!self.text.is_empty()).then(|| format!("  + {}", self.text)));
         lines.extend(self.claims.iter().map(|claim| format!("  + {claim}")));
         lines.extend((!self.tags.is_empty()).then(|| format!("  # {}", self.tags.join(", "))));
