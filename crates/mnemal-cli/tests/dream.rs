@@ -122,3 +122,24 @@ fn a_pair_that_looks_alike_waits_for_a_person() {
     assert_eq!(json(&home, &["entity", "suggestions"])["suggestions"], Value::Array(Vec::new()));
     assert_eq!(json(&home, &["dream"])["operations"], Value::Array(Vec::new()));
 }
+
+// proves: AD-53 (on the command line)
+#[test]
+fn a_decision_is_listed_judged_and_not_asked_about_again() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(&home, &["dream", "sample"]), (0, "there is nothing to judge\n".to_owned()));
+    for text in ["Ada mends the green boat.", "Ada mends the red boat."] {
+        assert_eq!(run(&home, &["remember", text]).0, 0);
+    }
+    let listed = json(&home, &["dream", "sample"]);
+    let one = &listed["decisions"][0];
+    assert_eq!((one["family"].as_str(), one["notes"].as_array().unwrap().len()), (Some("near"), 2));
+    let id = one["id"].as_str().unwrap().to_owned();
+    assert!(run(&home, &["dream", "sample"]).1.contains("  = Ada mends the green boat. (1)"));
+    assert_eq!(run(&home, &["dream", "judge", &id, "right", "the blue boat"]).0, 2);
+    assert_eq!(run(&home, &["dream", "judge", &id, "perhaps", "the red boat"]).0, 2);
+    assert_eq!(json(&home, &["dream", "judge", &id, "right", "the red boat"])["opinion"], "right");
+    assert_eq!(json(&home, &["dream", "sample"])["decisions"], Value::Array(Vec::new()));
+    assert_eq!(json(&home, &["dream", "log"])["opinions"][0]["note"], "near: right");
+    assert!(run(&home, &["dream", "log"]).1.contains("near: right"));
+}

@@ -159,7 +159,7 @@ impl Dreamer {
         }
     }
 
-    async fn rows(&self) -> Result<Vec<Learning>> {
+    pub(crate) async fn rows(&self) -> Result<Vec<Learning>> {
         self.parts.learnings.all(&LearningFilter::all()).await
     }
 

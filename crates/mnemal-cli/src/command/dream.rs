@@ -1,5 +1,7 @@
 //! `mnemal dream`.
 
+mod sample;
+
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -14,8 +16,13 @@ use crate::output::Output;
 
 /// Runs a cycle, says what one would do, or shows the book.
 pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Result<u8> {
-    if let Some(DreamVerb::Log { limit }) = call.verb {
-        return log(memory, limit, output).await;
+    match &call.verb {
+        Some(DreamVerb::Log { limit }) => return log(memory, *limit, output).await,
+        Some(DreamVerb::Sample) => return sample::list(memory, output).await,
+        Some(DreamVerb::Judge { id, opinion, words }) => {
+            return sample::judge(memory, (*id, opinion), words, output).await;
+        }
+        None => {}
     }
     if call.retry {
         memory.engine().retry_left().await?;
@@ -203,6 +210,7 @@ struct LogForm {
     refused: Vec<LineForm>,
     left: Vec<LineForm>,
     audits: Vec<LineForm>,
+    opinions: Vec<LineForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<String>,
 }
@@ -239,14 +247,16 @@ async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let refused: Vec<LineForm> = lines(engine.dream_book(Book::Refused).await?);
     let left: Vec<LineForm> = lines(engine.dream_book(Book::Left).await?);
     let audits: Vec<LineForm> = lines(engine.dream_book(Book::Audit).await?);
+    let opinions: Vec<LineForm> = lines(engine.dream_book(Book::Opinion).await?);
     let paused =
         engine.dream_book(Book::Pause).await?.into_iter().map(|line| line.note).find(|note| !note.is_empty());
-    let form = LogForm { cycles, refused, left, audits, paused };
+    let form = LogForm { cycles, refused, left, audits, opinions, paused };
     output.list(&form.cycles, &form, || {
         let mut page: Vec<String> = form.cycles.iter().map(LineForm::line).collect();
         page.extend(form.refused.iter().map(|line| format!("refused {}", line.line())));
         page.extend(form.left.iter().map(|line| format!("left alone {}", line.line())));
         page.extend(form.audits.iter().map(|line| format!("audit {}", line.line())));
+        page.extend(form.opinions.iter().map(|line| format!("judged {}  {}", line.at, line.note)));
         page.extend(form.paused.iter().map(|why| format!("changes wait until `mnemal dream`: {why}")));
         page.join("\n")
     })?;
