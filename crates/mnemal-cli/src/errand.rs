@@ -127,7 +127,7 @@ pub(crate) fn carried(command: &Command) -> Option<Carried> {
         Command::Entity(Entity::Forget { .. }) => ERASES,
         Command::Fact(Fact::List { .. }) => READS,
         Command::Fact(_) => WRITES,
-        Command::Dream(Dream { verb: Some(DreamVerb::Log { .. }), .. }) => READS,
+        Command::Dream(Dream { verb: Some(DreamVerb::Log { .. } | DreamVerb::Sample), .. }) => READS,
         Command::Dream(_) | Command::Undo(_) => WRITES,
         _ => return None,
     })

@@ -102,3 +102,44 @@ fn a_look_at_any_derivation_leaves_the_space_byte_for_byte_as_it_was() {
         assert!(changed.is_empty() && after.len() == before.len(), "{look:?} changed {changed:?}");
     }
 }
+
+// proves: BA-20 (a person sees what waits, and decides)
+#[test]
+fn a_pair_that_looks_alike_waits_for_a_person() {
+    let home = tempfile::tempdir().unwrap();
+    for text in ["My friend Jonathon Smithe lives in Oslo.", "My friend Jonathan Smith lives in Oslo."] {
+        assert_eq!(run(&home, &["log", "add", text]).0, 0);
+    }
+    let (_, dry) = run(&home, &["dream", "--dry-run"]);
+    assert!(dry.contains("would suggest: alike by "), "{dry}");
+    let (_, page) = run(&home, &["dream"]);
+    assert!(page.contains("  ? Jonathon Smithe") && page.contains("`mnemal entity merge ent_"), "{page}");
+    let waits = json(&home, &["entity", "suggestions"]);
+    let event = waits["suggestions"][0]["proposal"].as_str().unwrap().to_owned();
+    assert!(run(&home, &["entity", "suggestions"]).1.contains(&format!("proposed as {event}")));
+    assert_eq!(json(&home, &["entity", "list", "--kind", "person"])["entities"].as_array().unwrap().len(), 3);
+    assert_eq!(run(&home, &["undo", &event]).0, 0);
+    assert_eq!(json(&home, &["entity", "suggestions"])["suggestions"], Value::Array(Vec::new()));
+    assert_eq!(json(&home, &["dream"])["operations"], Value::Array(Vec::new()));
+}
+
+// proves: AD-53 (on the command line)
+#[test]
+fn a_decision_is_listed_judged_and_not_asked_about_again() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(&home, &["dream", "sample"]), (0, "there is nothing to judge\n".to_owned()));
+    for text in ["Ada mends the green boat.", "Ada mends the red boat."] {
+        assert_eq!(run(&home, &["remember", text]).0, 0);
+    }
+    let listed = json(&home, &["dream", "sample"]);
+    let one = &listed["decisions"][0];
+    assert_eq!((one["family"].as_str(), one["notes"].as_array().unwrap().len()), (Some("near"), 2));
+    let id = one["id"].as_str().unwrap().to_owned();
+    assert!(run(&home, &["dream", "sample"]).1.contains("  = Ada mends the green boat. (1)"));
+    assert_eq!(run(&home, &["dream", "judge", &id, "right", "the blue boat"]).0, 2);
+    assert_eq!(run(&home, &["dream", "judge", &id, "perhaps", "the red boat"]).0, 2);
+    assert_eq!(json(&home, &["dream", "judge", &id, "right", "the red boat"])["opinion"], "right");
+    assert_eq!(json(&home, &["dream", "sample"])["decisions"], Value::Array(Vec::new()));
+    assert_eq!(json(&home, &["dream", "log"])["opinions"][0]["note"], "near: right");
+    assert!(run(&home, &["dream", "log"]).1.contains("near: right"));
+}

@@ -94,6 +94,8 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("preference pin", Some("{note}")),
     ("preference unpin", Some("{note}")),
     ("dream log", Some("")),
+    ("dream sample", Some("")),
+    ("dream judge", Some("0 right words")),
     ("undo", Some("{event}")),
     ("working put", Some("lamp ours")),
     ("working get", Some("{key}")),

@@ -26,11 +26,13 @@ pub enum Book {
     Call,
     /// An export or a backup that left the space.
     Copy,
+    /// What a person thinks of a decision of the dream.
+    Opinion,
 }
 
 impl Book {
     /// Every book, in the order of their declaration.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Pass,
         Self::Left,
         Self::Refused,
@@ -40,6 +42,7 @@ impl Book {
         Self::Pause,
         Self::Call,
         Self::Copy,
+        Self::Opinion,
     ];
 
     /// Returns the stored name.
@@ -54,6 +57,7 @@ impl Book {
             Self::Pause => "pause",
             Self::Call => "call",
             Self::Copy => "copy",
+            Self::Opinion => "opinion",
         }
     }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    Cardinality, Category, EventId, Importance, LearningKind, NodePath, Predicate, Producer, Source, Span,
-    Tag,
+    Cardinality, Category, EntityId, EventId, Importance, LearningKind, NodePath, Predicate, Producer,
+    Source, Span, Tag,
 };
 
 /// BLAKE3 of the prompt that a model answered; names the answer for an audit, and never the place where it is read.
@@ -104,6 +104,14 @@ pub enum Deed {
         /// `Now` or `Many`; anything else does nothing.
         cardinality: Cardinality,
     },
+    /// Two entities may be one. It changes nothing: a person agrees by [`Decision::Merge`](crate::Decision::Merge), and declines
+    /// by taking this back.
+    Suggest {
+        /// The one that may be taken for the other.
+        one: EntityId,
+        /// The one that would stand for both.
+        into: EntityId,
+    },
 }
 
 /// Lines that the text of a summary may have. Source: BA-24, up to 7 sentences.
@@ -161,6 +169,7 @@ impl Deed {
             Self::Summarize { .. } => "summarize",
             Self::Prefer { .. } => "prefer",
             Self::Cardinality { .. } => "cardinality",
+            Self::Suggest { .. } => "suggest",
         }
     }
 
@@ -173,11 +182,19 @@ impl Deed {
             Self::Infer { from, .. } => from.clone(),
             Self::Compress { turns } => turns.clone(),
             Self::Claim { turn, .. } | Self::Prefer { turn, .. } => vec![*turn],
-            Self::Cardinality { .. } => Vec::new(),
+            Self::Cardinality { .. } | Self::Suggest { .. } => Vec::new(),
             Self::Summarize { of, .. } => {
                 let mut seen = BTreeSet::new();
                 of.iter().map(|source| source.event).filter(|event| seen.insert(*event)).collect()
             }
+        }
+    }
+
+    /// Returns the entities that it names.
+    pub fn entities(&self) -> Vec<EntityId> {
+        match self {
+            Self::Suggest { one, into } => vec![*one, *into],
+            _ => Vec::new(),
         }
     }
 
@@ -194,7 +211,11 @@ impl Deed {
     pub fn has_text(&self) -> bool {
         !matches!(
             self,
-            Self::Retire { .. } | Self::Refine { .. } | Self::Claim { .. } | Self::Cardinality { .. }
+            Self::Retire { .. }
+                | Self::Refine { .. }
+                | Self::Claim { .. }
+                | Self::Cardinality { .. }
+                | Self::Suggest { .. }
         )
     }
 

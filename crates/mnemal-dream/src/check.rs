@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Cardinality, Category, Deed, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind, Level,
-    MOST_LINES, NewEvent, Predicate, Proposal, Span, Speaker,
+    Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind,
+    Level, MOST_LINES, NewEvent, Predicate, Proposal, Span, Speaker,
 };
 use mnemal_text::{
     Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles, specifics, uncovered,
 };
 
-use crate::history::History;
+use crate::history::{History, pair, same};
 use crate::note::{is_dear, is_of_one, is_open};
 
 /// Fewest characters of a text that stands for others. Source: AD-47.
@@ -137,6 +137,26 @@ pub(crate) fn counted(predicate: &Predicate, deed: &Deed, history: &History) -> 
         _ if last == Some(deed) => Err(Refusal::Nothing),
         Deed::Cardinality { cardinality: Cardinality::Now | Cardinality::Many, .. } => Ok(()),
         _ => Err(Refusal::Malformed),
+    }
+}
+
+/// Checks a pair that may be one: two, seen somewhere, of which nobody decided and nothing is proposed yet.
+pub(crate) fn paired(
+    (one, into): (EntityId, EntityId),
+    proposal: &Proposal,
+    history: &History,
+) -> Result<(), Refusal> {
+    let of = same(&proposal.operation.deed);
+    if one == into {
+        Err(Refusal::Malformed)
+    } else if proposal.operation.shown.is_empty() {
+        Err(Refusal::Unknown)
+    } else if history.decided.contains(&pair(one, into))
+        || history.operations.iter().any(|(_, known)| same(known) == of)
+    {
+        Err(Refusal::Nothing)
+    } else {
+        Ok(())
     }
 }
 

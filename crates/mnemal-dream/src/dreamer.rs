@@ -159,7 +159,7 @@ impl Dreamer {
         }
     }
 
-    async fn rows(&self) -> Result<Vec<Learning>> {
+    pub(crate) async fn rows(&self) -> Result<Vec<Learning>> {
         self.parts.learnings.all(&LearningFilter::all()).await
     }
 
@@ -210,10 +210,14 @@ impl Dreamer {
                     // So has a pass that reads the log, because a turn changes no note.
                     let hash = if is_whole && looked.through.is_none() { corpus } else { 0 };
                     let known = LedgerLine { hash, ..line(Book::Pass, pass.name(), cycle.at) };
-                    lines.push(match looked.through {
-                        Some(through) => known.with_through(through),
-                        None => known,
-                    });
+                    match looked.through {
+                        // It has read nothing since, so that nothing is known of it that was not.
+                        Some(through)
+                            if last.is_some_and(|line| line.through() == through)
+                                && looked.proposals.is_empty() => {}
+                        Some(through) => lines.push(known.with_through(through)),
+                        None => lines.push(known),
+                    }
                     if let Some(kind) = looked.stopped {
                         cycle.failed.push(format!("{}: {}", pass.name(), kind.as_str()));
                     }
@@ -266,6 +270,7 @@ impl Dreamer {
             let checked = match deed {
                 Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
                 Deed::Cardinality { predicate, .. } => check::counted(predicate, deed, &history),
+                Deed::Suggest { one, into } => check::paired((*one, *into), &proposal, &history),
                 Deed::Summarize { .. } | Deed::Prefer { .. } => self.check_said(&proposal, &history).await?,
                 _ => check::check(&proposal, &notes),
             };
@@ -460,7 +465,11 @@ fn cost(operation: &Operation) -> usize {
         Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
         Deed::Retire { notes, .. } => notes.len(),
         Deed::Refine { .. } if operation.prompt.is_some() => 0,
-        Deed::Claim { .. } | Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Cardinality { .. } => 0,
+        Deed::Claim { .. }
+        | Deed::Summarize { .. }
+        | Deed::Prefer { .. }
+        | Deed::Cardinality { .. }
+        | Deed::Suggest { .. } => 0,
         _ => 1,
     }
 }
@@ -477,13 +486,14 @@ fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp
     parts.extend([proposal.operation.deed.as_str(), &proposal.operation.because, &proposal.text]);
     let stamp = at.as_micros().to_string();
     parts.push(&stamp);
-    // Nodes of the same sentences may have the same text, and predicates none.
-    let node = match &proposal.operation.deed {
+    // Nodes of the same sentences may have the same text, and predicates and pairs none.
+    let other = match &proposal.operation.deed {
         Deed::Summarize { node, .. } => Some(node.to_string()),
         Deed::Cardinality { predicate, .. } => Some(predicate.to_string()),
+        Deed::Suggest { one, into } => Some(format!("{one} {into}")),
         _ => None,
     };
-    parts.extend(node.as_deref());
+    parts.extend(other.as_deref());
     Ok(NewEvent {
         kind: EventKind::Operation(proposal.operation.clone()),
         content: proposal.text.clone(),

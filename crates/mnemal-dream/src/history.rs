@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Deed, EventFilter, EventId, EventKind, EventStore, Result, Role, Within, named_id,
+    Cursor, Decision, Deed, EntityId, EventFilter, EventId, EventKind, EventStore, Result, Role, Within,
+    named_id,
 };
 
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
 /// Names a deed by its kind and its notes, in whatever order; what it files and says may differ. What is said of a predicate is
-/// named by both.
+/// named by both, and a pair by its two.
 pub(crate) fn same(deed: &Deed) -> u128 {
     let mut names = deed.names();
     names.sort_unstable();
@@ -19,8 +20,16 @@ pub(crate) fn same(deed: &Deed) -> u128 {
     if let Deed::Cardinality { predicate, cardinality } = deed {
         names.extend([predicate.to_string(), cardinality.as_str().to_owned()]);
     }
+    if let Deed::Suggest { one, into } = deed {
+        names.extend(pair(*one, *into).map(|id| id.to_string()));
+    }
     let parts: Vec<&str> = [deed.as_str()].into_iter().chain(names.iter().map(String::as_str)).collect();
     named_id("dream/deed", &parts)
+}
+
+/// Returns two in one order.
+pub(crate) fn pair(one: EntityId, other: EntityId) -> [EntityId; 2] {
+    [one.min(other), one.max(other)]
 }
 
 /// What the log says of operations.
@@ -30,6 +39,8 @@ pub(crate) struct History {
     pub(crate) taken_back: BTreeSet<u128>,
     /// Events that were forgotten or taken back: why their notes may be gone.
     pub(crate) explained: BTreeSet<EventId>,
+    /// Entities that a person merged or split, whatever became of that.
+    pub(crate) decided: BTreeSet<[EntityId; 2]>,
     /// Operations that nobody took back, in the order of the log.
     pub(crate) operations: Vec<(EventId, Deed)>,
 }
@@ -51,6 +62,11 @@ impl History {
                     Some(EventKind::Operation(operation)) => {
                         deeds.insert(event.id, same(&operation.deed));
                         history.operations.push((event.id, operation.deed.clone()));
+                    }
+                    Some(EventKind::Decision(
+                        Decision::Merge { one, into: other } | Decision::Split { one, from: other },
+                    )) => {
+                        history.decided.insert(pair(*one, *other));
                     }
                     Some(EventKind::Decision(Decision::Undo { decision })) => {
                         history.taken_back.extend(deeds.get(decision).copied());

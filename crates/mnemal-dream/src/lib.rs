@@ -11,6 +11,7 @@ mod settings;
 mod audit;
 mod auditor;
 mod pass;
+mod sample;
 mod schedule;
 mod settled;
 
@@ -23,5 +24,6 @@ pub use crate::cycle::{Cycle, Judged, Run};
 pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
 pub use crate::note::maker;
 pub use crate::pass::{Copies, Ended, Insights, Judging, Merges, NearCopies, Spellings, Texts};
+pub use crate::sample::{Family, Opinion, Sample};
 pub use crate::schedule::{Pace, Schedule, Stepped};
 pub use crate::settings::DreamSettings;

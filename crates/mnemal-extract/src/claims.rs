@@ -222,7 +222,11 @@ impl<'d> Claims<'d> {
                     let corrections = sentence.corrections(found, &fact);
                     self.keep(fact);
                     for correction in corrections {
-                        self.keep(correction);
+                        if self.disabled.contains(correction.rule.as_str()) {
+                            self.dropped.add(correction.rule.as_str(), Reason::Disabled);
+                        } else {
+                            self.keep(correction);
+                        }
                     }
                 }
                 true

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use mnemal_core::{
     Act, Event, EventKind, ExtractedFact, Extraction, Extractor, Level, NewEvent, Object, Producer, RuleId,
-    Span, Support, Utterance, WorldTime,
+    Span, Support, Utterance, WorldTime, named_id,
 };
 use mnemal_text::sentences;
 
@@ -52,7 +52,15 @@ impl RuleExtractor {
         Self::default()
     }
 
-    /// Switches rules off by their ids; an id that is not known has no effect.
+    /// Says whether a rule of any language has this id, or it is that of what is taken back, `correction`.
+    pub fn has_rule(id: &str) -> bool {
+        let knows = |pack: &Pack| {
+            pack.rules().is_some_and(|rules| rules.all.iter().any(|rule| rule.id.as_str() == id))
+        };
+        id == Support::correction_rule() || Pack::all().iter().any(knows)
+    }
+
+    /// Leaves out the claims of rules, by their ids; an id that is not known has no effect but that the producer is another one.
     #[must_use]
     pub fn without<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
         self.disabled.extend(rules.into_iter().map(Into::into));
@@ -158,11 +166,15 @@ fn never_so(fact: ExtractedFact, span: Span) -> ExtractedFact {
 }
 
 impl Extractor for RuleExtractor {
+    /// Every row has it, so rules that are left out are in it as their number and a hash of their ids.
     fn producer(&self) -> Producer {
         let mut disabled: Vec<&str> = self.disabled.iter().map(String::as_str).collect();
         disabled.sort_unstable();
         let name = if self.is_unweighed { "extract/rules unweighed" } else { "extract/rules" };
-        let id = [name].into_iter().chain(disabled).collect::<Vec<_>>().join(" -");
+        let id = match disabled.len() {
+            0 => name.to_owned(),
+            count => format!("{name} without {count} {:032x}", named_id("rules", &disabled)),
+        };
         Producer { id, version: VERSION }
     }
 
@@ -177,7 +189,9 @@ impl Extractor for RuleExtractor {
             extraction.remarks.push(format!("skipped: {reason}"));
         } else {
             self.facts(said, &utterance.event.echo, asked(said, utterance), &mut extraction);
-            extraction.facts.extend(self.taken_back(said, utterance));
+            if !self.disabled.contains(Support::correction_rule()) {
+                extraction.facts.extend(self.taken_back(said, utterance));
+            }
         }
         extraction
     }

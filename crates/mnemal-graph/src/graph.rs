@@ -224,7 +224,7 @@ impl Graph {
     /// They are derived from all rows each time, which takes time in proportion to the names and mentions of the space; nothing
     /// is stored. A pair is gone once it is merged (`Decision::Merge` with `one` and `into`), and for good once that is undone
     /// or a person has split the two.
-    /// Nothing merges by itself; where [`Likeness::is_for_people`](crate::Likeness::is_for_people) holds, no pass may do it
+    /// Nothing merges by itself; where [`Likeness::is_for_people`](crate::Likeness::is_for_people) holds, no pass may propose it
     /// either.
     ///
     /// # Errors

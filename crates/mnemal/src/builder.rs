@@ -171,7 +171,7 @@ impl Builder {
         self
     }
 
-    /// Sets what reads names and claims out of events, in place of the built-in rules.
+    /// Sets what reads names and claims out of events, in place of the built-in rules and of what the settings say of them.
     pub fn with_extractor(mut self, extractor: Arc<dyn Extractor>) -> Self {
         self.extractor = Some(extractor);
         self
@@ -290,7 +290,7 @@ impl Builder {
         let recall = self.recall(&guarded, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         let writings = self.writings(&guarded);
-        let extractor = self.extractor.clone().unwrap_or_else(|| Arc::new(RuleExtractor::new()));
+        let extractor = self.extractor();
         let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
         let context = self.context(&guarded, read_by, &steady, key.clone());
         let projectors = projectors(&stores);
@@ -409,6 +409,12 @@ impl Builder {
             stores.working = Slot::Empty;
         }
         stores
+    }
+
+    /// Returns what reads events: what was given, else the built-in rules but those that the settings leave out.
+    fn extractor(&self) -> Arc<dyn Extractor> {
+        let rules = || RuleExtractor::new().without(self.settings.extract.disabled_rules.iter().cloned());
+        self.extractor.clone().unwrap_or_else(|| Arc::new(rules()))
     }
 
     /// Returns the embedder of reading and appending, unless vectors are left out: what was given, else what the settings

@@ -213,7 +213,7 @@ impl Memory {
     }
 }
 
-/// Whether an event is a decision about an entity.
+/// Whether an event is a decision about an entity, or proposes one.
 fn is_about(event: &Event, entity: &Entity) -> bool {
     let is = |id: &EntityId| *id == entity.id;
     match event.kept().map(|kept| &kept.kind) {
@@ -223,6 +223,7 @@ fn is_about(event: &Event, entity: &Entity) -> bool {
         Some(EventKind::Decision(
             Decision::Merge { one, into: other } | Decision::Split { one, from: other },
         )) => is(one) || is(other),
+        Some(EventKind::Operation(operation)) => operation.deed.entities().iter().any(is),
         _ => false,
     }
 }

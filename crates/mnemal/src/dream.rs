@@ -13,10 +13,10 @@ use mnemal_core::{
     Slot, Timestamp, Turn, Within,
 };
 use mnemal_dream::{
-    Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Run,
-    Spellings, Written,
+    Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Opinion,
+    Run, Sample, Spellings, Written,
 };
-use mnemal_graph::Counting;
+use mnemal_graph::{Counting, Lookalikes};
 
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
@@ -121,6 +121,10 @@ impl Engine {
         }
         if let Slot::Filled(graph) = &self.stores().graph {
             passes.push(Arc::new(Counting::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
+            if let Slot::Filled(events) = &self.stores().events {
+                let (events, graph) = (Arc::clone(events), Arc::clone(graph));
+                passes.push(Arc::new(Lookalikes { events, graph, ledger: self.stores().ledger.clone() }));
+            }
         }
         let mut passes: Vec<Arc<dyn Pass>> =
             passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();
@@ -186,6 +190,23 @@ impl Engine {
     /// `Unavailable` when the store does not answer.
     pub async fn dream_book(&self, book: Book) -> Result<Vec<LedgerLine>> {
         self.dreamer(Vec::new())?.book(book).await
+    }
+
+    /// Returns the decisions of the dream that a person may judge this week, as [`Dreamer::sample`].
+    ///
+    /// # Errors
+    /// `Unsupported` without notes or a log; `Unavailable` when the store does not answer.
+    pub async fn dream_sample(&self) -> Result<Vec<Sample>> {
+        let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
+        self.dreamer(Vec::new())?.sample().await
+    }
+
+    /// Notes what a person thinks of one of them, as [`Dreamer::note_opinion`].
+    ///
+    /// # Errors
+    /// As [`Dreamer::note_opinion`], and `Unsupported` without notes or a log.
+    pub async fn note_opinion(&self, id: u128, opinion: Opinion, words: &str) -> Result<()> {
+        self.dreamer(Vec::new())?.note_opinion(id, opinion, words).await
     }
 
     /// Runs a cycle if it is time and nobody talks; returns how many operations it carried out.

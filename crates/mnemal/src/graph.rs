@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mnemal_core::{Cursor, Degraded, Gap, GapCause, Layer, Result, Slot};
-use mnemal_graph::Graph;
+use mnemal_graph::{Graph, Suggested};
 
 use crate::engine::missing;
 use crate::memory::Memory;
@@ -31,6 +31,19 @@ impl Memory {
             Err(error) => Some(Gap { layer: Layer::Graph, cause: error.into() }),
         };
         self.read(behind.into_iter().collect()).await
+    }
+
+    /// Returns pairs of entities that may be one, at most `most`: those that the dream proposed and that wait for a person before
+    /// the others, and each of these the likeliest first. To agree is to decide [`Decision::Merge`](mnemal_core::Decision::Merge),
+    /// to decline a split, or to take the proposal back.
+    ///
+    /// # Errors
+    /// As [`graph`](Self::graph).
+    pub async fn suggestions(&self, most: usize) -> Result<Degraded<Vec<Suggested>>> {
+        let graph = self.graph().await?;
+        let mut found = graph.value.suggested(self.engine.events()?).await?;
+        found.truncate(most);
+        Ok(Degraded { value: found, gaps: graph.gaps })
     }
 
     async fn read(&self, mut gaps: Vec<Gap>) -> Result<Degraded<Graph>> {

@@ -348,9 +348,13 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().what().to_owned()
         };
-        let rows: [(Change, &str); 26] = [
+        let rows: [(Change, &str); 27] = [
             (|settings| settings.extract.interval_secs = 0, "extract.interval_secs"),
             (|settings| settings.extract.batch = NonZeroUsize::MAX, "extract.batch"),
+            (
+                |settings| settings.extract.disabled_rules = vec!["en.lives_in.nowhere".to_owned()],
+                "extract.disabled_rules: no rule is called \"en.lives_in.nowhere\"",
+            ),
             (|settings| settings.retention.tools_days = Some(0), "retention"),
             (|settings| settings.summaries.max_refresh_batch = 0, "summaries.max_refresh_batch"),
             (|settings| settings.identity.user = "x".repeat(2_001), "identity.user"),

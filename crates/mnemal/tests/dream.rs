@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, Book, Category, Deed, DreamCycle, DreamRun, Engine, EventId, Filed, Importance,
-    InstallationKey, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus,
-    LearningStore as _, Looked, Memory, Message, Operation, OwnerId, Pass, Producer, Proposal, Scope,
-    Selector, Settings, SpaceId, Tag,
+    BackgroundPermit, Book, Category, Deed, DreamCycle, DreamFamily, DreamRun, DreamSample, Engine, EntityId,
+    ErrorKind, EventId, Filed, Importance, InstallationKey, Learning, LearningDelta, LearningFilter,
+    LearningKind, LearningStatus, LearningStore as _, Looked, Memory, Message, Operation, Opinion, OwnerId,
+    Pass, Producer, Proposal, Scope, Selector, Settings, SpaceId, Tag,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -290,7 +290,7 @@ async fn what_builds_on_an_operation_is_taken_back_first() {
     let cycle = space.with(vec![refine], DreamRun::Asked).await;
     let refined = cycle.accepted().next().unwrap().event.unwrap();
     let error = space.memory.undoing(merged).await.unwrap_err();
-    assert_eq!(error.kind(), mnemal::ErrorKind::Conflict);
+    assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(error.what().contains(&refined.to_string()), "{error}");
     space.undo(refined).await;
     space.undo(merged).await;
@@ -521,4 +521,100 @@ async fn a_proposal_that_names_an_archived_or_invented_note_is_dropped_and_count
         let book = space.memory.engine().dream_book(Book::Cycle).await.unwrap();
         assert_eq!(book[0].counts["rejected"], 1 - accepted as u64);
     }
+}
+
+// proves: BA-20 (every proposal of a pair is checked)
+#[tokio::test]
+async fn a_pair_is_proposed_of_two_who_were_seen_and_of_whom_nobody_has_decided() {
+    let space = Space::new();
+    let (tom, tim, event) = (EntityId(1), EntityId(2), space.note("Tom and Tim sail.").await);
+    let pair = |one, into, shown: &[EventId]| {
+        let mut proposal = proposal(Deed::Suggest { one, into }, "");
+        proposal.operation.shown = shown.to_vec();
+        proposal
+    };
+    let refused = async |proposal: Proposal| {
+        let cycle = space.with(vec![proposal], DreamRun::Asked).await;
+        cycle.judged.into_iter().find(|judged| judged.pass == "scripted").unwrap()
+    };
+    let is = |judged: mnemal::DreamJudged| judged.refused;
+    assert_eq!(is(refused(pair(tom, tom, &[event])).await), Some(mnemal::Refusal::Malformed));
+    assert_eq!(is(refused(pair(tom, tim, &[])).await), Some(mnemal::Refusal::Unknown));
+    let done = refused(pair(tom, tim, &[event])).await;
+    assert_eq!(done.refused, None);
+    assert_eq!(
+        is(refused(pair(tim, tom, &[event])).await),
+        Some(mnemal::Refusal::Nothing),
+        "it waits already"
+    );
+    space.undo(done.event.unwrap()).await;
+    assert_eq!(is(refused(pair(tim, tom, &[event])).await), Some(mnemal::Refusal::TakenBack));
+    let split = mnemal::Decision::Split { one: EntityId(3), from: tom };
+    let _ack = space.memory.decide(split).await.unwrap();
+    let parted = pair(tom, EntityId(3), &[event]);
+    assert_eq!(is(refused(parted).await), Some(mnemal::Refusal::Nothing), "somebody has decided");
+}
+
+/// What is judged of a family, each by the texts of its notes.
+fn of(all: &[DreamSample], family: DreamFamily) -> Vec<Vec<&str>> {
+    let all = all.iter().filter(|sample| sample.family == family);
+    all.map(|sample| sample.notes.iter().map(|row| row.content.as_str()).collect()).collect()
+}
+
+// proves: AD-53
+#[tokio::test]
+async fn decisions_of_every_family_are_listed_for_a_person_and_judged_once() {
+    let space = Space::new();
+    let (till, lift) = ("The till in Genoa listens on port 4711.", "The lift is loud.");
+    for text in [till, till, till, till, till, "Ada mends the green boat.", "Ada mends the red boat."] {
+        space.note(text).await;
+    }
+    let noise = space.note(lift).await;
+    space.settle().await;
+    space.with(vec![proposal(Deed::Retire { notes: vec![noise], into: None }, "")], DreamRun::Asked).await;
+    let sampled = async || space.memory.engine().dream_sample().await.unwrap();
+    let all = sampled().await;
+    assert_eq!(of(&all, DreamFamily::Merged), [[till, till]; 4]);
+    assert_eq!(of(&all, DreamFamily::Near), [["Ada mends the green boat.", "Ada mends the red boat."]]);
+    assert_eq!(of(&all, DreamFamily::Supported), [[till]]);
+    assert_eq!(of(&all, DreamFamily::Noise), [[lift]]);
+    let away = all.iter().find(|sample| sample.family == DreamFamily::Noise).unwrap();
+    assert_eq!(away.beside.len(), 3, "what holds stands beside it");
+    let judge = async |id, words| space.memory.engine().note_opinion(id, Opinion::Wrong, words).await;
+    let kind = |done: mnemal::Result<()>| done.unwrap_err().kind();
+    assert_eq!(kind(judge(away.id, "is quiet").await), ErrorKind::Invalid, "it rests on what stands there");
+    assert_eq!(kind(judge(away.id, " ").await), ErrorKind::Invalid);
+    assert_eq!(kind(judge(1, "lift").await), ErrorKind::NotFound);
+    judge(away.id, "is loud").await.unwrap();
+    assert_eq!(of(&sampled().await, DreamFamily::Noise), Vec::<Vec<&str>>::new(), "it is asked once");
+    let book = space.memory.engine().dream_book(Book::Opinion).await.unwrap();
+    assert_eq!(
+        (book[0].note.as_str(), book[0].counts["start"], book[0].counts["end"]),
+        ("noise: wrong", 9, 16)
+    );
+    assert!(!format!("{book:?}").contains("loud"), "no words are kept");
+    space.clock.advance(Duration::from_hours(15 * 24));
+    assert_eq!(of(&sampled().await, DreamFamily::Merged), Vec::<Vec<&str>>::new(), "they are old");
+    assert_eq!(of(&sampled().await, DreamFamily::Noise).len(), 0);
+    let green = space.note("Ada mends the green boat again.").await;
+    assert!(of(&sampled().await, DreamFamily::Near).len() > 1, "other notes are asked about: {green}");
+}
+
+// proves: AD-53 (ten of a family, others every week)
+#[tokio::test]
+async fn ten_of_a_family_are_drawn_in_a_week_and_the_draw_stays_as_it_is() {
+    let space = Space::new();
+    for place in ["Rome", "Oslo", "Bern", "Riga", "Kyiv", "Lima"] {
+        space.note(&format!("The spare key of the office is in {place}.")).await;
+    }
+    let drawn = async || {
+        let all = space.memory.engine().dream_sample().await.unwrap();
+        all.into_iter().map(|sample| sample.id).collect::<Vec<_>>()
+    };
+    let first = drawn().await;
+    assert_eq!(first.len(), 10, "of 15 pairs");
+    assert_eq!(drawn().await, first);
+    space.clock.advance(Duration::from_hours(7 * 24));
+    let next = drawn().await;
+    assert!(next.len() == 10 && next != first);
 }

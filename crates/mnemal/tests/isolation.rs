@@ -170,6 +170,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "selected_by_fact" => said(ours.selected_by_fact(*fact).await),
         "selected_by_person" => said(ours.selected_by_person("Ronja").await),
         "clear_shown" => said(ours.clear_shown(session).await),
+        "suggestions" => said(ours.suggestions(100).await),
         "graph" | "stored_graph" => {
             let graph = if name == "graph" { ours.graph().await } else { ours.stored_graph().await };
             let graph = graph.unwrap().value;

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use mnemal::{
-    Act, AsOf, Builder, Cardinality, Confidence, Decision, Deed, DreamRun, Engine, ErrorKind, ExtractedFact,
-    Extraction, Extractor, FactChoice, FactDecision, InstallationKey, Layer, Memory, Message, Object,
-    Predicate, Producer, RuleId, Scope, Selector, SessionId, SpaceId, Span, Subject, Timestamp, Trust,
-    Utterance, Value, Zone,
+    Act, AsOf, Builder, Cardinality, Confidence, Decision, Deed, DreamRun, Engine, EntityFilter, ErrorKind,
+    ExtractedFact, Extraction, Extractor, FactChoice, FactDecision, InstallationKey, Layer, Memory, Message,
+    Object, Predicate, Producer, RuleId, Scope, Selector, SessionId, SpaceId, Span, Subject, Timestamp,
+    Trust, Utterance, Value, Zone,
 };
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::Chain;
@@ -286,4 +286,28 @@ async fn a_shipped_predicate_that_its_claims_contradict_is_a_finding_and_a_perso
     let trip = Predicate::new("visited").unwrap();
     let refused = mnemal::holding(trip, Cardinality::Many).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Invalid);
+}
+
+// proves: BA-20 (checked, journaled, taken back)
+#[tokio::test]
+async fn who_may_be_one_is_proposed_by_the_dream_and_decided_by_a_person() {
+    let memory = lined();
+    say(&memory, 1, "a", "Jonathon likes Oslo".to_owned()).await;
+    say(&memory, 1, "b", "Jonathan likes Oslo".to_owned()).await;
+    let owner = mnemal::OwnerId::new("test").unwrap();
+    let known =
+        async || memory.graph().await.unwrap().all(&EntityFilter::all(), present()).await.unwrap().len();
+    let before = known().await;
+    let cycle = memory.engine().dream(&owner, DreamRun::Asked).await.unwrap();
+    let [done] = cycle.judged.as_slice() else { unreachable!("{:?}", cycle.judged) };
+    assert_eq!((done.pass, &done.refused, known().await), ("lookalikes", &None, before));
+    let Deed::Suggest { one, into } = done.proposal.operation.deed else { unreachable!("{done:?}") };
+    let waits = memory.suggestions(10).await.unwrap().value;
+    assert_eq!(waits.iter().map(|found| found.proposal).collect::<Vec<_>>(), [done.event]);
+    let merged = memory.decide(Decision::Merge { one, into }).await.unwrap().value.id;
+    assert_eq!((known().await, memory.suggestions(10).await.unwrap().value), (before - 1, Vec::new()));
+    let _ack = memory.decide(memory.undoing(merged).await.unwrap()).await.unwrap();
+    let _ack = memory.decide(memory.undoing(done.event.unwrap()).await.unwrap()).await.unwrap();
+    assert_eq!(memory.engine().dream(&owner, DreamRun::Asked).await.unwrap().judged, []);
+    assert_eq!((known().await, memory.suggestions(10).await.unwrap().value), (before, Vec::new()));
 }

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mnemal::{
     Advance, AsOf, Cursor, Engine, EntityFilter, ExtractSettings, Extraction, Extractor, FactFilter,
     GraphDelta, GraphStore as _, Layer, Memory, MentionFilter, Message, OwnerId, Producer, Projection as _,
-    Rebuild, Scope, Selector, Settings, SpaceId, Switch, Timestamp, Utterance, Within,
+    Projector as _, Rebuild, Scope, Selector, Settings, SpaceId, Switch, Timestamp, Utterance, Within,
 };
 use mnemal_extract::RuleExtractor;
+use mnemal_graph::GraphProjector;
 use mnemal_store::{MemoryStore, Stores};
 
 const LAYERS: [Layer; 3] = [Layer::Lexical, Layer::Learnings, Layer::Graph];
@@ -229,4 +230,62 @@ async fn a_forget_makes_the_rows_anew_with_the_version_that_is_there() {
     memory.forget(Selector::Events(vec![oslo])).await.unwrap();
     assert!(!engine.graph_state().await.unwrap().is_due);
     assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+}
+
+/// The rule that reads "I live in Oslo."
+const LIVES: &str = "en.lives_in.live";
+
+fn without(store: &Arc<MemoryStore>, rules: &[&str]) -> Memory {
+    let disabled_rules = rules.iter().map(|rule| (*rule).to_owned()).collect();
+    let extract = ExtractSettings { disabled_rules, ..ExtractSettings::default() };
+    let settings = Settings { extract, ..Settings::default() };
+    settings.check().unwrap();
+    let builder = Engine::builder().with_stores(Stores::all(Arc::clone(store))).with_settings(settings);
+    builder.build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
+}
+
+/// Folds the log of a store into rows of its own.
+async fn folded(log: &Arc<MemoryStore>, extractor: RuleExtractor) -> GraphDelta {
+    let beside = Arc::new(MemoryStore::new());
+    let projector = GraphProjector::new(
+        Arc::<MemoryStore>::clone(log),
+        Arc::<MemoryStore>::clone(&beside),
+        Arc::new(extractor),
+    );
+    while projector.step(NonZeroUsize::new(100).unwrap()).await.unwrap().behind > 0 {}
+    dump(&beside).await
+}
+
+// proves: AD-32
+#[tokio::test]
+async fn a_rule_is_withdrawn_as_if_it_had_never_been_when_somebody_agrees() {
+    let store = Arc::new(MemoryStore::new());
+    tell(&without(&store, &[])).await;
+    let old = dump(&store).await;
+    assert_eq!(old, folded(&store, RuleExtractor::new()).await);
+    let by = |rows: &GraphDelta| {
+        rows.facts
+            .iter()
+            .flat_map(|fact| &fact.supports)
+            .filter(|support| support.rule.as_str() == LIVES)
+            .count()
+    };
+    assert!(by(&old) > 0);
+    let memory = without(&store, &[LIVES]);
+    let (engine, owner) = (memory.engine(), OwnerId::new("a").unwrap());
+    assert_eq!(engine.tend(&owner).await.unwrap().unrenewed, 0);
+    assert_eq!(dump(&store).await, old, "no row changes by itself");
+    let state = engine.graph_state().await.unwrap();
+    assert!(state.is_held && state.edition.difference.unwrap().facts.gone > 0);
+    engine.rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    let new = dump(&store).await;
+    assert_eq!(by(&new), 0);
+    assert!(!new.facts.is_empty() && !engine.graph_state().await.unwrap().is_held);
+    assert_eq!(new, folded(&store, RuleExtractor::new().without([LIVES])).await);
+    // What is said from now on is read without it too, and taken back it is read again.
+    let _ack = memory.log(Message::user("I live in Bergen.")).await.unwrap();
+    assert!(memory.graph().await.unwrap().gaps.is_empty());
+    assert_eq!(by(&dump(&store).await), 0);
+    without(&store, &[]).engine().rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    assert_eq!(dump(&store).await, folded(&store, RuleExtractor::new()).await);
 }

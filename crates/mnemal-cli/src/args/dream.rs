@@ -25,4 +25,21 @@ pub(crate) enum DreamVerb {
         #[arg(short = 'n', long, default_value_t = 20)]
         limit: usize,
     },
+    /// Show decisions of this week for you to judge, ten of a kind: merges, near notes, what much rests on, what was put away.
+    Sample,
+    /// Say what you think of one of them.
+    Judge {
+        /// Its id.
+        #[arg(value_parser = hex)]
+        id: u128,
+        /// `right` or `wrong`.
+        #[arg(value_parser = ["right", "wrong"])]
+        opinion: String,
+        /// The words of its notes on which that rests, as they stand there.
+        words: String,
+    },
+}
+
+fn hex(text: &str) -> Result<u128, String> {
+    u128::from_str_radix(text, 16).map_err(|_| "an id has 32 digits of base 16".to_owned())
 }

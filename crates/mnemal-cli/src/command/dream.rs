@@ -1,9 +1,14 @@
 //! `mnemal dream`.
 
+mod sample;
+
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{Book, Deed, DreamCycle, DreamJudged, DreamRun, Finding, LedgerLine, Memory, OwnerId, Pointed};
+use mnemal::{
+    AsOf, Book, Deed, DreamCycle, DreamJudged, DreamRun, EntityId, Finding, LedgerLine, Memory, OwnerId,
+    Pointed, Timestamp,
+};
 use serde::Serialize;
 
 use crate::args::{Dream, DreamVerb};
@@ -11,8 +16,13 @@ use crate::output::Output;
 
 /// Runs a cycle, says what one would do, or shows the book.
 pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Result<u8> {
-    if let Some(DreamVerb::Log { limit }) = call.verb {
-        return log(memory, limit, output).await;
+    match &call.verb {
+        Some(DreamVerb::Log { limit }) => return log(memory, *limit, output).await,
+        Some(DreamVerb::Sample) => return sample::list(memory, output).await,
+        Some(DreamVerb::Judge { id, opinion, words }) => {
+            return sample::judge(memory, (*id, opinion), words, output).await;
+        }
+        None => {}
     }
     if call.retry {
         memory.engine().retry_left().await?;
@@ -34,9 +44,21 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
             rows.insert(turn.to_string(), kept.content.clone());
         }
     }
+    rows.extend(names(memory, &cycle).await?);
     let form = CycleForm::new(&cycle, run, &rows);
     output.answer(&form, || form.page(&rows))?;
     Ok(0)
+}
+
+/// Returns the names of the entities that may be one.
+async fn names(memory: &Memory, cycle: &DreamCycle) -> Result<Vec<(String, String)>> {
+    let ids: Vec<EntityId> =
+        cycle.judged.iter().flat_map(|judged| judged.proposal.operation.deed.entities()).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = memory.stored_graph().await?.value.entities(ids, AsOf::present(Timestamp::MAX)).await?;
+    Ok(known.into_iter().map(|entity| (entity.id.to_string(), entity.name)).collect())
 }
 
 #[derive(Serialize)]
@@ -88,6 +110,9 @@ struct OperationForm {
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     into: Option<String>,
+    /// Those who may be one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    entities: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -120,6 +145,7 @@ impl OperationForm {
             because: operation.because.clone(),
             notes: notes.iter().map(ToString::to_string).collect(),
             into: into.map(|event| event.to_string()),
+            entities: operation.deed.entities().iter().map(ToString::to_string).collect(),
             text: judged.proposal.text.clone(),
             tags: tags.unwrap_or_default(),
             claims,
@@ -135,6 +161,10 @@ impl OperationForm {
         let sign = if matches!(self.operation, "merge" | "retire") { '-' } else { '=' };
         lines.extend(self.notes.iter().map(|id| format!("  {sign} {}", said(id))));
         lines.extend(self.into.iter().map(|id| format!("  = {}", said(id))));
+        lines.extend(self.entities.iter().map(|id| format!("  ? {}", said(id))));
+        if let (Some(event), [one, into]) = (&self.event_id, self.entities.as_slice()) {
+            lines.push(format!("  one: `mnemal entity merge {one} {into}`; two: `mnemal undo {event}`"));
+        }
         lines.extend((!self.text.is_empty()).then(|| format!("  + {}", self.text)));
         lines.extend(self.claims.iter().map(|claim| format!("  + {claim}")));
         lines.extend((!self.tags.is_empty()).then(|| format!("  # {}", self.tags.join(", "))));
@@ -180,6 +210,7 @@ struct LogForm {
     refused: Vec<LineForm>,
     left: Vec<LineForm>,
     audits: Vec<LineForm>,
+    opinions: Vec<LineForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<String>,
 }
@@ -216,14 +247,16 @@ async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let refused: Vec<LineForm> = lines(engine.dream_book(Book::Refused).await?);
     let left: Vec<LineForm> = lines(engine.dream_book(Book::Left).await?);
     let audits: Vec<LineForm> = lines(engine.dream_book(Book::Audit).await?);
+    let opinions: Vec<LineForm> = lines(engine.dream_book(Book::Opinion).await?);
     let paused =
         engine.dream_book(Book::Pause).await?.into_iter().map(|line| line.note).find(|note| !note.is_empty());
-    let form = LogForm { cycles, refused, left, audits, paused };
+    let form = LogForm { cycles, refused, left, audits, opinions, paused };
     output.list(&form.cycles, &form, || {
         let mut page: Vec<String> = form.cycles.iter().map(LineForm::line).collect();
         page.extend(form.refused.iter().map(|line| format!("refused {}", line.line())));
         page.extend(form.left.iter().map(|line| format!("left alone {}", line.line())));
         page.extend(form.audits.iter().map(|line| format!("audit {}", line.line())));
+        page.extend(form.opinions.iter().map(|line| format!("judged {}  {}", line.at, line.note)));
         page.extend(form.paused.iter().map(|why| format!("changes wait until `mnemal dream`: {why}")));
         page.join("\n")
     })?;

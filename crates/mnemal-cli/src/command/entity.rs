@@ -57,7 +57,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
         Entity::Path { from, to, when } => {
             path(memory, &graph, (&from, &to), moment(memory, &when)?, output).await?;
         }
-        Entity::Suggestions { limit } => suggestions::list(&graph, limit, output).await?,
+        Entity::Suggestions { limit } => suggestions::list(memory, &graph, limit, output).await?,
         _ => {}
     }
     Ok(super::gaps(&graph.gaps, global, output))

@@ -60,6 +60,10 @@ enum DeedLine {
         predicate: String,
         cardinality: String,
     },
+    Suggest {
+        one: String,
+        into: String,
+    },
     /// A kind that this version of the layout does not know; it cannot be read back.
     Unknown,
 }
@@ -123,6 +127,7 @@ impl From<&Deed> for DeedLine {
                 predicate: predicate.to_string(),
                 cardinality: cardinality.as_str().to_owned(),
             },
+            Deed::Suggest { one, into } => Self::Suggest { one: one.to_string(), into: into.to_string() },
             _ => Self::Unknown,
         }
     }
@@ -208,6 +213,7 @@ impl DeedLine {
                 predicate: Predicate::new(predicate)?,
                 cardinality: cardinality_of(&cardinality)?,
             },
+            Self::Suggest { one, into } => Deed::Suggest { one: one.parse()?, into: into.parse()? },
             Self::Unknown => return Err(Error::invalid("an operation of an unknown kind")),
         })
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    AgentId, Cardinality, Category, Cursor, Decision, Deed, ErrorKind, EventId, EventKind, EventStore,
-    Forget, Importance, IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Operation, Origin, Predicate,
-    Producer, Remember, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp, ToolName, UserId, Zone,
+    AgentId, Cardinality, Category, Cursor, Decision, Deed, EntityId, ErrorKind, EventId, EventKind,
+    EventStore, Forget, Importance, IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Operation, Origin,
+    Predicate, Producer, Remember, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp, ToolName, UserId,
+    Zone,
 };
 use mnemal_events::{Exporter, Form, Format, ImportOptions, LogSettings, tombstones_for};
 use mnemal_testkit::{TermIndexer, block_on};
@@ -77,6 +78,13 @@ fn kinds() -> impl Strategy<Value = EventKind> {
             prompt: None,
             shown: vec![EventId(3)],
             because: "it was counted".to_owned(),
+        })),
+        Just(EventKind::Operation(Operation {
+            deed: Deed::Suggest { one: EntityId(5), into: EntityId(6) },
+            producer: Producer { id: "dream/lookalikes".to_owned(), version: 1 },
+            prompt: None,
+            shown: vec![EventId(3)],
+            because: "they look alike".to_owned(),
         })),
         Just(EventKind::Decision(Decision::Forget(Forget {
             selector: Selector::Session(SessionId::new("s 1").unwrap()),

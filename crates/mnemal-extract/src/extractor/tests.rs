@@ -259,6 +259,46 @@ fn a_rule_can_be_switched_off_and_the_producer_says_so() {
 }
 
 #[test]
+fn the_producer_is_that_of_the_set_of_rules_that_are_left_out() {
+    let id = |rules: &[&str]| RuleExtractor::new().without(rules.iter().copied()).producer().id;
+    assert_eq!(
+        id(&["en.lives_in.live", "de.name.i_am_called"]),
+        id(&["de.name.i_am_called", "en.lives_in.live"])
+    );
+    let sets: [&[&str]; 4] = [&[], &["a"], &["a", "b"], &["a b"]];
+    for (at, one) in sets.iter().enumerate() {
+        assert!(sets[..at].iter().all(|other| id(other) != id(one)), "{one:?}");
+    }
+    let rules = (0..1_000).map(|number| format!("en.rule.{number}"));
+    assert!(RuleExtractor::new().without(rules).producer().id.len() < 64, "every row carries it");
+}
+
+#[test]
+fn every_rule_of_a_claim_is_known_by_its_id() {
+    for (text, rule) in [("I live in Lyon.", "en.lives_in.live"), ("Ich wohne in Ulm.", "de.lives_in.i")] {
+        assert!(extract(text).facts.iter().any(|fact| fact.rule.as_str() == rule), "{text}");
+        assert!(RuleExtractor::has_rule(rule));
+    }
+    assert!(RuleExtractor::has_rule(Support::correction_rule()));
+    for id in ["", "en.lives_in", "en.lives_in.live ", "EN.lives_in.live"] {
+        assert!(!RuleExtractor::has_rule(id), "{id}");
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_a_rule_of_its_own_that_can_be_left_out() {
+    let without = RuleExtractor::new().without([Support::correction_rule()]);
+    let (known, lyon) = (Gazetteer::default(), event("I live in Lyon, not in Nice."));
+    let found = without.extract(&Utterance { event: &lyon, before: &[], known: &known });
+    assert!(!found.facts.is_empty() && found.facts.iter().all(|fact| fact.act == Act::Assert), "{found:?}");
+    assert!(found.remarks.iter().any(|remark| remark.contains("switched off")), "{found:?}");
+    let (before, fool) = ([event("I live in Reykjavik now.")], event("April fool!"));
+    let jest = Utterance { event: &fool, before: &before, known: &known };
+    assert!(!RuleExtractor::new().extract(&jest).facts.is_empty());
+    assert!(without.extract(&jest).facts.is_empty());
+}
+
+#[test]
 fn a_claim_carries_its_time_its_key_and_its_confidence() {
     let extraction = extract("I married Ines Kowalska last March.");
     let [fact] = extraction.facts.as_slice() else { panic!("{extraction:?}") };

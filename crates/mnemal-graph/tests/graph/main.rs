@@ -20,6 +20,7 @@ mod familiar;
 mod identity;
 mod intervals;
 mod laws;
+mod lookalikes;
 mod offers;
 mod renewal;
 mod undo;

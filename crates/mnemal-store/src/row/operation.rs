@@ -35,6 +35,7 @@ enum DeedRow {
     Summarize { node: String, of: Vec<(String, u32, u32)>, rests: Vec<Vec<u32>> },
     Prefer { turn: String, quote: (u32, u32) },
     Cardinality { predicate: String, cardinality: String },
+    Suggest { one: String, into: String },
 }
 
 /// Predicate, quote, value, and who it is about.
@@ -83,6 +84,7 @@ pub(crate) fn write(operation: &Operation) -> Result<String> {
             predicate: predicate.as_str().to_owned(),
             cardinality: cardinality.as_str().to_owned(),
         },
+        Deed::Suggest { one, into } => DeedRow::Suggest { one: one.to_string(), into: into.to_string() },
         _ => return Err(Error::new(ErrorKind::Unsupported, "cannot store this kind of operation")),
     };
     super::write(&OperationRow {
@@ -131,6 +133,9 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
             predicate: named(Predicate::new(predicate))?,
             cardinality: known(Cardinality::from_name(&cardinality))?,
         },
+        DeedRow::Suggest { one, into } => {
+            Deed::Suggest { one: named(one.parse())?, into: named(into.parse())? }
+        }
     };
     Ok(Operation {
         deed,

@@ -231,6 +231,7 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
         },
         Deed::Prefer { turn: EventId(3), quote: Span { start: 2, end: 9 } },
         Deed::Cardinality { predicate: Predicate::new("sits_at")?, cardinality: Cardinality::Now },
+        Deed::Suggest { one: EntityId(5), into: EntityId(6) },
     ] {
         let operation = Operation {
             deed,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mnemal_core::{Error, Result};
 use mnemal_dream::Pace;
+use mnemal_extract::RuleExtractor;
 use serde::{Deserialize, Serialize};
 
 /// What is read in the log.
@@ -21,6 +22,13 @@ pub struct ExtractSettings {
     /// Whether a step waits while somebody talks: when something was said within 10 s for three intervals and at least three
     /// minutes, when something was said within a minute for two, each step once. Default yes.
     pub backoff_when_active: bool,
+    /// Rules whose claims are left out, by their ids, as `mnemal extract` names them; `correction` for what is taken back. Default
+    /// none.
+    ///
+    /// To leave out another set is to be another version of what reads the log: what is known stays until somebody agrees
+    /// ([`Switch`]), and is then as if the log had never been read by these rules. An extractor of the host
+    /// ([`Builder::with_extractor`](crate::Builder::with_extractor)) is not concerned.
+    pub disabled_rules: Vec<String>,
 }
 
 /// Source: NB-25, `extract.interval_secs`.
@@ -41,6 +49,7 @@ impl Default for ExtractSettings {
             interval_secs: INTERVAL_SECS,
             batch: BATCH,
             backoff_when_active: BACKOFF_WHEN_ACTIVE,
+            disabled_rules: Vec::new(),
         }
     }
 }
@@ -59,6 +68,9 @@ impl ExtractSettings {
         }
         if self.batch.get() > MOST_BATCH {
             return Err(Error::invalid(format!("extract.batch must be at most {MOST_BATCH}")));
+        }
+        if let Some(unknown) = self.disabled_rules.iter().find(|id| !RuleExtractor::has_rule(id)) {
+            return Err(Error::invalid(format!("extract.disabled_rules: no rule is called {unknown:?}")));
         }
         Ok(())
     }

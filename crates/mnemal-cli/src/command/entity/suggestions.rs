@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{EntityId, Graph, Suggestion};
+use mnemal::{EntityId, Graph, Memory, Suggested};
 use serde::Serialize;
 
 use super::always;
@@ -21,6 +21,9 @@ struct SuggestionForm {
     score: f32,
     because: &'static str,
     only_by_people: bool,
+    /// The operation of the dream that proposes the pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -29,14 +32,14 @@ struct NamedForm {
     name: String,
 }
 
-/// Prints the likeliest pairs.
-pub(super) async fn list(graph: &Graph, limit: usize, output: &Output) -> Result<()> {
-    let found = graph.suggestions(limit).await?;
-    let ids: Vec<EntityId> = found.iter().flat_map(|pair| [pair.one, pair.into]).collect();
+/// Prints the pairs that are proposed, and the likeliest others.
+pub(super) async fn list(memory: &Memory, graph: &Graph, limit: usize, output: &Output) -> Result<()> {
+    let found = memory.suggestions(limit).await?.value;
+    let ids: Vec<EntityId> = found.iter().flat_map(|found| [found.pair.one, found.pair.into]).collect();
     let known = graph.entities(ids, always()).await?;
     let names: BTreeMap<EntityId, String> =
         known.into_iter().map(|entity| (entity.id, entity.name)).collect();
-    let forms: Vec<SuggestionForm> = found.iter().map(|pair| SuggestionForm::new(pair, &names)).collect();
+    let forms: Vec<SuggestionForm> = found.iter().map(|found| SuggestionForm::new(found, &names)).collect();
     output.list(&forms, &SuggestionsForm { suggestions: &forms }, || {
         if forms.is_empty() {
             return "nobody looks like somebody else".to_owned();
@@ -46,7 +49,8 @@ pub(super) async fn list(graph: &Graph, limit: usize, output: &Output) -> Result
 }
 
 impl SuggestionForm {
-    fn new(pair: &Suggestion, names: &BTreeMap<EntityId, String>) -> Self {
+    fn new(found: &Suggested, names: &BTreeMap<EntityId, String>) -> Self {
+        let pair = &found.pair;
         let of = |id: EntityId| NamedForm {
             id: id.to_string(),
             name: names.get(&id).cloned().unwrap_or_else(|| id.to_string()),
@@ -57,11 +61,14 @@ impl SuggestionForm {
             score: pair.score.get(),
             because: pair.why.as_str(),
             only_by_people: pair.why.is_for_people(),
+            proposal: found.proposal.map(|event| event.to_string()),
         }
     }
 
     fn line(&self) -> String {
         let Self { one, into, score, because, .. } = self;
-        format!("{score:.2}  {} = {}  ({because})  {} {}", one.name, into.name, one.id, into.id)
+        let proposed =
+            self.proposal.as_ref().map_or_else(String::new, |event| format!("  proposed as {event}"));
+        format!("{score:.2}  {} = {}  ({because})  {} {}{proposed}", one.name, into.name, one.id, into.id)
     }
 }

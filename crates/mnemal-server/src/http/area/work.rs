@@ -248,12 +248,14 @@ async fn dreamt(memory: &Memory, owner: &OwnerId, run: DreamRun) -> Result<Value
         .map(|judged| {
             let operation = &judged.proposal.operation;
             let notes: Vec<String> = operation.deed.names().iter().map(ToString::to_string).collect();
+            let entities: Vec<String> = operation.deed.entities().iter().map(ToString::to_string).collect();
             json!({
                 "event_id": judged.event.map(|event| event.to_string()),
                 "operation": operation.deed.as_str(),
                 "by": operation.producer.id,
                 "because": operation.because,
                 "notes": notes,
+                "entities": entities,
                 "text": judged.proposal.text,
             })
         })

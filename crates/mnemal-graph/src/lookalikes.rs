@@ -1,0 +1,158 @@
+//! A pass that proposes which entities may be one, and what became of its proposals: a person decides.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    AsOf, BackgroundPermit, Book, Cursor, Decision, Deed, EntityFilter, EntityId, EventFilter, EventId,
+    EventKind, EventStore, GraphStore, LedgerLine, LedgerStore, Looked, MentionFilter, Operation, Pass,
+    Producer, Proposal, Result, Role, Slot, Timestamp, Within,
+};
+
+use crate::Graph;
+use crate::graph::own;
+use crate::names::Names;
+use crate::suggest::{Suggestion, suggestions};
+
+/// The name in the ledger.
+const NAME: &str = "lookalikes";
+/// Proposals that wait for a person at once. Source: AD-53, as many decisions as are shown to somebody in a week.
+const MOST_OPEN: usize = 10;
+/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
+/// More lines than the book of passes has. Source: own default.
+const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+/// Two entities that may be one, and whether the dream proposed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Suggested {
+    /// The two, and what makes them alike.
+    pub pair: Suggestion,
+    /// The operation that proposes it and waits: to take it back is to say that they are two.
+    pub proposal: Option<EventId>,
+}
+
+impl Graph {
+    /// Returns [`suggestions`](Self::suggestions) without those whose proposal in this log a person took back, the others that are
+    /// proposed first. Costs a walk over the decisions of the log beside them.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn suggested(&self, events: &dyn EventStore) -> Result<Vec<Suggested>> {
+        let names = Names::from_rows(own(self.store().entities(&EntityFilter::all()).await?));
+        let mentions = self.store().mentions(&MentionFilter::all()).await?;
+        let pair = |one, into| {
+            let (one, into) = (names.canon(one), names.canon(into));
+            (one.min(into), one.max(into))
+        };
+        // Two that were proposed may stand for others by now; what a person took back stays so whatever was proposed else.
+        let mut known: BTreeMap<(EntityId, EntityId), Option<EventId>> = BTreeMap::new();
+        for (event, (one, into)) in proposals(events).await? {
+            let known = known.entry(pair(one, into)).or_insert(event);
+            *known = known.and(event);
+        }
+        let mut found: Vec<Suggested> = suggestions(&names, &mentions, usize::MAX)
+            .into_iter()
+            .filter_map(|found| match known.get(&pair(found.one, found.into)) {
+                Some(None) => None,
+                Some(proposal) => Some(Suggested { pair: found, proposal: *proposal }),
+                None => Some(Suggested { pair: found, proposal: None }),
+            })
+            .collect();
+        found.sort_by_key(|found| found.proposal.is_none());
+        Ok(found)
+    }
+}
+
+/// Returns every pair that was proposed with its operation, `None` where a person took it back; oldest first.
+async fn proposals(events: &dyn EventStore) -> Result<Vec<(Option<EventId>, (EntityId, EntityId))>> {
+    let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+    let (mut found, mut after) = (Vec::new(), Cursor::START);
+    loop {
+        let page = events.scan(&filter, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = Cursor(Some(last.seq));
+        for event in &page {
+            match event.kept().map(|kept| &kept.kind) {
+                Some(EventKind::Operation(Operation { deed: Deed::Suggest { one, into }, .. })) => {
+                    found.push((Some(event.id), (*one, *into)));
+                }
+                Some(EventKind::Decision(Decision::Undo { decision })) => {
+                    let taken = found.iter_mut().filter(|(proposal, _)| *proposal == Some(*decision));
+                    taken.for_each(|(proposal, _)| *proposal = None);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Proposes pairs of entities whose names and company are alike ([`Graph::suggestions`]), the likeliest first.
+///
+/// A proposal is one event and changes nothing: to agree is to merge the two, to decline is to take the proposal back, and either
+/// is a decision of a person. Each pair is proposed once, and no more than ten wait at once. Names that are alike in two scripts
+/// are not proposed.
+///
+/// It needs no model. Where the graph has read nothing since the pass looked last it costs one read of a row; else every name is
+/// compared with those like it, some seconds for 10,000 (ADR 38).
+#[derive(Clone, Debug)]
+pub struct Lookalikes {
+    /// The log.
+    pub events: Arc<dyn EventStore>,
+    /// What was read of it.
+    pub graph: Arc<dyn GraphStore>,
+    /// How far it was read when the pass looked last; without it every cycle looks.
+    pub ledger: Slot<dyn LedgerStore>,
+}
+
+impl Lookalikes {
+    async fn looked_through(&self) -> Result<Cursor> {
+        let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
+        let lines = ledger.lines(Book::Pass, LINES).await?;
+        Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, LedgerLine::through))
+    }
+}
+
+#[async_trait]
+impl Pass for Lookalikes {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
+        let end = self.graph.cursor().await?;
+        let mut looked = Looked { through: Some(end), ..Looked::default() };
+        if end == self.looked_through().await? {
+            return Ok(looked);
+        }
+        let graph = Graph::new(Arc::clone(&self.graph));
+        let suggested = graph.suggested(self.events.as_ref()).await?;
+        let open = suggested.iter().filter(|found| found.proposal.is_some()).count();
+        let new =
+            suggested.iter().filter(|found| found.proposal.is_none() && !found.pair.why.is_for_people());
+        for found in new.take(MOST_OPEN.saturating_sub(open)) {
+            looked.proposals.push(proposal(&graph, &found.pair).await?);
+        }
+        Ok(looked)
+    }
+}
+
+/// Proposes a pair; what was looked at is the event in which each was named last.
+async fn proposal(graph: &Graph, pair: &Suggestion) -> Result<Proposal> {
+    let mut shown = Vec::new();
+    for id in [pair.one, pair.into] {
+        let named = graph.mentions(id, AsOf::present(Timestamp::MAX)).await?;
+        let last = named.iter().max_by_key(|row| (row.occurred_at, row.source.event));
+        shown.extend(last.map(|row| row.source.event));
+    }
+    let operation = Operation {
+        deed: Deed::Suggest { one: pair.one, into: pair.into },
+        producer: Producer { id: format!("dream/{NAME}"), version: 1 },
+        prompt: None,
+        shown,
+        because: format!("alike by {}, {:.2}", pair.why.as_str(), pair.score.get()),
+    };
+    Ok(Proposal { operation, text: String::new() })
+}
