@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::args::{
     Command, Dream, DreamVerb, Entity, Fact, Global, Log, MemoryCall, MemoryVerb, Session, Working,
 };
+use crate::failure;
+use crate::output::Output;
 
 /// What the server is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,6 +44,16 @@ pub(crate) struct Told {
     pub(crate) out: String,
     /// What goes to stderr.
     pub(crate) err: String,
+}
+
+impl Told {
+    /// Says it in this process, and returns the exit code.
+    pub(crate) fn passed_on(&self, output: &Output) -> u8 {
+        match output.pass_on(&self.out, &self.err) {
+            Ok(()) => self.code,
+            Err(error) => failure::report(&error, output),
+        }
+    }
 }
 
 /// What a command may expect when the server breaks off.

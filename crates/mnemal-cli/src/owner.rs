@@ -151,10 +151,7 @@ pub(crate) fn through(
     output: &Output,
 ) -> Option<u8> {
     match asked(global, command, arguments, None) {
-        Ok(Some(told)) => {
-            let said = output.pass_on(&told.out, &told.err);
-            Some(said.map_or_else(|error| failure::report(&error, output), |()| told.code))
-        }
+        Ok(Some(told)) => Some(told.passed_on(output)),
         Err(error) if is_broken_off(&error) => Some(failure::report(&error, output)),
         // What cannot be asked is said again, with all its reasons, where the file is opened.
         Ok(None) | Err(_) => None,

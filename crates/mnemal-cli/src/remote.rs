@@ -51,10 +51,7 @@ pub(crate) fn through(
         Err(error) => return Some(failure::report(&error, output)),
     };
     Some(match answered {
-        Answered::Told(told) => {
-            let said = output.pass_on(&told.out, &told.err);
-            said.map_or_else(|error| failure::report(&error, output), |()| told.code)
-        }
+        Answered::Told(told) => told.passed_on(output),
         Answered::Refused(status, problem) => refused(status, &problem, output),
     })
 }

@@ -24,6 +24,6 @@ pub use crate::cycle::{Cycle, Judged, Run};
 pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
 pub use crate::note::maker;
 pub use crate::pass::{Copies, Ended, Insights, Judging, Merges, NearCopies, Spellings, Texts};
-pub use crate::sample::{Family, Opinion, Sample};
+pub use crate::sample::{Assessment, Family, Sample};
 pub use crate::schedule::{Pace, Schedule, Stepped};
 pub use crate::settings::DreamSettings;

@@ -53,14 +53,17 @@ impl Family {
 
 /// What a person thinks of a decision, or of its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opinion {
+pub enum Assessment {
     /// It is as it should be.
     Right,
     /// It is not.
     Wrong,
 }
 
-impl Opinion {
+impl Assessment {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Right, Self::Wrong];
+
     /// Returns the name on the wire and in the ledger.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,7 +126,7 @@ impl Dreamer {
     /// # Errors
     /// `NotFound` when there is nothing of this id to judge, or its notes are others by now; `Invalid` when its notes do not have
     /// the words; `Unsupported` without a ledger; `Unavailable` as [`sample`](Self::sample).
-    pub async fn note_opinion(&self, id: u128, opinion: Opinion, words: &str) -> Result<()> {
+    pub async fn note_opinion(&self, id: u128, opinion: Assessment, words: &str) -> Result<()> {
         let Slot::Filled(ledger) = &self.parts().ledger else {
             return Err(Error::new(mnemal_core::ErrorKind::Unsupported, "there is no ledger"));
         };

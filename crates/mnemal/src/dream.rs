@@ -13,8 +13,8 @@ use mnemal_core::{
     Slot, Timestamp, Turn, Within,
 };
 use mnemal_dream::{
-    Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, NearCopies, Opinion,
-    Run, Sample, Spellings, Written,
+    Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal,
+    NearCopies, Run, Sample, Spellings, Written,
 };
 use mnemal_graph::{Counting, Lookalikes};
 
@@ -205,7 +205,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Dreamer::note_opinion`], and `Unsupported` without notes or a log.
-    pub async fn note_opinion(&self, id: u128, opinion: Opinion, words: &str) -> Result<()> {
+    pub async fn note_opinion(&self, id: u128, opinion: Assessment, words: &str) -> Result<()> {
         self.dreamer(Vec::new())?.note_opinion(id, opinion, words).await
     }
 

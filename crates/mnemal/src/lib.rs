@@ -58,8 +58,8 @@ mod working;
 pub use mnemal_context::{Block, Context, Fenced, Format, SectionUse, Wording, prefix_share};
 pub use mnemal_core::*;
 pub use mnemal_dream::{
-    Cycle as DreamCycle, Dreamer, Family as DreamFamily, Finding, INVARIANTS, Invariant,
-    Judged as DreamJudged, Opinion, Pace, Refusal, Run as DreamRun, Sample as DreamSample, Severity,
+    Assessment, Cycle as DreamCycle, Dreamer, Family as DreamFamily, Finding, INVARIANTS, Invariant,
+    Judged as DreamJudged, Pace, Refusal, Run as DreamRun, Sample as DreamSample, Severity,
 };
 pub use mnemal_events::{
     Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions,

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, Book, Category, Deed, DreamCycle, DreamFamily, DreamRun, DreamSample, Engine, EntityId,
-    ErrorKind, EventId, Filed, Importance, InstallationKey, Learning, LearningDelta, LearningFilter,
-    LearningKind, LearningStatus, LearningStore as _, Looked, Memory, Message, Operation, Opinion, OwnerId,
-    Pass, Producer, Proposal, Scope, Selector, Settings, SpaceId, Tag,
+    Assessment, BackgroundPermit, Book, Category, Deed, DreamCycle, DreamFamily, DreamRun, DreamSample,
+    Engine, EntityId, ErrorKind, EventId, Filed, Importance, InstallationKey, Learning, LearningDelta,
+    LearningFilter, LearningKind, LearningStatus, LearningStore as _, Looked, Memory, Message, Operation,
+    OwnerId, Pass, Producer, Proposal, Scope, Selector, Settings, SpaceId, Tag,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -580,7 +580,7 @@ async fn decisions_of_every_family_are_listed_for_a_person_and_judged_once() {
     assert_eq!(of(&all, DreamFamily::Noise), [[lift]]);
     let away = all.iter().find(|sample| sample.family == DreamFamily::Noise).unwrap();
     assert_eq!(away.beside.len(), 3, "what holds stands beside it");
-    let judge = async |id, words| space.memory.engine().note_opinion(id, Opinion::Wrong, words).await;
+    let judge = async |id, words| space.memory.engine().note_opinion(id, Assessment::Wrong, words).await;
     let kind = |done: mnemal::Result<()>| done.unwrap_err().kind();
     assert_eq!(kind(judge(away.id, "is quiet").await), ErrorKind::Invalid, "it rests on what stands there");
     assert_eq!(kind(judge(away.id, " ").await), ErrorKind::Invalid);

@@ -1,6 +1,7 @@
 //! What can be said of background work.
 
 use clap::{Args as ClapArgs, Subcommand};
+use mnemal::Assessment;
 
 /// `dream`.
 #[derive(Debug, ClapArgs)]
@@ -33,11 +34,16 @@ pub(crate) enum DreamVerb {
         #[arg(value_parser = hex)]
         id: u128,
         /// `right` or `wrong`.
-        #[arg(value_parser = ["right", "wrong"])]
-        opinion: String,
+        #[arg(value_parser = assessment)]
+        opinion: Assessment,
         /// The words of its notes on which that rests, as they stand there.
         words: String,
     },
+}
+
+fn assessment(text: &str) -> Result<Assessment, String> {
+    let named = Assessment::ALL.into_iter().find(|one| one.as_str() == text);
+    named.ok_or_else(|| "it is `right` or `wrong`".to_owned())
 }
 
 fn hex(text: &str) -> Result<u128, String> {

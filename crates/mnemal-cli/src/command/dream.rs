@@ -20,7 +20,7 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
         Some(DreamVerb::Log { limit }) => return log(memory, *limit, output).await,
         Some(DreamVerb::Sample) => return sample::list(memory, output).await,
         Some(DreamVerb::Judge { id, opinion, words }) => {
-            return sample::judge(memory, (*id, opinion), words, output).await;
+            return sample::judge(memory, (*id, *opinion), words, output).await;
         }
         None => {}
     }

@@ -274,8 +274,7 @@ impl Input<'_> {
     }
 
     fn share(&mut self) -> Result<f32> {
-        let share = f32::from_le_bytes(self.bytes()?);
-        if share.is_finite() { Ok(share) } else { Err(corrupt("a share is no number")) }
+        self.bytes().map(f32::from_le_bytes)
     }
 
     fn record(&mut self) -> Result<RecordRef> {
@@ -283,7 +282,7 @@ impl Input<'_> {
     }
 }
 
-/// Reads a receipt.
+/// Reads a receipt. How many of something follow is held against the fewest bytes that so many would take.
 ///
 /// # Errors
 /// `Corrupt` for everything that [`encode`] does not write; never panics, never allocates more than the bytes call for.
@@ -526,6 +525,7 @@ mod tests {
                     vec![time, part("words", [0.7, 0.7, 0.25, 0.7 * 0.25])],
                 ),
                 line(event(5), &[5], vec![part("words", [-0.0, -0.0, 0.3, -0.0])]),
+                line(event(6), &[6], vec![part("words", [f32::NAN, f32::INFINITY, 0.3, f32::NAN])]),
             ],
             omitted: vec![
                 omitted(6, OmittedReason::Budget, 0.4),

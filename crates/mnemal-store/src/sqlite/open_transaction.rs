@@ -37,7 +37,7 @@ impl<'c> Open<'c> {
         self.end().await.map(drop)
     }
 
-    /// Sends what waits and commits; returns the rows of the last trip.
+    /// Sends what waits and commits; returns the rows.
     async fn end(&mut self) -> Result<Vec<Row>> {
         let done = self.send(Some((COMMIT, Vec::new()))).await;
         self.begun = false;
@@ -66,19 +66,22 @@ impl<'c> Open<'c> {
         }
     }
 
-    /// Sends what waits, then `last`, in as few trips as it takes; returns the rows of the last trip.
+    /// Sends what waits, then `last`, in as few trips as it takes; returns the rows of all of them.
     async fn send(&mut self, last: Option<(&'static str, Vec<Value>)>) -> Result<Vec<Row>> {
-        let mut trip = Trip::default();
+        let (mut trip, mut rows) = (Trip::default(), Vec::new());
         if !self.begun {
             trip.add(BEGIN, Vec::new());
         }
         for (sql, values) in std::mem::take(&mut self.waiting).into_iter().chain(last) {
             if !trip.takes(sql, &values) {
-                self.travel(std::mem::take(&mut trip)).await?;
+                rows.append(&mut self.travel(std::mem::take(&mut trip)).await?);
             }
             trip.add(sql, values);
         }
-        if trip.is_empty() { Ok(Vec::new()) } else { self.travel(trip).await }
+        if !trip.is_empty() {
+            rows.append(&mut self.travel(trip).await?);
+        }
+        Ok(rows)
     }
 
     /// Runs one trip; where it takes the write lock, it is tried again while another process holds it.

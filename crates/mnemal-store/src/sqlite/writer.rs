@@ -343,7 +343,8 @@ mod tests {
 
     use async_trait::async_trait;
     use mnemal_core::{
-        Cursor, EventFilter, EventStore as _, LeaseName, LeaseStore as _, OwnerId, Timestamp, Upkeep as _,
+        Cursor, EventFilter, EventStore as _, IndexStore as _, LeaseName, LeaseStore as _, OwnerId,
+        Timestamp, Upkeep as _,
     };
     use mnemal_testkit::Records;
     use sqlx::ConnectOptions as _;
@@ -387,6 +388,38 @@ mod tests {
         rollback(&mut holder).await;
         assert_eq!(writer.work(&mut batch(), Flush::Now).await.unwrap(), 1);
         writer.close().await.unwrap();
+    }
+
+    /// Writes more than one trip takes, asks with the commit how often it wrote, and writes once more.
+    #[derive(Debug)]
+    struct Last;
+
+    #[async_trait]
+    impl Work for Last {
+        fn kind(&self) -> &'static str {
+            "test"
+        }
+
+        async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
+            for _ in 0..20 {
+                transaction.later(statement::MORE_VECTORS, Vec::new());
+            }
+            let mut rows = transaction.last(statement::MARK, Vec::new()).await?;
+            transaction.later(statement::MORE_VECTORS, Vec::new());
+            let [row] = rows.as_mut_slice() else { return Err(Error::internal("no row")) };
+            let (_head, _forgets) = (row.count()?, row.count()?);
+            row.count()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_last_statement_answers_with_the_commit_however_many_trips_it_took() {
+        let (_folder, store) = store().await;
+        let mut writer = Writer::new(connect_options(store.path(), Options::default()), Relief::inline());
+        assert_eq!(writer.work(&mut Last, Flush::Now).await.unwrap(), 20);
+        assert_eq!(store.mark().await.unwrap().vectors, 21, "what comes behind it is another transaction");
+        writer.close().await.unwrap();
+        store.close().await.unwrap();
     }
 
     /// Counts events, in a transaction of its own.

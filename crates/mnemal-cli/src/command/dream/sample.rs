@@ -1,7 +1,7 @@
 //! `mnemal dream sample` and `mnemal dream judge`: decisions for a person to judge.
 
 use anyhow::Result;
-use mnemal::{DreamSample, Learning, Memory, Opinion};
+use mnemal::{Assessment, DreamSample, Learning, Memory};
 use serde::Serialize;
 
 use crate::output::Output;
@@ -30,9 +30,9 @@ struct NoteForm {
 }
 
 #[derive(Serialize)]
-struct JudgedForm<'f> {
+struct JudgedForm {
     id: String,
-    opinion: &'f str,
+    opinion: &'static str,
 }
 
 /// Prints what can be judged this week.
@@ -51,13 +51,12 @@ pub(super) async fn list(memory: &Memory, output: &Output) -> Result<u8> {
 /// Notes an opinion.
 pub(super) async fn judge(
     memory: &Memory,
-    (id, opinion): (u128, &str),
+    (id, opinion): (u128, Assessment),
     words: &str,
     output: &Output,
 ) -> Result<u8> {
-    let said = if opinion == Opinion::Right.as_str() { Opinion::Right } else { Opinion::Wrong };
-    memory.engine().note_opinion(id, said, words).await?;
-    let form = JudgedForm { id: format!("{id:032x}"), opinion: said.as_str() };
+    memory.engine().note_opinion(id, opinion, words).await?;
+    let form = JudgedForm { id: format!("{id:032x}"), opinion: opinion.as_str() };
     output.answer(&form, || format!("{}: {}", form.id, form.opinion))?;
     Ok(0)
 }
