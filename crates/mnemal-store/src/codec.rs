@@ -4,6 +4,7 @@
 //! the order of [`IndexBlock`]: numbers as varints and deltas, everything that is read often as plain little-endian arrays.
 
 mod bytes;
+pub(crate) mod graph;
 pub(crate) mod receipt;
 
 use mnemal_core::{

@@ -122,8 +122,8 @@ pub(crate) static HOLLOW_SUMMARIES: Many = many!("update summary set body = null
 pub(crate) static HOLLOW_IF_ERASED: Many = many!(
     "update summary set body = null where path in (",
     "?",
-    ") and exists (select 1 from summary_source s join event e on e.id = s.event \
-     where s.path = summary.path and e.erased_at is not null)"
+    ") and exists (select 1 from summary_source s join tombstone t on t.event = s.event \
+     where s.path = summary.path)"
 );
 /// Empties the summary tree.
 pub(crate) const RESET_SUMMARIES: [&str; 3] =

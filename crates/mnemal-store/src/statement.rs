@@ -203,13 +203,13 @@ pub(crate) const LEARNINGS_AFTER: &str =
 pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where not exists (select 1 from learning_source s \
-     join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
+     join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
 /// The same of those that are known at a moment; $1 is that moment.
 pub(crate) const KNOWN_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where created_at <= $1 and (expired_at is null or expired_at > $1) \
      and not exists (select 1 from learning_source s \
-     join event e on e.id = s.event where s.learning = l.id and e.erased_at is not null) order by 1";
+     join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
 
 /// What tells whether facts may have changed; $1 is the layer of the graph.
 pub(crate) const GRAPH_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
@@ -274,9 +274,9 @@ pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_pa
      join summary s on s.path = p.path where p.parent = $1 and s.body is not null \
      order by p.last_at desc, p.path limit $2 + 0";
 
-/// Those of these events that are erased.
-pub(crate) static ERASED_OF: Many =
-    many!("select id from event where erased_at is not null and id in (", "?", ")");
+/// Those of these events that are erased. Each has a tombstone since the same commit; there are few, and no event's row with its
+/// content must be read.
+pub(crate) static ERASED_OF: Many = many!("select event from tombstone where event in (", "?", ")");
 
 pub(crate) const ENTITIES: &str = "select id, body from entity";
 pub(crate) static ENTITIES_NAMED: Many = many!(
@@ -353,8 +353,8 @@ pub(crate) const INSERT_SEEN: &str = "insert into seen (session, record, content
      on conflict (session, record, content_hash) do update set sources = excluded.sources, at = excluded.at \
      where seen.sources <> excluded.sources or seen.at < excluded.at - 3600000000";
 /// What a session was shown, each with whether the first event that it rests on (the first 16 bytes of its sources) is erased.
-pub(crate) const SEEN: &str = "select record, content_hash, sources, exists (select 1 from event e \
-     where e.id = substr(seen.sources, 1, 16) and e.erased_at is not null) from seen where session = $1 order by 1, 2";
+pub(crate) const SEEN: &str = "select record, content_hash, sources, exists (select 1 from tombstone t \
+     where t.event = substr(seen.sources, 1, 16)) from seen where session = $1 order by 1, 2";
 /// Takes a lease that nobody has, that was released, that has run out at `$4`, or that ends later than any can (`$5`).
 pub(crate) const TAKE_LEASE: &str = "insert into lease (name, owner, turn, until, released, left_by) \
      values ($1, $2, 1, $3, 0, null) on conflict (name) do update set \
@@ -398,8 +398,8 @@ pub(crate) const PUT_COMPLETION: &str = "insert into completion (prompt, body) v
 pub(crate) static INSERT_COMPLETION_SOURCES: Many =
     many!("insert into completion_source (event, prompt) values ", "(?,?)", "");
 pub(crate) const COMPLETION: &str = "select body from completion c where prompt = $1 and not exists \
-     (select 1 from completion_source s join event e on e.id = s.event where s.prompt = c.prompt \
-     and e.erased_at is not null)";
+     (select 1 from completion_source s join tombstone t on t.event = s.event \
+     where s.prompt = c.prompt)";
 pub(crate) static COMPLETIONS_OF: Many =
     many!("select distinct prompt from completion_source where event in (", "?", ")");
 

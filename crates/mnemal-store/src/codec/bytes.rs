@@ -16,6 +16,30 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(u8::try_from(value).unwrap_or_default());
 }
 
+/// Appends a small number.
+pub(super) fn put_small(out: &mut Vec<u8>, number: u32) {
+    put_varint(out, u64::from(number));
+}
+
+/// Appends a share, exactly.
+pub(super) fn put_share(out: &mut Vec<u8>, share: f32) {
+    out.extend_from_slice(&share.to_le_bytes());
+}
+
+/// Appends an id.
+pub(super) fn put_id(out: &mut Vec<u8>, id: u128) {
+    out.extend_from_slice(&id.to_be_bytes());
+}
+
+/// Returns the place of something among others, at their end if it is new.
+pub(super) fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+    if let Some(place) = all.iter().position(|known| *known == one) {
+        return place;
+    }
+    all.push(one);
+    all.len() - 1
+}
+
 /// Appends a length.
 pub(super) fn put_length(out: &mut Vec<u8>, length: usize) {
     put_varint(out, length as u64);
@@ -90,5 +114,29 @@ impl<'a> Input<'a> {
 
     pub(super) fn text(&mut self) -> Result<String> {
         self.str().map(str::to_owned)
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8> {
+        self.bytes::<1>().map(|[byte]| byte)
+    }
+
+    pub(super) fn bytes<const LENGTH: usize>(&mut self) -> Result<[u8; LENGTH]> {
+        self.take(LENGTH)?.try_into().map_err(|_| corrupt("they end too early"))
+    }
+
+    pub(super) fn id(&mut self) -> Result<u128> {
+        self.bytes().map(u128::from_be_bytes)
+    }
+
+    pub(super) fn length(&mut self) -> Result<usize> {
+        usize::try_from(self.varint()?).map_err(|_| corrupt("a number is too large"))
+    }
+
+    pub(super) fn small(&mut self) -> Result<u32> {
+        u32::try_from(self.varint()?).map_err(|_| corrupt("a number is too large"))
+    }
+
+    pub(super) fn share(&mut self) -> Result<f32> {
+        self.bytes().map(f32::from_le_bytes)
     }
 }

@@ -14,7 +14,7 @@ use mnemal_core::{
     SessionId, Source, Span, Timestamp, TokenCount,
 };
 
-use super::bytes::{Input, corrupt, put_length, put_text, put_varint, zigzag};
+use super::bytes::{Input, corrupt, place, put_length, put_share, put_small, put_text, put_varint, zigzag};
 use super::{level, level_code, seal, unsealed};
 use crate::entry::{trust, trust_code};
 use crate::row::receipt::{because, block_kind, error_kind, layer, reason, signal};
@@ -40,15 +40,6 @@ struct Shared<'r> {
     producers: Vec<&'r Producer>,
     /// The signal that comes next where a line has the signals of the one before.
     next: usize,
-}
-
-/// Returns the place of something among others, at their end if it is new.
-fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
-    if let Some(place) = all.iter().position(|known| *known == one) {
-        return place;
-    }
-    all.push(one);
-    all.len() - 1
 }
 
 impl Shared<'_> {
@@ -83,14 +74,6 @@ impl Shared<'_> {
 
 fn is_same(one: f32, other: f32) -> bool {
     one.to_bits() == other.to_bits()
-}
-
-fn put_share(out: &mut Vec<u8>, share: f32) {
-    out.extend_from_slice(&share.to_le_bytes());
-}
-
-fn put_small(out: &mut Vec<u8>, number: u32) {
-    put_varint(out, u64::from(number));
 }
 
 /// Writes a receipt.
@@ -256,30 +239,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-impl Input<'_> {
-    fn byte(&mut self) -> Result<u8> {
-        self.bytes::<1>().map(|[byte]| byte)
-    }
-
-    fn bytes<const LENGTH: usize>(&mut self) -> Result<[u8; LENGTH]> {
-        self.take(LENGTH)?.try_into().map_err(|_| corrupt("they end too early"))
-    }
-
-    fn length(&mut self) -> Result<usize> {
-        usize::try_from(self.varint()?).map_err(|_| corrupt("a number is too large"))
-    }
-
-    fn small(&mut self) -> Result<u32> {
-        u32::try_from(self.varint()?).map_err(|_| corrupt("a number is too large"))
-    }
-
-    fn share(&mut self) -> Result<f32> {
-        self.bytes().map(f32::from_le_bytes)
-    }
-
-    fn record(&mut self) -> Result<RecordRef> {
-        record(&self.bytes::<RECORD>()?)
-    }
+fn take_record(input: &mut Input<'_>) -> Result<RecordRef> {
+    record(&input.bytes::<RECORD>()?)
 }
 
 /// Reads a receipt. How many of something follow is held against the fewest bytes that so many would take.
@@ -350,7 +311,7 @@ fn line(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<ReceiptLine> {
     let block = block_kind(tables.name(input)?)?;
     let section = known(Section::from_name(tables.name(input)?))?;
     let because = because(tables.name(input)?)?;
-    let record = input.record()?;
+    let record = take_record(input)?;
     let producer = match input.length()? {
         0 => None,
         place => Some(known(tables.producers.get(place - 1))?.clone()),
@@ -403,7 +364,7 @@ fn omitted(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<Vec<Omitted>> {
         let reason = reason(tables.name(input)?)?;
         let score = input.share()?;
         for _ in 0..input.count(RECORD)? {
-            all.push(Omitted { record: input.record()?, section, reason, score });
+            all.push(Omitted { record: take_record(input)?, section, reason, score });
         }
     }
     Ok(all)

@@ -13,6 +13,7 @@ use mnemal_core::{
 
 use super::projection;
 use crate::codec::corrupt;
+use crate::codec::graph::{decode_entity, decode_fact, encode_entity, encode_fact};
 use crate::many::Many;
 use crate::row::graph;
 use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
@@ -45,12 +46,12 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
     let mut steps = projection::advance(LAYER, advance);
     let sources = Sources::of(delta);
     remove(&mut steps, delta);
-    steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(entity).collect::<Result<_>>()?));
+    steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(entity).collect()));
     let names = delta.entities.iter().flat_map(|entity| {
         entity.names.iter().map(|name| vec![name.key.as_str().into(), bytes(entity.id.0)])
     });
     steps.extend(statement::INSERT_ENTITY_NAMES.steps(names.collect()));
-    steps.extend(statement::INSERT_FACTS.steps(delta.facts.iter().map(fact).collect::<Result<_>>()?));
+    steps.extend(statement::INSERT_FACTS.steps(delta.facts.iter().map(fact).collect()));
     steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.rows()));
     steps.extend(statement::INSERT_MENTIONS.steps(delta.mentions.iter().map(mention_row).collect()));
     if let Some(edition) = &delta.edition {
@@ -210,13 +211,13 @@ impl Work for Folded {
     }
 }
 
-fn entity(entity: &Entity) -> Result<Vec<Value>> {
+fn entity(entity: &Entity) -> Vec<Value> {
     let joined: Value = entity.joined.last().map(|joined| bytes(joined.into.0)).into();
-    Ok(vec![bytes(entity.id.0), joined, graph::write_entity(entity)?.into()])
+    vec![bytes(entity.id.0), joined, encode_entity(entity).into()]
 }
 
-fn fact(fact: &Fact) -> Result<Vec<Value>> {
-    Ok(vec![
+fn fact(fact: &Fact) -> Vec<Value> {
+    vec![
         bytes(fact.id.0),
         bytes(fact.subject.0),
         fact.predicate.as_str().into(),
@@ -224,8 +225,8 @@ fn fact(fact: &Fact) -> Result<Vec<Value>> {
         fact.created_at.into(),
         fact.expired_at.into(),
         fact.rank().into(),
-        graph::write_fact(fact)?.into(),
-    ])
+        encode_fact(fact).into(),
+    ]
 }
 
 fn mention_row(mention: &MentionRow) -> Vec<Value> {
@@ -266,8 +267,12 @@ pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec
     };
     let mut found = BTreeMap::new();
     for mut row in rows {
-        let (id, body) = (row.id()?, row.text()?);
-        let entity = graph::read_entity(&body)?;
+        let id = row.id()?;
+        let entity = match row.next() {
+            Value::Blob(stored) => decode_entity(&stored)?,
+            Value::Text(stored) => graph::read_entity(&stored)?,
+            _ => return Err(corrupt("an entity is missing")),
+        };
         if entity.id.0 != id {
             return Err(corrupt("an entity has another's place"));
         }
@@ -372,8 +377,12 @@ impl Ways {
 fn read_facts(rows: Vec<Row>) -> Result<BTreeMap<FactId, Fact>> {
     let mut found = BTreeMap::new();
     for mut row in rows {
-        let (id, body) = (row.id()?, row.text()?);
-        let fact = graph::read_fact(&body)?;
+        let id = row.id()?;
+        let fact = match row.next() {
+            Value::Blob(stored) => decode_fact(&stored)?,
+            Value::Text(stored) => graph::read_fact(&stored)?,
+            _ => return Err(corrupt("a fact is missing")),
+        };
         if fact.id.0 != id {
             return Err(corrupt("a fact has another's place"));
         }

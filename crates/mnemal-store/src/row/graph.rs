@@ -1,11 +1,12 @@
-//! Entities and facts.
+//! Entities and facts of before, as JSON, and what is known of the graph as a whole. New entities and facts are bytes
+//! ([`codec::graph`](crate::codec::graph)).
 
 use std::collections::BTreeMap;
 
 use mnemal_core::{
     Act, Cardinality, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName,
-    EventId, Example, Fact, FactId, FactStatus, Grain, Joined, Predicate, Producer, Reason, Result, RuleId,
-    Ruling, Says, SessionId, Speaker, Superseded, Support, Tie, Timestamp, Value, WorldTime,
+    Example, Fact, FactId, FactStatus, Grain, Joined, Predicate, Producer, Reason, Result, RuleId, Ruling,
+    Says, SessionId, Speaker, Superseded, Support, Tie, Timestamp, Value, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,21 +14,21 @@ use super::learning::{source_of, source_row};
 use super::{known, named};
 use crate::{codec, entry};
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 struct EntityRow {
     id: String,
     kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     kind_word: Option<String>,
     name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     made_as: Option<String>,
     names: Vec<NameRow>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     chosen: Vec<NameRow>,
     roles: Vec<(String, String)>,
     joined: Vec<(String, String, i64, Option<i64>)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     ties: Vec<(String, String, String, u32)>,
     sources: Vec<String>,
     created_at: i64,
@@ -36,17 +37,10 @@ struct EntityRow {
 
 /// A name with its key, its event, when that was said, when it was recorded and until when it was known; the last two since
 /// names have belief time.
-#[derive(Deserialize, Serialize)]
-struct NameRow(
-    String,
-    String,
-    String,
-    i64,
-    #[serde(default)] Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")] Option<i64>,
-);
+#[derive(Deserialize)]
+struct NameRow(String, String, String, i64, #[serde(default)] Option<i64>, #[serde(default)] Option<i64>);
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 struct FactRow {
     id: String,
     subject: String,
@@ -56,9 +50,9 @@ struct FactRow {
     act: String,
     valid_at: Option<i64>,
     invalid_at: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     valid_grain: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     invalid_grain: Option<String>,
     created_at: i64,
     expired_at: Option<i64>,
@@ -77,7 +71,7 @@ pub(super) enum ValueRow {
     Literal(String, String),
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 struct SupportRow {
     source: (String, u32, u32),
     rule: String,
@@ -86,7 +80,7 @@ struct SupportRow {
     act: String,
     valid_at: Option<i64>,
     invalid_at: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     grain: Option<String>,
     occurred_at: i64,
     recorded_at: i64,
@@ -180,46 +174,7 @@ pub(crate) fn read_difference(stored: &str) -> Result<Difference> {
     })
 }
 
-/// Writes an entity.
-pub(crate) fn write_entity(entity: &Entity) -> Result<String> {
-    let name = |name: &EntityName| {
-        let (text, key) = (name.text.clone(), name.key.clone());
-        let (recorded_at, expired_at) =
-            (name.recorded_at.as_micros(), name.expired_at.map(Timestamp::as_micros));
-        NameRow(
-            text,
-            key,
-            name.source.to_string(),
-            name.occurred_at.as_micros(),
-            Some(recorded_at),
-            expired_at,
-        )
-    };
-    let joined = |joined: &Joined| {
-        let (into, source) = (joined.into.to_string(), joined.source.to_string());
-        (into, source, joined.created_at.as_micros(), joined.expired_at.map(Timestamp::as_micros))
-    };
-    let tie = |tie: &Tie| {
-        (tie.other.to_string(), tie.says.as_str().to_owned(), tie.source.to_string(), tie.ordinal)
-    };
-    super::write_sealed(&EntityRow {
-        id: entity.id.to_string(),
-        kind: entity.kind.as_str().to_owned(),
-        kind_word: entity.kind_word.clone(),
-        name: entity.name.clone(),
-        made_as: (entity.made_as != entity.name).then(|| entity.made_as.clone()),
-        names: entity.names.iter().map(name).collect(),
-        chosen: entity.chosen.iter().map(name).collect(),
-        roles: entity.roles.iter().map(|(owner, role)| (owner.to_string(), role.clone())).collect(),
-        joined: entity.joined.iter().map(joined).collect(),
-        ties: entity.ties.iter().map(tie).collect(),
-        sources: entity.sources.iter().map(EventId::to_string).collect(),
-        created_at: entity.created_at.as_micros(),
-        producer: (entity.producer.id.clone(), entity.producer.version),
-    })
-}
-
-/// Reads an entity.
+/// Reads an entity of before.
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
@@ -266,33 +221,7 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
     })
 }
 
-/// Writes a fact.
-pub(crate) fn write_fact(fact: &Fact) -> Result<String> {
-    let superseded =
-        |by: &Superseded| (by.reason.as_str().to_owned(), by.by.to_string(), by.rule.as_str().to_owned());
-    super::write_sealed(&FactRow {
-        id: fact.id.to_string(),
-        subject: fact.subject.to_string(),
-        predicate: fact.predicate.as_str().to_owned(),
-        topic: fact.topic.clone(),
-        object: value_row(&fact.object),
-        act: fact.act.as_str().to_owned(),
-        valid_at: fact.valid_at.map(WorldTime::as_seconds),
-        invalid_at: fact.invalid_at.map(WorldTime::as_seconds),
-        valid_grain: fact.valid_grain.map(grain_row),
-        invalid_grain: fact.invalid_grain.map(grain_row),
-        created_at: fact.created_at.as_micros(),
-        expired_at: fact.expired_at.map(Timestamp::as_micros),
-        status: fact.status.as_str().to_owned(),
-        superseded: fact.superseded.as_ref().map(superseded),
-        supports: fact.supports.iter().map(support_row).collect(),
-        trust: entry::trust_code(fact.trust),
-        level: codec::level_code(fact.level),
-        producer: (fact.producer.id.clone(), fact.producer.version),
-    })
-}
-
-/// Reads a fact.
+/// Reads a fact of before.
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
@@ -327,10 +256,6 @@ pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
     })
 }
 
-fn grain_row(grain: Grain) -> String {
-    grain.as_str().to_owned()
-}
-
 fn grain(row: Option<String>) -> Result<Option<Grain>> {
     row.map(|name| known(Grain::from_name(&name))).transpose()
 }
@@ -351,26 +276,6 @@ pub(super) fn value(row: ValueRow) -> Result<Value> {
         ValueRow::Entity(id) => Value::Entity(named(id.parse())?),
         ValueRow::Literal(text, key) => Value::Literal { text, key },
     })
-}
-
-fn support_row(support: &Support) -> SupportRow {
-    SupportRow {
-        source: source_row(&support.source),
-        rule: support.rule.as_str().to_owned(),
-        subject: support.subject.to_string(),
-        object: value_row(&support.object),
-        act: support.act.as_str().to_owned(),
-        valid_at: support.valid_at.map(WorldTime::as_seconds),
-        invalid_at: support.invalid_at.map(WorldTime::as_seconds),
-        grain: support.grain.map(grain_row),
-        occurred_at: support.occurred_at.as_micros(),
-        recorded_at: support.recorded_at.as_micros(),
-        session: support.session.as_str().to_owned(),
-        speaker: support.speaker.as_ref().map(|speaker| speaker.as_str().to_owned()),
-        trust: entry::trust_code(support.trust),
-        level: codec::level_code(support.level),
-        confidence: f64::from(support.confidence.get()),
-    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the confidence was an f32")]
