@@ -17,10 +17,13 @@ use super::ready::Ready;
 ///
 /// Source: RELIABILITY 3.2, and SQLite's own default.
 const LONG: i64 = 1_000;
-/// Most pages that the writer takes over itself between two jobs.
+/// Most pages that the writer takes over itself between two jobs, once another has taken over most of them.
 ///
-/// Source: own choice, ADR 71; under a millisecond.
-const REST: i64 = 200;
+/// Source: own measurement (ADR 144): a page is some ten microseconds, and a job behind it waits for all of them.
+const REST: i64 = 32;
+/// With each time in a row that more than this was left, twice as much is the writer's, up to this many times: who writes without
+/// a pause to a slow disk would else never have a log that begins anew. Source: own choice; 1,024 pages.
+const TIMES: u32 = 5;
 /// Reads the file's head first, so that the connection knows that there is a log.
 const TAKE_OVER: &str = "pragma schema_version; pragma wal_checkpoint(passive)";
 
@@ -30,17 +33,19 @@ pub(super) struct Relief {
     /// How to open a connection for it; `None` where the writer does all of it itself.
     connect: Option<SqliteConnectOptions>,
     running: Option<JoinHandle<()>>,
+    /// How often in a row too much was left behind it.
+    times: u32,
 }
 
 impl Relief {
     /// Opens a connection whenever there is something to take over.
     pub(super) fn beside(connect: SqliteConnectOptions) -> Self {
-        Self { connect: Some(connect), running: None }
+        Self { connect: Some(connect), running: None, times: 0 }
     }
 
     /// Has the writer do it between two jobs, so that one thread does everything in one order.
     pub(super) fn inline() -> Self {
-        Self { connect: None, running: None }
+        Self { connect: None, running: None, times: 0 }
     }
 
     /// Whether the writer does it, so that one thread does everything.
@@ -59,10 +64,12 @@ impl Relief {
         let Some(connect) = &self.connect else {
             return if lacking >= LONG { ready.take_over().await } else { Ok(()) };
         };
-        if was_taken_over && lacking <= REST {
+        if was_taken_over && lacking <= REST << self.times {
+            self.times = 0;
             // Without it a log that is written all the time would never begin anew.
             return if lacking > 0 { ready.take_over().await } else { Ok(()) };
         }
+        self.times = if was_taken_over { TIMES.min(self.times + 1) } else { 0 };
         if was_taken_over || lacking >= LONG {
             self.running = Some(taken_over(connect.clone()));
         }
