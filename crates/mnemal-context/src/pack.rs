@@ -14,8 +14,8 @@ use crate::message::Message;
 use crate::share::LEAST;
 
 /// Sections that receive what nobody claimed, in order. Source: NB-70; the sections of the other blocks are left out,
-/// because their bytes must not depend on how much is recalled (NX-06.2).
-const FLOW: [Section; 2] = [Section::Recall, Section::Recent];
+/// because their bytes must not depend on how much is recalled (NX-06.2). What is open stands before what was said last.
+const FLOW: [Section; 3] = [Section::Recall, Section::State, Section::Recent];
 
 /// Most of what is left for the question that the user's own words on how he wants things may take, 0 to 1.
 ///
@@ -176,9 +176,7 @@ impl<'a> Packer<'a> {
             self.save_best(section, &mut room);
             self.flow(section, &mut room);
         }
-        for section in [Section::State, Section::Learnings] {
-            self.save_best(section, &mut room);
-        }
+        self.save_best(Section::Learnings, &mut room);
         self.close()
     }
 
