@@ -26,8 +26,10 @@ const OFFERED: usize = 200;
 /// Fewest tokens of a line with level, day and id, so that more notes than this fills could not stand in the whole context.
 /// Source: the shortest of such lines in 800 stored receipts of `bench latency --life` had 40.
 const LINE_TOKENS: u32 = 32;
-/// How sure a warning of a tool must be where a conversation begins, 0 to 1, and most of them. Source: BA-38.
-const WARNED: (f32, usize) = (0.6, 5);
+/// How sure a warning of a tool must be where a conversation begins, 0 to 1. Source: BA-38.
+const WARNED: f32 = 0.6;
+/// Most lines about tools, that of the tool in question first. Source: BA-36, BA-38.
+const OF_TOOLS: usize = 5;
 /// The tag of what a person has pinned. Source: AD-31.
 pub const PINNED: &str = "pinned";
 /// Categories whose notes say who somebody is. Source: RB-04, the conventional categories.
@@ -141,13 +143,11 @@ impl NotesSource {
             let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
             let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
             best(&mut chosen, if is_unasked { UNASKED } else { most }, best_first);
-            let (mut warnings, mut tasks) = (0, 0);
-            chosen.retain(|(standing, note)| {
-                let is_warning = standing.is_of_a_tool && !is_of_tool(note, request);
-                warnings += usize::from(is_warning);
+            let (mut tools, mut tasks) = (0, 0);
+            chosen.retain(|(standing, _)| {
+                tools += usize::from(standing.is_of_a_tool);
                 tasks += usize::from(standing.is_task);
-                let is_within = !standing.is_task || tasks <= OPEN;
-                is_within && (!is_warning || request.query.is_some() || warnings <= WARNED.1)
+                (!standing.is_of_a_tool || tools <= OF_TOOLS) && (!standing.is_task || tasks <= OPEN)
             });
             let line = |(standing, note): &Placed<'_>| fragment(standing.section, standing.rank, note);
             fragments.extend(chosen.into_iter().map(line));
@@ -325,7 +325,7 @@ fn is_of_tool(note: &Learning, request: &ContextRequest) -> bool {
 /// lines then has no room for any.
 fn may_warn(note: &Learning, request: &ContextRequest) -> bool {
     let is_asked = request.query.is_some() || is_of_tool(note, request);
-    note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED.0
+    note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED
 }
 
 fn hour(at: Timestamp) -> i64 {

@@ -10,6 +10,9 @@ use mnemal_core::{
 
 use crate::writing::{Writing, WritingLine, Writings};
 
+/// Most sentences of a channel, the newest. Source: BA-36.
+const CHANNEL: usize = 5;
+
 /// Offers the sentences of the channel that is named, and of the root where there is no question: at the start of a
 /// conversation. Beside insights the root is not offered.
 ///
@@ -61,30 +64,12 @@ impl ContextSource for SummarySource {
         let mut fragments: Vec<Fragment> = Vec::new();
         for (section, path) in wanted {
             for node in nodes.iter().filter(|node| node.path == path) {
-                if let Some(writing) = self.writing(node).await? {
-                    let is_new = |line: &&WritingLine| {
-                        line.of.iter().all(|one| one.session != request.session)
-                            && line.level() > Level::External
-                            && fragments.iter().all(|other| other.text != line.text)
-                    };
-                    let new: Vec<Fragment> = writing
-                        .lines
-                        .iter()
-                        .filter(is_new)
-                        .filter_map(|line| written(section, &writing, line))
-                        .collect();
-                    fragments.extend(new);
-                    continue;
-                }
-                let is_new = |line: &&SummaryLine| {
-                    let record = RecordRef::Event(line.source.event);
-                    line.session != request.session
-                        && line.level > Level::External
-                        && fragments.iter().all(|other| other.record != record || other.text != line.text)
+                let new = match self.writing(node).await? {
+                    Some(writing) => of_writing(section, &writing, request, &fragments),
+                    None => of_node(section, node, request, &fragments),
                 };
-                let new: Vec<Fragment> =
-                    node.lines.iter().filter(is_new).map(|line| fragment(section, node, line)).collect();
-                fragments.extend(new);
+                let older = if section == Section::Channel { new.len().saturating_sub(CHANNEL) } else { 0 };
+                fragments.extend(new.into_iter().skip(older));
             }
         }
         Ok(Degraded::whole(fragments))
@@ -96,6 +81,37 @@ impl SummarySource {
         let Some(writings) = &self.writings else { return Ok(None) };
         Ok(writings.of(std::slice::from_ref(node)).await?.pop().flatten())
     }
+}
+
+/// Returns the lines of a model that are new to the asking conversation and to what is offered already.
+fn of_writing(
+    section: Section,
+    writing: &Writing,
+    request: &ContextRequest,
+    offered: &[Fragment],
+) -> Vec<Fragment> {
+    let is_new = |line: &&WritingLine| {
+        line.of.iter().all(|one| one.session != request.session)
+            && line.level() > Level::External
+            && offered.iter().all(|other| other.text != line.text)
+    };
+    writing.lines.iter().filter(is_new).filter_map(|line| written(section, writing, line)).collect()
+}
+
+/// Returns the sentences of a node that are new to the asking conversation and to what is offered already.
+fn of_node(
+    section: Section,
+    node: &SummaryNode,
+    request: &ContextRequest,
+    offered: &[Fragment],
+) -> Vec<Fragment> {
+    let is_new = |line: &&SummaryLine| {
+        let record = RecordRef::Event(line.source.event);
+        line.session != request.session
+            && line.level > Level::External
+            && offered.iter().all(|other| other.record != record || other.text != line.text)
+    };
+    node.lines.iter().filter(is_new).map(|line| fragment(section, node, line)).collect()
 }
 
 /// Returns a line of a model, at the time of the last of its sentences.
