@@ -182,6 +182,11 @@ pub(crate) fn is_step(fragment: &Fragment) -> bool {
         && fragment.label.level > Level::External
 }
 
+/// Whether a fragment is an open task or a part of the agent's state.
+pub(crate) fn is_standing(fragment: &Fragment) -> bool {
+    fragment.section == Section::State && matches!(fragment.record, RecordRef::Learning(_))
+}
+
 /// The part of a context that a section stands in.
 pub(crate) fn block_of(section: Section) -> BlockKind {
     match section {

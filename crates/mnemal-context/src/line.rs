@@ -3,7 +3,7 @@
 use mnemal_core::{Civil, Fragment, Timestamp, Zone};
 
 use crate::Format;
-use crate::candidate::{is_stated, is_step};
+use crate::candidate::{is_standing, is_stated, is_step};
 use crate::clean::clean_name;
 use crate::escape::{json_string, xml_text};
 
@@ -32,7 +32,9 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
         Format::Markdown | Format::Headed(_) => {
             let space = space.map(|space| format!(", {space}")).unwrap_or_default();
             let speaker = speaker.map(|speaker| format!(", {speaker}")).unwrap_or_default();
-            format!("- [{level}, {date}, {id}{space}{speaker}] {}", json_string(text))
+            // Tasks and the agent's state have names and little room; their ids are in the receipt.
+            let id = if is_standing(fragment) { String::new() } else { format!(", {id}") };
+            format!("- [{level}, {date}{id}{space}{speaker}] {}", json_string(text))
         }
         Format::Xml => {
             let speaker =

@@ -14,8 +14,8 @@ use crate::message::Message;
 use crate::share::LEAST;
 
 /// Sections that receive what nobody claimed, in order. Source: NB-70; the sections of the other blocks are left out,
-/// because their bytes must not depend on how much is recalled (NX-06.2).
-const FLOW: [Section; 2] = [Section::Recall, Section::Recent];
+/// because their bytes must not depend on how much is recalled (NX-06.2). What is open stands before what was said last.
+const FLOW: [Section; 3] = [Section::Recall, Section::State, Section::Recent];
 
 /// Most of what is left for the question that the user's own words on how he wants things may take, 0 to 1.
 ///
@@ -50,6 +50,8 @@ pub(crate) struct Packer<'a> {
     secondary_left: u32,
     external_cost: u32,
     fence_costs: [(BlockKind, u32); 3],
+    /// Whether what a section of the first two blocks does not need of its claim is for what was found.
+    is_asked: bool,
     taken: Taken,
 }
 
@@ -139,8 +141,16 @@ impl<'a> Packer<'a> {
             secondary_left,
             external_cost,
             fence_costs,
+            is_asked: false,
             taken,
         }
+    }
+
+    /// Says that something is asked: then what a section does not need of its claim is for what was found (NB-70), and not for the
+    /// other sections of its block.
+    pub(crate) fn asked(mut self) -> Self {
+        self.is_asked = true;
+        self
     }
 
     /// Sets the most lines of the volatile block.
@@ -153,8 +163,7 @@ impl<'a> Packer<'a> {
         for kind in [BlockKind::Stable, BlockKind::Session] {
             let own: Vec<(Section, TokenCount)> =
                 claims.iter().copied().filter(|(section, _)| block_of(*section) == kind).collect();
-            let sum: TokenCount = own.iter().map(|(_, claim)| *claim).sum();
-            let mut room = sum.0.min(self.left);
+            let mut room = self.room(kind, &own).min(self.left);
             for (section, claim) in &own {
                 self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
             }
@@ -176,10 +185,22 @@ impl<'a> Packer<'a> {
             self.save_best(section, &mut room);
             self.flow(section, &mut room);
         }
-        for section in [Section::State, Section::Learnings] {
-            self.save_best(section, &mut room);
-        }
+        self.save_best(Section::Learnings, &mut room);
         self.close()
+    }
+
+    /// Returns what a block may use of the claims of its sections.
+    fn room(&self, kind: BlockKind, claims: &[(Section, TokenCount)]) -> u32 {
+        let all: TokenCount = claims.iter().map(|(_, claim)| *claim).sum();
+        if !self.is_asked {
+            return all.0;
+        }
+        let needed = |section: Section| -> TokenCount {
+            let candidates = self.places(section).filter_map(|place| self.candidates.get(place));
+            candidates.map(|candidate| candidate.tokens).sum()
+        };
+        let needed: TokenCount = claims.iter().map(|(section, claim)| needed(*section).min(*claim)).sum();
+        needed.0.saturating_add(self.fence_cost(kind)).min(all.0)
     }
 
     /// Takes what fits, best first, within what the section claims and what the block may use.

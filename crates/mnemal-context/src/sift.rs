@@ -143,7 +143,7 @@ fn once_each(fragments: &[Fragment]) -> Vec<(usize, &Fragment)> {
     let rank = |fragment: &Fragment| {
         let section = match fragment.section {
             Section::Recall => (1, Section::Identity),
-            Section::State | Section::Recent | Section::Learnings => (2, fragment.section),
+            Section::Recent | Section::Learnings => (2, fragment.section),
             section => (0, section),
         };
         (fragment.withheld.is_some(), section)

@@ -10,8 +10,8 @@ use mnemal_core::{
     Score, Section, Seq, SessionId, Source, Span, Trust, UserId, Within,
 };
 
-/// Turns that are offered. Source: RB-52, the last 20 turns.
-pub const RECENT_TURNS: usize = 20;
+/// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 139).
+pub const RECENT_TURNS: usize = 10;
 /// Conversations that are looked at when the newest turns are all of the asking one. Source: own choice.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
 /// How many times as many turns as are offered are looked at before conversations are. Source: own choice; the asking one has

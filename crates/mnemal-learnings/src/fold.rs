@@ -11,6 +11,7 @@ use mnemal_core::{
 use crate::read::{self, LEARNED};
 use crate::rows::Rows;
 use crate::settle::settle;
+use crate::task::{self, Step};
 use crate::tool;
 
 /// Who makes the notes, for their rows and ids.
@@ -56,8 +57,26 @@ impl Fold {
                 self.rows.put(tool::counted(event, kept, known, (tool, *ok))?);
                 Ok(())
             }
+            EventKind::Observation => self.observe(event, kept),
             _ => Ok(()),
         }
+    }
+
+    /// Opens a task, or puts it away.
+    fn observe(&mut self, event: &Event, kept: &NewEvent) -> Result<()> {
+        let Some((key, step)) = task::step(kept)? else { return Ok(()) };
+        match step {
+            Step::Over => self.put_away(event, &key, Verdict::Archived(event.recorded_at)),
+            Step::Created if self.knows(event.id, Some(&key)) => {}
+            Step::Created => {
+                if kept.content.trim().is_empty() {
+                    return Err(Error::invalid("a task must have a text"));
+                }
+                let row = new_row(event, kept, &task::filed(key)?)?;
+                self.hold(event, Learning { producer: task::producer(), ..row });
+            }
+        }
+        Ok(())
     }
 
     /// Applies a decision.
@@ -121,19 +140,26 @@ impl Fold {
         if self.knows(event.id, remember.key.as_ref()) || repeats_memory(event, kept) {
             return Ok(());
         }
-        let mut row = new_row(event, kept, remember)?;
+        let row = new_row(event, kept, remember)?;
         if let Some(key) = remember.key.as_ref().filter(|key| is_learned(key)) {
             return self.confirm(key, row);
         }
-        row.version = self.last_version(remember.key.as_ref()) + 1;
-        if let Some(mut active) = self.active(remember.key.as_ref()) {
+        self.hold(event, row);
+        Ok(())
+    }
+
+    /// Adds the next version of a key; what has less standing than the one that holds is kept and never holds.
+    fn hold(&mut self, event: &Event, mut row: Learning) {
+        let key = row.key.clone();
+        row.version = self.last_version(key.as_ref()) + 1;
+        if let Some(mut active) = self.active(key.as_ref()) {
             let same = says_the_same(&active, &row);
             if same && (active.level, active.trust) >= (row.level, row.trust) {
                 if (active.level, active.trust) == (row.level, row.trust) {
                     active.sources.append(&mut row.sources);
                     self.rows.put(active);
                 }
-                return Ok(());
+                return;
             }
             // What has less standing than the version that holds is kept in the history and never holds.
             if row.level < active.level {
@@ -142,11 +168,10 @@ impl Fold {
                 supersede(&mut active, row.id, event.recorded_at);
                 self.rows.put(active);
             }
-        } else if row.level < Level::User && self.is_rejected(remember.key.as_ref()) {
+        } else if row.level < Level::User && self.is_rejected(key.as_ref()) {
             (row.status, row.expired_at) = (LearningStatus::Rejected, Some(event.recorded_at));
         }
         self.rows.put(row);
-        Ok(())
     }
 
     /// Takes the user's word for something learnt, in these words.

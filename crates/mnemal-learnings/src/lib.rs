@@ -4,6 +4,7 @@ mod fold;
 mod operate;
 mod read;
 mod settle;
+mod task;
 mod tool;
 
 mod projector;

@@ -17,6 +17,7 @@ use mnemal_core::{
 use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
+use crate::task;
 
 /// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 108.
 const ROWS: usize = 12;
@@ -25,10 +26,11 @@ const FIRST_PACE: usize = 16;
 /// Why there are dead letters; what a panic says may be content, so it is not kept.
 const BROKEN: &str = "the fold panicked";
 
-/// Folds decisions into notes, what the user says of how he wants things into preferences, and results of tools into tallies.
+/// Folds decisions into notes, what the user says of how he wants things into preferences, results of tools into tallies, and
+/// what the host observed of tasks into notes that hold while a task is open.
 ///
 /// A step costs its events and the rows that they touch. A step that sees a forget, or the undo of a decision or an operation, reads all decisions
-/// and results of tools up to its end, and the messages within 64 positions behind what was forgotten, so that the rows are
+/// and results of tools up to its end, where tasks were observed all documents and observations too, and the messages within 64 positions behind what was forgotten, so that the rows are
 /// what the log would give without it: an older version holds again, a row without a living source is gone.
 #[derive(Debug)]
 pub struct LearningProjector {
@@ -192,7 +194,7 @@ fn is_folded(event: &Event) -> bool {
                 | EventKind::Operation(_)
         )
     };
-    event.kept().is_some_and(|kept| is_folded(&kept.kind))
+    event.kept().is_some_and(|kept| is_folded(&kept.kind) || task::is_step(kept))
 }
 
 /// Whether an event is what a tool answered.

@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Basis, Because, Category, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Label, Layer,
-    Learning, LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, RecordRef, Result,
-    Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
+    Basis, Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Label, Layer, Learning,
+    LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, NoteKey, RecordRef, Result, Score,
+    ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
 };
 
 use crate::base;
 use crate::decay::Decay;
 use crate::preferences::PreferenceSource;
 use crate::same::Same;
+use crate::task;
 
 /// Importance from which a note stands in knowledge without being asked for. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
@@ -25,12 +26,19 @@ const OFFERED: usize = 200;
 /// Fewest tokens of a line with level, day and id, so that more notes than this fills could not stand in the whole context.
 /// Source: the shortest of such lines in 800 stored receipts of `bench latency --life` had 40.
 const LINE_TOKENS: u32 = 32;
-/// How sure a warning of a tool must be where a conversation begins, 0 to 1, and most of them. Source: BA-38.
-const WARNED: (f32, usize) = (0.6, 5);
+/// How sure a warning of a tool must be where a conversation begins, 0 to 1. Source: BA-38.
+const WARNED: f32 = 0.6;
+/// Most lines about tools, that of the tool in question first. Source: BA-36, BA-38.
+const OF_TOOLS: usize = 5;
 /// The tag of what a person has pinned. Source: AD-31.
 pub const PINNED: &str = "pinned";
 /// Categories whose notes say who somebody is. Source: RB-04, the conventional categories.
 const IDENTITY: [&str; 2] = ["identity", "user-preferences/identity"];
+
+/// Where the state of an agent is filed: its mood, its focus, its current topics. Source: BA-08.
+const STATE: &str = "agent-state";
+/// Most open tasks, the newest. Source: BA-36.
+const OPEN: usize = 10;
 
 /// How long what a conversation taught stands apart in its own contexts: until the next full hour, in microseconds. Source: own
 /// choice; `LoCoMo`, 500 turns, whose users tell something lasting in every 24th turn.
@@ -40,7 +48,10 @@ const FRESH: i64 = 3_600_000_000;
 ///
 /// What only matters is offered where a conversation begins, without a question, and not to a host that wants few lines.
 ///
-/// Evidence of others is never offered here. Within a section they stand by importance and confidence, the newest first among
+/// The state of an agent (notes of category `agent-state`) and the ten newest open tasks (`tasks`) are offered to section `state`,
+/// in every context but for a host that wants few lines.
+///
+/// Evidence of others is never offered here, but for tasks that the host observed. Within a section they stand by importance and confidence, the newest first among
 /// equals; what fades loses its place when there are too many, and never moves within the section, so that a text that is kept in
 /// a cache stays as it is. For the same reason what a conversation itself taught within this hour is offered to it with the
 /// learnings, in the part that changes anyway; other conversations have it in its place at once.
@@ -121,6 +132,7 @@ impl NotesSource {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
             .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
+            .filter(|(standing, _)| standing.section != Section::State || request.lines.is_none())
             .filter(|(standing, _)| standing.section != Section::Knowledge || !is_of_base)
             .filter(|(standing, _)| in_order.may_be_offered(standing));
         placed.extend(wanted);
@@ -131,11 +143,11 @@ impl NotesSource {
             let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
             let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
             best(&mut chosen, if is_unasked { UNASKED } else { most }, best_first);
-            let mut warnings = 0;
-            chosen.retain(|(standing, note)| {
-                let is_warning = standing.is_of_a_tool && !is_of_tool(note, request);
-                warnings += usize::from(is_warning);
-                !is_warning || request.query.is_some() || warnings <= WARNED.1
+            let (mut tools, mut tasks) = (0, 0);
+            chosen.retain(|(standing, _)| {
+                tools += usize::from(standing.is_of_a_tool);
+                tasks += usize::from(standing.is_task);
+                (!standing.is_of_a_tool || tools <= OF_TOOLS) && (!standing.is_task || tasks <= OPEN)
             });
             let line = |(standing, note): &Placed<'_>| fragment(standing.section, standing.rank, note);
             fragments.extend(chosen.into_iter().map(line));
@@ -201,18 +213,21 @@ struct Standings {
 
 impl Standings {
     fn new(rows: &[Arc<Learning>], decay: Decay) -> Self {
-        let identity = IDENTITY.map(Category::new);
-        let identity: Vec<&Category> = identity.iter().filter_map(|parent| parent.as_ref().ok()).collect();
-        let shown = rows.iter().enumerate().filter(|(_, note)| note.level > Level::External);
+        let may_be_shown = |note: &Learning| note.level > Level::External || task::is_observed(note);
+        let shown = rows.iter().enumerate().filter(|(_, note)| may_be_shown(note));
         let place = |(row, note): (usize, &Arc<Learning>)| {
+            let section = section(note)?;
+            let is_task = section == Section::State && is_filed(note, task::TASKS);
+            let is_first = is_pinned(note) || section == Section::State && !is_task;
             Some(Standing {
-                section: section(note, &identity)?,
-                rank: standing(note) + if is_pinned(note) { 1.0 } else { 0.0 },
+                section,
+                rank: standing(note) + if is_first { 1.0 } else { 0.0 },
                 created_at: note.created_at,
                 id: note.id,
                 row,
                 taught_in: note.signal.is_some().then(|| hour(note.occurred_at)),
                 is_of_a_tool: note.kind == LearningKind::Tool,
+                is_task,
                 is_moved: false,
             })
         };
@@ -256,6 +271,7 @@ struct Standing {
     /// The hour in which a conversation taught it, if one did.
     taught_in: Option<i64>,
     is_of_a_tool: bool,
+    is_task: bool,
     /// Whether it stands elsewhere for this request than for others.
     is_moved: bool,
 }
@@ -309,23 +325,37 @@ fn is_of_tool(note: &Learning, request: &ContextRequest) -> bool {
 /// lines then has no room for any.
 fn may_warn(note: &Learning, request: &ContextRequest) -> bool {
     let is_asked = request.query.is_some() || is_of_tool(note, request);
-    note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED.0
+    note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED
 }
 
 fn hour(at: Timestamp) -> i64 {
     at.as_micros().div_euclid(FRESH)
 }
 
-/// Returns where a note stands without being asked for; `identity` are the categories that say who somebody is.
-fn section(note: &Learning, identity: &[&Category]) -> Option<Section> {
+/// Returns where a note stands without being asked for.
+fn section(note: &Learning) -> Option<Section> {
     match note.kind {
         _ if is_pinned(note) => Some(Section::Identity),
-        _ if identity.iter().any(|parent| note.category.is_within(parent)) => Some(Section::Identity),
+        _ if IDENTITY.iter().any(|parent| is_filed(note, parent)) => Some(Section::Identity),
+        LearningKind::Note if [STATE, task::TASKS].iter().any(|parent| is_filed(note, parent)) => {
+            Some(Section::State)
+        }
         LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
         LearningKind::Tool => Some(Section::Learnings),
         _ if note.importance.get() >= WORTHY => Some(Section::Knowledge),
         _ => None,
     }
+}
+
+/// Whether a note is filed in a category or below it.
+fn is_filed(note: &Learning, parent: &str) -> bool {
+    below(note.category.as_str(), parent).is_some()
+}
+
+/// Returns what stands below a path, empty for the path itself; `None` for one that is neither.
+fn below<'p>(path: &'p str, parent: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(parent)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
 /// Whether a person has said that it must stand in every context.
@@ -346,6 +376,19 @@ fn text(note: &Learning) -> String {
     }
 }
 
+/// Returns the line of an open task, or of a part of the agent's state, with its name.
+fn standing_line(note: &Learning) -> String {
+    let key = note.key.as_ref();
+    let name = if is_filed(note, task::TASKS) {
+        key.and_then(task::name).map_or_else(|| "task".to_owned(), |id| format!("task {id}"))
+    } else {
+        let path =
+            key.map_or_else(|| below(note.category.as_str(), STATE).unwrap_or_default(), NoteKey::as_str);
+        path.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    if name.is_empty() { text(note) } else { format!("{name}: {}", text(note)) }
+}
+
 fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
     let importance = note.importance.get();
     let part = ScorePart {
@@ -360,7 +403,7 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
         record: RecordRef::Learning(note.id),
         producer: Some(note.producer.clone()),
         sources: note.sources.clone(),
-        text: text(note),
+        text: if section == Section::State { standing_line(note) } else { text(note) },
         label: Label {
             level: note.level,
             at: if note.signal.is_some() { note.occurred_at } else { note.created_at },

@@ -10,8 +10,19 @@ use mnemal_core::{
 
 use crate::writing::{Writing, WritingLine, Writings};
 
-/// Offers the sentences of the channel that is named, and of the root where there is no question: at the start of a
-/// conversation. Beside insights the root is not offered.
+/// Most sentences of a channel, the newest. Source: BA-36.
+const CHANNEL: usize = 5;
+
+/// Most sentences of the root, the newest. Source: own choice, as many as the rules choose for it.
+const ROOT: usize = 5;
+/// Budgets, in tokens, up to which the root is not offered beside a question, and from which all of it is.
+///
+/// Source: measured with `bench context`, ADR 139: at the first it displaces evidence, at the second none.
+const ROOM: [u32; 2] = [1_000, 4_000];
+
+/// Offers the newest sentences of the channel that is named, and of the root: five where there is no question, as at the start of a
+/// conversation, and fewer beside one where the budget is small. Beside insights the root is not offered, and beside a question not
+/// to a host that wants few lines.
 ///
 /// Each sentence is offered by itself, as words of its event. What was said in the asking conversation is not offered, nor
 /// evidence of others, and nothing as of the past: nodes have no history.
@@ -45,7 +56,8 @@ impl ContextSource for SummarySource {
         if let Within::Only(channel) = &request.channel {
             wanted.push((Section::Channel, NodePath::Channel(channel.clone())));
         }
-        if request.query.is_none() && !request.asks_for(Section::Insights) {
+        let of_root = n_of_root(request);
+        if of_root > 0 && !request.asks_for(Section::Insights) {
             wanted.push((Section::Knowledge, NodePath::Root));
         }
         wanted.retain(|(section, _)| request.sections.only().is_none_or(|only| only.contains(section)));
@@ -61,30 +73,13 @@ impl ContextSource for SummarySource {
         let mut fragments: Vec<Fragment> = Vec::new();
         for (section, path) in wanted {
             for node in nodes.iter().filter(|node| node.path == path) {
-                if let Some(writing) = self.writing(node).await? {
-                    let is_new = |line: &&WritingLine| {
-                        line.of.iter().all(|one| one.session != request.session)
-                            && line.level() > Level::External
-                            && fragments.iter().all(|other| other.text != line.text)
-                    };
-                    let new: Vec<Fragment> = writing
-                        .lines
-                        .iter()
-                        .filter(is_new)
-                        .filter_map(|line| written(section, &writing, line))
-                        .collect();
-                    fragments.extend(new);
-                    continue;
-                }
-                let is_new = |line: &&SummaryLine| {
-                    let record = RecordRef::Event(line.source.event);
-                    line.session != request.session
-                        && line.level > Level::External
-                        && fragments.iter().all(|other| other.record != record || other.text != line.text)
+                let new = match self.writing(node).await? {
+                    Some(writing) => of_writing(section, &writing, request, &fragments),
+                    None => of_node(section, node, request, &fragments),
                 };
-                let new: Vec<Fragment> =
-                    node.lines.iter().filter(is_new).map(|line| fragment(section, node, line)).collect();
-                fragments.extend(new);
+                let most = if section == Section::Channel { CHANNEL } else { of_root };
+                let older = new.len().saturating_sub(most);
+                fragments.extend(new.into_iter().skip(older));
             }
         }
         Ok(Degraded::whole(fragments))
@@ -96,6 +91,47 @@ impl SummarySource {
         let Some(writings) = &self.writings else { return Ok(None) };
         Ok(writings.of(std::slice::from_ref(node)).await?.pop().flatten())
     }
+}
+
+/// Returns how many sentences of the root a context has: beside a question fewer, the smaller the budget.
+fn n_of_root(request: &ContextRequest) -> usize {
+    if request.query.is_none() {
+        return ROOT;
+    }
+    let [none, all] = ROOM;
+    let room = request.budget.0.min(all).saturating_sub(none) as usize;
+    if request.lines.is_some() { 0 } else { ROOT * room / (all - none) as usize }
+}
+
+/// Returns the lines of a model that are new to the asking conversation and to what is offered already.
+fn of_writing(
+    section: Section,
+    writing: &Writing,
+    request: &ContextRequest,
+    offered: &[Fragment],
+) -> Vec<Fragment> {
+    let is_new = |line: &&WritingLine| {
+        line.of.iter().all(|one| one.session != request.session)
+            && line.level() > Level::External
+            && offered.iter().all(|other| other.text != line.text)
+    };
+    writing.lines.iter().filter(is_new).filter_map(|line| written(section, writing, line)).collect()
+}
+
+/// Returns the sentences of a node that are new to the asking conversation and to what is offered already.
+fn of_node(
+    section: Section,
+    node: &SummaryNode,
+    request: &ContextRequest,
+    offered: &[Fragment],
+) -> Vec<Fragment> {
+    let is_new = |line: &&SummaryLine| {
+        let record = RecordRef::Event(line.source.event);
+        line.session != request.session
+            && line.level > Level::External
+            && offered.iter().all(|other| other.record != record || other.text != line.text)
+    };
+    node.lines.iter().filter(is_new).map(|line| fragment(section, node, line)).collect()
 }
 
 /// Returns a line of a model, at the time of the last of its sentences.

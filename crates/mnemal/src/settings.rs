@@ -329,11 +329,10 @@ mod tests {
 
     use super::*;
 
-    // proves: CF-14, RB-68
+    // proves: CF-14 (compression), RB-68
     #[test]
     fn numbers_of_the_systems_before_are_the_defaults() {
         let settings = Settings::default();
-        assert_eq!(mnemal_events::RECENT_TURNS, 20);
         assert!((settings.compress.window_fraction - 0.5).abs() < f64::EPSILON);
         let working = settings.working.limits();
         assert_eq!((working.ttl, working.room.get()), (Duration::from_mins(5), 50));

@@ -135,12 +135,15 @@ async fn a_greeting_after_a_week_is_met_with_topics_open_work_and_preferences() 
         ],
     )
     .await;
+    let task = Message::observation("rotate the signing key").metadata("kind", "task_created");
+    life.say(("cli", "cli:1"), &[task.metadata("task_id", "T7")]).await;
     life.rest().await;
     life.clock.advance(WEEK);
+    let task = "\"task T7: rotate the signing key\"";
     for greeting in ["hi", ""] {
         let context = life.asked(("cli", "cli:2"), greeting).await;
         assert!(block(&context, BlockKind::Stable).contains("always answer in French"), "{}", context.text);
-        for known in ["Jenkins to Buildkite", "the release pipeline is still to do", "Priya"] {
+        for known in ["Jenkins to Buildkite", "the release pipeline is still to do", "Priya", task] {
             assert!(context.text.contains(known), "{greeting:?} {known}: {}", context.text);
         }
     }

@@ -73,6 +73,35 @@ async fn an_identity_holds_every_budget_and_is_silent_where_few_lines_are_wanted
     assert!(recall.text.is_empty(), "{}", recall.text);
 }
 
+// proves: BA-08, BA-09
+#[tokio::test]
+async fn the_state_of_the_agent_and_open_tasks_stand_in_every_context_and_have_versions() {
+    let memory = memory(named(), Stores::from(MemoryStore::new()));
+    remember(&memory, "agent-state/mood", "calm", "agent-state").await;
+    remember(&memory, "agent-state/mood", "curious", "agent-state").await;
+    let observed = |kind| {
+        let seen = Message::observation("rotate the signing key");
+        seen.metadata("task_id", "T7").metadata("kind", kind)
+    };
+    let _ack = memory.log(observed("task_created")).await.unwrap();
+    let context = memory.context("Which shelf was it?").await.unwrap();
+    assert!(stable(&context).iter().any(|line| line.contains("Nova")), "{}", context.text);
+    let volatile = context.blocks.iter().find(|block| block.kind == BlockKind::Volatile).unwrap();
+    for line in ["\"mood: curious\"", "\"task T7: rotate the signing key\""] {
+        assert!(volatile.text.contains(line), "{}", context.text);
+    }
+    assert!(!context.text.contains("calm"), "{}", context.text);
+    let _ack = memory.log(observed("task_completed")).await.unwrap();
+    assert!(!memory.context("Which shelf was it?").await.unwrap().text.contains("task T7"));
+    let versions = async |name: &str| {
+        let rows = memory.history(&NoteKey::new(name).unwrap()).await.unwrap();
+        rows.into_iter().map(|row| (row.version, row.status.as_str(), row.content)).collect::<Vec<_>>()
+    };
+    let moods = [(2, "active", "curious".to_owned()), (1, "superseded", "calm".to_owned())];
+    assert_eq!(versions("agent-state/mood").await, moods);
+    assert_eq!(versions("tasks/T7").await, [(1, "archived", "rotate the signing key".to_owned())]);
+}
+
 // proves: AD-31, NB-60
 #[tokio::test]
 async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused() {

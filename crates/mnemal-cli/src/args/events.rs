@@ -30,9 +30,13 @@ pub(crate) enum Log {
 pub(crate) struct LogAdd {
     /// The text; `-` reads OpenAI-style messages as JSON lines from stdin.
     pub(crate) text: String,
-    /// user or assistant.
+    /// user, assistant, or observation for what a program noticed.
     #[arg(long, default_value = "user")]
     pub(crate) role: String,
+    /// A free field, NAME=VALUE; may be repeated. An observation of kind=task_created, `task_completed` or `task_failed` with a
+    /// `task_id` opens or ends a task.
+    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = field)]
+    pub(crate) fields: Vec<(String, String)>,
     /// The conversation.
     #[arg(long)]
     pub(crate) session: Option<String>,
@@ -45,6 +49,13 @@ pub(crate) struct LogAdd {
     /// Names the call, so that a repetition has one effect.
     #[arg(long)]
     pub(crate) idempotency_key: Option<String>,
+}
+
+/// Reads a name and a value.
+fn field(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+    let (name, value) = pair.ok_or_else(|| "a field is NAME=VALUE".to_owned())?;
+    Ok((name.trim().to_owned(), value.to_owned()))
 }
 
 /// `log list`.

@@ -27,12 +27,15 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
     let mut message = match call.role.as_str() {
         "user" => Message::user(call.text),
         "assistant" => Message::assistant(call.text),
+        "observation" => Message::observation(call.text),
         other => {
-            return Err(
-                Error::invalid(format!("no role {other:?} here; there are user and assistant")).into()
-            );
+            let why = format!("no role {other:?} here; there are user, assistant and observation");
+            return Err(Error::invalid(why).into());
         }
     };
+    for (name, value) in call.fields {
+        message = message.metadata(name, value);
+    }
     message = message.session(session_of(call.session)?).channel(ChannelId::new("cli")?);
     if let Some(speaker) = call.speaker {
         message = message.speaker(Speaker::new(speaker)?);

@@ -301,3 +301,19 @@ fn preferences_stand_in_every_context_unless_a_setting_leaves_them_to_those_who_
     assert_eq!((shown(&without), left_out(&without)), (vec![2], vec![(1, "scope")]));
     assert_eq!(shown(&context(false, Within::Only(vec![Section::Preferences]))), [1]);
 }
+
+// proves: NB-70 (what nobody claims), NB-62 (its share)
+#[test]
+fn beside_a_question_what_a_section_does_not_need_goes_to_what_was_found() {
+    let many =
+        (1..=40).map(|n| note(Section::Preferences, n, &format!("wish {n} about how it shall be done")));
+    let hits = (41..=140).map(|n| fragment(Section::Recall, n, &format!("hit {n} of what was asked")));
+    let known = note(Section::Knowledge, 150, "lives in Lyon");
+    let offered: Vec<_> = many.chain(hits).chain([known]).collect();
+    let used = |query: Option<&str>| {
+        let context = assemble(offering(offered.clone()), &request(query, 4_000)).value;
+        context.sections.iter().find(|one| one.section == Section::Preferences).unwrap().tokens.0
+    };
+    let (asked, greeted) = (used(Some("q")), used(None));
+    assert!(asked <= 300 && greeted > 300, "{asked} and {greeted}");
+}

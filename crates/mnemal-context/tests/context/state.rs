@@ -2,7 +2,7 @@
 
 use mnemal_core::{Inventory, Layer, Section, Shelf, TokenCount, Within};
 
-use crate::fakes::{Script, assemble, fragment, items, parts, request, shown};
+use crate::fakes::{Script, assemble, external, fragment, items, note, offering, parts, request, shown};
 
 fn inventory(shelf: Shelf, items: &[&str]) -> Inventory {
     Inventory { shelf, items: items.iter().map(|item| (*item).to_owned()).collect() }
@@ -76,4 +76,27 @@ fn a_host_of_few_lines_and_one_that_wants_no_state_are_told_none() {
     for asked in [few, other] {
         assert_eq!(assemble(parts(vec![(Layer::Working, Script::Stock(stock()))]), &asked).value.text, "");
     }
+}
+
+// proves: BA-09 (section state), BA-35 (open tasks)
+#[test]
+fn open_tasks_stand_with_their_names_and_receive_what_recall_leaves() {
+    let tasks =
+        (1..=10).map(|n| note(Section::State, n, &format!("task T{n}: look at part {n} of the plan")));
+    let recent =
+        (11..=40).map(|n| fragment(Section::Recent, n, &format!("we were at place {n} of the work")));
+    let offered: Vec<_> =
+        tasks.chain(recent).chain([external(note(Section::State, 41, "task W: as a page says"))]).collect();
+    let context = assemble(offering(offered.clone()), &request(Some("q"), 4_000)).value;
+    assert!(
+        context.text.contains("- [user, 2026-01-02] \"task T1: look at part 1 of the plan\"\n"),
+        "{}",
+        context.text
+    );
+    let (told, apart) = context.text.split_once("task W: as a page says").unwrap();
+    assert!(told.contains("task T10:") && !apart.contains("task T"), "evidence of others stands apart");
+    assert_eq!(state(&context).0, 11, "{}", context.text);
+    let hits = (50..=99).map(|n| fragment(Section::Recall, n, &format!("hit {n} of what was asked")));
+    let full = assemble(offering(offered.into_iter().chain(hits).collect()), &request(Some("q"), 700)).value;
+    assert!(full.text.contains("task T1:") && !full.text.contains("task T10:"), "{}", full.text);
 }

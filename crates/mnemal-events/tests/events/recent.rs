@@ -38,7 +38,7 @@ fn texts(fragments: &[Fragment], section: Section) -> Vec<&str> {
     fragments.iter().filter(|f| f.section == section).map(|f| f.text.as_str()).collect()
 }
 
-// proves: NB-66
+// proves: NB-66, BA-36 (recent events)
 #[test]
 fn the_newest_turns_of_other_conversations_are_offered_newest_first() {
     let desk = desk();
@@ -51,7 +51,7 @@ fn the_newest_turns_of_other_conversations_are_offered_newest_first() {
     desk.one(said("mine", "my own words"));
     let fragments = fragments(&desk, &request("mine"));
     let recent = texts(&fragments, Section::Recent);
-    assert_eq!(recent.len(), 20);
+    assert_eq!(recent.len(), 10);
     assert_eq!(recent[..2], ["the answer", "turn 29"]);
     let first = &fragments[1];
     assert_eq!((first.because, first.trust), (Because::Recent, Trust::User));
@@ -92,7 +92,7 @@ fn what_was_found_before_a_long_conversation_is_found_again_without_a_look_at_ev
     go_on(2);
     assert_eq!(recent(&present), ["new words", "other old words", "the old words"]);
     let others = ContextRequest { session: SessionId::new("new").unwrap(), ..present.clone() };
-    assert_eq!(recent(&others).len(), 20, "another conversation has others before it");
+    assert_eq!(recent(&others).len(), 10, "another conversation has others before it");
     go_on(200);
     let known = ["new words", "other old words", "the old words"];
     assert_eq!(recent(&present), known, "more was said than is looked at");

@@ -164,6 +164,7 @@ fn the_user_is_known_without_a_question_and_asked_for_the_rest() {
     );
 }
 
+// proves: BA-36 (relationships, topics)
 #[test]
 fn lanes_hold_five_entities_of_ten_facts_and_ten_of_the_user_and_shrink_with_the_budget() {
     let mut life = Life::new();

@@ -12,6 +12,7 @@ use super::{Folded, LearningProjector, forgotten, scene, taken_in};
 use crate::fold::{Fold, decision, is_learned};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
+use crate::task;
 
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
@@ -19,7 +20,9 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds somethi
 impl LearningProjector {
     pub(super) async fn refold(&self, batch: &[Event], end: Cursor) -> Result<Folded> {
         let stored = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
-        let events = self.replayed(end).await?;
+        let observed = stored.all().any(task::may_be_observed)
+            || batch.iter().filter_map(Event::kept).any(task::is_step);
+        let events = self.replayed(observed, end).await?;
         let gone = taken_back(&events);
         let concerned = self.concerned(batch, end).await?;
         let mut fold = Fold::default();
@@ -45,10 +48,16 @@ impl LearningProjector {
         Ok(Folded { rows: Some(rows), delta, dead })
     }
 
-    /// Returns all decisions and results of tools up to a position, oldest first.
-    async fn replayed(&self, end: Cursor) -> Result<Vec<Event>> {
-        let roles = Within::Only(vec![Role::Decision, Role::Tool]);
-        self.stretch(&EventFilter { roles, ..EventFilter::all() }, Cursor::START, end).await
+    /// Returns all decisions and results of tools up to a position, oldest first, and where tasks were `observed` what was observed
+    /// of them.
+    async fn replayed(&self, observed: bool, end: Cursor) -> Result<Vec<Event>> {
+        let mut roles = vec![Role::Decision, Role::Tool];
+        roles.extend(observed.then_some(Role::Document));
+        let filter = EventFilter { roles: Within::Only(roles), ..EventFilter::all() };
+        // Documents are long, and nothing of them is folded.
+        let is_folded =
+            |event: &Event| event.role != Role::Document || event.kept().is_some_and(task::is_step);
+        self.stretch(&filter, Cursor::START, end, is_folded).await
     }
 
     /// Returns the messages of a page, and those whose reading a forget in it may have changed, each with the events before
@@ -67,7 +76,7 @@ impl LearningProjector {
             }
             let from = at.saturating_sub(BEFORE as u64);
             let from = Cursor((from > 0).then_some(Seq(from)));
-            let stretch = self.stretch(&EventFilter::all(), from, Cursor(Some(Seq(last)))).await?;
+            let stretch = self.stretch(&EventFilter::all(), from, Cursor(Some(Seq(last))), |_| true).await?;
             for (place, event) in
                 stretch.iter().enumerate().filter(|(_, event)| event.seq.0 > at.max(read_to))
             {
@@ -81,13 +90,20 @@ impl LearningProjector {
         Ok(concerned)
     }
 
-    async fn stretch(&self, filter: &EventFilter, from: Cursor, end: Cursor) -> Result<Vec<Event>> {
+    async fn stretch(
+        &self,
+        filter: &EventFilter,
+        from: Cursor,
+        end: Cursor,
+        is_wanted: impl Fn(&Event) -> bool,
+    ) -> Result<Vec<Event>> {
         let (mut events, mut after) = (Vec::new(), from);
         while after < end {
             let page = self.events.scan(filter, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
-            events.extend(page.into_iter().filter(|event| Cursor(Some(event.seq)) <= end));
+            let is_wanted = |event: &Event| Cursor(Some(event.seq)) <= end && is_wanted(event);
+            events.extend(page.into_iter().filter(is_wanted));
         }
         Ok(events)
     }

@@ -19,4 +19,6 @@ mod reading;
 #[cfg(test)]
 mod rebuild;
 #[cfg(test)]
+mod tasks;
+#[cfg(test)]
 mod versions;

@@ -10,6 +10,8 @@ use crate::log::{Space, now};
 enum Act {
     Remember(u8, u8, u8),
     Archive(u8, u8),
+    /// What is observed of the task of one of the keys: the text with which it is created, or nothing when it is over.
+    Observe(Option<u8>, u8),
     /// Forgets one of the events so far; erased at once, or only at the end.
     Forget(u8, bool),
     Step(u8),
@@ -19,6 +21,7 @@ fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => (0..4_u8, 0..3_u8, 0..4_u8).prop_map(|(key, text, origin)| Act::Remember(key, text, origin)),
         2 => (0..4_u8, 0..4_u8).prop_map(|(key, origin)| Act::Archive(key, origin)),
+        3 => (prop::option::of(0..3_u8), 0..4_u8).prop_map(|(text, origin)| Act::Observe(text, origin)),
         2 => any::<(u8, bool)>().prop_map(|(event, late)| Act::Forget(event, late)),
         3 => (1..5_u8).prop_map(Act::Step),
     ]
@@ -29,7 +32,11 @@ fn origin(number: u8) -> Origin {
 }
 
 fn key(number: u8) -> &'static str {
-    ["", "a", "b", "c"][usize::from(number)]
+    ["", "a", "b", "tasks/c"][usize::from(number)]
+}
+
+fn text(number: u8) -> &'static str {
+    ["red", "green", "blue"][usize::from(number)]
 }
 
 fn run(acts: &[Act]) -> (Space, Vec<EventId>) {
@@ -38,13 +45,13 @@ fn run(acts: &[Act]) -> (Space, Vec<EventId>) {
     for act in acts {
         match act {
             Act::Remember(of, text, by) => {
-                stored.push(space.remember(
-                    key(*of),
-                    ["red", "green", "blue"][usize::from(*text)],
-                    origin(*by),
-                ));
+                stored.push(space.remember(key(*of), self::text(*text), origin(*by)));
             }
             Act::Archive(of, by) if *of > 0 => stored.push(space.archive(key(*of), origin(*by))),
+            Act::Observe(text, by) => {
+                let kind = if text.is_some() { "task_created" } else { "task_completed" };
+                stored.push(space.observe(("c", kind), text.map_or("over", self::text), origin(*by)));
+            }
             Act::Forget(event, late) if !stored.is_empty() => {
                 let event = stored[usize::from(*event) % stored.len()];
                 space.forget(&[event]);
@@ -79,7 +86,7 @@ proptest! {
             prop_assert_eq!(Some(row.trust), events.iter().map(|event| event.trust).min());
             prop_assert_eq!(Some(row.level), events.iter().map(|event| event.level).min());
         }
-        for key in ["a", "b", "c"] {
+        for key in ["a", "b", "tasks/c"] {
             let holding = rows.iter().filter(|row| row.key.as_ref().is_some_and(|of| of.as_str() == key));
             prop_assert!(holding.filter(|row| row.status.as_str() == "active").count() <= 1);
         }

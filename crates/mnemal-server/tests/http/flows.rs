@@ -178,6 +178,18 @@ async fn calls_of_tools_are_threaded_and_a_request_that_is_sent_again_is_done_on
     assert_eq!(api.get("stats").await.of(200)["events"], 2);
 }
 
+// proves: CF-14 (replay)
+#[tokio::test]
+async fn the_last_twenty_turns_of_a_conversation_come_where_no_number_is_said() {
+    let api = Api::new();
+    let turn = |number: u32| json!({"role": "user", "content": format!("turn number {number}")});
+    let turns: Vec<Value> = (0..25).map(turn).collect();
+    api.ask("POST", "messages", json!({"session": "s", "messages": turns})).await.of(201);
+    let last = api.get("sessions/s/messages").await.of(200);
+    let items = last["items"].as_array().unwrap();
+    assert_eq!((items.len(), &items[0]["content"]), (20, &json!("turn number 5")));
+}
+
 // proves: DF-69
 #[tokio::test]
 async fn a_call_that_is_sent_five_times_and_cut_off_in_between_has_one_effect() {
