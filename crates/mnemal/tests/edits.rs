@@ -67,8 +67,8 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     // What has no text, or more than a note may have, is not stored, though the rest of it is right.
     let tags = (0..65).map(|number| Tag::new(format!("tag-{number}")).unwrap());
     let with_tags = tags.fold(memory.remember("The word is nougat."), mnemal::RememberCall::tag);
-    let long = "nougat ".repeat(200_000);
-    for edit in [memory.remember(""), memory.remember(" \n"), memory.remember(long), with_tags] {
+    let endless = "nougat ".repeat(200_000);
+    for edit in [memory.remember(""), memory.remember(" \n"), memory.remember(endless), with_tags] {
         let refused = edit.key(key()).by_user().category(Category::new("spam").unwrap()).await;
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
         assert_eq!((head(&memory).await, held(&memory).await), (length, before.clone()));
@@ -76,13 +76,13 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
 
     // The agent does not touch the user's own words: not their text, not how they are filed, not whether they hold.
     let edit = memory.remember("The word is nougat.").key(key()).category(Category::new("spam").unwrap());
-    edit.importance(Importance::new(0.1).unwrap()).await.unwrap();
-    memory.decide_by_agent(Decision::Archive { key: key() }).await.unwrap();
+    let _kept = edit.importance(Importance::new(0.1).unwrap()).await.unwrap();
+    let _kept = memory.decide_by_agent(Decision::Archive { key: key() }).await.unwrap();
     assert_eq!(held(&memory).await, before);
 
     // Nor does what is read in from elsewhere.
     let other = Memory::in_memory().await.unwrap();
-    other.remember("The word is nougat.").key(key()).await.unwrap();
+    let _kept = other.remember("The word is nougat.").key(key()).await.unwrap();
     let mut log = Vec::new();
     other.export(&mut log).await.unwrap();
     let options = ImportOptions::new("export.jsonl", memory.engine().now());
@@ -105,6 +105,6 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     assert_eq!(held(&memory).await, before);
 
     // The user does.
-    memory.remember("The word is nougat.").key(key()).by_user().await.unwrap();
+    let _kept = memory.remember("The word is nougat.").key(key()).by_user().await.unwrap();
     assert_eq!(held(&memory).await.content, "The word is nougat.");
 }
