@@ -1,3 +1,5 @@
+//! What is missed of a source, row by row.
+
 use super::*;
 
 // proves: DF-27
