@@ -6,12 +6,11 @@ use mnemal_core::{
     Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind,
     Level, MOST_LINES, NewEvent, Predicate, Proposal, Span, Speaker,
 };
-use mnemal_text::{
-    Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles, specifics, uncovered,
-};
+use mnemal_text::{Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles};
 
 use crate::history::{History, pair, same};
 use crate::note::{is_dear, is_of_one, is_open};
+use crate::wording::Words;
 
 /// Fewest characters of a text that stands for others. Source: AD-47.
 const SHORTEST: usize = 20;
@@ -79,7 +78,7 @@ impl Refusal {
 pub(crate) type Notes<'r> = BTreeMap<EventId, &'r Learning>;
 
 /// Checks one proposal against the notes as they are.
-pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusal> {
+pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Result<(), Refusal> {
     let operation = &proposal.operation;
     let names = operation.deed.names();
     let shown: BTreeSet<&EventId> = operation.shown.iter().collect();
@@ -94,12 +93,13 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusa
         return Err(Refusal::Named);
     }
     match &operation.deed {
-        Deed::Merge { .. } => merge(&proposal.text, &rows),
-        Deed::Retire { into: Some(_), .. } => retire_into(&rows),
+        Deed::Merge { .. } => merge(&proposal.text, &rows, words),
+        Deed::Retire { into: Some(_), .. } => retire_into(&rows, words),
         Deed::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
         // What a model calls noise names nobody, no number and no date.
         Deed::Retire { into: None, .. }
-            if operation.prompt.is_some() && rows.iter().any(|row| !specifics(&row.content).is_empty()) =>
+            if operation.prompt.is_some()
+                && rows.iter().any(|row| !words.specifics(&row.content).is_empty()) =>
         {
             Err(Refusal::Dear)
         }
@@ -118,7 +118,7 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>) -> Result<(), Refusa
             [row] if is_dear(row) && filed.importance.get() < row.importance.get() => Err(Refusal::Dear),
             _ => Ok(()),
         },
-        Deed::Infer { kind, .. } => infer(&proposal.text, *kind, &rows, notes),
+        Deed::Infer { kind, .. } => infer(&proposal.text, *kind, &rows, (notes, words)),
         _ => Err(Refusal::Malformed),
     }
 }
@@ -257,7 +257,7 @@ pub(crate) fn sentence(said: &NewEvent, words: &str) -> String {
     format!("{day} {speaker}: {}", words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-fn merge(text: &str, rows: &[&Learning]) -> Result<(), Refusal> {
+fn merge(text: &str, rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
     if rows.iter().any(|row| !is_of_one(first, row)) {
         return Err(Refusal::Mixed);
@@ -268,14 +268,14 @@ fn merge(text: &str, rows: &[&Learning]) -> Result<(), Refusal> {
     if text.chars().count() > LONGEST * length {
         return Err(Refusal::Malformed);
     }
-    match uncovered(text, &sources).len() {
-        0 => invents(text, &sources),
+    match words.uncovered(text, rows).len() {
+        0 => invents(text, &sources, words),
         lost => Err(Refusal::Lost(lost)),
     }
 }
 
 /// Checks whether the last of the notes stands for the others.
-fn retire_into(rows: &[&Learning]) -> Result<(), Refusal> {
+fn retire_into(rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     let Some((stays, away)) = rows.split_last().filter(|(_, away)| !away.is_empty()) else {
         return Err(Refusal::Malformed);
     };
@@ -283,7 +283,7 @@ fn retire_into(rows: &[&Learning]) -> Result<(), Refusal> {
         if !is_of_one(stays, row) || row.trust > stays.trust {
             return Err(Refusal::Mixed);
         }
-        if !stands_for(&stays.content, &row.content) {
+        if !stands_for(stays, row, words) {
             return Err(Refusal::Unlike);
         }
     }
@@ -291,13 +291,19 @@ fn retire_into(rows: &[&Learning]) -> Result<(), Refusal> {
 }
 
 /// Whether one text can stand for another without any new words: they are near, and it carries every specific.
-pub(crate) fn stands_for(stays: &str, away: &str) -> bool {
-    let is_same = stays.split_whitespace().eq(away.split_whitespace());
-    is_same
-        || (jaccard(&shingles(stays, 1), &shingles(away, 1)) >= NEAR && uncovered(stays, &[away]).is_empty())
+pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &Words) -> bool {
+    let (text, other) = (&stays.content, &away.content);
+    let is_near = || jaccard(&shingles(text, 1), &shingles(other, 1)) >= NEAR;
+    text.split_whitespace().eq(other.split_whitespace())
+        || (is_near() && words.uncovered(text, &[away]).is_empty())
 }
 
-fn infer(text: &str, kind: LearningKind, rows: &[&Learning], notes: &Notes<'_>) -> Result<(), Refusal> {
+fn infer(
+    text: &str,
+    kind: LearningKind,
+    rows: &[&Learning],
+    (notes, words): (&Notes<'_>, &Words),
+) -> Result<(), Refusal> {
     let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
     if kind != LearningKind::Insight {
         return Err(Refusal::Raised);
@@ -310,7 +316,7 @@ fn infer(text: &str, kind: LearningKind, rows: &[&Learning], notes: &Notes<'_>) 
         return Err(Refusal::Nothing);
     }
     let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
-    invents(text, &sources)
+    invents(text, &sources, words)
 }
 
 fn says_enough(text: &str) -> Result<(), Refusal> {
@@ -319,10 +325,8 @@ fn says_enough(text: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses numbers that no source has: they are copied, never computed.
-fn invents(text: &str, sources: &[&str]) -> Result<(), Refusal> {
-    let known = fold(&sources.join("\n"));
-    let is_number = |one: &String| one.chars().any(char::is_numeric);
-    match specifics(text).iter().filter(|one| is_number(one) && !known.contains(one.as_str())).count() {
+fn invents(text: &str, sources: &[&str], words: &Words) -> Result<(), Refusal> {
+    match words.made_up(text, sources).len() {
         0 => Ok(()),
         invented => Err(Refusal::Invented(invented)),
     }

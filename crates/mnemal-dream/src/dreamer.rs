@@ -21,6 +21,7 @@ use crate::history::{History, same};
 use crate::note::{fingerprint, is_note, maker, open};
 use crate::settings::DreamSettings;
 use crate::settled::Settled;
+use crate::wording::Wording;
 
 /// The conversation and the place of what the engine itself does.
 const PLACE: &str = "dream";
@@ -75,6 +76,8 @@ pub struct DreamParts {
     pub name: &'static str,
     /// The passes, in their order.
     pub passes: Vec<Arc<dyn Pass>>,
+    /// What must not be lost of a text.
+    pub wording: Wording,
     /// How much and how often.
     pub settings: DreamSettings,
 }
@@ -262,6 +265,7 @@ impl Dreamer {
         let history = History::read(self.parts.events.as_ref()).await?;
         let holds = |row: &&Learning| row.status == LearningStatus::Active && is_note(row);
         let notes: Notes<'_> = rows.iter().filter(holds).filter_map(|row| Some((maker(row)?, row))).collect();
+        let words = self.parts.wording.of(rows).await;
         let mut room = self.parts.settings.budget(open(rows).len());
         let mut touched = Touched::default();
         for (pass, proposal) in proposals {
@@ -272,7 +276,7 @@ impl Dreamer {
                 Deed::Cardinality { predicate, .. } => check::counted(predicate, deed, &history),
                 Deed::Suggest { one, into } => check::paired((*one, *into), &proposal, &history),
                 Deed::Summarize { .. } | Deed::Prefer { .. } => self.check_said(&proposal, &history).await?,
-                _ => check::check(&proposal, &notes),
+                _ => check::check(&proposal, &notes, &words),
             };
             let refused = match checked {
                 Err(why) => Some(why),

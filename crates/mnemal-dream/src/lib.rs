@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod note;
+mod wording;
 
 mod check;
 mod cycle;
@@ -27,3 +28,4 @@ pub use crate::pass::{Copies, Ended, Insights, Judging, Merges, NearCopies, Spel
 pub use crate::sample::{Assessment, Family, Sample};
 pub use crate::schedule::{Pace, Schedule, Stepped};
 pub use crate::settings::DreamSettings;
+pub use crate::wording::Wording;

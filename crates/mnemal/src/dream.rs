@@ -14,7 +14,7 @@ use mnemal_core::{
 };
 use mnemal_dream::{
     Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal,
-    NearCopies, Run, Sample, Spellings, Written,
+    NearCopies, Run, Sample, Spellings, Wording, Written,
 };
 use mnemal_graph::{Counting, Lookalikes};
 
@@ -112,7 +112,7 @@ impl Engine {
         let rows = || Arc::clone(learnings);
         let mut passes: Vec<Arc<dyn Pass>> = vec![
             Arc::new(Copies::new(rows())),
-            Arc::new(NearCopies::new(rows())),
+            Arc::new(NearCopies::new(rows(), self.wording())),
             Arc::new(Ended::new(rows(), Arc::clone(&self.parts().clock))),
             Arc::new(Spellings::new(rows())),
         ];
@@ -133,6 +133,11 @@ impl Engine {
         self.dreamer_of("cycle", passes, self.settings().dream.limits())
     }
 
+    /// Returns what must not be lost of a note that goes.
+    pub(crate) fn wording(&self) -> Wording {
+        self.settings().dream.wording(self.stores().graph.clone())
+    }
+
     fn dreamer_of(
         &self,
         name: &'static str,
@@ -151,6 +156,7 @@ impl Engine {
             clock: Arc::clone(&self.parts().clock),
             name,
             passes,
+            wording: self.wording(),
             settings,
         }))
     }

@@ -126,6 +126,7 @@ impl Engine {
                 clock: Arc::clone(&self.parts().clock),
                 consultant: model.consultant.clone(),
                 writer: Arc::clone(&model.merger),
+                wording: self.wording(),
             }));
         }
         if let (Slot::Filled(events), Slot::Filled(graph), true) =
@@ -146,6 +147,7 @@ impl Engine {
                 events: Arc::clone(events),
                 learnings: Arc::clone(learnings),
                 ledger: stores.ledger.clone(),
+                clock: Arc::clone(&self.parts().clock),
                 consultant: model.consultant.clone(),
                 judge: Arc::clone(&model.judge),
                 infers_preferences: self.settings().dream.infer_preferences,

@@ -503,6 +503,26 @@ async fn a_merge_that_drops_a_specific_is_refused_in_every_script() {
     }
 }
 
+// proves: AD-44 (a name that the space knows is protected, however it is written)
+#[tokio::test]
+async fn a_merge_keeps_a_name_that_the_space_knows() {
+    let text = "We walk by the river every morning before work.";
+    for is_known in [false, true] {
+        let space = Space::new();
+        if is_known {
+            let _ack = space.memory.log(Message::user("I have a dog called Biscuit.")).await.unwrap();
+        }
+        let first = space.note("We walk with biscuit by the river every morning.").await;
+        let second = space.note(text).await;
+        // Folds what was said.
+        space.dream(DreamRun::Dry).await;
+        let cycle = space.with(vec![merge(&[first, second], text)], DreamRun::Asked).await;
+        let judged = cycle.judged.iter().find(|one| one.pass == "scripted").unwrap();
+        let refused = judged.refused.as_ref().map(mnemal::Refusal::as_str);
+        assert_eq!(refused, is_known.then_some("specifics_lost"), "{cycle:?}");
+    }
+}
+
 // proves: DF-100, GB-35
 #[tokio::test]
 async fn a_proposal_that_names_an_archived_or_invented_note_is_dropped_and_counted() {

@@ -248,3 +248,43 @@ async fn the_settings_say_whether_a_model_is_asked_and_whether_it_sees_messages(
     assert!(!notes.model.asked.lock().unwrap()[0].contains("beside the number"));
     assert!(!cycle.judged.iter().any(|judged| matches!(judged.proposal.operation.deed, Deed::Prefer { .. })));
 }
+
+/// What a user may send to a depot.
+const GOODS: [&str; 52] = [
+    "apples", "anvils", "bells", "boots", "bricks", "brooms", "candles", "carpets", "chairs", "clocks",
+    "coats", "corks", "crates", "desks", "doors", "drums", "fans", "fences", "flutes", "forks", "gloves",
+    "hammers", "hats", "helmets", "hoses", "jars", "kettles", "kites", "knives", "ladders", "lamps", "locks",
+    "maps", "masks", "mirrors", "nails", "needles", "oars", "ovens", "paddles", "pans", "pipes", "pumps",
+    "ropes", "saddles", "saws", "shovels", "stoves", "tables", "tents", "tiles", "wheels",
+];
+
+// The batches of RB-55 and CF-08, as ADR 142 has them.
+#[tokio::test(start_paused = true)]
+async fn a_question_has_twenty_notes_and_what_the_user_corrected_in_the_last_seven_days() {
+    let dream = DreamSettings {
+        leftovers: false,
+        judging: true,
+        infer_preferences: false,
+        ..DreamSettings::default()
+    };
+    let space = Space::with(&json!({"notes": [], "preferences": []}), dream);
+    space.say("Never use tabs in the code.").await;
+    space.clock.advance(Duration::from_hours(7 * 24 + 1));
+    for goods in GOODS {
+        space.clock.advance(Duration::from_mins(1));
+        space.say(&format!("Never send {goods} to the depot.")).await;
+    }
+    let learnt = space.rows().await;
+    assert_eq!(learnt.iter().filter(|row| row.signal.is_some()).count(), GOODS.len() + 1, "{learnt:?}");
+    for number in 0..21 {
+        space.clock.advance(Duration::from_mins(1));
+        space.remember(&format!("Shelf {number} of the depot holds crate {}.", number + 4_700)).await;
+    }
+    space.dream(DreamRun::Asked).await;
+    let asked = space.model.asked.lock().unwrap()[0].clone();
+    let has = |words: &str| asked.contains(words);
+    assert!(has("Shelf 19 of") && !has("Shelf 20 of"), "{asked}");
+    assert!(!has("tabs") && !has("apples") && !has("anvils"), "{asked}");
+    let told = asked.lines().filter(|line| line.contains("Never send")).count();
+    assert_eq!(told, 50, "{asked}");
+}

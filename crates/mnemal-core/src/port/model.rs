@@ -176,8 +176,9 @@ pub trait NoteJudge: Debug + Send + Sync + 'static {
     /// Names what asks and reads, and the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks about notes and messages of the user; both are numbered, no id is shown.
-    fn prompt(&self, notes: &[&Learning], messages: &[&str]) -> Prompt;
+    /// Asks about notes and messages of the user; both are numbered, no id is shown. The feedback, what the user praised and
+    /// corrected lately, shows what matters to him; nothing is asked about it.
+    fn prompt(&self, notes: &[&Learning], messages: &[&str], feedback: &[&str]) -> Prompt;
 
     /// Reads what the model thinks, at most one opinion of a note. What cannot be by its form (a note or a message that was not
     /// shown, words that the message does not say, a category that is none) is dropped.

@@ -3,21 +3,28 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId, EventKind,
-    EventStore, Filed, Learning, LearningFilter, LearningStore, LedgerLine, LedgerStore, Left, Level, Looked,
-    NoteJudge, Operation, Opinion, Pass, PromptHash, Proposal, Result, Slot, Within,
+    BackgroundPermit, Book, Clock, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId,
+    EventKind, EventStore, Filed, Learning, LearningFilter, LearningStatus, LearningStore, LedgerLine,
+    LedgerStore, Left, Level, Looked, NoteJudge, Operation, Opinion, Pass, PromptHash, Proposal, Result,
+    Slot, Timestamp, Within,
 };
 
 use crate::check::has_rules;
+use crate::dreamer::since;
 use crate::note::{is_open, maker};
 
 /// The name in the ledger.
 const NAME: &str = "judging";
 /// Most notes of the question, and most messages. Source: CF-08, GB 20 memories, nanobot v2 20 events.
 const AT_ONCE: usize = 20;
+/// Most of what the user praised and corrected, the newest. Source: RB-55, CF-08, `RockBot` 50 signals.
+const FEEDBACK: usize = 50;
+/// How long that is shown. Source: RB-55.
+const LATELY: Duration = Duration::from_hours(7 * 24);
 /// Words of the shortest message that is shown. Source: own choice; what is shorter thanks, agrees or greets.
 const SHORTEST: usize = 4;
 /// Events that are looked through at once. Source: own default.
@@ -33,7 +40,7 @@ const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero")
 /// Each note and each message is shown once, in the order of the log. What is answered is proposed: a note is filed anew or put
 /// away, words of the user are quoted; the text of a note stays. A message of which the rules read how the user wants things is not
 /// shown. Where three answers could not be used, the stretch counts as read; while the model does not answer, the next cycle asks
-/// about the same.
+/// about the same. What the user praised and corrected in the last seven days is shown beside it, and nothing is asked about it.
 #[derive(Clone, Debug)]
 pub struct Judging {
     /// The log.
@@ -42,6 +49,8 @@ pub struct Judging {
     pub learnings: Arc<dyn LearningStore>,
     /// How far it was read; without it a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
     /// Who is asked.
     pub consultant: Consultant,
     /// What asks and reads.
@@ -99,16 +108,30 @@ impl Judging {
         Ok(stretch)
     }
 
+    /// Returns what the user praised and corrected lately, oldest first.
+    async fn feedback(&self) -> Result<Vec<Learning>> {
+        let now = self.clock.now();
+        let mut rows = self.learnings.all(&LearningFilter::all()).await?;
+        rows.retain(|row| is_feedback(row, now));
+        rows.sort_by_key(|row| (row.created_at, row.id));
+        rows.drain(..rows.len().saturating_sub(FEEDBACK));
+        Ok(rows)
+    }
+
     async fn judged(&self, permit: &mut BackgroundPermit, stretch: &Stretch) -> Result<Vec<Proposal>> {
         let notes: Vec<&Learning> = stretch.notes.iter().collect();
         let said = |event: &Event| event.kept().map_or_else(String::new, |kept| kept.content.clone());
         let texts: Vec<String> = stretch.turns.iter().map(said).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let prompt = self.judge.prompt(&notes, &texts);
+        let feedback = self.feedback().await?;
+        let told: Vec<&str> = feedback.iter().map(|row| row.content.as_str()).collect();
+        let prompt = self.judge.prompt(&notes, &texts, &told);
         let hash = PromptHash::of(self.consultant.model.model(), &prompt);
         let shown = stretch.shown();
         let mut sources: BTreeSet<EventId> = shown.iter().copied().collect();
-        sources.extend(notes.iter().flat_map(|row| &row.sources).map(|source| source.event));
+        // With one of them the paid answer is forgotten.
+        let rows = notes.iter().copied().chain(&feedback);
+        sources.extend(rows.flat_map(|row| &row.sources).map(|source| source.event));
         let sources: Vec<EventId> = sources.into_iter().collect();
         let read = |completion: &_| self.judge.parse(&notes, &texts, completion);
         let opinions = self.consultant.ask(permit, &prompt, &sources, read).await?;
@@ -202,4 +225,12 @@ fn is_of_user(event: &Event) -> bool {
             matches!(kept.kind, EventKind::UserMessage)
                 && kept.content.split_whitespace().nth(SHORTEST - 1).is_some()
         })
+}
+
+/// Whether it is what the user said of how something was done, and not long ago.
+fn is_feedback(row: &Learning, now: Timestamp) -> bool {
+    row.signal.is_some()
+        && row.status == LearningStatus::Active
+        && row.level == Level::User
+        && since(row.created_at, now) <= LATELY
 }

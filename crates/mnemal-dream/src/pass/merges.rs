@@ -12,12 +12,13 @@ use mnemal_core::{
     LearningStore, LedgerStore, Left, Looked, Operation, Pass, PromptHash, Proposal, Result, Slot,
     Summarizer, Tag, Timestamp, TokenCount, unusable,
 };
-use mnemal_text::{estimate_tokens, jaccard, shingles, uncovered};
+use mnemal_text::{estimate_tokens, jaccard, shingles};
 
 use super::near::{denials, is_said_by_one};
 use crate::check::NEAR;
 use crate::note::{is_of_one, maker, open};
 use crate::settled::{Settled, Standing};
+use crate::wording::{Wording, Words};
 
 /// Most notes that are compared, the newest. Source: RB-55, up to 1,000 live memories.
 const MOST: usize = 1_000;
@@ -56,6 +57,8 @@ pub struct Merges {
     pub consultant: Consultant,
     /// What asks and reads.
     pub writer: Arc<dyn Summarizer>,
+    /// What must not be lost of a text.
+    pub wording: Wording,
 }
 
 /// A note with what it is compared by.
@@ -105,8 +108,8 @@ impl Merges {
     async fn merged(
         &self,
         permit: &mut BackgroundPermit,
-        one: &Learning,
-        other: &Learning,
+        (one, other): (&Learning, &Learning),
+        words: &Words,
     ) -> Result<Option<Merged>> {
         let (Some(first), Some(second)) = (maker(one), maker(other)) else { return Ok(None) };
         let parts = [one.content.as_str(), other.content.as_str()];
@@ -121,7 +124,7 @@ impl Merges {
             .consultant
             .ask(permit, &prompt, &sources, |completion| {
                 let text = self.writer.parse(None, &parts, budget, completion)?.replace('\n', " ");
-                let missing = uncovered(&text, &parts);
+                let missing = words.uncovered(&text, &[one, other]);
                 if missing.is_empty() {
                     return Ok(text);
                 }
@@ -154,11 +157,12 @@ impl Pass for Merges {
         let settled = Settled::read(&self.ledger, NAME).await?;
         let notes = open(&rows);
         let notes = self.compared(notes.get(notes.len().saturating_sub(MOST)..).unwrap_or_default()).await;
-        let pairs = pairs(&notes, &settled, self.clock.now());
+        let words = self.wording.of(&rows).await;
+        let pairs = pairs(&notes, &settled, self.clock.now(), &words);
         let waiting = pairs.len().saturating_sub(AT_ONCE) as u64;
         let mut looked = Looked { waiting, ..Looked::default() };
         for (one, other) in pairs.into_iter().take(AT_ONCE) {
-            match self.merged(permit, one, other).await {
+            match self.merged(permit, (one, other), &words).await {
                 Ok(Some(merged)) => {
                     looked.repaired += merged.repaired;
                     looked.proposals.push(merged.proposal);
@@ -182,12 +186,17 @@ impl Pass for Merges {
 
 /// Returns the pairs to ask about, each note in one of them: those that nobody was asked about, then those that are offered
 /// again, the longest overdue first.
-fn pairs<'r>(notes: &[Compared<'r>], settled: &Settled, now: Timestamp) -> Vec<(&'r Learning, &'r Learning)> {
+fn pairs<'r>(
+    notes: &[Compared<'r>],
+    settled: &Settled,
+    now: Timestamp,
+    words: &Words,
+) -> Vec<(&'r Learning, &'r Learning)> {
     let mut found = Vec::new();
     for (place, first) in notes.iter().enumerate() {
         for second in notes.iter().skip(place + 1) {
             let (one, other) = (first.row, second.row);
-            if !is_of_one(one, other) || !first.is_near(second) || !is_for_a_writer(one, other) {
+            if !is_of_one(one, other) || !first.is_near(second) || !is_for_a_writer(one, other, words) {
                 continue;
             }
             let names: Vec<EventId> = maker(one).into_iter().chain(maker(other)).collect();
@@ -211,7 +220,7 @@ fn pairs<'r>(notes: &[Compared<'r>], settled: &Settled, now: Timestamp) -> Vec<(
 }
 
 /// Whether two near notes say the same in parts, and neither says it all.
-fn is_for_a_writer(one: &Learning, other: &Learning) -> bool {
+fn is_for_a_writer(one: &Learning, other: &Learning, words: &Words) -> bool {
     let numbers = |row: &Learning| -> BTreeSet<String> {
         let words = row.content.split(|sign: char| !sign.is_alphanumeric());
         words.filter(|word| word.contains(char::is_numeric)).map(str::to_owned).collect()
@@ -219,7 +228,7 @@ fn is_for_a_writer(one: &Learning, other: &Learning) -> bool {
     let (some, others) = (numbers(one), numbers(other));
     (some.is_subset(&others) || others.is_subset(&some))
         && denials(&one.content) == denials(&other.content)
-        && !is_said_by_one(one, other)
+        && !is_said_by_one(one, other, words)
 }
 
 /// How the one is filed: as the older one, with all tags and the greater importance.

@@ -10,6 +10,7 @@ use mnemal_text::{Analyzer, Language, fold, jaccard, shingles, term_hash};
 use super::{can_stay, retire};
 use crate::check::{NEAR, stands_for};
 use crate::note::{is_of_one, maker, open};
+use crate::wording::{Wording, Words};
 
 /// Most notes that are compared, the newest. Source: RB-55, up to 1,000 live memories.
 const MOST: usize = 1_000;
@@ -25,12 +26,13 @@ const DENIALS: [&str; 10] =
 #[derive(Clone, Debug)]
 pub struct NearCopies {
     learnings: Arc<dyn LearningStore>,
+    wording: Wording,
 }
 
 impl NearCopies {
     /// Looks at these notes.
-    pub fn new(learnings: Arc<dyn LearningStore>) -> Self {
-        Self { learnings }
+    pub fn new(learnings: Arc<dyn LearningStore>, wording: Wording) -> Self {
+        Self { learnings, wording }
     }
 }
 
@@ -42,6 +44,7 @@ impl Pass for NearCopies {
 
     async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
         let rows = self.learnings.all(&LearningFilter::all()).await?;
+        let words = self.wording.of(&rows).await;
         let notes = open(&rows);
         let notes: Vec<(&Learning, Vec<u64>)> = notes
             .iter()
@@ -50,16 +53,16 @@ impl Pass for NearCopies {
             .collect();
         let mut looked = Looked::default();
         let mut gone: BTreeSet<EventId> = BTreeSet::new();
-        for (place, (one, words)) in notes.iter().enumerate() {
+        for (place, (one, terms)) in notes.iter().enumerate() {
             for (other, others) in notes.iter().skip(place + 1) {
-                if !is_of_one(one, other) || jaccard(words, others) < NEAR {
+                if !is_of_one(one, other) || jaccard(terms, others) < NEAR {
                     continue;
                 }
                 let (Some(a), Some(b)) = (maker(one), maker(other)) else { continue };
                 if gone.contains(&a) || gone.contains(&b) {
                     continue;
                 }
-                match pair(one, other) {
+                match pair(one, other, &words) {
                     Some(Goes::First) => {
                         gone.insert(a);
                         looked.proposals.push(retire(self.name(), a, b, "the other says all of it"));
@@ -82,12 +85,12 @@ enum Goes {
 }
 
 /// Whether two near notes are copies, or one of them says all that the other says.
-pub(super) fn is_said_by_one(one: &Learning, other: &Learning) -> bool {
-    one.content.split_whitespace().eq(other.content.split_whitespace()) || pair(one, other).is_some()
+pub(super) fn is_said_by_one(one: &Learning, other: &Learning, words: &Words) -> bool {
+    one.content.split_whitespace().eq(other.content.split_whitespace()) || pair(one, other, words).is_some()
 }
 
 /// Returns which of two near notes goes; the newer one where either could.
-fn pair(one: &Learning, other: &Learning) -> Option<Goes> {
+fn pair(one: &Learning, other: &Learning, words: &Words) -> Option<Goes> {
     let is_copy = one.content.split_whitespace().eq(other.content.split_whitespace());
     if is_copy || denials(&one.content) != denials(&other.content) {
         return None;
@@ -95,7 +98,7 @@ fn pair(one: &Learning, other: &Learning) -> Option<Goes> {
     let says = |stays: &Learning, away: &Learning| {
         can_stay(stays, away)
             && holds_in_order(&terms(&stays.content), &terms(&away.content))
-            && stands_for(&stays.content, &away.content)
+            && stands_for(stays, away, words)
     };
     if says(one, other) {
         return Some(Goes::Second);

@@ -69,24 +69,32 @@ const FORM: &str = "Answer with one JSON object and nothing else: {\"notes\": [{
     \"tags\": its tags, \"noise\": true or false}], \"preferences\": [{\"message\": its number, \"quote\": the words of the \
     message that say it, copied exactly}]}";
 
+/// What stands before what the user praised and corrected; where there is nothing the question is without it.
+const FEEDBACK: &str =
+    "What the user praised and corrected lately shows what matters to him; you are not asked about it:";
+
 impl NoteJudge for ModelJudge {
     fn producer(&self) -> Producer {
         self.instructions.producer.clone()
     }
 
-    fn prompt(&self, notes: &[&Learning], messages: &[&str]) -> Prompt {
+    fn prompt(&self, notes: &[&Learning], messages: &[&str], feedback: &[&str]) -> Prompt {
         let note = |row: &&Learning| {
             let tags: Vec<&str> = row.tags.iter().map(Tag::as_str).collect();
             format!("[{}; {}] {}", row.category, tags.join(", "), row.content)
         };
         let listed: Vec<String> = notes.iter().map(note).collect();
+        let told = match feedback {
+            [] => String::new(),
+            told => format!("\n\n{FEEDBACK}{}", numbered(told.iter().copied())),
+        };
         let each = u32::try_from(notes.len() + messages.len()).unwrap_or(u32::MAX);
         Prompt {
             purpose: self.instructions.purpose,
             producer: self.producer(),
             instructions: format!("{}\n\n{FORM}", self.instructions.text),
             material: format!(
-                "Notes:{}\n\nMessages:{}",
+                "Notes:{}\n\nMessages:{}{told}",
                 numbered(listed.iter().map(String::as_str)),
                 numbered(messages.iter().copied())
             ),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mnemal_core::{Error, Result};
+use mnemal_core::{Category, Error, GraphStore, Result, Slot};
+use mnemal_dream::Wording;
 use serde::{Deserialize, Serialize};
 
 /// What runs in the background.
@@ -22,6 +23,13 @@ pub struct DreamSettings {
     pub judging: bool,
     /// Whether the same question asks in which messages the user says how he wants things.
     pub infer_preferences: bool,
+    /// Words that a merge may leave out wherever they stand. A list with a blank word does nothing.
+    pub common_words: Vec<String>,
+    /// Words that no merge may leave out, whatever else is said of them. A list with a blank word does nothing.
+    pub specific_words: Vec<String>,
+    /// Categories of notes whose numbers a merge may leave out, with what is below them. A list with a name that no category has
+    /// does nothing.
+    pub disposable_numbers: Vec<String>,
 }
 
 /// When cycles run that nobody asked for.
@@ -57,6 +65,9 @@ impl Default for DreamSettings {
             leftovers: LEFTOVERS,
             judging: JUDGING,
             infer_preferences: INFER_PREFERENCES,
+            common_words: Vec::new(),
+            specific_words: Vec::new(),
+            disposable_numbers: Vec::new(),
         }
     }
 }
@@ -66,6 +77,19 @@ impl DreamSettings {
     pub(crate) fn limits(&self) -> mnemal_dream::DreamSettings {
         let interval = Duration::from_secs(u64::from(self.interval_mins) * 60);
         mnemal_dream::DreamSettings { interval, ..mnemal_dream::DreamSettings::default() }
+    }
+
+    /// Returns what a merge must not lose in a space with this graph.
+    pub(crate) fn wording(&self, graph: Slot<dyn GraphStore>) -> Wording {
+        let disposable: Result<Vec<Category>> =
+            self.disposable_numbers.iter().map(|name| Category::new(name.as_str())).collect();
+        Wording {
+            graph,
+            common: self.common_words.clone(),
+            specific: self.specific_words.clone(),
+            // The check is never off: what cannot be read changes nothing.
+            disposable: disposable.unwrap_or_default(),
+        }
     }
 
     pub(super) fn check(&self) -> Result<()> {

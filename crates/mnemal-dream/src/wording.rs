@@ -1,0 +1,82 @@
+//! What a space knows of words, for the check whether anything is lost.
+
+use std::sync::Arc;
+
+use mnemal_core::{Category, Entity, EntityFilter, GraphStore, Learning, Slot};
+use mnemal_text::Vocabulary;
+
+/// What a space adds to the check whether anything is lost.
+#[derive(Clone, Debug)]
+pub struct Wording {
+    /// Whose names are protected.
+    pub graph: Slot<dyn GraphStore>,
+    /// Words that are ordinary language wherever they stand.
+    pub common: Vec<String>,
+    /// Words that must not be lost, whatever else is said of them.
+    pub specific: Vec<String>,
+    /// Categories whose numbers may be lost, with what is below them.
+    pub disposable: Vec<Category>,
+}
+
+/// The same, with the words of the notes counted.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    vocabulary: Vocabulary,
+    disposable: Vec<Category>,
+}
+
+impl Wording {
+    /// Counts the words of the notes, and reads the names. Where the names cannot be read, no word of a script without case is
+    /// common, so that more is refused and nothing is lost.
+    pub(crate) async fn of(&self, rows: &[Learning]) -> Words {
+        let names = match &self.graph {
+            Slot::Filled(graph) => graph.entities(&EntityFilter::all()).await,
+            Slot::Empty => Ok(Vec::new()),
+        };
+        let vocabulary = match &names {
+            Ok(entities) => {
+                let texts = Vocabulary::of(rows.iter().map(|row| row.content.as_str()));
+                texts.with_names(entities.iter().flat_map(names_of))
+            }
+            Err(_) => Vocabulary::default(),
+        };
+        let vocabulary = vocabulary.with_common(&self.common).with_specific(&self.specific);
+        Words { vocabulary, disposable: self.disposable.clone() }
+    }
+}
+
+impl Words {
+    /// Returns what must not be lost of a text.
+    pub(crate) fn specifics(&self, text: &str) -> Vec<String> {
+        self.vocabulary.specifics(text)
+    }
+
+    /// Returns what a text lacks of notes for which it would stand.
+    pub(crate) fn uncovered(&self, text: &str, rows: &[&Learning]) -> Vec<String> {
+        let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+        let mut missing = self.vocabulary.uncovered(text, &sources);
+        let is_disposable =
+            |row: &&&Learning| self.disposable.iter().any(|category| row.category.is_within(category));
+        if !missing.iter().any(|one| is_number(one)) || !rows.iter().any(|row| is_disposable(&row)) {
+            return missing;
+        }
+        let kept = rows.iter().filter(|row| !is_disposable(row));
+        let kept: Vec<String> = kept.flat_map(|row| self.specifics(&row.content)).collect();
+        missing.retain(|one| !is_number(one) || kept.contains(one));
+        missing
+    }
+
+    /// Returns the numbers and dates of a text that no source has.
+    pub(crate) fn made_up(&self, text: &str, sources: &[&str]) -> Vec<String> {
+        self.vocabulary.made_up(text, sources)
+    }
+}
+
+fn names_of(entity: &Arc<Entity>) -> impl Iterator<Item = &str> {
+    entity.names.iter().map(|name| name.text.as_str())
+}
+
+/// Whether a specific is a number and nothing else.
+fn is_number(specific: &str) -> bool {
+    specific.contains(char::is_numeric) && !specific.contains(char::is_alphabetic)
+}

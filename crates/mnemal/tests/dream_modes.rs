@@ -1,0 +1,211 @@
+//! What the dream must never do, it does in no mode: switched off, by rule alone, and with a model that lies.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mnemal::{
+    BackgroundPermit, Book, Category, Completion, Deed, DreamCycle, DreamRun, DreamSchedule, Engine, Event,
+    EventFilter, EventId, EventKind, Filed, Importance, LanguageModel, Learning, LearningFilter,
+    LearningKind, LearningStatus, Looked, Memory, ModelId, Operation, OwnerId, Pass, Producer, Prompt,
+    Proposal, Result, Scope, Settings, SpaceId, TokenCount, Usage,
+};
+use mnemal_testkit::ManualClock;
+
+/// Shelves of which each has numbers of its own.
+const SHELVES: usize = 100;
+/// More events than a space of this test has.
+const EVENTS: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Off,
+    Rules,
+    Model,
+}
+
+/// A model that makes of any two notes a sentence in which nothing of them is left.
+#[derive(Debug)]
+struct Liar {
+    model: ModelId,
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl LanguageModel for Liar {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    async fn complete(&self, permit: &mut BackgroundPermit, _prompt: &Prompt) -> Result<Completion> {
+        permit.pay(TokenCount(100))?;
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let usage = Usage { sent: TokenCount(60), received: TokenCount(40) };
+        let text = "All of it is said elsewhere already.".to_owned();
+        Ok(Completion { text, model: self.model.clone(), usage })
+    }
+}
+
+/// Proposes the same in every cycle.
+#[derive(Debug)]
+struct Insists(Mutex<Vec<Proposal>>);
+
+#[async_trait]
+impl Pass for Insists {
+    fn name(&self) -> &'static str {
+        "insists"
+    }
+
+    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
+        Ok(Looked { proposals: self.0.lock().unwrap().clone(), ..Looked::default() })
+    }
+}
+
+struct Space {
+    memory: Memory,
+    clock: Arc<ManualClock>,
+    liar: Arc<Liar>,
+}
+
+impl Space {
+    fn new(mode: Mode) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let liar = Arc::new(Liar { model: ModelId::new("liar").unwrap(), asked: AtomicUsize::new(0) });
+        let mut settings = Settings::default();
+        if mode == Mode::Off {
+            settings.dream.schedule = DreamSchedule::Off;
+        }
+        let mut builder =
+            Engine::builder().with_clock(Arc::<ManualClock>::clone(&clock)).with_settings(settings);
+        if mode == Mode::Model {
+            builder = builder.with_language_model(Arc::<Liar>::clone(&liar));
+        }
+        let memory = builder.in_memory().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()));
+        Self { memory, clock, liar }
+    }
+
+    async fn note(&self, text: &str, importance: f32) -> EventId {
+        // What is stored faster is held back.
+        self.clock.advance(Duration::from_mins(1));
+        let note = self.memory.remember(text).importance(Importance::new(importance).unwrap());
+        note.await.unwrap().value.event
+    }
+
+    async fn rows(&self) -> Vec<Learning> {
+        self.memory.all_learnings(&LearningFilter::all()).await.unwrap()
+    }
+
+    async fn insisting(&self, proposals: &[Proposal]) -> DreamCycle {
+        self.clock.advance(Duration::from_mins(1));
+        let pass = Insists(Mutex::new(proposals.to_vec()));
+        let dreamer = self.memory.engine().dreamer(vec![Arc::new(pass)]).unwrap();
+        dreamer.cycle(DreamRun::Asked).await.unwrap()
+    }
+
+    async fn asked_for(&self) -> DreamCycle {
+        self.clock.advance(Duration::from_mins(1));
+        self.memory.engine().dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap()
+    }
+
+    async fn by_itself(&self) -> usize {
+        for _ in 0..4 {
+            self.clock.advance(Duration::from_hours(1));
+            let _tended = self.memory.engine().tend(&OwnerId::new("test").unwrap()).await.unwrap();
+        }
+        self.memory.engine().dream_book(Book::Cycle).await.unwrap().len()
+    }
+}
+
+fn proposal(deed: Deed, text: &str) -> Proposal {
+    let producer = Producer { id: "dream/insists".to_owned(), version: 1 };
+    let shown = deed.names();
+    let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+    Proposal { operation, text: text.to_owned() }
+}
+
+fn filed() -> Filed {
+    Filed { category: Category::new("depot").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
+}
+
+/// Proposals none of which may be carried out.
+fn bad(one: EventId, other: EventId, dear: EventId, unknown: EventId) -> Vec<Proposal> {
+    let merge = |notes: [EventId; 2], text: &str| {
+        proposal(Deed::Merge { notes: notes.to_vec(), filed: filed() }, text)
+    };
+    let raised = Deed::Infer { from: vec![one, other], kind: LearningKind::Preference, filed: filed() };
+    vec![
+        merge([one, other], "The shelves of the halls hold crates."),
+        merge([one, other], ""),
+        merge(
+            [one, other],
+            "Shelf 10 of hall 1010 holds crate 2010, shelf 11 of hall 1011 crate 2011 and 9999.",
+        ),
+        merge([one, unknown], "Shelf 10 of hall 1010 holds crate 2010."),
+        proposal(Deed::Retire { notes: vec![dear], into: None }, ""),
+        proposal(Deed::Retire { notes: vec![one], into: Some(other) }, ""),
+        proposal(raised, "The user wants crates on shelves of halls."),
+    ]
+}
+
+// proves: NX-04.4
+#[tokio::test(start_paused = true)]
+async fn the_safety_set_holds_in_every_mode() {
+    for mode in [Mode::Off, Mode::Rules, Mode::Model] {
+        let space = Space::new(mode);
+        let mut shelves = Vec::new();
+        for number in 0..SHELVES {
+            let text = format!("Shelf {number} of hall {} holds crate {}.", number + 1_000, number + 2_000);
+            shelves.push(space.note(&text, 0.5).await);
+        }
+        let dear = space.note("Never restart the pump at night.", 0.9).await;
+        for _ in 0..3 {
+            space.note("The lift is loud.", 0.5).await;
+        }
+        space.note("Bo paints the fence of the orchard with green paint", 0.5).await;
+        space.note("Bo paints the fence of the orchard with paint on Sunday", 0.5).await;
+        let before = space.rows().await;
+        let bad = bad(shelves[10], shelves[11], dear, EventId(12));
+
+        // Off: nothing happens by itself. Otherwise copies fold, and everything can be taken back.
+        let cycles = space.by_itself().await;
+        assert_eq!(cycles == 0, mode == Mode::Off, "{mode:?}");
+        assert!(mode != Mode::Off || space.rows().await == before);
+
+        for round in 0..4 {
+            for cycle in [space.insisting(&bad).await, space.asked_for().await] {
+                let refused = cycle.refused().filter(|judged| judged.pass == "insists").count();
+                assert!(refused == 0 || refused == bad.len(), "{mode:?} {round}: {cycle:?}");
+                assert_eq!(cycle.vanished, 0, "{mode:?} {round}");
+                assert!(cycle.archived <= 2, "a fiftieth of 106 at most: {cycle:?}");
+                assert!(cycle.model_calls <= 20 && cycle.tokens <= 60_000, "{mode:?} {round}");
+                assert_eq!(cycle.findings, [], "{mode:?} {round}");
+            }
+        }
+        assert_eq!(space.liar.asked.load(Ordering::Relaxed) > 0, mode == Mode::Model);
+
+        let after = space.rows().await;
+        for row in &before {
+            let now = after.iter().find(|other| other.id == row.id).unwrap();
+            assert_eq!(now.content, row.content, "{mode:?}: nothing is deleted or changed");
+            let is_copy = row.content == "The lift is loud.";
+            assert!(is_copy || now.status == LearningStatus::Active, "{mode:?}: {}", row.content);
+            assert_eq!(now.status == LearningStatus::Active, now.expired_at.is_none(), "{mode:?}");
+        }
+        let lifts = after.iter().filter(|row| row.content == "The lift is loud.");
+        assert_eq!(lifts.filter(|row| row.status == LearningStatus::Active).count(), 1, "{mode:?}");
+        assert!(!space.memory.engine().dream_book(Book::Refused).await.unwrap().is_empty(), "{mode:?}");
+
+        let log = space.memory.latest(&EventFilter::all(), EVENTS).await.unwrap();
+        let is_operation =
+            |event: &&Event| event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Operation(_)));
+        for operation in log.iter().filter(is_operation) {
+            let undo = space.memory.undoing(operation.id).await.unwrap();
+            assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+        }
+        assert_eq!(space.rows().await, before, "{mode:?}: the log takes every change back");
+    }
+}

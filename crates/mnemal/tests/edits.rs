@@ -1,0 +1,110 @@
+//! An edit of a memory is taken as a whole or not at all, whoever makes it.
+
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use mnemal::{
+    BackgroundPermit, Category, Decision, Deed, DreamRun, ErrorKind, EventId, Filed, ImportFormat,
+    ImportOptions, Importance, Learning, Looked, Memory, NoteKey, Operation, Pass, Producer, Proposal, Tag,
+};
+
+const SAID: &str = "The key word is marzipan.";
+
+fn key() -> NoteKey {
+    NoteKey::new("word").unwrap()
+}
+
+fn filed() -> Filed {
+    Filed { category: Category::new("spam").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
+}
+
+async fn held(memory: &Memory) -> Learning {
+    memory.learning("word").await.unwrap()
+}
+
+async fn head(memory: &Memory) -> u64 {
+    memory.stats().await.unwrap().head.count()
+}
+
+/// The user's own words under a key.
+async fn told() -> (Memory, EventId) {
+    let memory = Memory::in_memory().await.unwrap();
+    let call = memory.remember(SAID).key(key()).by_user().category(Category::new("doors").unwrap());
+    let event = call.tag(Tag::new("secret").unwrap()).await.unwrap().value.event;
+    (memory, event)
+}
+
+#[derive(Debug)]
+struct Proposes(Mutex<Vec<Proposal>>);
+
+#[async_trait]
+impl Pass for Proposes {
+    fn name(&self) -> &'static str {
+        "proposes"
+    }
+
+    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<Looked> {
+        let proposals = std::mem::take(&mut *self.0.lock().unwrap());
+        Ok(Looked { proposals, ..Looked::default() })
+    }
+}
+
+fn proposal(deed: Deed, text: &str) -> Proposal {
+    let producer = Producer { id: "dream/proposes".to_owned(), version: 1 };
+    let shown = deed.names();
+    let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+    Proposal { operation, text: text.to_owned() }
+}
+
+// proves: AD-39
+#[tokio::test]
+async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
+    let (memory, event) = told().await;
+    let (before, length) = (held(&memory).await, head(&memory).await);
+
+    // What has no text, or more than a note may have, is not stored, though the rest of it is right.
+    let tags = (0..65).map(|number| Tag::new(format!("tag-{number}")).unwrap());
+    let with_tags = tags.fold(memory.remember("The word is nougat."), mnemal::RememberCall::tag);
+    let endless = "nougat ".repeat(200_000);
+    for edit in [memory.remember(""), memory.remember(" \n"), memory.remember(endless), with_tags] {
+        let refused = edit.key(key()).by_user().category(Category::new("spam").unwrap()).await;
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!((head(&memory).await, held(&memory).await), (length, before.clone()));
+    }
+
+    // The agent does not touch the user's own words: not their text, not how they are filed, not whether they hold.
+    let edit = memory.remember("The word is nougat.").key(key()).category(Category::new("spam").unwrap());
+    let _kept = edit.importance(Importance::new(0.1).unwrap()).await.unwrap();
+    let _kept = memory.decide_by_agent(Decision::Archive { key: key() }).await.unwrap();
+    assert_eq!(held(&memory).await, before);
+
+    // Nor does what is read in from elsewhere.
+    let other = Memory::in_memory().await.unwrap();
+    let _kept = other.remember("The word is nougat.").key(key()).await.unwrap();
+    let mut log = Vec::new();
+    other.export(&mut log).await.unwrap();
+    let options = ImportOptions::new("export.jsonl", memory.engine().now());
+    let read = memory.import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
+    assert_eq!((read.value.taken.stored, held(&memory).await), (1, before.clone()));
+
+    // Nor the dream.
+    let free = memory.remember("The door of the depot is green.").await.unwrap().value.event;
+    let proposals = vec![
+        proposal(Deed::Refine { note: event, filed: filed() }, ""),
+        proposal(Deed::Retire { notes: vec![event], into: None }, ""),
+        proposal(
+            Deed::Merge { notes: vec![event, free], filed: filed() },
+            "The door of the depot is green, marzipan.",
+        ),
+    ];
+    let pass = Arc::new(Proposes(Mutex::new(proposals)));
+    let cycle = memory.engine().dreamer(vec![pass]).unwrap().cycle(DreamRun::Asked).await.unwrap();
+    assert_eq!((cycle.refused().count(), cycle.accepted().count()), (3, 0), "{cycle:?}");
+    assert_eq!(held(&memory).await, before);
+
+    // The user does.
+    let _kept = memory.remember("The word is nougat.").key(key()).by_user().await.unwrap();
+    assert_eq!(held(&memory).await.content, "The word is nougat.");
+}
