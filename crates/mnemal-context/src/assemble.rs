@@ -212,10 +212,9 @@ impl Assembler {
             _ => (*section, *claim),
         };
         let lines_claim: Vec<(Section, TokenCount)> = claims.iter().map(left).collect();
-        let packer = Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence)
-            .at_most(request.lines);
-        let packer = if request.query.is_some() { packer.asked() } else { packer };
-        let packed = packer.pack(&lines_claim);
+        let packed = Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence)
+            .suited(request)
+            .pack(&lines_claim);
         let fitted = fit(&sifted.candidates, packed, request.budget, &fence);
         let account = Account {
             request,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount};
+use mnemal_core::{BlockKind, ContextRequest, OmittedReason, Section, TokenCount};
 
 use crate::ContextSettings;
 use crate::block::{Bare, Fence, FrontAlone};
@@ -146,16 +146,11 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Says that something is asked: then what a section does not need of its claim is for what was found (NB-70), and not for the
-    /// other sections of its block.
-    pub(crate) fn asked(mut self) -> Self {
-        self.is_asked = true;
-        self
-    }
-
-    /// Sets the most lines of the volatile block.
-    pub(crate) fn at_most(mut self, lines: Option<usize>) -> Self {
-        self.lines_left = lines.unwrap_or(usize::MAX);
+    /// Keeps to the most lines that a host wants of the volatile block; where something is asked, what a section does not need of
+    /// its claim is for what was found (NB-70), and not for the other sections of its block.
+    pub(crate) fn suited(mut self, request: &ContextRequest) -> Self {
+        self.lines_left = request.lines.unwrap_or(usize::MAX);
+        self.is_asked = request.query.is_some();
         self
     }
 

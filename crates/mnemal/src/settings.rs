@@ -329,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    // proves: CF-14 (compression), RB-68
+    // proves: RB-68, CF-14 (compression)
     #[test]
     fn numbers_of_the_systems_before_are_the_defaults() {
         let settings = Settings::default();

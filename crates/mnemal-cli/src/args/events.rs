@@ -33,7 +33,7 @@ pub(crate) struct LogAdd {
     /// user, assistant, or observation for what a program noticed.
     #[arg(long, default_value = "user")]
     pub(crate) role: String,
-    /// A free field, NAME=VALUE; may be repeated. An observation of kind=task_created, `task_completed` or `task_failed` with a
+    /// A free field, NAME=VALUE; may be repeated. An observation of `kind=task_created`, `task_completed` or `task_failed` with a
     /// `task_id` opens or ends a task.
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) fields: Vec<(String, String)>,

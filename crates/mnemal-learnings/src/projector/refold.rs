@@ -22,7 +22,9 @@ impl LearningProjector {
         let stored = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
         let observed = stored.all().any(task::may_be_observed)
             || batch.iter().filter_map(Event::kept).any(task::is_step);
-        let events = self.replayed(observed, end).await?;
+        let mut roles = vec![Role::Decision, Role::Tool];
+        roles.extend(observed.then_some(Role::Document));
+        let events = self.replayed(roles, end).await?;
         let gone = taken_back(&events);
         let concerned = self.concerned(batch, end).await?;
         let mut fold = Fold::default();
@@ -48,11 +50,8 @@ impl LearningProjector {
         Ok(Folded { rows: Some(rows), delta, dead })
     }
 
-    /// Returns all decisions and results of tools up to a position, oldest first, and where tasks were `observed` what was observed
-    /// of them.
-    async fn replayed(&self, observed: bool, end: Cursor) -> Result<Vec<Event>> {
-        let mut roles = vec![Role::Decision, Role::Tool];
-        roles.extend(observed.then_some(Role::Document));
+    /// Returns all events of these roles up to a position, oldest first; of documents and observations those about tasks.
+    async fn replayed(&self, roles: Vec<Role>, end: Cursor) -> Result<Vec<Event>> {
         let filter = EventFilter { roles: Within::Only(roles), ..EventFilter::all() };
         // Documents are long, and nothing of them is folded.
         let is_folded =

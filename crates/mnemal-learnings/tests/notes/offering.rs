@@ -218,7 +218,7 @@ fn how_the_agents_own_calls_fared_is_offered_and_no_word_of_their_results() {
     assert_eq!(lines, ["`deploy` failed in 3 of 3 uses."]);
 }
 
-// proves: NB-67, BA-36 (tools), BA-38
+// proves: NB-67, BA-38, BA-36 (tools)
 #[test]
 fn warnings_of_tools_are_few_where_a_conversation_begins_and_the_tool_in_use_comes_first() {
     let mut space = Space::new();
