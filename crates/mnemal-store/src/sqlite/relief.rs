@@ -138,6 +138,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_writes_without_a_pause_has_a_log_that_begins_anew_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        let mut ready = Ready::open(&for_writes(store.path(), store.inner.options)).await.unwrap();
+        let mut relief = Relief::beside(beside_writes(store.path(), store.inner.options));
+        write(&mut ready, "create table scratch (text)").await;
+        write(&mut ready, "insert into scratch values (zeroblob(4096 * 1200))").await;
+        relief.look(&mut ready).await.unwrap();
+        let mut left = Vec::new();
+        while relief.running.is_some() {
+            while relief.running.as_ref().is_some_and(|running| !running.is_finished()) {
+                tokio::task::yield_now().await;
+            }
+            // More than the writer takes over at once, each time that another has just taken over everything.
+            write(&mut ready, "insert into scratch values (zeroblob(4096 * 100))").await;
+            left.push(ready.lacking().await.unwrap());
+            relief.look(&mut ready).await.unwrap();
+        }
+        assert!(left.iter().all(|pages| (100..128).contains(pages)), "{left:?}");
+        assert_eq!((left.len(), ready.lacking().await.unwrap()), (3, 0), "32 pages, then 64, then 128");
+        ready.close().await.unwrap();
+        store.close().await.unwrap();
+    }
+
+    #[tokio::test]
     async fn without_a_connection_of_its_own_the_writer_takes_over_all_of_it() {
         let (between, after) = check(|_| Relief::inline()).await;
         assert!(between > 0 && after == between, "what is short stays: {between} and {after}");
