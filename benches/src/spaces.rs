@@ -114,6 +114,24 @@ impl Spaces {
         Ok(facts)
     }
 
+    /// Makes all summaries of every space.
+    ///
+    /// # Errors
+    /// A summary that could not be made.
+    pub async fn make_summaries(&self) -> Result<()> {
+        for Space { memory, .. } in self.spaces.values() {
+            loop {
+                let gaps = memory.engine().refresh_summaries().await?;
+                match gaps.iter().find(|gap| !matches!(gap.cause, GapCause::Stale { .. })) {
+                    Some(gap) => bail!("summaries are missing: {gap:?}"),
+                    None if gaps.is_empty() => break,
+                    None => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the memory that a question is put to.
     ///
     /// # Errors

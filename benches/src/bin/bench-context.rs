@@ -49,6 +49,9 @@ struct Args {
     /// Say so many turns of each data set again, one after the other, and tell how much of each context a prompt cache keeps.
     #[arg(long, value_name = "TURNS")]
     replay: Option<usize>,
+    /// Make the summaries of everything first, so that all sections stand in contexts.
+    #[arg(long)]
+    summaries: bool,
     #[command(flatten)]
     embedder: EmbedderArgs,
     /// Print one JSON document.
@@ -108,6 +111,10 @@ async fn run(args: &Args) -> Result<()> {
         let with = Spaces::import(&data, Layout::Apart, &builder).await?;
         let facts = with.fold_graphs().await?;
         let without = Spaces::import(&data, Layout::Apart, &builder.without(Layer::Graph)).await?;
+        if args.summaries {
+            with.make_summaries().await?;
+            without.make_summaries().await?;
+        }
         let ranked = ranked(&data, &without).await?;
         let mut compared = Vec::new();
         for budget in &args.budget {

@@ -156,11 +156,6 @@ impl Candidate {
     pub(crate) fn is_learning(&self) -> bool {
         matches!(self.fragment.record, RecordRef::Learning(_))
     }
-
-    /// Whether nothing can be seen of it.
-    pub(crate) fn is_blank(&self) -> bool {
-        self.written.text.trim().is_empty()
-    }
 }
 
 /// Whether a fragment comes from another space than the one that was asked.

@@ -46,8 +46,8 @@ pub(crate) fn told(
     told
 }
 
-/// Returns the longest line that fits, if one entry does: that of all, or else found by halves, because an entry always counts more
-/// than the number of the others.
+/// Returns the longest line that fits, if one entry does: that of all, or else one that is guessed by the length of that, or found by
+/// halves, because an entry always counts more than the number of the others.
 fn line(
     heading: &str,
     items: &[String],
@@ -56,25 +56,34 @@ fn line(
     room: TokenCount,
 ) -> Option<(String, TokenCount)> {
     let line = |count: usize| {
-        let shown = items.get(..count)?.join("; ");
+        let shown = items.get(..count).unwrap_or(items).join("; ");
         let more = match items.len() - count {
             0 => String::new(),
             more => format!("; {more} {}", Message::More.words(settings.format.wording())),
         };
         let line = format!("{heading}: {shown}{more}\n");
         let tokens = counter.count(&line);
-        (tokens <= room).then_some((line, tokens))
+        (line, tokens)
     };
-    let whole = line(items.len()).filter(|_| !items.is_empty());
-    if whole.is_some() {
-        return whole;
+    let (mut fits, mut over) = (0, items.len());
+    if over == 0 {
+        return None;
     }
-    let (mut best, mut fits, mut over) = (None, 0, items.len());
+    let whole = line(over);
+    if whole.1 <= room {
+        return Some(whole);
+    }
+    // Entries are of about one length: the guess is mostly right, and the next one shows it.
+    let guess = over * room.0 as usize / whole.1.0.max(1) as usize;
+    let mut guesses = [guess, guess + 1].into_iter();
+    let mut best = None;
     while fits + 1 < over {
-        let middle = usize::midpoint(fits, over);
-        match line(middle) {
-            Some(found) => (best, fits) = (Some(found), middle),
-            None => over = middle,
+        let middle = guesses.next().unwrap_or(usize::midpoint(fits, over)).clamp(fits + 1, over - 1);
+        let found = line(middle);
+        if found.1 <= room {
+            (best, fits) = (Some(found), middle);
+        } else {
+            over = middle;
         }
     }
     best

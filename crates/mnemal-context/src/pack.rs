@@ -11,7 +11,7 @@ use crate::ContextSettings;
 use crate::block::{Bare, Fence, FrontAlone};
 use crate::candidate::{Candidate, block_of};
 use crate::message::Message;
-use crate::share::LEAST;
+use crate::share::{LEAST, part};
 
 /// Sections that receive what nobody claimed, in order. Source: NB-70; the sections of the other blocks are left out,
 /// because their bytes must not depend on how much is recalled (NX-06.2). What is open stands before what was said last.
@@ -114,8 +114,8 @@ impl<'a> Packer<'a> {
         settings: &'a ContextSettings,
         fence: &'a Fence<'a>,
     ) -> Self {
-        let external_left = of(budget.0, settings.low_trust_share);
-        let secondary_left = of(budget.0, settings.secondary_share);
+        let external_left = part(budget.0, settings.low_trust_share);
+        let secondary_left = part(budget.0, settings.secondary_share);
         let external_cost = fence.external_cost().0;
         let mut fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
             .map(|kind| (kind, fence.cost(kind).0));
@@ -212,7 +212,7 @@ impl<'a> Packer<'a> {
     /// Takes lines of one kind, best first, within their share of what is left.
     fn fill_short(&mut self, heading: Message, share: f32, is_of: fn(&Candidate) -> bool) {
         let cost = self.fence.cost_over(heading).0;
-        let mut room = of(self.left, share).saturating_sub(cost);
+        let mut room = part(self.left, share).saturating_sub(cost);
         let before = self.taken.places.len();
         for place in self.places(Section::Recall) {
             let is_of = self.candidates.get(place).is_some_and(is_of);
@@ -341,9 +341,4 @@ impl<'a> Packer<'a> {
             OmittedReason::SectionFull
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32 is one")]
-fn of(whole: u32, share: f32) -> u32 {
-    (f64::from(whole) * f64::from(share.clamp(0.0, 1.0))) as u32
 }

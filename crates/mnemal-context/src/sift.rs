@@ -71,7 +71,7 @@ impl Sieve<'_> {
             let candidate = Candidate::new(fragment, written, offered);
             let refusal = if candidate.written.holds(self.nonce) {
                 Some(OmittedReason::Quarantined)
-            } else if candidate.is_blank() {
+            } else if candidate.written.is_blank {
                 Some(OmittedReason::BelowFloor)
             } else if seen.contains(&candidate.written.hash) {
                 Some(OmittedReason::AlreadyInjected)

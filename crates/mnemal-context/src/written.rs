@@ -56,6 +56,8 @@ pub(crate) struct Line {
     pub(crate) parts: Option<TokenParts>,
     /// What is compared to find another line that says the same.
     pub(crate) gist: Gist,
+    /// Whether nothing can be seen of it.
+    pub(crate) is_blank: bool,
     /// Longest run of hexadecimal digits in the line or the text before it was cut.
     longest_hex: usize,
     /// The text before it was cut, if it was.
@@ -131,7 +133,8 @@ impl Line {
         let longest_hex = longest_hex(&line).max(longest_hex(whole.as_deref().unwrap_or(&text)));
         let (tokens, parts) = cost(&line, counter);
         let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
-        Self { hash, text, rendered: line.into(), tokens, parts, gist, longest_hex, whole }
+        let is_blank = text.trim().is_empty();
+        Self { hash, is_blank, text, rendered: line.into(), tokens, parts, gist, longest_hex, whole }
     }
 
     /// Whether the line, or the text before it was cut, holds the nonce of a conversation's markers.

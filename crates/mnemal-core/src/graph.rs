@@ -424,6 +424,11 @@ impl Fact {
         }
     }
 
+    /// Whether somebody other than the agent or memory itself says so: its strength is above 0.
+    pub fn is_said(&self) -> bool {
+        self.supports.iter().any(Support::counts)
+    }
+
     /// Returns where it stands among others when not all are read: 0 for what is over or rejected, else 1, and 1 more for each
     /// event that [`strength`](Self::strength) counts, up to 7, from which on nothing is stronger.
     pub fn rank(&self) -> u8 {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Basis, Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Label, Layer, Learning,
-    LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, NoteKey, RecordRef, Result, Score,
-    ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
+    Basis, Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Injected, Label, Layer,
+    Learning, LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, NoteKey, RecordRef,
+    Result, Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
 };
 
 use crate::base;
@@ -26,6 +26,11 @@ const OFFERED: usize = 200;
 /// Fewest tokens of a line with level, day and id, so that more notes than this fills could not stand in the whole context.
 /// Source: the shortest of such lines in 800 stored receipts of `bench latency --life` had 40.
 const LINE_TOKENS: u32 = 32;
+/// Most tokens that preferences take of a context of 4,000, where they have the room of their whole part to themselves; of a smaller
+/// one they may take all, of a larger one as much in proportion. Source: NB-58, shares of 200, 300 and 500 tokens.
+const PREFERENCE_TOKENS: u32 = 1_000;
+/// The part of a larger context that this is, one in so many.
+const PREFERENCES_ONE_IN: u32 = 4;
 /// How sure a warning of a tool must be where a conversation begins, 0 to 1. Source: BA-38.
 const WARNED: f32 = 0.6;
 /// Most lines about tools, that of the tool in question first. Source: BA-36, BA-38.
@@ -120,7 +125,9 @@ impl NotesSource {
             Some((standing.seen_by(request, note), note))
         };
         let most = OFFERED.min(lines_of(request.budget, LINE_TOKENS));
-        let mut in_order = BestFirst { most, section: None, taken: 0 };
+        let preferences = most.min(preferences_of(request));
+        let most_of = |section| if section == Section::Preferences { preferences } else { most };
+        let mut in_order = BestFirst { most: most_of, section: None, taken: 0 };
         let mut placed: Vec<Placed<'_>> = Vec::new();
         let wanted = standings
             .all
@@ -140,9 +147,10 @@ impl NotesSource {
         let best_first = |(a, _): &&Placed<'_>, (b, _): &&Placed<'_>| a.cmp_in_section(b);
         let mut fragments: Vec<Fragment> = Vec::new();
         for of_section in placed.chunk_by(|(a, _), (b, _)| a.section == b.section) {
-            let is_unasked = of_section.first().is_some_and(|(one, _)| one.section == Section::Knowledge);
+            let Some((Standing { section, .. }, _)) = of_section.first() else { continue };
             let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
-            best(&mut chosen, if is_unasked { UNASKED } else { most }, best_first);
+            let most = if *section == Section::Knowledge { UNASKED } else { most_of(*section) };
+            best(&mut chosen, most, best_first);
             let (mut tools, mut tasks) = (0, 0);
             chosen.retain(|(standing, _)| {
                 tools += usize::from(standing.is_of_a_tool);
@@ -238,14 +246,13 @@ impl Standings {
 }
 
 /// Leaves out what cannot be among the best of its section, where rows come by section, the best first.
-#[derive(Debug)]
-struct BestFirst {
-    most: usize,
+struct BestFirst<F> {
+    most: F,
     section: Option<Section>,
     taken: usize,
 }
 
-impl BestFirst {
+impl<F: Fn(Section) -> usize> BestFirst<F> {
     fn may_be_offered(&mut self, standing: &Standing) -> bool {
         if standing.is_moved {
             return true;
@@ -254,7 +261,7 @@ impl BestFirst {
             (self.section, self.taken) = (Some(standing.section), 0);
         }
         self.taken += 1;
-        self.taken <= self.most
+        self.taken <= (self.most)(standing.section)
     }
 }
 
@@ -309,6 +316,13 @@ pub(crate) fn best<T>(all: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> O
 /// Returns how many lines of so many tokens a budget holds, at least one.
 pub(crate) fn lines_of(budget: TokenCount, line: u32) -> usize {
     (budget.0 / line).max(1) as usize
+}
+
+/// Returns how many preferences may stand in a context; a conversation that is not told again what it was shown has the next ones.
+fn preferences_of(request: &ContextRequest) -> usize {
+    let all = request.injected == Injected::Skip || request.asks_for(Section::Insights);
+    let room = request.budget.0.min(PREFERENCE_TOKENS.max(request.budget.0 / PREFERENCES_ONE_IN));
+    if all { usize::MAX } else { lines_of(TokenCount(room), LINE_TOKENS) }
 }
 
 /// Whether a conversation begins whose host has room for what nobody asked for.

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use multiversion::multiversion;
+
 use mnemal_text::{Analyzer, Language, idf, term_hash};
 
 /// Weight of nearness of vectors against [`WORDS`]. Source: measured on the development half of `PrefEval` (ADR 49).
@@ -103,7 +105,9 @@ impl Topics {
     pub(crate) fn near(&self, request: &Topic, common: Option<&[f32]>) -> Vec<Near> {
         let mut near = vec![Near { cosine: None, words: NOTHING }; self.has_vector.len()];
         if let Some(vector) = request.vector.as_deref() {
-            let cosines = self.products(&without_direction(vector, common));
+            let mut asked = without_direction(vector, common);
+            asked.resize(self.dimensions, 0.0);
+            let cosines = products(&self.apart, &asked);
             for ((one, cosine), has_vector) in near.iter_mut().zip(cosines).zip(&self.has_vector) {
                 one.cosine = has_vector.then_some(cosine);
             }
@@ -131,21 +135,23 @@ impl Topics {
         }
         near
     }
+}
 
-    /// Returns the product of each vector with another, summed from its first value to its last.
-    fn products(&self, other: &[f32]) -> Vec<f32> {
-        let mut products = Vec::with_capacity(self.has_vector.len().next_multiple_of(LANES));
-        for block in self.apart.chunks_exact((self.dimensions * LANES).max(1)) {
-            let mut sums = [NOTHING; LANES];
-            for (values, factor) in block.chunks_exact(LANES).zip(other) {
-                for (sum, value) in sums.iter_mut().zip(values) {
-                    *sum += factor * value;
-                }
+/// Returns the product of each vector with another, summed from its first value to its last; `apart` has [`LANES`] vectors side by
+/// side, each of so many values as the other one.
+#[multiversion(targets("x86_64+avx2"))]
+fn products(apart: &[f32], other: &[f32]) -> Vec<f32> {
+    let mut products = Vec::with_capacity(apart.len() / other.len().max(1));
+    for block in apart.chunks_exact((other.len() * LANES).max(1)) {
+        let mut sums = [NOTHING; LANES];
+        for (values, factor) in block.chunks_exact(LANES).zip(other) {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += factor * value;
             }
-            products.extend(sums);
         }
-        products
+        products.extend(sums);
     }
+    products
 }
 
 /// The sum of nothing, as the standard library has it.

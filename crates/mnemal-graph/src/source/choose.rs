@@ -112,7 +112,7 @@ pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
         FactStatus::Superseded => asked.looks_back || fact.invalid_at.is_some(),
         _ => false,
     };
-    stands && fact.strength() > 0.0
+    stands && fact.is_said()
 }
 
 /// A fact that may be chosen.
