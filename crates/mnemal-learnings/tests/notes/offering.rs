@@ -135,6 +135,32 @@ fn what_only_matters_is_offered_at_the_start_of_a_conversation_the_best_five() {
 }
 
 #[test]
+fn as_many_preferences_are_offered_as_can_stand_and_all_where_those_that_were_shown_leave_room() {
+    let mut space = Space::new();
+    for number in 0..130 {
+        let text = format!("preference {number}");
+        store(
+            &mut space,
+            (LearningKind::Preference, "user-preferences/tone", 0.5, &text, Origin::UserDirect),
+        );
+    }
+    store(&mut space, (LearningKind::Note, "identity/name", 0.1, "Ana", Origin::UserDirect));
+    space.catch_up(200);
+    let offered = |budget, injected| {
+        let budget = TokenCount(budget);
+        let asked = ContextRequest { budget, injected, ..request(Within::All, at(200)) };
+        let offered = now(NotesSource::new(space.store.clone()).fragments(&asked)).unwrap().value;
+        let preferences = offered.iter().filter(|one| one.section == Section::Preferences).count();
+        (preferences, offered.len() - preferences)
+    };
+    // A line has 32 tokens at least; of 4,000 tokens 1,000 are those of its part, of fewer all may be, of more a quarter.
+    for (budget, most) in [(20, 1), (320, 10), (1_000, 31), (4_000, 31), (8_000, 62), (160_000, 130)] {
+        assert_eq!(offered(budget, Injected::Repeat), (most, 1), "{budget}");
+    }
+    assert_eq!(offered(4_000, Injected::Skip), (125, 1));
+}
+
+#[test]
 fn a_fragment_carries_its_source_standing_and_score() {
     let space = filled();
     let made = offered(&space, Within::Only(vec![Section::Preferences]), at(60)).remove(0);
