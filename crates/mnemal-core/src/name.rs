@@ -159,9 +159,8 @@ fn check_path(what: &str, text: &str) -> Result<()> {
 
 /// Checks that a path has 1 to 8 segments of 1 to 128 bytes between its slashes. Source: RB-33.
 pub(crate) fn check_segments(what: &str, path: &str) -> Result<()> {
-    let segments: Vec<&str> = path.split('/').collect();
-    let bad = |segment: &&str| segment.is_empty() || segment.len() > 128 || matches!(*segment, "." | "..");
-    if segments.len() > 8 || segments.iter().any(bad) {
+    let bad = |segment: &str| segment.is_empty() || segment.len() > 128 || matches!(segment, "." | "..");
+    if path.split('/').count() > 8 || path.split('/').any(bad) {
         return Err(Error::invalid(format!(
             "{what} must have 1 to 8 segments of 1 to 128 bytes, none of them `.` or `..`"
         )));

@@ -135,7 +135,8 @@ impl fmt::Display for KeyPrefix {
 
 /// Returns a path in its composed form, if it is one.
 fn checked(path: &str) -> Result<String> {
-    let path: String = path.nfc().collect();
+    // What has no accents is composed already.
+    let path = if path.is_ascii() { path.to_owned() } else { path.nfc().collect() };
     check_segments("a key", &path)?;
     if path.chars().any(is_deceptive) || is_encoded(&path) {
         return Err(Error::invalid(
