@@ -15,7 +15,6 @@ use crate::claims::hints::{Hints, TimeSpan};
 use crate::clause::Reading;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
 use crate::gates::Gates;
-use crate::gates::pack::may_be_jest;
 use crate::language::{Pack, language};
 use crate::names::mentions;
 use crate::word::Word;
@@ -140,7 +139,8 @@ impl RuleExtractor {
         let Some(((event, earlier), first)) = own.zip(sentences(&said.content).first().copied()) else {
             return Vec::new();
         };
-        if !may_be_jest(first.of(&said.content)) || not_eligible(event, earlier).is_some() {
+        let may_be_jest = |pack: &Pack| pack.gates().may_be_jest(first.of(&said.content));
+        if !Pack::all().iter().any(may_be_jest) || not_eligible(event, earlier).is_some() {
             return Vec::new();
         }
         // Two words show no language; those that are taken back do.
@@ -263,7 +263,7 @@ fn is_copied(text: &str) -> bool {
 /// A line of code, a log, a table, a difference or a quotation.
 fn looks_copied(line: &str) -> bool {
     let line = line.trim();
-    let signs = line.bytes().filter(is_sign_of_code).count();
+    let signs = line.bytes().filter(|byte| is_sign_of_code(*byte)).count();
     line.starts_with('>')
         || line.starts_with("$ ")
         || line.starts_with("+++")
@@ -277,7 +277,7 @@ fn looks_copied(line: &str) -> bool {
             && line.get(4..5) == Some("-")
 }
 
-fn is_sign_of_code(byte: &u8) -> bool {
+fn is_sign_of_code(byte: u8) -> bool {
     matches!(
         byte,
         b'{' | b'}'

@@ -33,7 +33,7 @@ impl Forms {
         let Some(section) = section else { return Ok(Self::default()) };
         let list =
             |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
-        let mut whole = HashMap::default();
+        let mut whole: HashMap<Box<str>, Vec<Box<str>>, Quick> = HashMap::default();
         for line in section.lines("forms")? {
             let (form, of) = line.split_once('=').unwrap_or((line, line));
             whole.insert(form.trim().into(), of.split_whitespace().map(Into::into).collect());
@@ -41,7 +41,7 @@ impl Forms {
         Ok(Self {
             prefixes: list("prefixes")?,
             suffixes: list("suffixes")?,
-            begins: whole.keys().map(|form: &Box<str>| start(form)).collect(),
+            begins: whole.keys().map(|form| start(form)).collect(),
             whole,
             is_plain: section.flag("plain")?,
             accented: section.lines("accented")?.into_iter().map(Into::into).collect(),

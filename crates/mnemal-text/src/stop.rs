@@ -37,7 +37,7 @@ pub(crate) fn is_listed(language: Language, word: &str) -> bool {
 
 /// Returns which of [`LISTED`] have a word, which is in lower case already: a bit for each, by its place.
 pub(crate) fn listing(word: &str) -> u8 {
-    static SHORT: LazyLock<Vec<(u64, u8)>> = LazyLock::new(|| listings(|word| packed(word)));
+    static SHORT: LazyLock<Vec<(u64, u8)>> = LazyLock::new(|| listings(packed));
     static LONG: LazyLock<Vec<(&'static str, u8)>> =
         LazyLock::new(|| listings(|word| packed(word).is_none().then_some(word)));
     match packed(word) {

@@ -15,6 +15,9 @@ use crate::hash::Quick;
 use crate::phrase::Phrases;
 use crate::section::Section;
 
+/// The place of each class by its name.
+type Places = HashMap<Box<str>, usize, Quick>;
+
 /// The rules of one language.
 #[derive(Debug)]
 pub(crate) struct Rules {
@@ -34,8 +37,7 @@ pub(crate) struct Rules {
     /// What was measured of the rules.
     pub(crate) measured: Measured,
     classes: Vec<Class>,
-    /// The place of each class by its name.
-    places: HashMap<Box<str>, usize, Quick>,
+    places: Places,
     lists: HashMap<Box<str>, Words, Quick>,
 }
 
@@ -140,8 +142,8 @@ impl Rules {
 }
 
 /// Reads the classes, and where each stands.
-fn classes(section: Option<Section<'_>>) -> Result<(HashMap<Box<str>, usize, Quick>, Vec<Class>)> {
-    let (mut places, mut classes) = (HashMap::default(), Vec::new());
+fn classes(section: Option<Section<'_>>) -> Result<(Places, Vec<Class>)> {
+    let (mut places, mut classes) = (Places::default(), Vec::new());
     for name in section.iter().flat_map(|section| section.keys()) {
         let class = section.map(|section| section.section(name)).transpose()?.flatten();
         let endings = class.map(|class| class.lines("endings")).transpose()?.unwrap_or_default();

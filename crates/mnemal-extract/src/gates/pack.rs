@@ -246,11 +246,14 @@ impl GatePack {
 
     /// Says whether a short sentence says that what was said before was a joke, and neither asks nor denies it.
     pub(crate) fn is_jest(&self, sentence: &str) -> bool {
-        if !may_be_jest(sentence) {
-            return false;
-        }
-        let reading = Reading::new(sentence, self);
-        self.jests.stand_in(&reading.words) && !reading.gates().intersects(Gates::QUESTION | Gates::NEGATION)
+        self.may_be_jest(sentence)
+            && !Reading::new(sentence, self).gates().intersects(Gates::QUESTION | Gates::NEGATION)
+    }
+
+    /// Says whether a sentence is short and has the words of [`is_jest`](Self::is_jest).
+    pub(crate) fn may_be_jest(&self, sentence: &str) -> bool {
+        let is_short = sentence.split_whitespace().nth(LONGEST_JEST).is_none();
+        is_short && self.jests.stand_in(&self.forms.words(sentence))
     }
 
     /// Says whether words begin a game or a story that goes on behind them.
@@ -307,11 +310,6 @@ impl ImperativeWords {
             lets: phrases(section, "lets")?,
         })
     }
-}
-
-/// Says whether a sentence is short enough for [`GatePack::is_jest`].
-pub(crate) fn may_be_jest(sentence: &str) -> bool {
-    sentence.split_whitespace().nth(LONGEST_JEST).is_none()
 }
 
 /// Reads a list of single words under a key.
