@@ -135,7 +135,7 @@ impl<'d> Claims<'d> {
                 return;
             }
             let mut is_found = false;
-            for (number, place) in rules.behind_subject.at(&word.lower, rules) {
+            for (number, place) in rules.behind_subject.at(reading, at, rules) {
                 let Some(rule) = rules.all.get(number) else { continue };
                 if subject.how == How::Unsaid && !rule.is_bare || is_found && !rule.is_beside {
                     continue;
@@ -160,7 +160,7 @@ impl<'d> Claims<'d> {
             if rules.subjects.is_anothers(reading, subject, at) {
                 return;
             }
-            let passes = rules.subjects.skip.contains(&*word.lower) || sentence.is_time(at);
+            let passes = rules.subjects.skip.holds(word) || sentence.is_time(at);
             let most = if subject.words.is_empty() { Break::None } else { Break::Comma };
             if !passes || reading.break_at(at + 1) > most {
                 return;
@@ -172,12 +172,11 @@ impl<'d> Claims<'d> {
     /// Looks for the shapes that stand at a word.
     fn shapes(&mut self, sentence: &Sentence<'_, '_>, at: usize, taken: &mut [bool]) {
         let (reading, rules) = (sentence.reading, sentence.rules);
-        let Some(word) = reading.words.get(at) else { return };
-        let mut places = rules.anywhere.at(&word.lower, rules);
-        if sentence.opens(at) {
-            places.extend(&rules.anywhere.opening);
-            places.sort_unstable();
-        }
+        let places = if sentence.opens(at) {
+            rules.anywhere.at_opening(reading, at, rules)
+        } else {
+            rules.anywhere.at(reading, at, rules)
+        };
         for (number, place) in places {
             let Some((rule, pattern)) =
                 rules.all.get(number).and_then(|rule| Some((rule, rule.shapes.get(place)?)))

@@ -6,6 +6,7 @@ use crate::gates::Gates;
 use crate::gates::pack::{GatePack, Words};
 use crate::gates::scope::{Mark, marks};
 use crate::phrase::Phrases;
+use crate::sieve::Sieve;
 use crate::word::Word;
 
 /// What stands before a word; the greater parts more.
@@ -39,6 +40,8 @@ pub(crate) struct Reading<'t> {
     pub(crate) breaks: Vec<Break>,
     /// The cues of gates, with their scopes.
     pub(crate) marks: Vec<Mark>,
+    /// The words from each one on, in a sieve.
+    ahead: Vec<Sieve>,
     /// Which words join clauses.
     joins: Vec<bool>,
     /// Places where a reason begins, which holds inside a question or an order too.
@@ -48,11 +51,16 @@ pub(crate) struct Reading<'t> {
 impl<'t> Reading<'t> {
     /// Reads a sentence.
     pub(crate) fn new(text: &'t str, pack: &GatePack) -> Self {
-        let words = pack.forms.words(text);
+        Self::of_words(text, pack.forms.words(text), pack)
+    }
+
+    /// Reads a sentence whose words are known, as the forms of the pack give them.
+    pub(crate) fn of_words(text: &'t str, words: Vec<Word<'t>>, pack: &GatePack) -> Self {
         let breaks = breaks(text, &words, pack);
         let reasons = reasons(&words, pack);
-        let joins = words.iter().map(|word| pack.connectors.contains(word.lower.as_ref())).collect();
-        let mut reading = Self { text, words, breaks, marks: Vec::new(), joins, reasons };
+        let joins = words.iter().map(|word| pack.connectors.holds(word)).collect();
+        let ahead = ahead(&words);
+        let mut reading = Self { text, words, breaks, marks: Vec::new(), ahead, joins, reasons };
         reading.marks = marks(&reading, pack);
         reading
     }
@@ -74,6 +82,11 @@ impl<'t> Reading<'t> {
         })
     }
 
+    /// Returns a sieve that lets the words from one on through.
+    pub(crate) fn ahead(&self, at: usize) -> Sieve {
+        self.ahead.get(at).copied().unwrap_or_default()
+    }
+
     /// Returns a word in small letters; nothing behind the last.
     pub(crate) fn lower(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| &word.lower)
@@ -81,7 +94,7 @@ impl<'t> Reading<'t> {
 
     /// Says whether a list holds a word.
     pub(crate) fn has(&self, at: usize, of: &Words) -> bool {
-        self.words.get(at).is_some_and(|word| of.contains(&*word.lower))
+        self.words.get(at).is_some_and(|word| of.holds(word))
     }
 
     /// Returns the signs and spaces between a word and the one before it, or the start.
@@ -204,6 +217,16 @@ impl<'t> Reading<'t> {
     }
 }
 
+fn ahead(words: &[Word<'_>]) -> Vec<Sieve> {
+    let mut ahead = vec![Sieve::default(); words.len()];
+    let mut behind = Sieve::default();
+    for (place, word) in ahead.iter_mut().zip(words).rev() {
+        behind = behind.with(word.sieve());
+        *place = behind;
+    }
+    ahead
+}
+
 fn breaks(text: &str, words: &[Word<'_>], pack: &GatePack) -> Vec<Break> {
     let mut before = 0;
     let mut breaks = Vec::with_capacity(words.len());
@@ -216,29 +239,21 @@ fn breaks(text: &str, words: &[Word<'_>], pack: &GatePack) -> Vec<Break> {
 }
 
 fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: &GatePack) -> Break {
-    let is_joint =
-        between.len() == 1 && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
+    let is_plain = between == " ";
+    let is_joint = !is_plain
+        && between.len() == 1
+        && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
     // What ends no sentence before a capital stands behind a short form: "St. Vincent", "J. Smith".
     let is_short_form = between == ". " && words.get(at).is_some_and(|word| word.is_capitalised(text));
     if is_joint || is_short_form {
         return Break::None;
     }
-    let is_comma = between.contains([',', '，', '、']) || matches!(between, " / " | " + ");
-    let is_strong = between.contains([
-        '.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）',
-        '。', '！', '？',
-    ]) || between.contains(" -")
-        || between.contains("- ")
-        || between
-            .chars()
-            .any(|c| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '，' | '、' | '“' | '”'));
+    let is_comma = !is_plain && (between.contains([',', '，', '、']) || matches!(between, " / " | " + "));
+    let is_strong = !is_plain && is_strong(between);
     let stands = |phrases: &Phrases<()>| phrases.stand_at(words, at);
-    let begins_anew = || {
-        words
-            .get(at)
-            .is_some_and(|word| pack.subjects.contains(word.lower.as_ref()) || word.is_capitalised(text))
-    };
-    if between.contains(';') && begins_anew() && !stands(&pack.terminators) {
+    let begins_anew =
+        || words.get(at).is_some_and(|word| pack.subjects.holds(word) || word.is_capitalised(text));
+    if !is_plain && between.contains(';') && begins_anew() && !stands(&pack.terminators) {
         return Break::Halt;
     }
     if stands(&pack.terminators) || (is_comma || is_strong) && stands(&pack.asides) {
@@ -247,7 +262,7 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
     if is_strong {
         return Break::Strong;
     }
-    let is = |at: usize, of: &Words| words.get(at).is_some_and(|word| of.contains(word.lower.as_ref()));
+    let is = |at: usize, of: &Words| words.get(at).is_some_and(|word| of.holds(word));
     let is_connector = is(at, &pack.connectors);
     let follows = at + usize::from(is_connector) + usize::from(is_connector && is(at + 1, &pack.connectors));
     let has_subject = is(follows, &pack.subjects);
@@ -258,12 +273,23 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
     }
 }
 
+/// Says whether signs between two words end a clause.
+fn is_strong(between: &str) -> bool {
+    between.contains([
+        '.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）',
+        '。', '！', '？',
+    ]) || between.contains(" -")
+        || between.contains("- ")
+        || between
+            .chars()
+            .any(|c| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '，' | '、' | '“' | '”'))
+}
+
 /// A reason begins at its word if a subject follows.
 fn reasons(words: &[Word<'_>], pack: &GatePack) -> Vec<usize> {
     let mut reasons = Vec::new();
     pack.reasons.find(words, |(), places| {
-        let is_subject =
-            words.get(places.end).is_some_and(|word| pack.subjects.contains(word.lower.as_ref()));
+        let is_subject = words.get(places.end).is_some_and(|word| pack.subjects.holds(word));
         if is_subject && places.start > 0 {
             reasons.push(places.start);
         }

@@ -25,6 +25,7 @@ mod share;
 mod token;
 mod zone;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use mnemal_core::{Result, Span, Timestamp, When, WorldTime, Zone};
@@ -35,7 +36,7 @@ use holiday::Holidays;
 use interval::Interval;
 use pack::{Meaning, Pack};
 use resolve::Resolver;
-use token::{Token, TokenKind, folded, tokens};
+use token::{Token, TokenKind, folded, is_small, tokens};
 use zone::{Place, named};
 
 pub(crate) use token::is_hangul;
@@ -161,34 +162,53 @@ impl DateRules {
 
     /// Finds the dates in a text, in the order of their places; they do not overlap.
     pub fn read(&self, text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
+        let [dated] = self.read_with(text, anchor, [lean]);
+        dated
+    }
+
+    /// The same for several leans: the words are read once.
+    pub(crate) fn read_with<const N: usize>(
+        &self,
+        text: &str,
+        anchor: &Anchor<'_>,
+        leans: [Lean; N],
+    ) -> [Vec<Dated>; N] {
+        let found = self.found(text);
+        if found.is_empty() {
+            return [const { Vec::new() }; N];
+        }
+        let place = Place::of(anchor);
+        leans.map(|lean| {
+            let resolver = Resolver {
+                now: place.now,
+                zone: &place.zone,
+                lean,
+                customs: &self.pack.customs,
+                holidays: self.holidays,
+                zones: &self.zones,
+                is_south: place.is_south,
+            };
+            found.iter().map(|found| found.dated(&resolver, &place)).collect()
+        })
+    }
+
+    /// Finds the words that name times.
+    fn found(&self, text: &str) -> Vec<Found> {
         let tokens = tokens(text);
         if !self.has_cue(text, &tokens) {
             return Vec::new();
         }
-        let all_words: Vec<String> = tokens.iter().map(|token| word(text, *token)).collect();
+        let all_words: Vec<Cow<'_, str>> = tokens.iter().map(|token| word(text, *token)).collect();
         let mut found: Vec<Found> = Vec::new();
         for (start, end) in self.runs(&tokens, &all_words) {
             let (Some(tokens), Some(words)) = (tokens.get(start..end), all_words.get(start..end)) else {
                 continue;
             };
-            let previous = start.checked_sub(1).and_then(|before| all_words.get(before)).map(String::as_str);
+            let previous = start.checked_sub(1).and_then(|before| all_words.get(before)).map(AsRef::as_ref);
             found.extend(self.chosen(text, Run { tokens, words, previous, text }));
         }
-        if found.is_empty() {
-            return Vec::new();
-        }
         self.share(text, &mut found);
-        let place = Place::of(anchor);
-        let resolver = Resolver {
-            now: place.now,
-            zone: &place.zone,
-            lean,
-            customs: &self.pack.customs,
-            holidays: self.holidays,
-            zones: &self.zones,
-            is_south: place.is_south,
-        };
-        found.iter().map(|found| found.dated(&resolver, &place)).collect()
+        found
     }
 
     /// Members of a list say together what one of them says.
@@ -229,16 +249,21 @@ impl DateRules {
             TokenKind::Digits => true,
             TokenKind::Sign => false,
             TokenKind::Word | TokenKind::Ideograph => {
-                small.clear();
                 let word = text.get(token.start..token.end).unwrap_or_default();
-                small.extend(word.chars().flat_map(char::to_lowercase));
-                self.pack.word(&small).is_some_and(|word| word.is_cue)
+                let small = if is_small(word) {
+                    word
+                } else {
+                    small.clear();
+                    small.extend(word.chars().flat_map(char::to_lowercase));
+                    &small
+                };
+                self.pack.word(small).is_some_and(|word| word.is_cue)
             }
         })
     }
 
     /// Runs of tokens that can stand in dates, with a number or a date word among them.
-    fn runs(&self, tokens: &[Token], words: &[String]) -> Vec<(usize, usize)> {
+    fn runs(&self, tokens: &[Token], words: &[Cow<'_, str>]) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         let (mut start, mut has_cue) = (0, false);
         for place in 0..=tokens.len() {
@@ -271,7 +296,7 @@ impl DateRules {
         let next = folded(rest.split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default());
         let is_paused = next.is_empty() && !rest.starts_with(['$', '%', '-', '/']);
         (self.is_hour(run, start, node) || is_moment_apart(text, run, start, node))
-            && (is_paused || self.pack.clock_before.contains(&next))
+            && (is_paused || self.pack.clock_before.iter().any(|word| *word == next))
     }
 
     /// Says whether a reading is a time of day in more than one word: "at 5", but neither "five thirty" nor "at 18".
@@ -380,7 +405,7 @@ impl Found {
     }
 }
 
-fn word(text: &str, token: Token) -> String {
+fn word(text: &str, token: Token) -> Cow<'_, str> {
     folded(text.get(token.start..token.end).unwrap_or_default())
 }
 

@@ -17,6 +17,7 @@ use crate::dates::{Anchor, DateRules, Dated, Lean};
 use crate::gates::Gates;
 use crate::language::{Pack, language};
 use crate::names::mentions;
+use crate::word::Word;
 
 /// Counts up with every change of packs or code that changes what is found.
 const VERSION: u32 = 8;
@@ -86,19 +87,32 @@ impl RuleExtractor {
         }
         let foreign = foreign(text);
         let all = sentences(text);
+        let has_fence = text.contains(FENCE);
         let mut is_framed = false;
+        let mut words_ahead: Option<(&Pack, usize, Vec<Word<'_>>)> = None;
         for (number, sentence) in all.iter().copied().enumerate() {
             let range = sentence.range();
             let is_foreign =
                 foreign.iter().any(|foreign| foreign.start <= range.start && range.start < foreign.end);
-            if is_foreign || echo.iter().any(|span| overlaps(&range, *span)) || is_code(text, &range) {
+            let is_skipped = is_foreign
+                || echo.iter().any(|span| overlaps(&range, *span))
+                || has_fence && is_fenced(text, &range)
+                || looks_like_code(sentence.of(text));
+            if is_skipped {
                 continue;
             }
             let pack = Pack::of_sentence(sentence.of(text), code, is_mixed);
             let Some((pack, rules)) = pack.and_then(|pack| Some((pack, pack.rules()?))) else { continue };
-            let reading = Reading::new(sentence.of(text), pack.gates());
+            // The words of a sentence were read when the one before it was, mostly in the same language.
+            let words = match words_ahead.take() {
+                Some((of, place, words)) if place == number && std::ptr::eq(of, pack) => words,
+                _ => pack.gates().forms.words(sentence.of(text)),
+            };
+            let reading = Reading::of_words(sentence.of(text), words, pack.gates());
             let next = all.get(number + 1).map_or("", |next| next.of(text));
-            let is_staged = is_framed || pack.gates().takes_back(next);
+            let next = pack.gates().forms.words(next);
+            let is_staged = is_framed || pack.gates().takes_back(&next);
+            words_ahead = Some((pack, number + 1, next));
             is_framed |= pack.gates().frames(&reading.words);
             if is_staged {
                 continue;
@@ -122,10 +136,13 @@ impl RuleExtractor {
             let is_own = matches!(earlier.kind, EventKind::UserMessage) && earlier.speaker == said.speaker;
             is_own.then_some((event, earlier))
         });
-        let own = own.filter(|(event, earlier)| not_eligible(event, earlier).is_none());
         let Some(((event, earlier), first)) = own.zip(sentences(&said.content).first().copied()) else {
             return Vec::new();
         };
+        let may_be_jest = |pack: &Pack| pack.gates().may_be_jest(first.of(&said.content));
+        if !Pack::all().iter().any(may_be_jest) || not_eligible(event, earlier).is_some() {
+            return Vec::new();
+        }
         // Two words show no language; those that are taken back do.
         let is_jest = |text: &str| {
             Pack::of(language(text)).is_some_and(|pack| pack.gates().is_jest(first.of(&said.content)))
@@ -200,13 +217,15 @@ impl Extractor for RuleExtractor {
 /// Returns why an event gives no claims.
 pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
     let words = || said.content.split_whitespace().take(MOST_WORDS + 1);
+    // A word has a byte and one beside it.
+    let may_have_many = said.content.len() > 2 * MOST_WORDS;
     if !matches!(said.kind, EventKind::UserMessage) {
         Some("not said by a person")
     } else if event.level != Level::User {
         Some("not of the user's level")
     } else if event.quarantined.is_some() {
         Some("quarantined")
-    } else if said.content.len() > MOST_BYTES || words().count() > MOST_WORDS {
+    } else if said.content.len() > MOST_BYTES || may_have_many && words().count() > MOST_WORDS {
         Some("too long")
     } else if said.content.trim().is_empty() {
         Some("empty")
@@ -221,9 +240,10 @@ pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static st
 
 /// Says whether few of the words are new.
 fn is_degenerate(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let distinct: HashSet<&str> = words.iter().copied().collect();
-    words.len() >= LEAST_REPEATING && distinct.len() * MOST_REPEATED < words.len()
+    let all = text.split_whitespace().count();
+    let mut distinct: HashSet<&str> = HashSet::new();
+    let mut is_new = |word| distinct.insert(word) && distinct.len() * MOST_REPEATED >= all;
+    all >= LEAST_REPEATING && !text.split_whitespace().any(&mut is_new)
 }
 
 /// Lines of code, logs, tables and quoted mail make up too much of the text.
@@ -243,7 +263,7 @@ fn is_copied(text: &str) -> bool {
 /// A line of code, a log, a table, a difference or a quotation.
 fn looks_copied(line: &str) -> bool {
     let line = line.trim();
-    let signs = line.bytes().filter(|byte| b"{}[]();=<>|\\/_$#*+".contains(byte)).count();
+    let signs = line.bytes().filter(|byte| is_sign_of_code(*byte)).count();
     line.starts_with('>')
         || line.starts_with("$ ")
         || line.starts_with("+++")
@@ -257,11 +277,45 @@ fn looks_copied(line: &str) -> bool {
             && line.get(4..5) == Some("-")
 }
 
+fn is_sign_of_code(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'{' | b'}'
+            | b'['
+            | b']'
+            | b'('
+            | b')'
+            | b';'
+            | b'='
+            | b'<'
+            | b'>'
+            | b'|'
+            | b'\\'
+            | b'/'
+            | b'_'
+            | b'$'
+            | b'#'
+            | b'*'
+            | b'+'
+    )
+}
+
 /// A sentence in a fence, or one that looks like code.
 pub(crate) fn is_code(text: &str, range: &Range<usize>) -> bool {
-    let fences = text.get(..range.start).map_or(0, |before| before.matches("```").count());
-    let sentence = text.get(range.clone()).unwrap_or_default();
-    fences % 2 == 1 || sentence.contains("```") || sentence.lines().all(looks_copied)
+    is_fenced(text, range) || looks_like_code(text.get(range.clone()).unwrap_or_default())
+}
+
+/// What stands before and behind code.
+const FENCE: &str = "```";
+
+/// A sentence in a fence, or with one.
+fn is_fenced(text: &str, range: &Range<usize>) -> bool {
+    let fences = text.get(..range.start).map_or(0, |before| before.matches(FENCE).count());
+    fences % 2 == 1 || text.get(range.clone()).is_some_and(|sentence| sentence.contains(FENCE))
+}
+
+fn looks_like_code(sentence: &str) -> bool {
+    sentence.lines().all(looks_copied)
 }
 
 /// Bytes that somebody else wrote: quotations of several sentences, mails, and what stands below a line that ends with a
@@ -336,8 +390,7 @@ fn times(said: &NewEvent, rules: Option<&DateRules>) -> Vec<TimeSpan> {
     let Some(rules) = rules else { return Vec::new() };
     let anchor = Anchor { at: said.occurred_at, zone: &said.zone };
     let now = WorldTime::from_seconds(said.occurred_at.as_micros() / 1_000_000);
-    let found = rules.read(&said.content, &anchor, Lean::Past);
-    let ahead = if found.is_empty() { Vec::new() } else { rules.read(&said.content, &anchor, Lean::Future) };
+    let [found, ahead] = rules.read_with(&said.content, &anchor, [Lean::Past, Lean::Future]);
     let span = |dated: &Dated| {
         let span = dated.span();
         span.start as usize..span.end as usize

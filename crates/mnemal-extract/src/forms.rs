@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use mnemal_core::Result;
 
+use crate::hash::Quick;
 use crate::section::Section;
-use crate::word::{Word, words};
+use crate::sieve::Sieve;
+use crate::word::{Word, start, words};
 
 /// How a language splits what stands between two spaces.
 #[derive(Debug, Default)]
@@ -16,7 +18,9 @@ pub(crate) struct Forms {
     /// Endings that are words of their own, with their apostrophe: `'m`, `n't`.
     suffixes: Vec<Box<str>>,
     /// Whole words with the words that they stand for.
-    whole: HashMap<Box<str>, Vec<Box<str>>>,
+    whole: HashMap<Box<str>, Vec<Box<str>>, Quick>,
+    /// The beginnings of these words.
+    begins: Sieve,
     /// Accents are left out of words, since many write without them.
     is_plain: bool,
     /// Words whose accent tells them from another: "qué".
@@ -29,7 +33,7 @@ impl Forms {
         let Some(section) = section else { return Ok(Self::default()) };
         let list =
             |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
-        let mut whole = HashMap::new();
+        let mut whole: HashMap<Box<str>, Vec<Box<str>>, Quick> = HashMap::default();
         for line in section.lines("forms")? {
             let (form, of) = line.split_once('=').unwrap_or((line, line));
             whole.insert(form.trim().into(), of.split_whitespace().map(Into::into).collect());
@@ -37,6 +41,7 @@ impl Forms {
         Ok(Self {
             prefixes: list("prefixes")?,
             suffixes: list("suffixes")?,
+            begins: whole.keys().map(|form| start(form)).collect(),
             whole,
             is_plain: section.flag("plain")?,
             accented: section.lines("accented")?.into_iter().map(Into::into).collect(),
@@ -62,10 +67,12 @@ impl Forms {
     }
 
     fn push<'t>(&self, word: Word<'t>, split: &mut Vec<Word<'t>>) {
-        if let Some(of) = self.whole.get(word.lower.as_ref()) {
+        if self.begins.meets(word.sieve())
+            && let Some(of) = self.whole.get(word.lower.as_ref())
+        {
             return push_whole(&word, of, split);
         }
-        if !word.lower.contains('\'') {
+        if !word.lower.bytes().any(|byte| byte == b'\'') {
             return split.push(word);
         }
         for prefix in &self.prefixes {

@@ -1,5 +1,6 @@
 //! The languages whose rules are there, each with its packs.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use mnemal_core::Result;
@@ -8,6 +9,7 @@ use mnemal_text::{Language, is_stop_word};
 use crate::claims::rules::Rules;
 use crate::dates::is_hangul;
 use crate::gates::pack::GatePack;
+use crate::hash::Quick;
 use crate::section::PackFile;
 use crate::word::{is_sign, words};
 
@@ -137,13 +139,14 @@ fn told(text: &str, voted: &'static str) -> &'static str {
     let mut counts = vec![0_usize; packs.len()];
     let mut english = 0;
     for word in &words {
-        let mut is_telling = false;
-        for (vote, pack) in counts.iter_mut().zip(packs) {
-            let tells = pack.gates().tells(&word.lower);
-            *vote += usize::from(tells);
-            is_telling |= tells;
+        let told = telling(&word.lower);
+        if told == 0 {
+            english += usize::from(is_stop_word(Language::English, &word.lower));
+            continue;
         }
-        english += usize::from(!is_telling && is_stop_word(Language::English, &word.lower));
+        for (place, vote) in counts.iter_mut().enumerate() {
+            *vote += usize::from(told >> place & 1);
+        }
     }
     let Some((best, most)) = counts.iter().enumerate().max_by_key(|(_, vote)| **vote) else { return voted };
     let is_alone = counts.iter().filter(|vote| *vote == most).count() == 1;
@@ -157,6 +160,23 @@ fn told(text: &str, voted: &'static str) -> &'static str {
         Some(pack) if *most > 0 && is_alone && is_clear => pack.code,
         _ => voted,
     }
+}
+
+/// Returns the languages that a word, or what stands before its apostrophe, tells by itself: a bit for each, by its place.
+fn telling(word: &str) -> u16 {
+    static TELLING: OnceLock<HashMap<&'static str, u16, Quick>> = OnceLock::new();
+    let telling = TELLING.get_or_init(|| {
+        let mut telling: HashMap<&'static str, u16, Quick> = HashMap::default();
+        for (place, pack) in Pack::all().iter().enumerate() {
+            for word in pack.gates().telling.iter() {
+                *telling.entry(word).or_default() |= 1 << place;
+            }
+        }
+        telling
+    });
+    let of = |word: &str| telling.get(word).copied().unwrap_or_default();
+    let begin = word.bytes().position(|byte| byte == b'\'').and_then(|at| word.get(..=at));
+    of(word) | begin.map_or(0, of)
 }
 
 impl Pack {

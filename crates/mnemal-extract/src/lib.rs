@@ -23,6 +23,7 @@ mod screen_phrases;
 mod screen_view;
 mod secrets;
 mod section;
+mod sieve;
 pub mod synth;
 mod turn;
 mod word;

@@ -9,17 +9,19 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::hash::Quick;
+use crate::sieve::Sieve;
 use crate::word::{Word, is_sign, start};
 
 /// Phrases by their first word.
 #[derive(Debug)]
 pub(crate) struct Phrases<T> {
     by_first: HashMap<Box<str>, Vec<Phrase<T>>, Quick>,
+    firsts: Sieve,
 }
 
 impl<T> Default for Phrases<T> {
     fn default() -> Self {
-        Self { by_first: HashMap::default() }
+        Self { by_first: HashMap::default(), firsts: Sieve::default() }
     }
 }
 
@@ -34,6 +36,8 @@ struct Phrase<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     choices: Vec<Choice>,
+    /// The beginnings of the choices.
+    pub(crate) sieve: Sieve,
     /// It may be missing.
     pub(crate) is_optional: bool,
     /// Words that may pass before the step.
@@ -56,7 +60,9 @@ impl Step {
             .split('|')
             .map(choice)
             .map(|words| Choice { start: words.first().map_or(0, |word| start(word)), words });
-        Self { choices: choices.collect(), is_optional: part.starts_with('?'), gap }
+        let choices: Vec<Choice> = choices.collect();
+        let sieve = choices.iter().map(|choice| choice.start).collect();
+        Self { choices, sieve, is_optional: part.starts_with('?'), gap }
     }
 
     /// Returns the first words of the choices.
@@ -66,7 +72,7 @@ impl Step {
 
     /// Returns where the longest choice that stands at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
-        let start = words.get(at)?.start;
+        let start = words.get(at).filter(|word| self.sieve.meets(word.sieve()))?.start;
         let stands = |choice: &&Choice| {
             let here = words.get(at..at + choice.words.len());
             choice.start == start
@@ -126,6 +132,7 @@ impl<T: Copy> Phrases<T> {
         for word in first.firsts() {
             if !seen.contains(&word) {
                 seen.push(word);
+                self.firsts = self.firsts.with(Sieve::of(start(word)));
                 self.by_first.entry(word.into()).or_default().push(phrase.clone());
             }
         }
@@ -152,7 +159,7 @@ impl<T: Copy> Phrases<T> {
 
     /// Calls `found` with the tag and the places of every phrase that begins at one word.
     pub(crate) fn find_at(&self, words: &[Word<'_>], at: usize, mut found: impl FnMut(T, Range<usize>)) {
-        let Some(word) = words.get(at) else { return };
+        let Some(word) = words.get(at).filter(|word| self.firsts.meets(word.sieve())) else { return };
         let Some(phrases) = self.by_first.get(word.lower.as_ref()) else { return };
         for phrase in phrases.iter().filter(|phrase| !phrase.is_clause_start || word.starts_clause) {
             if let Some(end) = matched(&phrase.steps, words, at) {

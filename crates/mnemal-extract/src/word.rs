@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::sieve::Sieve;
+
 /// A word: letters and digits, with apostrophes and hyphens inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word<'t> {
@@ -20,6 +22,11 @@ impl<'t> Word<'t> {
     #[expect(clippy::fn_params_excessive_bools, reason = "whether nothing but spaces stands before it")]
     pub(crate) fn new(lower: Cow<'t, str>, span: Range<usize>, starts_clause: bool) -> Self {
         Self { start: start(&lower), lower, span, starts_clause }
+    }
+
+    /// Returns the mark of the word in a sieve.
+    pub(crate) fn sieve(&self) -> Sieve {
+        Sieve::of(self.start)
     }
 
     /// Says whether the word has a capital at its start.

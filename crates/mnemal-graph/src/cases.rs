@@ -45,22 +45,25 @@ pub(crate) fn forms(word: &str) -> Vec<(String, Sure)> {
 
 /// Returns whether two names of several words are one in two cases, and how sure.
 pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
-    if one.split(' ').count() != other.split(' ').count() {
-        return None;
+    let (mut words, mut others) = (one.split(' '), other.split(' '));
+    let mut sure = Sure::Rather;
+    loop {
+        match (words.next(), others.next()) {
+            (Some(one), Some(other)) if one == other => {}
+            (Some(one), Some(other)) => sure = sure.min(of_one_stem(one, other)?),
+            (None, None) => return Some(sure),
+            _ => return None,
+        }
     }
-    let pairs = one.split(' ').zip(other.split(' '));
-    let sure =
-        pairs.map(|(one, other)| if one == other { Some(Sure::Rather) } else { of_one_stem(one, other) });
-    sure.min().flatten()
 }
 
 /// Returns whether two words have one stem and two endings that go together; the same as one being among the [`forms`] of the
 /// other, without making these.
 fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
-    let least = if is_family_first(one) { 2 } else { STEM };
-    // Behind what the two have in common only endings may stand.
+    // Behind what the two have in common only endings may stand, and one of these has letters.
     let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let rest = one.len().max(other.len()) - common;
+    let least = if is_family_first(one) { 2 } else { STEM };
     let go_together = |paradigm: &&Paradigm| {
         if paradigm.longest < rest {
             return false;
@@ -71,7 +74,7 @@ fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
             rest.is_some_and(|rest| paradigm.endings.iter().any(|ending| ending == rest))
         })
     };
-    let found = packs().paradigms.iter().filter(go_together);
+    let found = packs().ending_as(one).chain(packs().ending_as(other)).filter(go_together);
     found.map(|paradigm| if paradigm.is_weak { Sure::Hardly } else { Sure::Rather }).max()
 }
 

@@ -66,9 +66,9 @@ impl Index {
         }
     }
 
-    /// Returns those who bear this whole name.
-    pub(crate) fn bearing(&self, forms: &Forms) -> Meant {
-        self.whole.get(&forms.whole).into_iter().flatten().map(|id| (*id, How::Whole)).collect()
+    /// Returns those who bear this whole name, squeezed.
+    pub(crate) fn bearing(&self, whole: &str) -> Meant {
+        self.whole.get(whole).into_iter().flatten().map(|id| (*id, How::Whole)).collect()
     }
 
     /// Returns those of whose name this is a part, or short for one.

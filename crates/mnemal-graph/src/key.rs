@@ -13,7 +13,6 @@ use crate::spelling::{is_family_first, letters, without_umlaut};
 pub(crate) fn name_key(name: &str, kind: EntityKind) -> String {
     let mut words = words(name, kind);
     let is_who = is_who(kind);
-    let whole = words.clone();
     if is_who {
         let titles = leading_titles(name, &words);
         words.drain(..titles);
@@ -25,7 +24,7 @@ pub(crate) fn name_key(name: &str, kind: EntityKind) -> String {
             words.pop();
         }
     }
-    let key = if words.is_empty() { whole.join(" ") } else { words.join(" ") };
+    let key = words.join(" ");
     match kind {
         _ if is_who => without_title_behind(&key).to_owned(),
         EntityKind::Location => without_behind(&key, &packs().place_behind).to_owned(),

@@ -3,6 +3,7 @@
 mod chosen;
 mod ties;
 
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use mnemal_core::{
 };
 
 use crate::index::{Called, How, Index, Meant};
-use crate::key::{name_key, titled};
+use crate::key::titled;
 use crate::pack::{Gender, packs};
 use crate::spelling::squeezed;
 use crate::{forms, kind, role, slip};
@@ -37,6 +38,22 @@ pub(crate) struct Names {
     gazetteer: Gazetteer,
     /// Entities that changed since they were taken.
     changed: BTreeSet<EntityId>,
+}
+
+/// What the title in a name says, found out when it is asked for.
+struct Title<'n> {
+    name: Called<'n>,
+    said: OnceCell<Option<Gender>>,
+}
+
+impl<'n> Title<'n> {
+    fn of(name: Called<'n>) -> Self {
+        Self { name, said: OnceCell::new() }
+    }
+
+    fn says(&self) -> Option<Gender> {
+        *self.said.get_or_init(|| titled(self.name.text, self.name.kind))
+    }
 }
 
 /// Those who have one role for one person.
@@ -136,19 +153,28 @@ impl Names {
 
     /// Returns those who bear this name and whose kind can be that, each for itself.
     pub(crate) fn named(&self, name: Called<'_>) -> BTreeSet<EntityId> {
-        let forms = forms::said(name.text, name.key, name.kind);
-        self.by_name.bearing(&forms).into_keys().filter(|id| self.is_fit(*id, name)).collect()
+        let said = Title::of(name);
+        self.by_name
+            .bearing(&squeezed(name.key))
+            .into_keys()
+            .filter(|id| self.is_fit(*id, name, &said))
+            .collect()
     }
 
     /// Returns whom a name can mean: those who bear it, whole or in part; if there are none, those whose name has another form
     /// of the same meaning, then those whose name stands in another case, then those whose name differs by one letter.
     pub(crate) fn meant(&self, name: Called<'_>) -> Meant {
-        let forms = forms::said(name.text, name.key, name.kind);
+        let said = Title::of(name);
         let fit = |mut found: Meant| {
-            found.retain(|id, _| self.is_fit(*id, name));
+            found.retain(|id, _| self.is_fit(*id, name, &said));
             found
         };
-        let mut found = fit(self.by_name.bearing(&forms));
+        let mut found = fit(self.by_name.bearing(&squeezed(name.key)));
+        // Most names are whole ones, and known; the other forms are only made where they are looked for.
+        if !found.is_empty() && name.key.contains(' ') {
+            return found;
+        }
+        let forms = forms::said(name.text, name.key, name.kind);
         if found.is_empty() || !name.key.contains(' ') {
             for (id, how) in fit(self.by_name.with_part(&forms)) {
                 found.entry(id).or_insert(how);
@@ -195,10 +221,10 @@ impl Names {
     }
 
     /// Whether an entity can have this name: its kind can be that, and no title says otherwise.
-    fn is_fit(&self, id: EntityId, name: Called<'_>) -> bool {
+    fn is_fit(&self, id: EntityId, name: Called<'_>, title: &Title<'_>) -> bool {
         let Some(entity) = self.get(id) else { return false };
         let differs = || {
-            let said = titled(name.text, name.kind);
+            let said = title.says();
             said.is_some_and(|said| gender(entity).is_some_and(|known| known != said))
         };
         // An animal has no family name.
@@ -277,13 +303,13 @@ impl Names {
     }
 
     /// Gives an entity a name; one that it has already changes nothing.
-    pub(crate) fn call(&mut self, id: EntityId, text: &str, said_kind: EntityKind, said: Said<'_>) {
+    pub(crate) fn call(&mut self, id: EntityId, name: Called<'_>, said: Said<'_>) {
         let Some(entity) = self.entities.get_mut(&id) else { return };
-        let key = name_key(text, said_kind);
+        let Called { text, key, kind } = name;
         if key.is_empty() {
             return;
         }
-        let closer = kind::closer(entity.kind, said_kind);
+        let closer = kind::closer(entity.kind, kind);
         let is_known = entity.names.iter().any(|name| name.key == key);
         if is_known && closer == entity.kind {
             return;
@@ -293,7 +319,7 @@ impl Names {
             entity.kind_word = None;
         }
         if !is_known {
-            entity.names.push(said.name(text, key));
+            entity.names.push(said.name(text, key.to_owned()));
         }
         entity.name = shown(entity).to_owned();
         note(entity, said.event);

@@ -60,6 +60,8 @@ pub(crate) struct Packs {
     pub(crate) calls: HashSet<String>,
     pub(crate) surnames: HashSet<String>,
     pub(crate) paradigms: Vec<Paradigm>,
+    /// Places of the paradigms by the last bytes of their endings.
+    by_last: HashMap<u8, Vec<usize>>,
     /// Given names by each of their forms: the full names that a form can stand for, itself included.
     given: HashMap<String, Vec<String>>,
     genders: HashMap<String, Option<Gender>>,
@@ -122,6 +124,11 @@ impl Packs {
                 let endings = words().map(|ending| if ending == "-" { String::new() } else { ending });
                 let (endings, is_weak): (Vec<String>, _) = (endings.collect(), section == "weak endings");
                 let longest = endings.iter().map(String::len).max().unwrap_or_default();
+                let lasts: HashSet<u8> =
+                    endings.iter().filter_map(|ending| ending.bytes().next_back()).collect();
+                for last in lasts {
+                    self.by_last.entry(last).or_default().push(self.paradigms.len());
+                }
                 self.paradigms.push(Paradigm { endings, is_weak, longest });
             }
             "given" => self.read_given(line, None),
@@ -168,6 +175,12 @@ impl Packs {
         for name in names.chain([first.clone()]) {
             self.things.insert(name, first.clone());
         }
+    }
+
+    /// Returns the paradigms that have an ending with the last byte of a word.
+    pub(crate) fn ending_as(&self, word: &str) -> impl Iterator<Item = &Paradigm> {
+        let places = word.bytes().next_back().and_then(|last| self.by_last.get(&last));
+        places.into_iter().flatten().filter_map(|place| self.paradigms.get(*place))
     }
 
     /// Returns what a letter of another script sounds like in Latin ones.

@@ -129,7 +129,7 @@ pub(crate) fn named(
         choose(names, &found, company, scene)?
     };
     if is_name_of(id, &found) {
-        names.call(id, text, kind, said);
+        names.call(id, called, said);
     }
     Some(id)
 }
@@ -155,7 +155,7 @@ pub(crate) fn another(
 fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
     let own = format!("{} {}", called.key, names.named(called).len() + 1);
     let id = names.make(&own, called.kind, called.text, said);
-    names.call(id, called.text, called.kind, said);
+    names.call(id, called, said);
     id
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn related(
     };
     names.engage(id, who.owner, &role, said);
     if names.is_nameless(id) || is_name_of(id, &known) {
-        names.call(id, name, kind, said);
+        names.call(id, called, said);
     }
     Some((id, other))
 }
@@ -263,12 +263,13 @@ pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
     let name = kept.and_then(|kept| kept.speaker.as_ref()).map(mnemal_core::Speaker::as_str);
     if let Some(name) = name {
         let key = name_key(name, EntityKind::Person);
-        let known = names.named(Called { text: name, key: &key, kind: EntityKind::Person });
+        let called = Called { text: name, key: &key, kind: EntityKind::Person };
+        let known = names.named(called);
         let id = match (known.first(), known.len()) {
             (Some(only), 1) => *only,
             _ => names.make(&key, EntityKind::Person, name, said),
         };
-        names.call(id, name, EntityKind::Person, said);
+        names.call(id, called, said);
         return id;
     }
     let user = kept.and_then(|kept| kept.user.as_ref()).map_or("", mnemal_core::UserId::as_str);

@@ -26,7 +26,7 @@ fn entropy(mut letters: Vec<char>) -> f64 {
 ///
 /// A digit is never a slip.
 pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
-    if one.len().abs_diff(other.len()) > LONGEST_LETTER {
+    if one.len().abs_diff(other.len()) > LONGEST_LETTER || differ_much(one, other) {
         return false;
     }
     let (one, other) = differing(one, other);
@@ -46,8 +46,20 @@ pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
 
 /// Bytes of a letter, the most by which a slip makes a name longer. Source: UTF-8.
 const LONGEST_LETTER: usize = 4;
-/// Bytes of two letters, the most that a slip touches.
-const LONGEST_SLIP: usize = 8;
+/// Letters that a slip touches at most: two that are swapped.
+const SLIP_LETTERS: usize = 2;
+/// Bytes of two letters.
+const LONGEST_SLIP: usize = SLIP_LETTERS * LONGEST_LETTER;
+
+/// Says whether so many bytes lie between what two names begin and end with in common that no slip explains them; a first look.
+fn differ_much(one: &str, other: &str) -> bool {
+    let same = |pair: &(u8, u8)| pair.0 == pair.1;
+    let shorter = one.len().min(other.len());
+    let begin = one.bytes().zip(other.bytes()).take_while(same).count();
+    let end = one.bytes().rev().zip(other.bytes().rev()).take_while(same).count();
+    let most = if one.is_ascii() && other.is_ascii() { SLIP_LETTERS } else { LONGEST_SLIP };
+    one.len().max(other.len()) - (begin + end).min(shorter) > most
+}
 
 /// Returns two names without what they begin and end with in common.
 fn differing<'n>(one: &'n str, other: &'n str) -> (&'n str, &'n str) {

@@ -43,8 +43,8 @@ pub(crate) fn letters(text: &str) -> String {
 /// Returns a word in which ü is written as u, whether it was `ü` or `ue`. Given names that are known are left alone, so that
 /// "Manuel" stays what it is.
 pub(crate) fn without_umlaut(word: &str) -> String {
-    let is_spelled_out = |pair: &str| word.contains(pair);
-    if !["ae", "oe", "ue"].into_iter().any(is_spelled_out) || packs().is_given(word) {
+    let is_spelled_out = |pair: &[u8]| matches!(pair, [b'a' | b'o' | b'u', b'e']);
+    if !word.as_bytes().windows(2).any(is_spelled_out) || packs().is_given(word) {
         return word.to_owned();
     }
     word.replace("ae", "a").replace("oe", "o").replace("ue", "u")

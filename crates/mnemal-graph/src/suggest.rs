@@ -135,7 +135,7 @@ fn pairs(names: &Names) -> Pairs {
 /// Meets those whom resolution would look at, each step for itself.
 fn by_form(names: &Names, called: Called<'_>, add: &mut impl FnMut(EntityId, Likeness, f32)) {
     let (index, forms) = (names.by_name(), forms::said(called.text, called.key, called.kind));
-    for id in index.bearing(&forms).into_keys().chain(index.with_variant(&forms).into_keys()) {
+    for id in index.bearing(&forms.whole).into_keys().chain(index.with_variant(&forms).into_keys()) {
         add(id, Likeness::Name, 1.0);
     }
     for id in index.with_part(&forms).into_keys() {

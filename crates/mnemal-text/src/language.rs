@@ -111,10 +111,15 @@ impl Language {
     pub fn guess(text: &str) -> Self {
         let mut letters = ScriptCount::default();
         let mut votes = [0_u32; stop::LISTED.len()];
+        let mut folded = String::new();
         for word in text.unicode_words().take(VOTING_WORDS) {
             letters.add(word);
-            let folded = crate::fold::lower(word);
+            folded.clear();
+            crate::fold::lower_into(word, &mut folded);
             let (listing, is_plain) = (stop::listing(&folded), folded.is_ascii());
+            if listing == 0 && is_plain {
+                continue;
+            }
             for (place, (vote, language)) in votes.iter_mut().zip(stop::LISTED).enumerate() {
                 *vote += u32::from(listing >> place & 1);
                 let is_own = || own_letters(language).is_some_and(|own| folded.contains(own));
@@ -177,6 +182,11 @@ struct ScriptCount {
 
 impl ScriptCount {
     fn add(&mut self, word: &str) {
+        if word.is_ascii() {
+            let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+            self.all += u32::try_from(letters).unwrap_or(u32::MAX);
+            return;
+        }
         for letter in word.chars().filter(|letter| letter.is_alphabetic()) {
             self.all += 1;
             match Script::of(letter) {

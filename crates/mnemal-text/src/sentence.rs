@@ -64,13 +64,10 @@ fn ends(text: &str) -> Vec<usize> {
     let mut line_start = 0;
     for line in text.split_inclusive('\n') {
         let line_end = line_start + line.len();
-        let mut skip_until = 0;
-        for (at, mark) in line.char_indices() {
-            if at < skip_until || !(is_terminal(mark) || is_emoji(mark)) {
-                continue;
-            }
+        let mut from = 0;
+        while let Some(at) = next_mark(line, from) {
             let stop = Stop::read(line, at);
-            skip_until = stop.end;
+            from = stop.end;
             if stop.ends_sentence(line) {
                 ends.push(line_start + stop.end);
             }
@@ -81,6 +78,19 @@ fn ends(text: &str) -> Vec<usize> {
         line_start = line_end;
     }
     ends
+}
+
+/// The next mark that may end a sentence, from a place on.
+fn next_mark(line: &str, mut at: usize) -> Option<usize> {
+    let may_be = |byte: &u8| matches!(byte, b'.' | b'!' | b'?') || !byte.is_ascii();
+    loop {
+        at += line.as_bytes().get(at..)?.iter().position(may_be)?;
+        let mark = line.get(at..)?.chars().next()?;
+        if is_terminal(mark) || is_emoji(mark) {
+            return Some(at);
+        }
+        at += mark.len_utf8();
+    }
 }
 
 /// Returns whether a sentence runs over the end of a hard-wrapped line.

@@ -1,6 +1,6 @@
 //! Stop words: the words that a query does without.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::Language;
@@ -22,27 +22,54 @@ pub(crate) const LISTED: [Language; 8] = [
 /// A language without a list has no stop words.
 /// Negations of English other than "no" and "not" are kept, and telling "not" from noise is the work of query analysis.
 pub fn is_stop_word(language: Language, word: &str) -> bool {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return is_listed(language, word);
+    }
     let lowered = crate::fold::lower(word);
     is_listed(language, lowered.strip_suffix("'s").unwrap_or(&lowered))
 }
 
 /// The same for a word that is in lower case already; accents count.
 pub(crate) fn is_listed(language: Language, word: &str) -> bool {
-    list(language).binary_search(&word).is_ok()
+    let place = LISTED.iter().position(|of| *of == language);
+    place.is_some_and(|place| listing(word) >> place & 1 == 1)
 }
 
 /// Returns which of [`LISTED`] have a word, which is in lower case already: a bit for each, by its place.
 pub(crate) fn listing(word: &str) -> u8 {
-    static LISTING: LazyLock<HashMap<&'static str, u8>> = LazyLock::new(|| {
-        let mut listing = HashMap::new();
-        for (place, language) in LISTED.into_iter().enumerate() {
-            for word in list(language) {
-                *listing.entry(*word).or_default() |= 1 << place;
-            }
+    static SHORT: LazyLock<Vec<(u64, u8)>> = LazyLock::new(|| listings(packed));
+    static LONG: LazyLock<Vec<(&'static str, u8)>> =
+        LazyLock::new(|| listings(|word| packed(word).is_none().then_some(word)));
+    match packed(word) {
+        Some(packed) => found(&SHORT, &packed),
+        None if word.len() > LONGEST => 0,
+        None => found(&LONG, &word),
+    }
+}
+
+/// Bytes of the longest word of a list. Source: counted; a test compares.
+const LONGEST: usize = 12;
+
+/// Returns a word of up to seven bytes as a number that no other word has: its bytes and how many they are.
+fn packed(word: &str) -> Option<u64> {
+    (word.len() < 8)
+        .then(|| word.bytes().fold(word.len() as u64, |packed, byte| packed << 8 | u64::from(byte)))
+}
+
+/// Returns the words of all lists for which there is a key, sorted by it, with the lists that have them.
+fn listings<K: Ord>(key: impl Fn(&'static str) -> Option<K>) -> Vec<(K, u8)> {
+    let mut all = BTreeMap::new();
+    for (place, language) in LISTED.into_iter().enumerate() {
+        for key in list(language).iter().copied().filter_map(&key) {
+            *all.entry(key).or_default() |= 1 << place;
         }
-        listing
-    });
-    LISTING.get(word).copied().unwrap_or_default()
+    }
+    all.into_iter().collect()
+}
+
+fn found<K: Ord>(listings: &[(K, u8)], key: &K) -> u8 {
+    let place = listings.binary_search_by(|(of, _)| of.cmp(key)).ok();
+    place.and_then(|place| listings.get(place)).map_or(0, |(_, listing)| *listing)
 }
 
 /// The stop words of a language, sorted by bytes.
@@ -245,6 +272,10 @@ mod tests {
             assert!(list.is_sorted_by(|a, b| a < b), "{language:?}");
             assert!(list.iter().all(|word| crate::fold::lower(word) == *word), "{language:?}");
             assert!((60..=120).contains(&list.len()), "{language:?} has {}", list.len());
+            assert!(
+                list.iter().all(|word| word.len() <= LONGEST && is_listed(language, word)),
+                "{language:?}"
+            );
         }
     }
 

@@ -72,7 +72,7 @@ impl Sentence<'_, '_> {
             self.reading.words.get(*at).is_some_and(|word| {
                 word.is_capitalised(self.reading.text)
                     && !mnemal_text::is_stop_word(language(self.rules.code), &word.lower)
-                    && !self.rules.subjects.lead.contains(&*word.lower)
+                    && !self.rules.subjects.lead.holds(word)
             })
         };
         let count = (0..own.start).rev().take(LONGEST_UNKNOWN).take_while(is_name).count();

@@ -30,7 +30,7 @@ impl<'t> Sentence<'_, 't> {
             return Err(Reason::WrongSubject);
         }
         let between = self.reading.words.get(found.said.end..found.slots.own.start).unwrap_or_default();
-        let has = |of: &Words| between.iter().any(|word| of.contains(&*word.lower));
+        let has = |of: &Words| between.iter().any(|word| of.holds(word));
         if has(&rule.not_after) || !rule.after.is_empty() && !has(&rule.after) {
             return Err(Reason::Rejected);
         }

@@ -17,6 +17,7 @@ use crate::gates::Gates;
 use crate::gates::pack::Words;
 use crate::hash::Quick;
 use crate::phrase::Step;
+use crate::sieve::Sieve;
 use crate::word::Word;
 
 /// Words of the longest slot before other words of its pattern. Source: own choice; a longer object is a story.
@@ -32,6 +33,8 @@ enum Part {
     Words(Step),
     Class {
         name: Box<str>,
+        /// Its place among the classes of the rules, once they are known.
+        place: Option<usize>,
         is_optional: bool,
         gap: usize,
     },
@@ -56,6 +59,8 @@ enum Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     parts: Vec<Part>,
+    /// For each step that must stand, the beginnings of its words, the fewest first.
+    needs: Vec<Sieve>,
     /// It stands at the start of a clause.
     pub(crate) is_start: bool,
     /// It stands at the start of a sentence; it may begin with a slot or a gap then.
@@ -126,7 +131,23 @@ impl Pattern {
         {
             return Err(Error::invalid(format!("a pack: `{line}` must begin with a word or a role")));
         }
-        Ok(Self { parts, is_start, is_opening })
+        let mut needs: Vec<Sieve> = parts.iter().filter_map(need).collect();
+        needs.sort_by_key(|need| need.width());
+        Ok(Self { parts, needs, is_start, is_opening })
+    }
+
+    /// Finds out where its classes are.
+    pub(crate) fn know_classes(&mut self, place_of: impl Fn(&str) -> Option<usize>) {
+        for part in &mut self.parts {
+            if let Part::Class { name, place, .. } = part {
+                *place = place_of(name);
+            }
+        }
+    }
+
+    /// Says whether the words that it needs may be among some; a first look that most patterns do not pass.
+    fn may_stand_in(&self, words: Sieve) -> bool {
+        self.needs.iter().all(|need| need.meets(words))
     }
 
     /// Returns the words with which it can begin; none when a class does.
@@ -155,8 +176,19 @@ impl Pattern {
 
     /// Returns the slots when the pattern stands at a word.
     pub(crate) fn at(&self, reading: &Reading<'_>, rules: &Rules, at: usize) -> Option<Slots> {
+        if !self.may_stand_in(reading.ahead(at)) {
+            return None;
+        }
         let slots = Slots { own: at..at, ..Slots::default() };
         Search { reading, rules }.parts(&self.parts, at, slots)
+    }
+}
+
+/// Returns the beginnings of the words of a step that must stand.
+fn need(part: &Part) -> Option<Sieve> {
+    match part {
+        Part::Words(step) if !step.is_optional => Some(step.sieve),
+        _ => None,
     }
 }
 
@@ -169,7 +201,7 @@ fn read_part(part: &str, gap: usize, line: &str) -> Result<Part> {
     let is_optional = part.starts_with('?');
     let bare = part.trim_start_matches('?');
     if let Some(name) = bare.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
-        return Ok(Part::Class { name: name.into(), is_optional, gap });
+        return Ok(Part::Class { name: name.into(), place: None, is_optional, gap });
     }
     let Some(slot) = bare.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
         return Ok(Part::Words(Step::new(part, gap)));
@@ -207,8 +239,8 @@ impl Search<'_, '_> {
                 }
                 if step.is_optional { self.parts(rest, at, slots) } else { None }
             }
-            Part::Class { name, is_optional, gap } => {
-                let class = self.rules.class(name)?;
+            Part::Class { place, is_optional, gap, .. } => {
+                let class = self.rules.class_at((*place)?)?;
                 for place in self.places(at, *gap) {
                     let stands = self.word(place).is_some_and(|word| class.has(&word.lower));
                     if stands && let Some(found) = self.parts(rest, place + 1, own(&slots, place + 1)) {
@@ -247,7 +279,10 @@ impl Search<'_, '_> {
 
     /// The places that a gap reaches from a word without leaving its clause or passing a denial.
     fn places(&self, at: usize, gap: usize) -> RangeInclusive<usize> {
-        let last = if gap == 0 { at } else { self.reading.next_break(at + 1, Break::Start) - 1 };
+        if gap == 0 {
+            return at..=at;
+        }
+        let last = self.reading.next_break(at + 1, Break::Start) - 1;
         let denials =
             self.reading.marks.iter().filter(|mark| mark.gate == Gates::NEGATION && mark.cue.start >= at);
         let denied = denials.map(|mark| mark.cue.start).min().unwrap_or(last);
@@ -297,42 +332,74 @@ impl Search<'_, '_> {
     }
 }
 
+/// A pattern by the numbers of its rule and of itself.
+type Number = (usize, usize);
+
 /// Patterns by the word that they begin with.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// Those that begin a sentence, whatever the word.
-    pub(crate) opening: Vec<(usize, usize)>,
-    by_word: HashMap<Box<str>, Vec<(usize, usize)>, Quick>,
-    by_class: Vec<(Box<str>, (usize, usize))>,
+    opening: Vec<Entry>,
+    by_word: HashMap<Box<str>, Vec<Entry>, Quick>,
+    by_class: Vec<(Box<str>, Vec<Entry>)>,
+}
+
+/// A pattern, and the words of which it needs one, those of the step that has fewest.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    number: Number,
+    need: Sieve,
 }
 
 impl Index {
     /// Adds a pattern by the numbers of its rule and of itself.
-    pub(crate) fn add(&mut self, pattern: &Pattern, number: (usize, usize), subjects: &SubjectWords) {
+    pub(crate) fn add(&mut self, pattern: &Pattern, number: Number, subjects: &SubjectWords) {
+        // What it begins with stands there where it is looked for.
+        let behind = pattern.parts.iter().skip(usize::from(!pattern.is_opening)).filter_map(need);
+        let need = behind.min_by_key(|need| need.width()).unwrap_or(Sieve::ALL);
+        let entry = Entry { number, need };
         if pattern.is_opening {
-            self.opening.push(number);
+            self.opening.push(entry);
             return;
         }
         let roles = pattern.first_role().into_iter().flat_map(|group| subjects.role_firsts(group));
         for word in pattern.firsts().into_iter().chain(roles) {
             let list = self.by_word.entry(word.into()).or_default();
-            if !list.contains(&number) {
-                list.push(number);
+            if !list.iter().any(|of| of.number == number) {
+                list.push(entry);
             }
         }
         if let Some(class) = pattern.first_class() {
-            self.by_class.push((class.into(), number));
+            match self.by_class.iter_mut().find(|(of, _)| **of == *class) {
+                Some((_, list)) => list.push(entry),
+                None => self.by_class.push((class.into(), vec![entry])),
+            }
         }
     }
 
-    /// Returns the numbers of the patterns that can begin with a word, in the order of the rules.
-    pub(crate) fn at(&self, word: &str, rules: &Rules) -> Vec<(usize, usize)> {
-        let mut numbers = self.by_word.get(word).cloned().unwrap_or_default();
-        for (class, number) in &self.by_class {
-            if rules.is_of(class, word) {
-                numbers.push(*number);
+    /// Returns the numbers of the patterns that can begin with a word, in the order of the rules; those left out that need a
+    /// word which does not follow.
+    pub(crate) fn at(&self, reading: &Reading<'_>, at: usize, rules: &Rules) -> Vec<Number> {
+        let ahead = reading.ahead(at);
+        let word = reading.lower(at);
+        let fits = |entry: &&Entry| entry.need.meets(ahead);
+        let mut numbers: Vec<Number> = Vec::new();
+        let mut take = |list: &[Entry]| numbers.extend(list.iter().filter(fits).map(|entry| entry.number));
+        take(self.by_word.get(word).map_or(&[], Vec::as_slice));
+        for (class, list) in &self.by_class {
+            if list.iter().any(|entry| fits(&entry)) && rules.is_of(class, word) {
+                take(list);
             }
         }
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Returns the same, with those that begin a sentence whatever its first word.
+    pub(crate) fn at_opening(&self, reading: &Reading<'_>, at: usize, rules: &Rules) -> Vec<Number> {
+        let mut numbers = self.at(reading, at, rules);
+        let ahead = reading.ahead(at);
+        numbers.extend(self.opening.iter().filter(|entry| entry.need.meets(ahead)).map(|entry| entry.number));
         numbers.sort_unstable();
         numbers
     }

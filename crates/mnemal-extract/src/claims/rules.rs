@@ -15,6 +15,9 @@ use crate::hash::Quick;
 use crate::phrase::Phrases;
 use crate::section::Section;
 
+/// The place of each class by its name.
+type Places = HashMap<Box<str>, usize, Quick>;
+
 /// The rules of one language.
 #[derive(Debug)]
 pub(crate) struct Rules {
@@ -33,7 +36,8 @@ pub(crate) struct Rules {
     pub(crate) alike: Vec<Box<str>>,
     /// What was measured of the rules.
     pub(crate) measured: Measured,
-    classes: HashMap<Box<str>, Class, Quick>,
+    classes: Vec<Class>,
+    places: Places,
     lists: HashMap<Box<str>, Words, Quick>,
 }
 
@@ -46,6 +50,7 @@ impl Rules {
         let correction = root.section("correction")?;
         let denials = correction.map(|of| of.lines("denies")).transpose()?.unwrap_or_default();
         let alike = correction.map(|of| of.lines("alike")).transpose()?.unwrap_or_default();
+        let (places, classes) = classes(root.section("class")?)?;
         let mut read = Self {
             code,
             subjects: SubjectWords::read(root.section("subject")?)?,
@@ -58,21 +63,25 @@ impl Rules {
             denials: denials.into_iter().map(Pattern::parse).collect::<Result<_>>()?,
             alike: alike.into_iter().map(Into::into).collect(),
             measured: Measured::read(root.section("measured")?)?,
-            classes: classes(root.section("class")?)?,
+            classes,
+            places,
             lists: lists(root.section("list")?)?,
         };
+        for pattern in &mut read.denials {
+            pattern.know_classes(|name| read.places.get(name).copied());
+        }
         for section in root.sections("rule")? {
             read.add(Rule::read(section)?)?;
         }
         Ok(read)
     }
 
-    fn add(&mut self, rule: Rule) -> Result<()> {
+    fn add(&mut self, mut rule: Rule) -> Result<()> {
         if self.all.iter().any(|known| known.id == rule.id) {
             return Err(Error::invalid(format!("a pack: two rules are called `{}`", rule.id.as_str())));
         }
         for name in rule.head.iter().chain(&rule.not_head).chain(&rule.first) {
-            if !self.lists.contains_key(name) && !self.classes.contains_key(name) {
+            if !self.lists.contains_key(name) && !self.places.contains_key(name) {
                 return Err(Error::invalid(format!("a pack: `{}` needs a list `{name}`", rule.id.as_str())));
             }
         }
@@ -80,6 +89,9 @@ impl Rules {
             && self.class(class).is_none()
         {
             return Err(Error::invalid(format!("a pack: `{}` needs a class `{class}`", rule.id.as_str())));
+        }
+        for pattern in rule.cues.iter_mut().chain(&mut rule.shapes).chain(&mut rule.asks) {
+            pattern.know_classes(|name| self.places.get(name).copied());
         }
         let number = self.all.len();
         for (place, pattern) in rule.cues.iter().enumerate() {
@@ -104,7 +116,12 @@ impl Rules {
 
     /// Returns a class of words.
     pub(crate) fn class(&self, name: &str) -> Option<&Class> {
-        self.classes.get(name)
+        self.class_at(*self.places.get(name)?)
+    }
+
+    /// Returns a class of words by its place.
+    pub(crate) fn class_at(&self, place: usize) -> Option<&Class> {
+        self.classes.get(place)
     }
 
     /// Says whether a list holds a word, the word without its plural ending, or its ending (`-ending`).
@@ -124,8 +141,9 @@ impl Rules {
     }
 }
 
-fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class, Quick>> {
-    let mut classes = HashMap::default();
+/// Reads the classes, and where each stands.
+fn classes(section: Option<Section<'_>>) -> Result<(Places, Vec<Class>)> {
+    let (mut places, mut classes) = (Places::default(), Vec::new());
     for name in section.iter().flat_map(|section| section.keys()) {
         let class = section.map(|section| section.section(name)).transpose()?.flatten();
         let endings = class.map(|class| class.lines("endings")).transpose()?.unwrap_or_default();
@@ -144,9 +162,10 @@ fn classes(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Class, Quic
         });
         let kinds = kinds.collect::<Result<Vec<_>>>()?;
         let except = words(class, "except")?;
-        classes.insert(name.into(), Class { words: all, endings, except, except_endings, kinds });
+        places.insert(name.into(), classes.len());
+        classes.push(Class { words: all, endings, except, except_endings, kinds });
     }
-    Ok(classes)
+    Ok((places, classes))
 }
 
 /// "Go" becomes "goes", "study" becomes "studies".

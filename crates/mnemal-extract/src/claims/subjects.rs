@@ -107,7 +107,7 @@ fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
         let Some(before) = at.checked_sub(1).and_then(|before| reading.words.get(before)) else {
             return true;
         };
-        if !of.lead.contains(&*before.lower) {
+        if !of.lead.holds(before) {
             return false;
         }
         at -= 1;

@@ -1,5 +1,7 @@
 //! Finds every reading of a run of words by the forms of a pack, from the right to the left.
 
+use std::borrow::Cow;
+
 use super::expr::Value;
 use super::form::{Cat, Element, cat};
 use super::number::numerals;
@@ -25,7 +27,7 @@ pub(super) struct Node {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'t> {
     pub(super) tokens: &'t [Token],
-    pub(super) words: &'t [String],
+    pub(super) words: &'t [Cow<'t, str>],
     /// The word before the first, if there is one.
     pub(super) previous: Option<&'t str>,
     pub(super) text: &'t str,
@@ -34,7 +36,7 @@ pub(super) struct Run<'t> {
 impl<'t> Run<'t> {
     /// Returns the word of a token; empty behind the end.
     pub(super) fn word(self, place: usize) -> &'t str {
-        self.words.get(place).map_or("", String::as_str)
+        self.words.get(place).map_or("", AsRef::as_ref)
     }
 
     /// Returns the word before a token.

@@ -11,6 +11,7 @@ use super::form::{Cat, Cats, Element, cat, sequences};
 use super::holiday::Holidays;
 use super::make::{Make, make_of};
 use super::token::{TokenKind, folded, tokens};
+use crate::hash::Quick;
 use crate::section::{PackFile, Section};
 
 /// A word or several that stand for a value.
@@ -102,7 +103,7 @@ pub(super) struct Form {
 #[derive(Debug)]
 pub(super) struct Pack {
     /// By the first token, in small letters.
-    pub(super) lexicon: HashMap<Box<str>, Word>,
+    pub(super) lexicon: HashMap<Box<str>, Word, Quick>,
     /// By the category of the first element.
     pub(super) forms: HashMap<Cat, Vec<Form>>,
     pub(super) suffixes: Vec<String>,
@@ -134,7 +135,7 @@ impl Pack {
         let file = PackFile::parse(text)?;
         let root = file.root();
         let mut pack = Self {
-            lexicon: HashMap::new(),
+            lexicon: HashMap::default(),
             forms: HashMap::new(),
             suffixes: lines(root, "ordinal_suffixes")?,
             halves: [lines(root, "am_touching")?, lines(root, "pm_touching")?],
@@ -146,7 +147,8 @@ impl Pack {
             zones: Vec::new(),
             classes: Cats::new(),
         };
-        let weak: Vec<String> = root.lines("weak")?.into_iter().map(folded).collect();
+        let weak: Vec<String> =
+            root.lines("weak")?.into_iter().map(|word| folded(word).into_owned()).collect();
         let parts: Vec<String> = keys(root, "part")?;
         let mut loader = Loader { pack: &mut pack, weak: &weak, parts: &parts };
         loader.vocabulary(root, holidays)?;

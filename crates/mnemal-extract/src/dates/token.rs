@@ -1,5 +1,7 @@
 //! Words, digits and signs of a text as date forms see them.
 
+use std::borrow::Cow;
+
 /// One token: a run of letters, a run of digits, one ideograph or Korean syllable, or one sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -35,8 +37,16 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 }
 
 /// A word as packs write it: in small letters, with one kind of apostrophe, hyphen and quote.
-pub(super) fn folded(word: &str) -> String {
-    word.chars().flat_map(char::to_lowercase).map(plain).collect()
+pub(super) fn folded(word: &str) -> Cow<'_, str> {
+    if is_small(word) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(word.chars().flat_map(char::to_lowercase).map(plain).collect())
+}
+
+/// Says whether a word is as packs write it: small letters and digits, or one of their signs.
+pub(super) fn is_small(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'`')
 }
 
 fn plain(sign: char) -> char {

@@ -10,7 +10,8 @@ use crate::gates::Gates;
 use crate::hash::Quick;
 use crate::phrase::Phrases;
 use crate::section::Section;
-use crate::word::Word;
+use crate::sieve::Sieve;
+use crate::word::{Word, start};
 
 /// How far a cue reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,50 @@ const LONGEST_JEST: usize = 5;
 const QUOTATION_WORDS: usize = 3;
 
 /// A list of words.
-pub(crate) type Words = HashSet<Box<str>, Quick>;
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    all: HashSet<Box<str>, Quick>,
+    sieve: Sieve,
+}
+
+impl Words {
+    /// Says whether a word is in the list.
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        self.sieve.meets(Sieve::of(start(word))) && self.all.contains(word)
+    }
+
+    /// Says whether a word of a text is in the list.
+    pub(crate) fn holds(&self, word: &Word<'_>) -> bool {
+        self.sieve.meets(word.sieve()) && self.all.contains(&*word.lower)
+    }
+
+    /// Says whether there is no word in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the words in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(AsRef::as_ref)
+    }
+}
+
+impl Extend<Box<str>> for Words {
+    fn extend<I: IntoIterator<Item = Box<str>>>(&mut self, words: I) {
+        for word in words {
+            self.sieve = self.sieve.with(Sieve::of(start(&word)));
+            self.all.insert(word);
+        }
+    }
+}
+
+impl FromIterator<Box<str>> for Words {
+    fn from_iter<I: IntoIterator<Item = Box<str>>>(words: I) -> Self {
+        let mut list = Self::default();
+        list.extend(words);
+        list
+    }
+}
 
 /// Each gate with its table, in which the keys of `REACHES` are lists of cues.
 const TABLES: [(&str, Gates); 9] = [
@@ -194,26 +238,22 @@ impl GatePack {
         })
     }
 
-    /// Says whether a word tells the language by itself.
-    pub(crate) fn tells(&self, word: &str) -> bool {
-        let first = word.find('\'').and_then(|at| word.get(..=at));
-        self.telling.contains(word) || first.is_some_and(|first| self.telling.contains(first))
-    }
-
     /// Says whether a sentence takes back the one before, or says that it is nobody's own.
-    pub(crate) fn takes_back(&self, sentence: &str) -> bool {
-        let words = self.forms.words(sentence);
-        words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(&words) || self.jests.stand_in(&words))
-            || self.of_text.stand_in(&words)
+    pub(crate) fn takes_back(&self, words: &[Word<'_>]) -> bool {
+        words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(words) || self.jests.stand_in(words))
+            || self.of_text.stand_in(words)
     }
 
     /// Says whether a short sentence says that what was said before was a joke, and neither asks nor denies it.
     pub(crate) fn is_jest(&self, sentence: &str) -> bool {
-        if sentence.split_whitespace().nth(LONGEST_JEST).is_some() {
-            return false;
-        }
-        let reading = Reading::new(sentence, self);
-        self.jests.stand_in(&reading.words) && !reading.gates().intersects(Gates::QUESTION | Gates::NEGATION)
+        self.may_be_jest(sentence)
+            && !Reading::new(sentence, self).gates().intersects(Gates::QUESTION | Gates::NEGATION)
+    }
+
+    /// Says whether a sentence is short and has the words of [`is_jest`](Self::is_jest).
+    pub(crate) fn may_be_jest(&self, sentence: &str) -> bool {
+        let is_short = sentence.split_whitespace().nth(LONGEST_JEST).is_none();
+        is_short && self.jests.stand_in(&self.forms.words(sentence))
     }
 
     /// Says whether words begin a game or a story that goes on behind them.

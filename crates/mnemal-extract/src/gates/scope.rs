@@ -99,7 +99,7 @@ fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
 /// Says whether the speaker is the subject of the verb at a word, or nobody is: "I always thought", "also tell them".
 fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reading.words.get(before));
-    let leads = |word: &Word<'_>| pack.before_order.contains(word.lower.as_ref());
+    let leads = |word: &Word<'_>| pack.before_order.holds(word);
     if reading.starts_clause(at) || before.is_none_or(leads) {
         return true;
     }
@@ -136,7 +136,7 @@ fn is_may_the_month(word: &Word<'_>, sentence: &str) -> bool {
 }
 
 fn is_any(word: Option<&Word<'_>>, of: &Words) -> bool {
-    word.is_some_and(|word| of.contains(word.lower.as_ref()))
+    word.is_some_and(|word| of.holds(word))
 }
 
 /// A question mark holds for the clause that asks; without one that looks so, for the sentence.
@@ -146,7 +146,7 @@ fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     let shown = without_closing_marks(reading.text);
     let is_marked = shown.ends_with(['?', '？', '؟']) || reading.text.contains('¿');
     let mut asked = |scope: Range<usize>| marks.push(Mark { gate: Gates::QUESTION, cue: 0..0, scope });
-    let is_ended = words.last().is_some_and(|word| pack.question.endings.contains(word.lower.as_ref()));
+    let is_ended = words.last().is_some_and(|word| pack.question.endings.holds(word));
     pack.question.phrases.find(words, |(), places| asked(places.start..all));
     if let Some(tag) = tag_question(words, &pack.question.subjects) {
         return asked(reading.clause_before(tag)..all);
@@ -185,7 +185,7 @@ fn opened_question(reading: &Reading<'_>) -> Option<usize> {
 }
 
 fn skip(words: &[Word<'_>], at: usize, lead: &Words) -> usize {
-    at + words.iter().skip(at).take_while(|word| lead.contains(word.lower.as_ref())).count()
+    at + words.iter().skip(at).take_while(|word| lead.holds(word)).count()
 }
 
 /// Says whether the words from `at` on have the shape of a question.
@@ -238,7 +238,7 @@ fn orders(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut V
         marks.push(Mark { gate: Gates::IMPERATIVE, cue: from..from, scope: from..end });
     };
     for (at, word) in words.iter().enumerate() {
-        if order.please.contains(word.lower.as_ref()) && !masked.get(at).copied().unwrap_or(true) {
+        if order.please.holds(word) && !masked.get(at).copied().unwrap_or(true) {
             ordered(reading.joined_clause_at(at, pack));
         }
         if !reading.starts_clause(at) {

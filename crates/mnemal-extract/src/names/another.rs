@@ -69,8 +69,8 @@ pub(super) fn is_another(text: &str, start: usize, kind: EntityKind) -> bool {
     let words: Vec<&str> = clause.split_whitespace().collect();
     let ends = |words: &[&str], list: &[&str]| -> Option<usize> {
         let is_end = |phrase: &&&str| {
-            let phrase: Vec<&str> = phrase.split(' ').collect();
-            words.ends_with(&phrase)
+            let mut pairs = phrase.rsplit(' ').zip(words.iter().rev());
+            pairs.all(|(of, word)| of == *word) && phrase.split(' ').count() <= words.len()
         };
         list.iter().find(is_end).map(|phrase| phrase.split(' ').count())
     };

@@ -141,7 +141,8 @@ impl Fold {
         let kind =
             if resolve::is_who(entity.kind) { entity.kind } else { fact.object.kind.unwrap_or(entity.kind) };
         let (text, key) = (fact.object.text.as_str(), name_key(&fact.object.text, kind));
-        let found = self.names.named(Called { text, key: &key, kind });
+        let called = Called { text, key: &key, kind };
+        let found = self.names.named(called);
         let is_nameless = self.names.is_nameless(subject);
         let roles: Vec<(EntityId, String)> = entity.roles.clone();
         let fits = |id: &EntityId| {
@@ -150,7 +151,7 @@ impl Fold {
         let other = found.iter().copied().find(fits).filter(|_| is_nameless && found.len() == 1);
         match other {
             Some(other) => pending.sayings.push(Saying { one: subject, other, says: Says::Read }),
-            None => self.names.call(subject, &fact.object.text, kind, said),
+            None => self.names.call(subject, called, said),
         }
     }
 

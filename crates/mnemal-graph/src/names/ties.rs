@@ -108,6 +108,9 @@ impl Names {
     /// Returns what an event changes in who is whom by what it says and what it takes back.
     pub(crate) fn shift(&self, said: &[Saying], by: EventId, undone: Option<EventId>) -> Shift {
         let mut shift = Shift::default();
+        if said.is_empty() && undone.is_none() {
+            return shift;
+        }
         if let Some(undone) = undone {
             let gone = self.ties.values().filter(|(_, tie)| tie.source == undone && tie.says != Says::Read);
             shift.gone.extend(gone.map(|(one, tie)| (*one, tie.source)));

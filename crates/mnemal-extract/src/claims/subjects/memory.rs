@@ -38,12 +38,12 @@ impl Memory {
                     relation
                 });
                 continue;
-            } else if of.me.contains(&*word.lower) {
+            } else if of.me.holds(word) {
                 found.push(single(Subject::Speaker, How::Speaker));
-            } else if of.we.contains(&*word.lower) {
+            } else if of.we.holds(word) {
                 found.push(single(Subject::Speaker, How::Group));
             } else if of.pronoun_gender(&word.lower).is_none()
-                && !of.articles.contains(&*word.lower)
+                && !of.articles.holds(word)
                 && let Some(person) = hints.person_at(reading, at)
             {
                 let role = of.role_before(reading, at);
@@ -59,7 +59,7 @@ impl Memory {
                 && begins(reading, of, at)
             {
                 found.push(single(subject, How::Pronoun));
-            } else if of.unsaid_other.contains(&*word.lower)
+            } else if of.unsaid_other.holds(word)
                 && reading.starts_clause(at)
                 && let Some(subject) = self.only(hints.sentence, Gender::Unknown)
             {

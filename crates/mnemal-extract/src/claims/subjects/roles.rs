@@ -72,12 +72,12 @@ impl SubjectWords {
     /// Says whether a word may stand between an owner and a role as its adjective.
     pub(crate) fn describes(&self, reading: &Reading<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| {
-            self.adjectives.contains(&*word.lower)
+            self.adjectives.holds(word)
                 || word.lower.len() > 2
                     && reading.break_at(at + 1) == Break::None
-                    && !self.genitive.contains(&*word.lower)
-                    && !self.own.contains(&*word.lower)
-                    && !self.skip.contains(&*word.lower)
+                    && !self.genitive.holds(word)
+                    && !self.own.holds(word)
+                    && !self.skip.holds(word)
                     && !is_stop_word(Language::English, &word.lower)
         })
     }

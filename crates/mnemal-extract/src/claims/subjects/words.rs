@@ -141,11 +141,11 @@ impl SubjectWords {
     /// Returns where a pronoun that may be the subject ends.
     pub(crate) fn pronoun_at(&self, reading: &Reading<'_>, at: usize) -> Option<usize> {
         let word = reading.words.get(at)?;
-        (self.me.contains(&*word.lower) || self.we.contains(&*word.lower)).then_some(at + 1)
+        (self.me.holds(word) || self.we.holds(word)).then_some(at + 1)
     }
 
     /// Says whether "we" stands at a word.
     pub(crate) fn is_group(&self, reading: &Reading<'_>, at: usize) -> bool {
-        reading.words.get(at).is_some_and(|word| self.we.contains(&*word.lower))
+        reading.words.get(at).is_some_and(|word| self.we.holds(word))
     }
 }
