@@ -121,8 +121,8 @@ async fn rows(memory: &Memory) -> Vec<Learning> {
     rows
 }
 
-// proves: BA-32 (a task that is over is judged once; what is learnt is inferred, as probable as its score, and stands apart),
-// GB-38 (the model stands in the producer)
+// proves: BA-32 (a task that is over is judged once; what is learnt is inferred, as probable as its score, and stands apart)
+// proves: GB-38 (the model stands in the producer)
 #[tokio::test(start_paused = true)]
 async fn a_task_that_is_over_teaches_something_about_the_agents_own_work() {
     let space = Space::new(7, LESSON);
