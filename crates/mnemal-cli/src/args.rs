@@ -344,7 +344,7 @@ pub(crate) struct Extract {
     /// Ask the language model of the settings instead of the rules. Nothing is stored but its paid answer.
     #[arg(long, conflicts_with = "text")]
     pub(crate) model: bool,
-    /// Say also what was dropped, and why.
+    /// Say also what was dropped, and what the text says in short, is about, and how much its words make of it.
     #[arg(long)]
     pub(crate) explain: bool,
 }

@@ -338,7 +338,21 @@ fn an_event_and_a_text_say_what_they_claim_and_what_was_dropped() {
     assert!(of_event["dropped"].is_null());
     let elsewhere = home.json(&["--json", "extract", "--text", said, "--explain"]);
     assert_eq!(elsewhere["facts"][0]["rule"], fact["rule"]);
-    assert!(elsewhere["dropped"].is_array());
+    assert!(elsewhere["dropped"].is_array() && of_event["gist"].is_null());
+    // proves: GB-30 (summary, topics and importance by rule, of an event and of a text)
+    let decided = "We decided to moor the blue boat in Lyon on 2026-12-01. It rains.";
+    let event = home.json(&["--json", "log", "add", decided]);
+    let gist = &home.json(&["--json", "extract", event["id"].as_str().unwrap(), "--explain"])["gist"];
+    assert_eq!(gist["signs"], serde_json::json!(["date", "decision"]), "{gist}");
+    assert!(
+        gist["summary"].as_array().unwrap().len() <= 2 && gist["topics"].to_string().contains("blue boat")
+    );
+    assert!((gist["importance"].as_f64().unwrap() - 0.7).abs() < 1e-6, "{gist}");
+    let page = home.run(&["extract", "--text", decided, "--explain"]).out;
+    assert!(
+        page.contains("in short: We decided") && page.contains("importance 0.7: date, decision"),
+        "{page}"
+    );
     let neither = home.run(&["extract"]);
     assert!(neither.code == 2 && neither.err.contains("EVENT"), "{}", neither.err);
 }

@@ -22,7 +22,7 @@ const DROPPED: [Section; 10] = [
 
 /// Most of a budget that is kept for recall before anything is claimed, 0 to 1.
 ///
-/// Source: measured with `bench context` on the development halves (ADR 148): three quarters of 1,000 tokens hold .745 and .627 of the
+/// Source: measured with `bench context` on the development halves (ADR 145): three quarters of 1,000 tokens hold .745 and .627 of the
 /// evidence, a share in proportion .546 and .534.
 const RESERVED: f32 = 0.75;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    BackgroundPermit, Completion, CompletionCache, ErrorKind, EventId, LanguageModel, Prompt, PromptHash,
-    Result, Slot,
+    BackgroundPermit, Completion, CompletionCache, ErrorKind, EventId, LanguageModel, Producer, Prompt,
+    PromptHash, Result, Slot,
 };
 
 /// How often an answer that cannot be used is asked for again. Source: RELIABILITY 11.
@@ -20,6 +20,11 @@ pub struct Consultant {
 }
 
 impl Consultant {
+    /// Names what made something of the model's answer: who asked and read, with its version, and the model.
+    pub fn producer(&self, asks: &Producer) -> Producer {
+        Producer { id: format!("{} by {}", asks.id, self.model.model()), version: asks.version }
+    }
+
     /// Asks until `read` can use an answer: first the one that is kept, then the model, and twice more with what was wrong.
     ///
     /// `sources` are the events that the question shows; the answer is kept under the first form of the question and goes

@@ -347,6 +347,43 @@ pub struct Appended {
     pub fresh: bool,
 }
 
+/// What an observation says of a task. Source: BA-02.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskStep {
+    /// It is to be done; the text says what.
+    Created,
+    /// It is done.
+    Completed,
+    /// It was given up.
+    Failed,
+}
+
+/// The field of an event that names a task. Source: BA-01.
+const TASK: &str = "task_id";
+/// The field of an observation that says what it is about. Source: BA-02.
+const OBSERVED: &str = "kind";
+
+impl NewEvent {
+    /// Returns the name of the task that it belongs to, as its field `task_id` says; `None` for a blank one.
+    pub fn task(&self) -> Option<&str> {
+        Some(self.metadata.get(TASK)?.trim()).filter(|task| !task.is_empty())
+    }
+
+    /// Returns what an observation says of the task that it names, by its field `kind`; `None` for one that says nothing of the kind,
+    /// and for every other event.
+    pub fn task_step(&self) -> Option<TaskStep> {
+        if self.kind != EventKind::Observation || self.task().is_none() {
+            return None;
+        }
+        match self.metadata.get(OBSERVED)?.as_str() {
+            "task_created" => Some(TaskStep::Created),
+            "task_completed" => Some(TaskStep::Completed),
+            "task_failed" => Some(TaskStep::Failed),
+            _ => None,
+        }
+    }
+}
+
 /// A stored event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {

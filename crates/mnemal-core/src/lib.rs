@@ -43,7 +43,7 @@ pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
     Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
-    Judgment, LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary,
+    Judgment, LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary, TaskStep,
 };
 pub use crate::extraction::{
     Act, Confidence, EntityKind, ExtractedFact, Extraction, Familiar, Gazetteer, Grain, Mention, Object,
@@ -73,15 +73,17 @@ pub use crate::name::{
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
 pub use crate::operation::{
-    Deed, Filed, LONGEST_LINE, MOST_CLAIMS, MOST_LINES, Operation, Pointed, PromptHash,
+    BEST_SCORE, Deed, FEWEST_STEPS, Filed, LONGEST_LINE, MOST_CLAIMS, MOST_LINES, MOST_STEPS, Operation,
+    Pointed, PromptHash,
 };
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    BackgroundEmbedder, Clock, CompletionCache, ContextSource, Embedder, EventStore, Extractor, GraphStore,
-    IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore, LeaseStore, LedgerStore,
-    Left, Looked, ModelExtractor, NodeWriter, NoteJudge, Opinion, Pass, Projection, Projector, Proposal,
-    ReceiptStore, Reranker, Scrub, Summarizer, SummaryStore, TokenCounter, Upkeep, WorkingStore, WrittenLine,
+    Appraisal, Appraiser, BackgroundEmbedder, Clock, CompletionCache, ContextSource, Embedder, EventStore,
+    Extractor, GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore,
+    LeaseStore, LedgerStore, Left, Looked, ModelExtractor, NodeWriter, NoteJudge, Opinion, Pass, Projection,
+    Projector, Proposal, ReceiptStore, Reranker, Scrub, Summarizer, SummaryStore, TokenCounter, Upkeep,
+    WorkingStore, WrittenLine,
 };
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};

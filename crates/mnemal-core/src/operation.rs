@@ -96,6 +96,14 @@ pub enum Deed {
         /// Where the words stand in it.
         quote: Span,
     },
+    /// The event's text is what a model found worth remembering of a task that is over: one sentence about how the agent works,
+    /// which says nothing about the user or the world.
+    Assess {
+        /// Events of the task, oldest first, the end last: at least [`FEWEST_STEPS`] and at most [`MOST_STEPS`].
+        turns: Vec<EventId>,
+        /// How well it went, from 1 to [`BEST_SCORE`].
+        score: u8,
+    },
     /// A predicate of the space's own holds so many values for one subject, as its claims show. A shipped predicate, and one that a
     /// person decided about, stays as it is.
     Cardinality {
@@ -118,6 +126,13 @@ pub enum Deed {
 pub const MOST_LINES: usize = 8;
 /// Characters that such a line may have. Source: own choice, one facet a line (AD-60).
 pub const LONGEST_LINE: usize = 300;
+
+/// Events that a task must have to be judged. Source: BA-32.
+pub const FEWEST_STEPS: usize = 3;
+/// Events of a task that are judged together. Source: BA-32.
+pub const MOST_STEPS: usize = 20;
+/// The score of a task that went as it should. Source: BA-32, a tenth of it is the confidence.
+pub const BEST_SCORE: u8 = 10;
 
 /// Claims of one turn that an operation may carry. Source: own choice; more are a list and no statement.
 pub const MOST_CLAIMS: usize = 8;
@@ -168,6 +183,7 @@ impl Deed {
             Self::Claim { .. } => "claim",
             Self::Summarize { .. } => "summarize",
             Self::Prefer { .. } => "prefer",
+            Self::Assess { .. } => "assess",
             Self::Cardinality { .. } => "cardinality",
             Self::Suggest { .. } => "suggest",
         }
@@ -180,7 +196,7 @@ impl Deed {
             Self::Retire { notes, into: Some(into) } => notes.iter().chain([into]).copied().collect(),
             Self::Refine { note, .. } => vec![*note],
             Self::Infer { from, .. } => from.clone(),
-            Self::Compress { turns } => turns.clone(),
+            Self::Compress { turns } | Self::Assess { turns, .. } => turns.clone(),
             Self::Claim { turn, .. } | Self::Prefer { turn, .. } => vec![*turn],
             Self::Cardinality { .. } | Self::Suggest { .. } => Vec::new(),
             Self::Summarize { of, .. } => {
@@ -198,8 +214,8 @@ impl Deed {
         }
     }
 
-    /// Returns the notes whose rows it changes; what an inference, a compression, a claim, a summary or a preference rests on
-    /// stays as it is.
+    /// Returns the notes whose rows it changes; what an inference, a compression, a claim, a summary, a preference or a
+    /// judgement of a task rests on stays as it is.
     pub fn changes(&self) -> Vec<EventId> {
         match self {
             Self::Merge { .. } | Self::Retire { .. } | Self::Refine { .. } => self.names(),

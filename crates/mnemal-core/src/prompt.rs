@@ -41,7 +41,7 @@ pub enum Purpose {
     Extract,
     /// The text of a summary.
     Summarize,
-    /// Notes that say the same, and what connects memories.
+    /// Notes that say the same, where notes belong, and what to remember of tasks.
     Consolidate,
     /// A question of whoever set the model up, to see whether it answers.
     Check,

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, LONGEST_LINE, Learning, LearningKind,
-    Level, MOST_LINES, NewEvent, Predicate, Proposal, Span, Speaker,
+    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS, LONGEST_LINE,
+    Learning, LearningKind, Level, MOST_LINES, MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker,
+    TaskStep,
 };
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles};
 
@@ -18,6 +19,9 @@ const SHORTEST: usize = 20;
 pub(crate) const NEAR: f32 = 0.60;
 /// Most characters of a merge, as a multiple of what it was made of. Source: own default; a merge says no more than its sources.
 const LONGEST: usize = 2;
+
+/// Characters of a step of a task that are shown. Source: BA-24, 500 of an event.
+const LONGEST_STEP: usize = 500;
 
 /// Why a proposal was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,6 +259,66 @@ pub(crate) fn sentence(said: &NewEvent, words: &str) -> String {
     let speaker = said.speaker.as_ref().map_or("user", Speaker::as_str);
     let speaker = if matches!(said.kind, EventKind::AssistantMessage) { "assistant" } else { speaker };
     format!("{day} {speaker}: {}", words.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Checks what a model learnt of a task: its events are as they were, name one task and end with its end; it is one line without a
+/// name, number or date that none of them has; and nothing was learnt of this end before.
+pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -> Result<(), Refusal> {
+    let Deed::Assess { turns, score } = &proposal.operation.deed else { return Err(Refusal::Malformed) };
+    let is_known = |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Assess { turns: known, .. } if known.last() == turns.last());
+    if history.operations.iter().any(is_known) {
+        return Err(Refusal::Nothing);
+    }
+    let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
+    let kept: Option<Vec<&NewEvent>> = turns
+        .iter()
+        .map(|turn| said.iter().find(|event| event.id == *turn && shown.contains(turn))?.kept())
+        .collect();
+    let kept = kept.ok_or(Refusal::Unknown)?;
+    let once: BTreeSet<&EventId> = turns.iter().collect();
+    let Some(end) = kept.last().filter(|end| is_end(end)) else { return Err(Refusal::Malformed) };
+    if once.len() != turns.len()
+        || !(FEWEST_STEPS..=MOST_STEPS).contains(&turns.len())
+        || kept.iter().any(|step| step.task() != end.task())
+        || !(1..=BEST_SCORE).contains(score)
+        || proposal.text.contains('\n')
+        || proposal.text.chars().count() > LONGEST_LINE
+    {
+        return Err(Refusal::Malformed);
+    }
+    says_enough(&proposal.text)?;
+    let steps: Vec<String> = kept.into_iter().map(step).collect();
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    match invented(&proposal.text, &steps).len() {
+        0 => Ok(()),
+        made_up => Err(Refusal::Invented(made_up)),
+    }
+}
+
+/// Whether an event says that its task is over.
+pub(crate) fn is_end(said: &NewEvent) -> bool {
+    matches!(said.task_step(), Some(TaskStep::Completed | TaskStep::Failed))
+}
+
+/// Returns a step of a task as a model is shown it: `2026-11-21 result of deploy: …`.
+pub(crate) fn step(said: &NewEvent) -> String {
+    let day = said.occurred_at.civil(&said.zone).day_text();
+    let who = match &said.kind {
+        EventKind::UserMessage => said.speaker.as_ref().map_or("user", Speaker::as_str).to_owned(),
+        EventKind::AssistantMessage => "agent".to_owned(),
+        EventKind::ToolCall { tool } => format!("call of {tool}"),
+        EventKind::ToolResult { tool, ok: true } => format!("result of {tool}"),
+        EventKind::ToolResult { tool, ok: false } => format!("failure of {tool}"),
+        _ => match said.task_step() {
+            Some(TaskStep::Created) => "begun".to_owned(),
+            Some(TaskStep::Completed) => "completed".to_owned(),
+            Some(TaskStep::Failed) => "failed".to_owned(),
+            None => "observed".to_owned(),
+        },
+    };
+    let words = said.content.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words: String = words.chars().take(LONGEST_STEP).collect();
+    format!("{day} {who}: {words}")
 }
 
 fn merge(text: &str, rows: &[&Learning], words: &Words) -> Result<(), Refusal> {

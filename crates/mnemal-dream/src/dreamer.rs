@@ -122,6 +122,8 @@ impl Dreamer {
         if let Some(why) = self.waits(run, at, &passes).await? {
             return Ok(Cycle { idle: Some(why), ..cycle });
         }
+        let unread = self.parts.wording.malformed.iter();
+        cycle.failed.extend(unread.map(|list| format!("{list}: cannot be read, and does nothing")));
         let before = self.rows().await?;
         let corpus = fingerprint(&before);
         let notes = open(&before);
@@ -266,6 +268,9 @@ impl Dreamer {
         let holds = |row: &&Learning| row.status == LearningStatus::Active && is_note(row);
         let notes: Notes<'_> = rows.iter().filter(holds).filter_map(|row| Some((maker(row)?, row))).collect();
         let words = self.parts.wording.of(rows).await;
+        if let Some(kind) = words.without_names {
+            cycle.failed.push(format!("names: {}", kind.as_str()));
+        }
         let mut room = self.parts.settings.budget(open(rows).len());
         let mut touched = Touched::default();
         for (pass, proposal) in proposals {
@@ -275,7 +280,9 @@ impl Dreamer {
                 Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
                 Deed::Cardinality { predicate, .. } => check::counted(predicate, deed, &history),
                 Deed::Suggest { one, into } => check::paired((*one, *into), &proposal, &history),
-                Deed::Summarize { .. } | Deed::Prefer { .. } => self.check_said(&proposal, &history).await?,
+                Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. } => {
+                    self.check_said(&proposal, &history).await?
+                }
                 _ => check::check(&proposal, &notes, &words),
             };
             let refused = match checked {
@@ -325,7 +332,7 @@ impl Dreamer {
         Ok(if is_whole { Ok(()) } else { Err(Refusal::Malformed) })
     }
 
-    /// Checks the text of a summary, or words that are quoted, against the turns that they name.
+    /// Checks the text of a summary, words that are quoted, or what was learnt of a task, against the turns that they name.
     async fn check_said(&self, proposal: &Proposal, history: &History) -> Result<Result<(), Refusal>> {
         let deed = &proposal.operation.deed;
         if history.operations.iter().any(|(_, known)| known == deed) {
@@ -334,6 +341,7 @@ impl Dreamer {
         let said = self.parts.events.get(&deed.names()).await?;
         Ok(match deed {
             Deed::Prefer { turn, quote } => check::quoted(proposal, (*turn, *quote), &said),
+            Deed::Assess { .. } => check::assessed(proposal, &said, history),
             _ => check::summary(proposal, &said),
         })
     }
@@ -347,12 +355,14 @@ impl Dreamer {
         for judged in accepted {
             let mut event = event(&judged.proposal, &by_maker, cycle.at)?;
             let deed = &judged.proposal.operation.deed;
-            if matches!(deed, Deed::Summarize { .. } | Deed::Prefer { .. }) {
+            if matches!(deed, Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. }) {
                 let said = self.parts.events.get(&deed.names()).await?;
                 if said.iter().any(|event| event.level == Level::External) {
                     event.origin = Origin::Echo;
                 }
-                if let (Deed::Prefer { .. }, Some(turn)) = (deed, said.iter().find_map(|turn| turn.kept())) {
+                if let (Deed::Prefer { .. } | Deed::Assess { .. }, Some(turn)) =
+                    (deed, said.iter().find_map(|turn| turn.kept()))
+                {
                     (event.user, event.agent) = (turn.user.clone(), turn.agent.clone());
                 }
             }
@@ -472,6 +482,7 @@ fn cost(operation: &Operation) -> usize {
         Deed::Claim { .. }
         | Deed::Summarize { .. }
         | Deed::Prefer { .. }
+        | Deed::Assess { .. }
         | Deed::Cardinality { .. }
         | Deed::Suggest { .. } => 0,
         _ => 1,

@@ -6,6 +6,7 @@ mod insights;
 mod judging;
 mod merges;
 mod near;
+mod objectives;
 mod spellings;
 mod texts;
 
@@ -17,6 +18,7 @@ pub use self::insights::Insights;
 pub use self::judging::Judging;
 pub use self::merges::Merges;
 pub use self::near::NearCopies;
+pub use self::objectives::Objectives;
 pub use self::spellings::Spellings;
 pub use self::texts::Texts;
 

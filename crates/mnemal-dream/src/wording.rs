@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{Category, Entity, EntityFilter, GraphStore, Learning, Slot};
+use mnemal_core::{Category, Entity, EntityFilter, ErrorKind, GraphStore, Learning, Slot};
 use mnemal_text::Vocabulary;
 
 /// What a space adds to the check whether anything is lost.
@@ -16,6 +16,8 @@ pub struct Wording {
     pub specific: Vec<String>,
     /// Categories whose numbers may be lost, with what is below them.
     pub disposable: Vec<Category>,
+    /// Lists of the settings that cannot be read and do nothing, by their names; every cycle says so.
+    pub malformed: Vec<&'static str>,
 }
 
 /// The same, with the words of the notes counted.
@@ -23,6 +25,8 @@ pub struct Wording {
 pub(crate) struct Words {
     vocabulary: Vocabulary,
     disposable: Vec<Category>,
+    /// Why the names of the space are not known, where they could not be read.
+    pub(crate) without_names: Option<ErrorKind>,
 }
 
 impl Wording {
@@ -41,7 +45,8 @@ impl Wording {
             Err(_) => Vocabulary::default(),
         };
         let vocabulary = vocabulary.with_common(&self.common).with_specific(&self.specific);
-        Words { vocabulary, disposable: self.disposable.clone() }
+        let without_names = names.err().map(|error| error.kind());
+        Words { vocabulary, disposable: self.disposable.clone(), without_names }
     }
 }
 

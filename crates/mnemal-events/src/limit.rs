@@ -1,7 +1,8 @@
 //! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
 
 use mnemal_core::{
-    Decision, Deed, Error, EventKind, MOST_CLAIMS, MOST_LINES, Metadata, NewEvent, Operation, Result,
+    BEST_SCORE, Decision, Deed, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_STEPS,
+    Metadata, NewEvent, Operation, Result,
 };
 
 /// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
@@ -95,6 +96,13 @@ fn check_operation(operation: &Operation) -> Result<(), String> {
         && !(1..=MOST_LINES).contains(&rests.len())
     {
         return Err(format!("a summary has 1 to {MOST_LINES} lines, it has {}", rests.len()));
+    }
+    if let Deed::Assess { turns, score } = &operation.deed
+        && !((FEWEST_STEPS..=MOST_STEPS).contains(&turns.len()) && (1..=BEST_SCORE).contains(score))
+    {
+        return Err(format!(
+            "a judged task has {FEWEST_STEPS} to {MOST_STEPS} events and a score of 1 to {BEST_SCORE}"
+        ));
     }
     if operation.because.len() > LONGEST_BECAUSE {
         return Err(format!("an operation has at most {LONGEST_BECAUSE} bytes of reason"));

@@ -8,6 +8,7 @@ mod extractor;
 mod feedback;
 mod forms;
 mod gates;
+mod gist;
 mod hash;
 mod language;
 mod names;
@@ -36,6 +37,7 @@ pub use feedback::{
     feedback_signals, requires_user_permission,
 };
 pub use gates::{Gates, gates};
+pub use gist::{Gist, Sign, gist};
 pub use language::{Tier, by_script, language};
 pub use names::{clean_name, mentions};
 pub use notes::{Note, NoteKind, preference_notes};

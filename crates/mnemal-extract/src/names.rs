@@ -11,7 +11,7 @@ mod kind;
 mod known;
 mod lexicon;
 mod pack;
-mod quantity;
+pub(crate) mod quantity;
 mod reading;
 mod role;
 mod run;

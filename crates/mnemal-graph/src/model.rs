@@ -21,9 +21,9 @@ impl ModelReader {
         Self { consultant, extractor }
     }
 
-    /// Names what asks and reads.
+    /// Names what asks and reads, and the model.
     pub fn producer(&self) -> Producer {
-        self.extractor.producer()
+        self.consultant.producer(&self.extractor.producer())
     }
 
     /// Names the question about these events.

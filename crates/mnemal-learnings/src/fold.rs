@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use mnemal_core::{
     Basis, Confidence, Decision, Error, Event, EventId, EventKind, Learning, LearningId, LearningKind,
-    LearningStatus, Leave, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span, Timestamp,
-    Verdict, derived_id,
+    LearningStatus, Leave, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span, TaskStep,
+    Timestamp, Verdict, derived_id,
 };
 
 use crate::read::{self, LEARNED};
 use crate::rows::Rows;
 use crate::settle::settle;
-use crate::task::{self, Step};
+use crate::task;
 use crate::tool;
 
 /// Who makes the notes, for their rows and ids.
@@ -66,9 +66,11 @@ impl Fold {
     fn observe(&mut self, event: &Event, kept: &NewEvent) -> Result<()> {
         let Some((key, step)) = task::step(kept)? else { return Ok(()) };
         match step {
-            Step::Over => self.put_away(event, &key, Verdict::Archived(event.recorded_at)),
-            Step::Created if self.knows(event.id, Some(&key)) => {}
-            Step::Created => {
+            TaskStep::Completed | TaskStep::Failed => {
+                self.put_away(event, &key, Verdict::Archived(event.recorded_at));
+            }
+            TaskStep::Created if self.knows(event.id, Some(&key)) => {}
+            TaskStep::Created => {
                 if kept.content.trim().is_empty() {
                     return Err(Error::invalid("a task must have a text"));
                 }

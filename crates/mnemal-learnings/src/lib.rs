@@ -2,6 +2,7 @@
 
 mod fold;
 mod operate;
+mod own_work;
 mod read;
 mod settle;
 mod task;

@@ -7,6 +7,7 @@ use mnemal_core::{
 };
 
 use crate::fold::{Fold, asked_by_topic, new_row, note_id, producer};
+use crate::own_work;
 
 /// The probability that what was concluded by rule is meant so. Source: own choice; RB-63 begins at the same.
 const CONCLUDED: f32 = 0.5;
@@ -34,6 +35,9 @@ impl Fold {
         }
         if let Deed::Prefer { turn, quote } = &operation.deed {
             return self.keep_quote(event, kept, Source { event: *turn, span: *quote });
+        }
+        if let Deed::Assess { turns, score } = &operation.deed {
+            return self.keep_assessment(event, kept, (turns, *score));
         }
         let Some(notes) = self.holding(&operation.deed.names()) else { return Ok(()) };
         match &operation.deed {
@@ -93,6 +97,30 @@ impl Fold {
             trust: row.trust.min(Trust::Inferred),
             level: row.level.min(Level::Agent),
             sources,
+            ..row
+        });
+        Ok(())
+    }
+
+    /// Keeps what a model found worth remembering of a task as a note about the agent's own work: of no more standing than what is
+    /// concluded, and as probable as the task went well.
+    fn keep_assessment(
+        &mut self,
+        event: &Event,
+        kept: &NewEvent,
+        (turns, score): (&[EventId], u8),
+    ) -> Result<()> {
+        if kept.content.trim().is_empty() || turns.is_empty() {
+            return Ok(());
+        }
+        let row = new_row(event, kept, &own_work::filed(own_work::key(turns)?)?)?;
+        let leave = asked_by_topic(&kept.content);
+        self.rows.put(Learning {
+            basis: Basis::Inferred,
+            confidence: own_work::confidence(score),
+            trust: Trust::Inferred,
+            level: row.level.min(Level::Agent),
+            leave,
             ..row
         });
         Ok(())

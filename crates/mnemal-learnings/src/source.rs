@@ -13,6 +13,7 @@ use mnemal_core::{
 
 use crate::base;
 use crate::decay::Decay;
+use crate::own_work;
 use crate::preferences::PreferenceSource;
 use crate::same::Same;
 use crate::task;
@@ -45,6 +46,9 @@ const STATE: &str = "agent-state";
 /// Most open tasks, the newest. Source: BA-36.
 const OPEN: usize = 10;
 
+/// Most lines about the agent's own work. Source: own choice; as few as a person looks at before he begins.
+const OF_OWN_WORK: usize = 3;
+
 /// How long what a conversation taught stands apart in its own contexts: until the next full hour, in microseconds. Source: own
 /// choice; `LoCoMo`, 500 turns, whose users tell something lasting in every 24th turn.
 const FRESH: i64 = 3_600_000_000;
@@ -56,7 +60,10 @@ const FRESH: i64 = 3_600_000_000;
 /// The state of an agent (notes of category `agent-state`) and the ten newest open tasks (`tasks`) are offered to section `state`,
 /// in every context but for a host that wants few lines.
 ///
-/// Evidence of others is never offered here, but for tasks that the host observed. Within a section they stand by importance and confidence, the newest first among
+/// What a model found worth remembering of the agent's own tasks is offered beside them where a conversation begins, three at most,
+/// and says that it is the agent's own judgement.
+///
+/// Evidence of others is never offered here, but for tasks that the host observed and what was learnt of them. Within a section they stand by importance and confidence, the newest first among
 /// equals; what fades loses its place when there are too many, and never moves within the section, so that a text that is kept in
 /// a cache stays as it is. For the same reason what a conversation itself taught within this hour is offered to it with the
 /// learnings, in the part that changes anyway; other conversations have it in its place at once.
@@ -139,6 +146,7 @@ impl NotesSource {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
             .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
+            .filter(|(standing, _)| !standing.is_own_work || begins(request))
             .filter(|(standing, _)| standing.section != Section::State || request.lines.is_none())
             .filter(|(standing, _)| standing.section != Section::Knowledge || !is_of_base)
             .filter(|(standing, _)| in_order.may_be_offered(standing));
@@ -151,11 +159,14 @@ impl NotesSource {
             let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
             let most = if *section == Section::Knowledge { UNASKED } else { most_of(*section) };
             best(&mut chosen, most, best_first);
-            let (mut tools, mut tasks) = (0, 0);
+            let (mut tools, mut tasks, mut own) = (0, 0, 0);
             chosen.retain(|(standing, _)| {
                 tools += usize::from(standing.is_of_a_tool);
                 tasks += usize::from(standing.is_task);
-                (!standing.is_of_a_tool || tools <= OF_TOOLS) && (!standing.is_task || tasks <= OPEN)
+                own += usize::from(standing.is_own_work);
+                (!standing.is_of_a_tool || tools <= OF_TOOLS)
+                    && (!standing.is_task || tasks <= OPEN)
+                    && (!standing.is_own_work || own <= OF_OWN_WORK)
             });
             let line = |(standing, note): &Placed<'_>| fragment(standing.section, standing.rank, note);
             fragments.extend(chosen.into_iter().map(line));
@@ -221,12 +232,15 @@ struct Standings {
 
 impl Standings {
     fn new(rows: &[Arc<Learning>], decay: Decay) -> Self {
-        let may_be_shown = |note: &Learning| note.level > Level::External || task::is_observed(note);
+        let may_be_shown = |note: &Learning| {
+            note.level > Level::External || task::is_observed(note) || own_work::is_own_work(note)
+        };
         let shown = rows.iter().enumerate().filter(|(_, note)| may_be_shown(note));
         let place = |(row, note): (usize, &Arc<Learning>)| {
             let section = section(note)?;
             let is_task = section == Section::State && is_filed(note, task::TASKS);
-            let is_first = is_pinned(note) || section == Section::State && !is_task;
+            let is_own_work = own_work::is_own_work(note);
+            let is_first = is_pinned(note) || section == Section::State && !is_task && !is_own_work;
             Some(Standing {
                 section,
                 rank: standing(note) + if is_first { 1.0 } else { 0.0 },
@@ -236,6 +250,7 @@ impl Standings {
                 taught_in: note.signal.is_some().then(|| hour(note.occurred_at)),
                 is_of_a_tool: note.kind == LearningKind::Tool,
                 is_task,
+                is_own_work,
                 is_moved: false,
             })
         };
@@ -267,6 +282,7 @@ impl<F: Fn(Section) -> usize> BestFirst<F> {
 
 /// Where a row stands.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is asked by its name, and they exclude nothing")]
 struct Standing {
     section: Section,
     /// See [`seen_by`](Self::seen_by).
@@ -279,6 +295,7 @@ struct Standing {
     taught_in: Option<i64>,
     is_of_a_tool: bool,
     is_task: bool,
+    is_own_work: bool,
     /// Whether it stands elsewhere for this request than for others.
     is_moved: bool,
 }
@@ -356,6 +373,7 @@ fn section(note: &Learning) -> Option<Section> {
         }
         LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
         LearningKind::Tool => Some(Section::Learnings),
+        LearningKind::Note if own_work::is_own_work(note) => Some(Section::State),
         _ if note.importance.get() >= WORTHY => Some(Section::Knowledge),
         _ => None,
     }
@@ -417,7 +435,11 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
         record: RecordRef::Learning(note.id),
         producer: Some(note.producer.clone()),
         sources: note.sources.clone(),
-        text: if section == Section::State { standing_line(note) } else { text(note) },
+        text: match section {
+            Section::State if own_work::is_own_work(note) => own_work::line(note),
+            Section::State => standing_line(note),
+            _ => text(note),
+        },
         label: Label {
             level: note.level,
             at: if note.signal.is_some() { note.occurred_at } else { note.created_at },

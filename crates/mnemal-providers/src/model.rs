@@ -1,5 +1,6 @@
 //! Language models: what they are asked, what of their answers can be used, and how much they may cost.
 
+mod appraise;
 mod capped;
 mod claims;
 mod find;
@@ -8,15 +9,18 @@ mod judge;
 mod node;
 mod screen;
 mod summary;
+mod tally;
 
 use mnemal_core::TokenCount;
 
+pub use self::appraise::ModelAppraiser;
 pub use self::capped::{CappedModel, ModelCaps, Spent};
 pub use self::claims::ModelClaims;
 pub use self::instructions::Instructions;
 pub use self::judge::ModelJudge;
 pub use self::node::ModelWriter;
 pub use self::summary::ModelSummarizer;
+pub use self::tally::{Asked, Tally};
 
 /// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.
 const BYTES_A_TOKEN: usize = 4;

@@ -211,6 +211,59 @@ async fn every_request_is_paid_with_what_it_may_cost() {
     assert_eq!(server.heard().len(), 3, "offline");
 }
 
+/// Addresses that can be no endpoint's, as they can be written: those of the metadata of clouds, link-local ones, and ones of nobody.
+const NOBODY: [&str; 48] = [
+    "169.254.169.254",
+    "169.254.169.254:80",
+    "169.254.169.254/latest/meta-data",
+    "ada@169.254.169.254",
+    "2852039166",
+    "025177524776",
+    "0xa9fea9fe",
+    "0xA9FEA9FE",
+    "0251.0376.0251.0376",
+    "0xa9.0xfe.0xa9.0xfe",
+    "0xa9.254.0251.254",
+    "169.16689662",
+    "169.254.43518",
+    "0xa9.0xfea9fe",
+    "169.0xfe.43518",
+    "[::ffff:169.254.169.254]",
+    "[::ffff:a9fe:a9fe]",
+    "[::FFFF:A9FE:A9FE]",
+    "[0:0:0:0:0:ffff:a9fe:a9fe]",
+    "[0000:0000:0000:0000:0000:ffff:a9fe:a9fe]",
+    "[::169.254.169.254]",
+    "[64:ff9b::169.254.169.254]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[2002:a9fe:a9fe::]",
+    "[fd00:ec2::254]",
+    "[fd00:0ec2::0254]",
+    "[FD00:EC2::254]",
+    "[fd00:ec2:0:0:0:0:0:254]",
+    "169.254.0.1",
+    "169.254.169.253",
+    "169.254.170.2",
+    "169.254.255.255",
+    "[fe80::1]",
+    "[FE80::a9fe:a9fe]",
+    "[febf::1]",
+    "[fe80:0:0:0:0:0:0:1]",
+    "100.100.100.200",
+    "100.64.0.1",
+    "0x646464c8",
+    "1684301000",
+    "[::ffff:100.100.100.200]",
+    "0.0.0.0",
+    "0",
+    "[::]",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[ff02::1]",
+    "[ff05::2]",
+];
+
+// proves: DF-92 (addresses of metadata and link-local ones are refused however they are written)
 #[tokio::test(start_paused = true)]
 async fn addresses_of_nobody_and_settings_that_cannot_work_are_refused() {
     let of = |base_url: &str| ChatSettings {
@@ -224,11 +277,11 @@ async fn addresses_of_nobody_and_settings_that_cannot_work_are_refused() {
         let error = EndpointModel::new(of(base)).unwrap_err();
         assert!(error.kind() == ErrorKind::Invalid && !error.to_string().contains("secret"), "{base}");
     }
-    for base in
-        ["http://169.254.169.254", "http://[::ffff:169.254.169.254]", "http://100.64.0.1", "http://0.0.0.0"]
-    {
-        let model = EndpointModel::new(of(base)).unwrap();
-        let error = model.complete(&mut permit(9), &prompt(None)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Invalid, "{base}");
+    for base in NOBODY {
+        let asked = match EndpointModel::new(of(&format!("http://{base}"))) {
+            Ok(model) => model.complete(&mut permit(9), &prompt(None)).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        assert_eq!(asked.unwrap_err().kind(), ErrorKind::Invalid, "{base}");
     }
 }

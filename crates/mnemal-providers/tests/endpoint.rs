@@ -63,6 +63,7 @@ async fn kind_and_requests(answers: Vec<Told>) -> (ErrorKind, usize) {
     (answer.unwrap_err().kind(), requests)
 }
 
+// proves: NB-20
 #[tokio::test(start_paused = true)]
 async fn texts_are_sent_as_openai_does_and_their_vectors_come_back_in_order() {
     let server = Loopback::start(|_, _| good()).await.unwrap();

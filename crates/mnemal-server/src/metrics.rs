@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::{Method, StatusCode};
+use mnemal::Asked;
 use mnemal_core::{GapCause, HealthReport, Status};
 
 /// What kind of number a family is.
@@ -52,6 +53,13 @@ const FAMILIES: &[(&str, Kind, &str)] = &[
     ),
     ("mnemal_dream_last_cycle_duration_seconds", Kind::Gauge, "Time of the longest of these cycles."),
     ("mnemal_jobs_total", Kind::Counter, "Background jobs that ended."),
+    ("mnemal_llm_requests_total", Kind::Counter, "Requests to language models, repetitions included."),
+    ("mnemal_llm_tokens_total", Kind::Counter, "Tokens to and from language models."),
+    (
+        "mnemal_embeddings_total",
+        Kind::Counter,
+        "Batches of texts that a model of vectors outside the process was asked about.",
+    ),
     ("mnemal_redactions_total", Kind::Counter, "Secrets that were replaced before anything was stored."),
     ("mnemal_quarantined_total", Kind::Counter, "Events that were stored and held back."),
     ("mnemal_near_duplicates_total", Kind::Counter, "Notes that said nearly what was known."),
@@ -78,6 +86,9 @@ const OF_A_CYCLE: [&str; 10] = [
     "model_calls",
     "tokens",
 ];
+
+/// The one provider of vectors outside the process.
+const ENDPOINT: &str = "openai-compatible";
 
 /// Everything that is counted.
 #[derive(Debug, Default)]
@@ -157,6 +168,24 @@ impl Metrics {
         let key = ("mnemal_dream_last_cycle_duration_seconds", Labels::new());
         let longest = counted.numbers.entry(key).or_default();
         *longest = longest.max(of("ms") / 1_000.0);
+    }
+
+    /// Takes over what was asked of models since the process began.
+    pub(crate) fn asked(&self, asked: &Asked) {
+        let mut numbers = Vec::new();
+        for ((purpose, outcome), requests) in &asked.requests {
+            let labels = written(&[("purpose", purpose.as_str()), ("outcome", outcome.as_str())]);
+            numbers.push((("mnemal_llm_requests_total", labels), *requests));
+        }
+        for (direction, tokens) in [("sent", asked.sent), ("received", asked.received)] {
+            let labels = written(&[("direction", direction)]);
+            numbers.push((("mnemal_llm_tokens_total", labels), tokens));
+        }
+        for (outcome, batches) in &asked.embeddings {
+            let labels = written(&[("provider", ENDPOINT), ("outcome", outcome.as_str())]);
+            numbers.push((("mnemal_embeddings_total", labels), *batches));
+        }
+        self.counted().numbers.extend(numbers.into_iter().map(|(key, number)| (key, number as f64)));
     }
 
     /// Adds how the layers of an open space are; of several spaces the worst counts.

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::Language;
 use date::Date;
 use piece::{Kind, Piece};
-use plain::{carries, plain};
+use plain::{carries, plain, stands_at, starts};
 
 /// Texts of a space in which a word of a script without case may stand and still be rare. Source: FEATURES AD-44.
 const RARE: u32 = 2;
@@ -28,7 +28,9 @@ const NAME: usize = 2;
 pub struct Vocabulary {
     /// In how many texts a word or a pair of characters of a script without case stands.
     texts: HashMap<String, u32>,
-    names: BTreeSet<String>,
+    names: HashSet<String>,
+    /// How many bytes they have.
+    lengths: BTreeSet<usize>,
     common: BTreeSet<String>,
     specific: BTreeSet<String>,
 }
@@ -66,8 +68,10 @@ impl Vocabulary {
     /// Protects names, in every script and in every case.
     #[must_use]
     pub fn with_names<'t>(mut self, names: impl IntoIterator<Item = &'t str>) -> Self {
-        let names = names.into_iter().map(plain).filter(|name| name.chars().nth(NAME - 1).is_some());
-        self.names.extend(names);
+        for name in names.into_iter().map(plain).filter(|name| name.chars().nth(NAME - 1).is_some()) {
+            self.lengths.insert(name.len());
+            self.names.insert(name);
+        }
         self
     }
 
@@ -141,14 +145,26 @@ impl Vocabulary {
         let quoted = piece::quoted(text).into_iter().map(|text| Specific { text, kind: Kind::Exact });
         let mut found: Vec<Specific> = quoted.collect();
         let said = plain(text);
-        let named = self.names.iter().filter(|name| carries(&said, name));
-        found.extend(named.map(|name| Specific { text: name.clone(), kind: Kind::Name }));
+        let named = self.named(&said).into_iter();
+        found.extend(named.map(|name| Specific { text: name.to_owned(), kind: Kind::Name }));
         found.extend(piece::pieces(text).into_iter().filter_map(|piece| self.specific(piece)));
         let mut seen = BTreeSet::new();
         found.retain(|one| {
             let is_listed = self.specific.contains(&one.text) || !self.common.contains(&one.text);
             !one.text.is_empty() && is_listed && seen.insert(one.text.clone())
         });
+        found
+    }
+
+    /// Returns the names that a plain text has. Costs a look for each word and each length that a name has, however many names
+    /// there are.
+    fn named(&self, said: &str) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        for at in starts(said) {
+            let parts = self.lengths.iter().filter_map(|length| said.get(at..at + length));
+            let names = parts.filter_map(|part| self.names.get(part));
+            found.extend(names.map(String::as_str).filter(|name| stands_at(said, at, name)));
+        }
         found
     }
 
@@ -226,9 +242,13 @@ fn is_ordinary(text: &str, one: &Specific) -> bool {
             .any(|word| word.chars().next().is_some_and(char::is_lowercase) && plain(word) == one.text)
 }
 
+/// Whether a list of words of a space can be used: it has no blank word, and none of more than 64 characters.
+pub fn is_word_list(words: &[String]) -> bool {
+    words.iter().all(|word| !word.trim().is_empty() && word.chars().count() <= LONGEST)
+}
+
 fn listed(words: &[String]) -> Vec<String> {
-    let is_word = |word: &String| !word.trim().is_empty() && word.chars().count() <= LONGEST;
-    if words.iter().all(is_word) { words.iter().map(|word| plain(word.trim())).collect() } else { Vec::new() }
+    if is_word_list(words) { words.iter().map(|word| plain(word.trim())).collect() } else { Vec::new() }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub use calendar::date_terms;
 pub use chunk::{CHUNK_CHARACTERS, chunks};
 pub use condense::condense;
 pub use content::content_words;
-pub use coverage::{Vocabulary, specifics, uncovered};
+pub use coverage::{Vocabulary, is_word_list, specifics, uncovered};
 pub use fold::fold;
 pub use hash::term_hash;
 pub use language::Language;

@@ -67,6 +67,7 @@ pub struct Builder {
     #[cfg(feature = "sqlite")]
     key_file: Option<PathBuf>,
     settings: Settings,
+    tally: Arc<mnemal_providers::Tally>,
     audit: Option<AuditLog>,
     weights: Weights,
     without: Vec<Layer>,
@@ -108,6 +109,7 @@ impl Default for Builder {
             #[cfg(feature = "sqlite")]
             key_file: None,
             settings: Settings::default(),
+            tally: Arc::default(),
             audit: None,
             weights: Weights::default(),
             without: Vec::new(),
@@ -301,6 +303,7 @@ impl Builder {
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
+            tally: self.tally,
             settings: self.settings,
             audit: self.audit,
             assembles: !self.without.contains(&Layer::Context),

@@ -128,6 +128,7 @@ impl Engine {
         // Within the guard, so that an endpoint that is always late is paused.
         let left = until.saturating_duration_since(Instant::now());
         let answer = background.embed_within(left, &mut permit, &[text.as_str()]).await;
+        self.parts().tally.embedded(answer.as_ref().err());
         let answer = answer.map_err(|error| match GapCause::from(error) {
             GapCause::TimedOut(_) => GapCause::TimedOut(deadline),
             other => other,

@@ -59,6 +59,8 @@ pub(crate) struct Wired {
     pub(crate) embedder: Slot<dyn Embedder>,
     /// The language model, if there is one.
     pub(crate) model: Option<Model>,
+    /// What was asked of models outside the process.
+    pub(crate) tally: Arc<mnemal_providers::Tally>,
     /// What makes vectors outside the process.
     pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
     pub(crate) tried: Tried,

@@ -65,6 +65,7 @@ pub use mnemal_events::{
     Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions,
     Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Released, Skipped, Taken,
 };
+pub use mnemal_extract::{Gist, Sign, gist};
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
     Suggested, Suggestion, Together, Topic, Weighing,
@@ -72,11 +73,11 @@ pub use mnemal_graph::{
 pub use mnemal_learnings::{LearntFrom, Objective, ProfileHeading, Sentiment, recommendation};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
+pub use mnemal_providers::{Asked, ModelCaps, Spent};
 #[cfg(feature = "inbox")]
 pub use mnemal_providers::{DocumentReader, GUARDED, Kind as DocumentKind, Medium, Program, serve_guarded};
 #[cfg(all(feature = "inbox", unix))]
 pub use mnemal_providers::{FolderInbox, FolderOptions, QUIET};
-pub use mnemal_providers::{ModelCaps, Spent};
 pub use mnemal_recall::{
     Boost, Boosts, Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode,
     Weights as RecallWeights,

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
+    Appraiser, BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
     Extraction, Familiar, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor,
     ModelId, NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount,
     Usage, Utterance,
 };
-use mnemal_dream::{Judging, Merges, Texts};
+use mnemal_dream::{Judging, Merges, Objectives, Texts};
 use mnemal_events::Cleaner;
 use mnemal_graph::{Leftovers, ModelReader};
-use mnemal_providers::{CappedModel, ModelCaps, Spent};
+use mnemal_providers::{Asked, CappedModel, ModelCaps, Spent, Tally};
 
 use crate::engine::{Engine, missing};
 use crate::guard::Guarded;
@@ -94,6 +94,12 @@ impl Engine {
         })
     }
 
+    /// Returns what was asked of models outside the process since it began, by this engine and by all that were made of the same
+    /// builder.
+    pub fn asked_of_models(&self) -> Asked {
+        self.parts().tally.asked()
+    }
+
     /// Asks the model one small question that shows nothing of the memory, to see whether it answers. It is paid for and
     /// counted like any other.
     ///
@@ -153,6 +159,16 @@ impl Engine {
                 infers_preferences: self.settings().dream.infer_preferences,
             }));
         }
+        if let (Slot::Filled(events), Slot::Filled(_), true) =
+            (&stores.events, &stores.learnings, self.settings().dream.self_evaluation)
+        {
+            passes.push(Arc::new(Objectives {
+                events: Arc::clone(events),
+                ledger: stores.ledger.clone(),
+                consultant: model.consultant.clone(),
+                appraiser: Arc::clone(&model.appraiser),
+            }));
+        }
         if let (Slot::Filled(events), Slot::Filled(summaries), SummaryBy::Llm) =
             (&stores.events, &stores.summaries, self.settings().summaries.summarizer)
         {
@@ -208,6 +224,8 @@ pub(crate) struct Model {
     pub(crate) writer: Arc<dyn NodeWriter>,
     /// Judges notes and messages.
     pub(crate) judge: Arc<dyn NoteJudge>,
+    /// Judges tasks that are over.
+    pub(crate) appraiser: Arc<dyn Appraiser>,
 }
 
 /// What a model is wired with.
@@ -222,7 +240,9 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) merger: Arc<dyn Summarizer>,
     pub(crate) writer: Arc<dyn NodeWriter>,
     pub(crate) judge: Arc<dyn NoteJudge>,
+    pub(crate) appraiser: Arc<dyn Appraiser>,
     pub(crate) settings: &'a LlmSettings,
+    pub(crate) tally: &'a Arc<Tally>,
 }
 
 /// Puts a model behind its caps, its guard, and what takes secrets out of what it is told. Where calls cannot be counted
@@ -238,7 +258,8 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         Arc::clone(parts.clock),
         Arc::clone(parts.ids),
         parts.settings.caps(),
-    );
+    )
+    .counted_in(Arc::clone(parts.tally));
     let consultant = Consultant { model: Arc::new(capped), cache: parts.completions.clone() };
     Some(Model {
         reader: ModelReader::new(consultant.clone(), parts.extractor),
@@ -246,6 +267,7 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         merger: parts.merger,
         writer: parts.writer,
         judge: parts.judge,
+        appraiser: parts.appraiser,
     })
 }
 

@@ -119,6 +119,11 @@ impl Spaces {
         self.inner.template.settings().extract.pace()
     }
 
+    /// Returns what was asked of models outside the process since it began, over all spaces, those that are closed again too.
+    pub fn asked_of_models(&self) -> mnemal_providers::Asked {
+        self.inner.template.asked_of_models()
+    }
+
     /// Opens a space that is there.
     ///
     /// # Errors

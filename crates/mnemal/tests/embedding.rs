@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundEmbedder, BackgroundPermit, Degraded, EmbeddedBy, Embedder as _, Engine, Error, ErrorKind, Gap,
-    GapCause, Generation, InstallationKey, Layer, Memory, Message, ModelId, OwnerId, QueryVector, Recalled,
-    Result, Scope, Selector, SpaceId, TokenCount,
+    BackgroundEmbedder, BackgroundPermit, CallOutcome, Degraded, EmbeddedBy, Embedder as _, Engine, Error,
+    ErrorKind, Gap, GapCause, Generation, InstallationKey, Layer, Memory, Message, ModelId, OwnerId,
+    QueryVector, Recalled, Result, Scope, Selector, SpaceId, TokenCount,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{HashEmbedder, ManualClock, SeededIds};
@@ -262,6 +262,7 @@ async fn a_read_through_the_endpoint_is_a_read_with_its_vector() {
     assert!(!lines(&through.text).is_empty());
 }
 
+// proves: NB-85 (a failing endpoint is a gap, and is counted; without one nothing is asked)
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_that_cannot_help_costs_a_gap_and_nothing_else() {
     let stores = Stores::from(MemoryStore::new());
@@ -298,7 +299,11 @@ async fn an_endpoint_that_cannot_help_costs_a_gap_and_nothing_else() {
         assert_eq!(said(&answer), said(&plain));
     }
     assert_eq!(remote.requests() - before, 4, "after five failures in a row it is left alone");
+    let counted = memory.engine().asked_of_models().embeddings;
+    let failed = counted.iter().filter(|(outcome, _)| **outcome != CallOutcome::Answered).map(|(_, n)| *n);
+    assert!(failed.sum::<u64>() >= 9 && counted.contains_key(&CallOutcome::Refused), "{counted:?}");
     let nobody = memory_without_remote(&stores);
+    assert!(nobody.engine().asked_of_models().embeddings.is_empty());
     check(&through(nobody).await, GapCause::NotConfigured);
 }
 

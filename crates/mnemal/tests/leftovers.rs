@@ -155,6 +155,7 @@ fn evening(thing: &str) -> String {
     format!("These days the thing that makes my evening is {thing}.")
 }
 
+// proves: NB-31 (by the gates of the rules, with the words that say it, as an operation)
 // proves: AD-63 (a dry run that asks a model writes what that cost, and nothing else but the answer)
 #[tokio::test(start_paused = true)]
 async fn what_a_model_finds_is_a_candidate_with_its_words_and_is_taken_back() {
@@ -172,7 +173,7 @@ async fn what_a_model_finds_is_a_candidate_with_its_words_and_is_taken_back() {
     let cycle = space.dream(DreamRun::Asked).await;
     let found = cycle.accepted().next().unwrap();
     assert!(matches!(&found.proposal.operation.deed, Deed::Claim { turn, .. } if *turn == id));
-    assert_eq!(found.proposal.operation.producer.id, "model/extract");
+    assert_eq!(found.proposal.operation.producer.id, "model/extract by reader");
     assert_eq!(space.facts().await, [(id, "barley".to_owned(), true)]);
     assert!(space.is_what_the_log_gives().await);
     assert_eq!(space.asked().len(), 1, "what the dry run paid for is not paid for again");

@@ -298,7 +298,7 @@ async fn a_model_makes_one_of_two_near_notes_and_it_is_taken_back() {
     let cycle = space.dream(DreamRun::Asked).await;
     let merged = cycle.accepted().next().unwrap();
     assert_eq!((merged.proposal.operation.deed.as_str(), cycle.archived), ("merge", 2));
-    assert_eq!(merged.proposal.operation.producer.id, "model/merge");
+    assert_eq!(merged.proposal.operation.producer.id, "model/merge by scripted");
     assert!(merged.proposal.operation.prompt.is_some());
     assert_eq!(space.notes().await, [BOTH]);
     assert_eq!(space.model.told().len(), 1, "what the dry run paid for is not paid for again");

@@ -75,6 +75,8 @@ enum Pass {
     Merges,
     Leftovers,
     Texts,
+    Judging,
+    Objectives,
 }
 
 async fn memory(told: Told) -> (Memory, Loopback, EventId) {
@@ -98,7 +100,8 @@ async fn asking(base_url: String, pass: Pass) -> (Memory, EventId) {
         ..LlmSettings::default()
     };
     // Turns that the rules left are asked about in a test of their own.
-    let dream = DreamSettings { leftovers, ..DreamSettings::default() };
+    let judging = pass == Pass::Judging;
+    let dream = DreamSettings { leftovers, judging, ..DreamSettings::default() };
     let summarizer = if pass == Pass::Texts { SummaryBy::Llm } else { SummaryBy::Extractive };
     let summaries = SummarySettings { summarizer, ..SummarySettings::default() };
     let settings = Settings { llm, dream, summaries, ..Settings::default() };
@@ -257,6 +260,48 @@ async fn no_fault_of_an_endpoint_reaches_the_text_of_a_summary() {
         assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
         assert_eq!(memory.stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
         assert_eq!(memory.context("Where do I sleep?").await.unwrap().gaps, [], "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_fault_of_an_endpoint_files_or_puts_away_a_note() {
+    for (name, told, _) in faults() {
+        let (memory, server, _) = served(told, Pass::Judging).await;
+        assert_eq!(memory.remember("The till of the depot listens on port 4711.").await.unwrap().gaps, []);
+        let before = rows(&memory).await;
+        for _ in 0..4 {
+            let cycle = dream(&memory).await;
+            assert_eq!((cycle.accepted().count(), cycle.failed.len() <= 1), (0, true), "{name}: {cycle:?}");
+        }
+        assert_eq!(rows(&memory).await, before, "{name}");
+        let requests = server.heard().len();
+        assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
+        assert_eq!(memory.stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
+    }
+}
+
+// proves: DF-64 (with the tests above: every fault × every use of a model; what the rules found stands and nothing is half done)
+#[tokio::test(start_paused = true)]
+async fn no_fault_of_an_endpoint_teaches_anything_of_a_task() {
+    for (name, told, _) in faults() {
+        let (memory, server, _) = served(told, Pass::Objectives).await;
+        for (kind, text) in [
+            ("task_created", "deploy the till"),
+            ("tool_error", "the port 4711 is taken"),
+            ("task_failed", "the depot is shut"),
+        ] {
+            let step = Message::observation(text).metadata("task_id", "T1").metadata("kind", kind);
+            let _ack = memory.log(step).await.unwrap();
+        }
+        let before = rows(&memory).await;
+        for _ in 0..4 {
+            let cycle = dream(&memory).await;
+            assert_eq!((cycle.accepted().count(), cycle.failed.len() <= 1), (0, true), "{name}: {cycle:?}");
+        }
+        assert_eq!(rows(&memory).await, before, "{name}");
+        let requests = server.heard().len();
+        assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
+        assert_eq!(memory.stats().await.unwrap().head.count(), 4, "{name}: nothing is stored");
     }
 }
 

@@ -147,7 +147,7 @@ async fn a_model_writes_the_text_of_a_summary_and_a_person_takes_it_back() {
     assert_eq!((written.method(), &written.node), ("model", &before.node));
     assert!(written.text().starts_with("They spoke of Ada, 12, Genoa, Ben."), "{}", written.text());
     let writing = written.written.clone().unwrap();
-    assert_eq!((writing.event, writing.producer.id.as_str()), (event, "model/node"));
+    assert_eq!((writing.event, writing.producer.id.as_str()), (event, "model/node by writer"));
     assert!(writing.lines.iter().all(|line| line.of.len() == 1 && line.trust() <= mnemal::Trust::Inferred));
     assert!(space.is_what_the_log_gives().await);
     space.dream_all().await;

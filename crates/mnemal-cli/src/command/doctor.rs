@@ -78,7 +78,12 @@ async fn quality(memory: &Memory, place: &Place) -> Vec<Finding> {
 fn settings(global: &Global) -> Finding {
     let path = place::configuration(global).map(|path| path.display().to_string()).unwrap_or_default();
     match crate::config::read(global) {
-        Ok(_) => finding("settings", OK, path),
+        Ok(settings) => match settings.dream.malformed().as_slice() {
+            [] => finding("settings", OK, path),
+            lists => {
+                finding("settings", WARN, format!("{} cannot be read and does nothing", lists.join(", ")))
+            }
+        },
         Err(error) => finding("settings", FAIL, format!("{error:#}")),
     }
 }

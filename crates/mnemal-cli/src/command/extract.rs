@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Confidence, EventId, ExtractedFact, Extraction, Span, Subject, When, Zone};
+use mnemal::{Clock as _, Confidence, EventId, ExtractedFact, Extraction, Gist, Span, Subject, When, Zone};
 use serde::Serialize;
 
 use crate::args::{Extract, Global};
@@ -15,7 +15,9 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
         (Some(text), _) => {
             let text = super::text_or_stdin(text, global)?;
             let found = mnemal::extract_text(&text)?;
-            Read { text, zone: Zone::utc(), found, explain: call.explain }
+            let explained =
+                call.explain.then(|| mnemal::gist(&text, mnemal::SystemClock::default().now(), &Zone::utc()));
+            Read { text, zone: Zone::utc(), found, explained }
         }
         (None, event) => {
             let memory = super::open_one(global, output).await?;
@@ -26,7 +28,9 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
             let event = memory.get(id).await?;
             let zone = event.kept().map_or_else(Zone::utc, |kept| kept.zone.clone());
             let text = event.kept().map(|kept| kept.content.clone()).unwrap_or_default();
-            Read { text, zone, found, explain: call.explain }
+            let at = event.kept().map_or(event.recorded_at, |kept| kept.occurred_at);
+            let explained = call.explain.then(|| mnemal::gist(&text, at, &zone));
+            Read { text, zone, found, explained }
         }
     };
     output.answer(&read.form(), || read.lines())?;
@@ -38,8 +42,8 @@ struct Read {
     text: String,
     zone: Zone,
     found: Extraction,
-    /// Whether what was dropped is said too.
-    explain: bool,
+    /// What the text says in short and how much it matters, where that and what was dropped are said too.
+    explained: Option<Gist>,
 }
 
 #[derive(Serialize)]
@@ -48,6 +52,17 @@ struct ExtractionForm {
     mentions: Vec<MentionForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gist: Option<GistForm>,
+}
+
+/// What the text says in short, what it is about, and how much its words make of it.
+#[derive(Serialize)]
+struct GistForm {
+    summary: Vec<String>,
+    topics: Vec<String>,
+    importance: f32,
+    signs: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -95,8 +110,20 @@ impl Read {
         ExtractionForm {
             facts: self.found.facts.iter().map(|fact| self.fact(fact)).collect(),
             mentions: self.found.mentions.iter().map(mention).collect(),
-            dropped: self.explain.then(|| self.found.remarks.clone()),
+            dropped: self.explained.is_some().then(|| self.found.remarks.clone()),
+            gist: self.gist(),
         }
+    }
+
+    fn gist(&self) -> Option<GistForm> {
+        let gist = self.explained.as_ref()?;
+        let sentences = gist.summary.iter().filter_map(|span| span.of(&self.text));
+        Some(GistForm {
+            summary: sentences.map(|sentence| sentence.trim().to_owned()).collect(),
+            topics: gist.topics.clone(),
+            importance: gist.importance.get(),
+            signs: gist.signs.iter().map(|sign| sign.as_str()).collect(),
+        })
     }
 
     fn fact(&self, fact: &ExtractedFact) -> FactForm {
@@ -150,10 +177,16 @@ impl Read {
         let mention =
             |mention: &mnemal::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
         lines.extend(self.found.mentions.iter().map(mention));
-        if self.explain {
-            lines.extend(self.found.remarks.iter().map(|remark| format!("dropped: {remark}")));
+        if lines.is_empty() {
+            lines.push("nothing is claimed or named".to_owned());
         }
-        if lines.is_empty() { "nothing is claimed or named".to_owned() } else { lines.join("\n") }
+        if let Some(gist) = self.gist() {
+            lines.extend(self.found.remarks.iter().map(|remark| format!("dropped: {remark}")));
+            lines.extend(gist.summary.iter().map(|sentence| format!("in short: {sentence}")));
+            lines.push(format!("about: {}", gist.topics.join(", ")));
+            lines.push(format!("importance {:.1}: {}", gist.importance, gist.signs.join(", ")));
+        }
+        lines.join("\n")
     }
 }
 

@@ -187,3 +187,27 @@ pub trait NoteJudge: Debug + Send + Sync + 'static {
     /// `Unsupported` when it is no answer, or more than half of it was dropped.
     fn parse(&self, notes: &[&Learning], messages: &[&str], completion: &Completion) -> Result<Vec<Opinion>>;
 }
+
+/// What a model thinks of how a task went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appraisal {
+    /// How well, from 1 to [`BEST_SCORE`](crate::BEST_SCORE).
+    pub score: u8,
+    /// What to remember of it for the next one: one line of at most [`LONGEST_LINE`](crate::LONGEST_LINE) characters.
+    pub lesson: String,
+}
+
+/// Judges how an agent did a task, with a model's help. Pure on both sides of the model.
+pub trait Appraiser: Debug + Send + Sync + 'static {
+    /// Names what asks and reads, and the version of its instructions.
+    fn producer(&self) -> Producer;
+
+    /// Asks about the steps of a task that is over, oldest first, the end last; they are numbered, no id is shown.
+    fn prompt(&self, steps: &[String]) -> Prompt;
+
+    /// Reads what the model thinks; `None` where it found nothing to remember.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is no answer: no score of the scale, no single line, or a name, number or date that no step has.
+    fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<Appraisal>>;
+}

@@ -139,7 +139,7 @@ impl Judging {
             let (deed, because, text) = stretch.deed(opinion)?;
             let operation = Operation {
                 deed,
-                producer: self.judge.producer(),
+                producer: self.consultant.producer(&self.judge.producer()),
                 prompt: Some(hash),
                 shown: shown.clone(),
                 because: because.to_owned(),

@@ -136,7 +136,7 @@ impl Merges {
         let deed = Deed::Merge { notes: vec![first, second], filed: filed(one, other) };
         let operation = Operation {
             deed,
-            producer: self.writer.producer(),
+            producer: self.consultant.producer(&self.writer.producer()),
             prompt: Some(hash),
             shown: vec![first, second],
             because: "a model made one of two near notes".to_owned(),

@@ -127,7 +127,7 @@ impl Texts {
                 of,
                 rests: lines.iter().map(|line| line.rests.clone()).collect(),
             },
-            producer: self.writer.producer(),
+            producer: self.consultant.producer(&self.writer.producer()),
             prompt: Some(hash),
             shown: names,
             because: "a model wrote a text of the sentences of a summary".to_owned(),

@@ -56,6 +56,10 @@ enum DeedLine {
         turn: String,
         quote: (u32, u32),
     },
+    Assess {
+        turns: Vec<String>,
+        score: u8,
+    },
     Cardinality {
         predicate: String,
         cardinality: String,
@@ -123,6 +127,7 @@ impl From<&Deed> for DeedLine {
             Deed::Prefer { turn, quote } => {
                 Self::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
             }
+            Deed::Assess { turns, score } => Self::Assess { turns: texts(turns), score: *score },
             Deed::Cardinality { predicate, cardinality } => Self::Cardinality {
                 predicate: predicate.to_string(),
                 cardinality: cardinality.as_str().to_owned(),
@@ -209,6 +214,7 @@ impl DeedLine {
             Self::Prefer { turn, quote: (start, end) } => {
                 Deed::Prefer { turn: turn.parse()?, quote: Span { start, end } }
             }
+            Self::Assess { turns, score } => Deed::Assess { turns: ids(&turns)?, score },
             Self::Cardinality { predicate, cardinality } => Deed::Cardinality {
                 predicate: Predicate::new(predicate)?,
                 cardinality: cardinality_of(&cardinality)?,

@@ -1,8 +1,8 @@
 //! Tasks and the state of the agent: notes of two categories, and what the host observed.
 
 use mnemal_core::{
-    AsOf, Category, ContextRequest, ContextSource as _, Decision, EventId, EventKind, Fragment, Origin,
-    Section, Timestamp, Within,
+    AsOf, Category, ContextRequest, ContextSource as _, Decision, Deed, EventId, EventKind, Fragment, Level,
+    Operation, Origin, Producer, PromptHash, Section, Timestamp, Trust, Within,
 };
 use mnemal_learnings::NotesSource;
 
@@ -139,4 +139,47 @@ fn the_state_of_the_agent_has_versions_and_stands_with_its_names() {
     let versions = [("curious".to_owned(), 2, "active"), ("calm".to_owned(), 1, "superseded")];
     assert_eq!(space.history("agent-state/mood"), versions);
     assert!(asked(&space, |request| request.lines = Some(6)).is_empty(), "a host of few lines has no room");
+}
+
+// proves: BA-32 (the result is inferred, about the agent's own work, and stands apart)
+#[test]
+fn what_was_learnt_of_the_agents_own_work_is_offered_where_a_conversation_begins() {
+    let mut space = Space::new();
+    let observed = Origin::ToolExternal;
+    for (number, score) in [(1, 4), (2, 9), (3, 7), (4, 8)] {
+        let id = format!("T{number}");
+        let turns = vec![
+            space.observe((&id, "task_created"), "send the report", observed),
+            space.observe((&id, "tool_error"), "the mail server did not answer", observed),
+            space.observe((&id, "task_completed"), "sent", observed),
+        ];
+        let operation = Operation {
+            deed: Deed::Assess { turns: turns.clone(), score },
+            producer: Producer { id: "model/appraise by small".to_owned(), version: 1 },
+            prompt: Some(PromptHash([9; 32])),
+            shown: turns,
+            because: "a task is over".to_owned(),
+        };
+        let origin = if number == 2 { Origin::Engine } else { Origin::Echo };
+        space.append(EventKind::Operation(operation), &format!("Look at server {number} first."), origin);
+    }
+    space.catch_up(100);
+    let learnt = |change: fn(&mut ContextRequest)| {
+        let mut request = request(Within::All, Timestamp::MAX);
+        request.query = None;
+        change(&mut request);
+        let mut offered = now(NotesSource::new(space.store.clone()).fragments(&request)).unwrap().value;
+        offered.retain(|one| one.section == Section::State && one.text.starts_with("own"));
+        offered
+    };
+    let told = learnt(|_| {});
+    let lines: Vec<&str> = told.iter().map(|one| one.text.as_str()).collect();
+    let line = |score: u8, number: u8| {
+        format!("own judgement of a task, {score} of 10: Look at server {number} first.")
+    };
+    assert_eq!(lines, [line(9, 2), line(8, 4), line(7, 3)], "the three that went best");
+    let standing: Vec<(Trust, Level)> = told.iter().map(|one| (one.trust, one.label.level)).collect();
+    assert_eq!(standing[..2], [(Trust::Inferred, Level::Agent), (Trust::Inferred, Level::External)]);
+    assert!(learnt(|request| request.query = Some("What now?".to_owned())).is_empty());
+    assert!(learnt(|request| request.lines = Some(6)).is_empty());
 }

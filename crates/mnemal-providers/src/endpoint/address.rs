@@ -1,7 +1,7 @@
 //! Where an endpoint is: read once, looked up and checked before each connection.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hyper::Uri;
 use mnemal_core::{Error, ErrorKind, Result};
@@ -105,8 +105,21 @@ fn is_refused(address: IpAddr) -> bool {
             v4.is_link_local() || v4.is_multicast() || v4.is_broadcast() || first == 0 || is_shared
         }
         IpAddr::V6(v6) => {
-            v6.is_unicast_link_local() || v6.is_multicast() || v6.is_unspecified() || v6 == METADATA
+            let is_own = v6.is_unicast_link_local() || v6.is_multicast() || v6.is_unspecified();
+            is_own || v6 == METADATA || inner(v6).is_some_and(|v4| is_refused(IpAddr::V4(v4)))
         }
+    }
+}
+
+/// Returns the address of the other kind that an address carries for a gateway: NAT64, 6to4, or the form that was given up
+/// for the mapped one.
+fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let of = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some(of(high, low)),
+        // `::1` is the loopback address and carries none.
+        [0, 0, 0, 0, 0, 0, high, low] if high > 0 => Some(of(high, low)),
+        _ => None,
     }
 }
 
@@ -151,10 +164,22 @@ mod tests {
             "ff02::1",
             "fd00:ec2::254",
             "::ffff:169.254.169.254",
+            "::169.254.169.254",
+            "64:ff9b::169.254.169.254",
+            "2002:a9fe:a9fe::1",
         ] {
             assert!(is_refused(refused.parse().unwrap()), "{refused}");
         }
-        for allowed in ["127.0.0.1", "10.0.0.1", "192.168.1.1", "::1", "fd00::1", "100.128.0.1", "8.8.8.8"] {
+        for allowed in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "192.168.1.1",
+            "::1",
+            "fd00::1",
+            "100.128.0.1",
+            "8.8.8.8",
+            "2002:808:808::1",
+        ] {
             assert!(!is_refused(allowed.parse().unwrap()), "{allowed}");
         }
     }

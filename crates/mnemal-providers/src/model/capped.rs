@@ -11,6 +11,7 @@ use mnemal_core::{
 use tokio::sync::Mutex;
 
 use super::screen::screen;
+use super::tally::Tally;
 use super::tokens_of;
 
 /// Requests that one question may take, repetitions and waits included. Source: own choice; five attempts of RELIABILITY 11,
@@ -89,6 +90,7 @@ pub struct CappedModel {
     pub ids: Arc<dyn IdSource>,
     /// The most that may be spent.
     pub caps: ModelCaps,
+    tally: Arc<Tally>,
     turn: Mutex<()>,
 }
 
@@ -101,7 +103,13 @@ impl CappedModel {
         ids: Arc<dyn IdSource>,
         caps: ModelCaps,
     ) -> Self {
-        Self { model, ledger, clock, ids, caps, turn: Mutex::new(()) }
+        Self { model, ledger, clock, ids, caps, tally: Arc::default(), turn: Mutex::new(()) }
+    }
+
+    /// Counts what is asked with what others ask.
+    #[must_use]
+    pub fn counted_in(self, tally: Arc<Tally>) -> Self {
+        Self { tally, ..self }
     }
 
     /// Returns what is left, unless it is less than one request of these tokens.
@@ -160,6 +168,7 @@ impl LanguageModel for CappedModel {
                 (outcome, Usage { sent: times(sent, call.requests), received })
             }
         };
+        self.tally.ended(&call);
         permit.join(part);
         // What cannot be noted stays noted as open, with more than it cost.
         drop(self.ledger.put(&[call.line()]).await);

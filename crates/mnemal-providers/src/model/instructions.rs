@@ -42,6 +42,11 @@ impl Instructions {
         Self::built_in(Purpose::Consolidate, "model/judge", 1, include_str!("../../prompts/judge-1.md"))
     }
 
+    /// The file of this crate that tells how a task is judged.
+    pub fn appraise() -> Self {
+        Self::built_in(Purpose::Consolidate, "model/appraise", 1, include_str!("../../prompts/appraise-1.md"))
+    }
+
     fn built_in(purpose: Purpose, id: &str, version: u32, text: &str) -> Self {
         Self { purpose, producer: Producer { id: id.to_owned(), version }, text: text.trim().to_owned() }
     }
@@ -92,6 +97,7 @@ mod tests {
             Instructions::merge(),
             Instructions::node(),
             Instructions::judge(),
+            Instructions::appraise(),
         ];
         for text in files.map(|file| file.text) {
             let inner = text.lines().flat_map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());

@@ -112,6 +112,57 @@ async fn the_numbers_of_the_last_cycle_are_metrics() {
     }
 }
 
+/// A model that answers a check once, and then refuses.
+#[derive(Debug)]
+struct Once(mnemal::ModelId, std::sync::atomic::AtomicBool);
+
+#[async_trait::async_trait]
+impl mnemal::LanguageModel for Once {
+    fn model(&self) -> &mnemal::ModelId {
+        &self.0
+    }
+
+    async fn complete(
+        &self,
+        permit: &mut mnemal::BackgroundPermit,
+        _prompt: &mnemal::Prompt,
+    ) -> mnemal::Result<mnemal::Completion> {
+        permit.pay(mnemal::TokenCount(60))?;
+        if self.1.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            return Err(mnemal::Error::invalid("no such key"));
+        }
+        let usage = mnemal::Usage { sent: mnemal::TokenCount(40), received: mnemal::TokenCount(2) };
+        Ok(mnemal::Completion { text: "ready".to_owned(), model: self.0.clone(), usage })
+    }
+}
+
+// proves: BA-13 (calls and tokens by purpose and outcome, over all spaces; no words)
+#[tokio::test]
+async fn what_was_asked_of_models_is_counted_by_purpose_and_outcome() {
+    let model = Once(mnemal::ModelId::new("hush").unwrap(), false.into());
+    let api = Api::over(mnemal::Engine::builder().with_language_model(std::sync::Arc::new(model)));
+    let metrics = async || api.as_key(&api.local, "GET", "/metrics", Value::Null).await.text;
+    assert!(!metrics().await.contains("\nmnemal_llm_requests_total{"), "nothing was asked");
+    for space in ["demo", "other"] {
+        let space = mnemal_core::SpaceId::new(space).unwrap();
+        let memory = api.spaces.open_or_create(&space).await.unwrap();
+        assert_eq!(memory.engine().check_model().await.is_ok(), space.as_str() == "demo");
+    }
+    let text = metrics().await;
+    for line in [
+        "mnemal_llm_requests_total{purpose=\"check\",outcome=\"answered\"} 1",
+        "mnemal_llm_requests_total{purpose=\"check\",outcome=\"refused\"} 1",
+        "mnemal_llm_tokens_total{direction=\"received\"} 2",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+    }
+    assert!(!text.contains("hush") && !text.contains("ready"));
+    let of_models = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("mnemal_llm_")).map(str::to_owned).collect()
+    };
+    assert_eq!(of_models(&metrics().await), of_models(&text), "looking counts nothing");
+}
+
 #[tokio::test]
 async fn health_tells_strangers_the_status_alone() {
     let api = Api::new();
@@ -130,6 +181,10 @@ async fn the_document_that_clients_are_made_of_is_the_one_that_is_served() {
     let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../integrations/openapi.json");
     let found = format!("{}\n", serde_json::to_string_pretty(&document).unwrap());
+    // proves: DF-92 (no call of the API sets an endpoint)
+    for setting in ["base_url", "api_key_env", "\"llm\"", "\"provider\""] {
+        assert!(!found.contains(setting), "{setting}");
+    }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(path, &found).unwrap();
     }

@@ -34,6 +34,7 @@ enum DeedRow {
     Claim { turn: String, claims: Vec<PointedRow> },
     Summarize { node: String, of: Vec<(String, u32, u32)>, rests: Vec<Vec<u32>> },
     Prefer { turn: String, quote: (u32, u32) },
+    Assess { turns: Vec<String>, score: u8 },
     Cardinality { predicate: String, cardinality: String },
     Suggest { one: String, into: String },
 }
@@ -80,6 +81,7 @@ pub(crate) fn write(operation: &Operation) -> Result<String> {
         Deed::Prefer { turn, quote } => {
             DeedRow::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
         }
+        Deed::Assess { turns, score } => DeedRow::Assess { turns: texts(turns), score: *score },
         Deed::Cardinality { predicate, cardinality } => DeedRow::Cardinality {
             predicate: predicate.as_str().to_owned(),
             cardinality: cardinality.as_str().to_owned(),
@@ -129,6 +131,7 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
         DeedRow::Prefer { turn, quote: (start, end) } => {
             Deed::Prefer { turn: named(turn.parse())?, quote: Span { start, end } }
         }
+        DeedRow::Assess { turns, score } => Deed::Assess { turns: ids(&turns)?, score },
         DeedRow::Cardinality { predicate, cardinality } => Deed::Cardinality {
             predicate: named(Predicate::new(predicate))?,
             cardinality: known(Cardinality::from_name(&cardinality))?,

@@ -230,6 +230,7 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
             rests: vec![vec![0, 1], vec![1]],
         },
         Deed::Prefer { turn: EventId(3), quote: Span { start: 2, end: 9 } },
+        Deed::Assess { turns: two(), score: 7 },
         Deed::Cardinality { predicate: Predicate::new("sits_at")?, cardinality: Cardinality::Now },
         Deed::Suggest { one: EntityId(5), into: EntityId(6) },
     ] {

@@ -54,19 +54,32 @@ fn is_word(text: &[char], at: usize, word: &str) -> bool {
 
 /// Whether a plain text has a plain specific, at whole words and whole numbers where it has some.
 pub(super) fn carries(text: &str, specific: &str) -> bool {
+    text.match_indices(specific).any(|(at, _)| stands_at(text, at, specific))
+}
+
+/// Whether a plain specific that a plain text has at a place is no part of a longer word or number there.
+pub(super) fn stands_at(text: &str, at: usize, specific: &str) -> bool {
     let begins = specific.chars().next().is_some_and(joins);
     let ends = specific.chars().next_back().filter(|letter| joins(*letter));
-    text.match_indices(specific).any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default();
-        let after = text.get(at + specific.len()..).unwrap_or_default();
-        let goes_on = match ends {
-            None => false,
-            Some(letter) if letter.is_ascii_digit() => continues_number(after),
-            Some(_) => after.starts_with(joins),
-        };
-        let is_part =
-            begins && (before.ends_with(joins) || (starts_with_digit(specific) && is_in_number(before)));
-        !is_part && !goes_on
+    let before = text.get(..at).unwrap_or_default();
+    let after = text.get(at + specific.len()..).unwrap_or_default();
+    let goes_on = match ends {
+        None => false,
+        Some(letter) if letter.is_ascii_digit() => continues_number(after),
+        Some(_) => after.starts_with(joins),
+    };
+    let is_part =
+        begins && (before.ends_with(joins) || (starts_with_digit(specific) && is_in_number(before)));
+    !is_part && !goes_on
+}
+
+/// Returns the places of a plain text where a specific may stand.
+pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> {
+    let mut within = false;
+    text.char_indices().filter_map(move |(at, letter)| {
+        let is_part = within && joins(letter);
+        within = joins(letter);
+        (!is_part).then_some(at)
     })
 }
 

@@ -115,3 +115,33 @@ proptest::proptest! {
         proptest::prop_assert_eq!(uncovered(&both, &[&one, &other]), Vec::<String>::new());
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn names_are_found_as_if_each_was_looked_for_at_every_place(
+        text in "[a-c0-2 .王é]{0,30}",
+        names in proptest::collection::vec("[a-c0-2 .王é]{1,5}", 0..12),
+    ) {
+        let vocabulary = Vocabulary::default().with_names(names.iter().map(String::as_str));
+        let said = plain(&text);
+        let has = |name: &&str| {
+            let places = said.char_indices().map(|(at, _)| at);
+            places.filter(|at| said.get(*at..).is_some_and(|rest| rest.starts_with(name))).any(|at| stands_at(&said, at, name))
+        };
+        let wanted: BTreeSet<&str> = vocabulary.names.iter().map(String::as_str).filter(has).collect();
+        proptest::prop_assert_eq!(vocabulary.named(&said), wanted);
+    }
+}
+
+// As many names as a large space has: each is looked up, and none is looked for in the text.
+#[test]
+fn a_text_is_held_against_a_hundred_thousand_names() {
+    let names: Vec<String> = (0..100_000).map(|number| format!("person {number}")).collect();
+    let vocabulary = Vocabulary::default().with_names(names.iter().map(String::as_str));
+    let texts = (0..2_000).map(|number| format!("we met person {number} and person {} today", number + 5));
+    for (number, text) in texts.enumerate() {
+        let two = [format!("person {number}"), format!("person {}", number + 5)];
+        let wanted: BTreeSet<&str> = two.iter().map(String::as_str).collect();
+        assert_eq!(vocabulary.named(&text), wanted);
+    }
+}

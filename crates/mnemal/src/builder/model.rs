@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mnemal_core::{Error, InstallationKey, LanguageModel, Predicate, Result};
 use mnemal_events::Cleaner;
 use mnemal_extract::predicate;
-use mnemal_providers::{Instructions, ModelClaims, ModelJudge, ModelSummarizer, ModelWriter};
+use mnemal_providers::{Instructions, ModelAppraiser, ModelClaims, ModelJudge, ModelSummarizer, ModelWriter};
 use mnemal_store::Stores;
 
 use super::{Builder, log_settings};
@@ -27,6 +27,10 @@ impl Builder {
     pub fn with_model_key(mut self, key: mnemal_providers::ApiKey) -> Self {
         self.model_key = Some(key);
         self
+    }
+
+    pub(crate) fn asked_of_models(&self) -> mnemal_providers::Asked {
+        self.tally.asked()
     }
 
     /// Returns the language model that was given, else the endpoint that the settings name, and none without either.
@@ -66,8 +70,12 @@ impl Builder {
             merger: Arc::new(ModelSummarizer::new(self.instructions("merge.md", Instructions::merge())?)),
             writer: Arc::new(ModelWriter::new(self.instructions("node.md", Instructions::node())?)),
             judge: Arc::new(ModelJudge::new(self.instructions("judge.md", Instructions::judge())?)),
+            appraiser: Arc::new(ModelAppraiser::new(
+                self.instructions("appraise.md", Instructions::appraise())?,
+            )),
             cleaner: Cleaner::new(log_settings(&self.settings), key.clone()),
             settings: &self.settings.llm,
+            tally: &self.tally,
         }))
     }
 

@@ -247,7 +247,9 @@ impl Engine {
 
     async fn asked(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let background = self.parts().background.as_ref().ok_or_else(|| missing("this embedder"))?;
-        let vectors = background.embed_within(PATIENCE, permit, texts).await?;
+        let vectors = background.embed_within(PATIENCE, permit, texts).await;
+        self.parts().tally.embedded(vectors.as_ref().err());
+        let vectors = vectors?;
         if vectors.len() == texts.len() {
             return Ok(vectors);
         }

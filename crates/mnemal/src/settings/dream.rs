@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mnemal_core::{Category, Error, GraphStore, Result, Slot};
 use mnemal_dream::Wording;
+use mnemal_text::is_word_list;
 use serde::{Deserialize, Serialize};
 
 /// What runs in the background.
@@ -23,6 +24,8 @@ pub struct DreamSettings {
     pub judging: bool,
     /// Whether the same question asks in which messages the user says how he wants things.
     pub infer_preferences: bool,
+    /// Whether a language model, where there is one, judges tasks that are over and what to remember of them.
+    pub self_evaluation: bool,
     /// Words that a merge may leave out wherever they stand. A list with a blank word does nothing.
     pub common_words: Vec<String>,
     /// Words that no merge may leave out, whatever else is said of them. A list with a blank word does nothing.
@@ -56,6 +59,9 @@ const JUDGING: bool = false;
 /// Source: RB-67.
 const INFER_PREFERENCES: bool = true;
 
+/// Source: BA-32, needs a model; what it says stands apart and is asked for only where a host names its tasks.
+const SELF_EVALUATION: bool = true;
+
 impl Default for DreamSettings {
     fn default() -> Self {
         Self {
@@ -65,6 +71,7 @@ impl Default for DreamSettings {
             leftovers: LEFTOVERS,
             judging: JUDGING,
             infer_preferences: INFER_PREFERENCES,
+            self_evaluation: SELF_EVALUATION,
             common_words: Vec::new(),
             specific_words: Vec::new(),
             disposable_numbers: Vec::new(),
@@ -81,15 +88,28 @@ impl DreamSettings {
 
     /// Returns what a merge must not lose in a space with this graph.
     pub(crate) fn wording(&self, graph: Slot<dyn GraphStore>) -> Wording {
-        let disposable: Result<Vec<Category>> =
-            self.disposable_numbers.iter().map(|name| Category::new(name.as_str())).collect();
         Wording {
             graph,
             common: self.common_words.clone(),
             specific: self.specific_words.clone(),
             // The check is never off: what cannot be read changes nothing.
-            disposable: disposable.unwrap_or_default(),
+            disposable: self.disposable().unwrap_or_default(),
+            malformed: self.malformed(),
         }
+    }
+
+    /// Returns the lists that cannot be read and do nothing, by their names in the settings.
+    pub fn malformed(&self) -> Vec<&'static str> {
+        let lists = [
+            ("dream.common_words", is_word_list(&self.common_words)),
+            ("dream.specific_words", is_word_list(&self.specific_words)),
+            ("dream.disposable_numbers", self.disposable().is_ok()),
+        ];
+        lists.into_iter().filter(|(_, is_read)| !is_read).map(|(name, _)| name).collect()
+    }
+
+    fn disposable(&self) -> Result<Vec<Category>> {
+        self.disposable_numbers.iter().map(|name| Category::new(name.as_str())).collect()
     }
 
     pub(super) fn check(&self) -> Result<()> {

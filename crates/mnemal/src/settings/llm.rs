@@ -24,8 +24,8 @@ pub struct LlmSettings {
     pub max_requests_per_hour: u32,
     /// Most tokens of a space in any 24 hours, both ways.
     pub max_tokens_per_day: u32,
-    /// A folder with instructions in the place of the built-in ones: `extract.md`, `merge.md`, `node.md`, `judge.md`. A file that is not there
-    /// leaves the built-in instructions.
+    /// A folder with instructions in the place of the built-in ones: `extract.md`, `merge.md`, `node.md`, `judge.md`,
+    /// `appraise.md`. A file that is not there leaves the built-in instructions.
     pub instructions: String,
 }
 

@@ -100,6 +100,7 @@ async fn metrics(call: Call) -> Result<Reply, Problem> {
         call.must(Right::Metrics)?;
     }
     call.host.metrics.no_health();
+    call.host.metrics.asked(&call.host.spaces.asked_of_models());
     for space in call.host.open_spaces() {
         let Ok(memory) = call.host.spaces.open(&space).await else { continue };
         let Ok(health) = memory.health().await else { continue };

@@ -1,0 +1,168 @@
+//! What the agent can learn of its own work: a question about each task that is over.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    Appraiser, BackgroundPermit, Book, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId,
+    EventStore, FEWEST_STEPS, LedgerLine, LedgerStore, Left, Looked, MOST_STEPS, NewEvent, Operation, Pass,
+    PromptHash, Proposal, Result, Role, Seq, Slot, Trust, Within,
+};
+
+use crate::check::{is_end, step};
+
+/// The name in the ledger.
+const NAME: &str = "objectives";
+/// Tasks that are asked about in one cycle. Source: own choice; three answers each leave room for the other passes in the 20 calls of
+/// a cycle.
+const AT_ONCE: usize = 3;
+/// Events of a task that are read, the newest. Source: BA-32.
+const READ: usize = 50;
+/// Events up to the end of a task among which its own are looked for. Source: own default; a task of many days is judged by its end.
+const BACK: u64 = 5_000;
+/// Events that are looked through at once. Source: own default.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
+/// Pages of observations that one cycle looks through. Source: own default.
+const PAGES: usize = 10;
+/// More lines than the book of passes has. Source: own default.
+const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+/// Asks a model about each task that is over how well it went, and what to remember of it.
+///
+/// A task is what events name in their field `task_id`; it is over when an observation says that it is completed or has failed. One
+/// with fewer than three events is not asked about. Of the newest 50 the first and the last nineteen are shown; what repeats memory
+/// is none of them. The answer becomes a note about the agent's own work, which goes with any of these events.
+///
+/// Each end is asked about once, in the order of the log. Where three answers could not be used it counts as read; while the model
+/// does not answer, the next cycle asks about the same.
+#[derive(Clone, Debug)]
+pub struct Objectives {
+    /// The log.
+    pub events: Arc<dyn EventStore>,
+    /// How far it was read; without it a cycle begins at the start of the log.
+    pub ledger: Slot<dyn LedgerStore>,
+    /// Who is asked.
+    pub consultant: Consultant,
+    /// What asks and reads.
+    pub appraiser: Arc<dyn Appraiser>,
+}
+
+/// The ends of tasks behind a position.
+#[derive(Debug, Default)]
+struct Stretch {
+    ends: Vec<Event>,
+    through: Cursor,
+}
+
+impl Objectives {
+    async fn read_through(&self) -> Result<Cursor> {
+        let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
+        let lines = ledger.lines(Book::Pass, LINES).await?;
+        Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, LedgerLine::through))
+    }
+
+    /// Returns the ends of tasks behind a position, as many as one cycle asks about.
+    async fn stretch(&self, after: Cursor, head: Cursor) -> Result<Stretch> {
+        let observed = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
+        let mut stretch = Stretch { through: after, ..Stretch::default() };
+        for _ in 0..PAGES {
+            let page = self.events.scan(&observed, stretch.through, PAGE).await?;
+            let is_last = page.len() < PAGE.get();
+            for event in page {
+                stretch.through = Cursor(Some(event.seq));
+                if event.kept().is_some_and(is_end) {
+                    stretch.ends.push(event);
+                    if stretch.ends.len() == AT_ONCE {
+                        return Ok(stretch);
+                    }
+                }
+            }
+            if is_last {
+                stretch.through = stretch.through.max(head);
+                return Ok(stretch);
+            }
+        }
+        Ok(stretch)
+    }
+
+    /// Returns the events of a task up to its end, oldest first, as many as are shown.
+    async fn steps(&self, end: &Event) -> Result<Vec<Event>> {
+        let task = end.kept().and_then(NewEvent::task);
+        let from = end.seq.0.saturating_sub(BACK);
+        let mut after = Cursor((from > 0).then_some(Seq(from)));
+        let mut steps = Vec::new();
+        while after < Cursor(Some(end.seq)) {
+            let page = self.events.scan(&EventFilter::live(), after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            let is_step = |event: &Event| {
+                event.seq <= end.seq
+                    && event.trust > Trust::Echo
+                    && event.kept().is_some_and(|kept| kept.task() == task)
+            };
+            steps.extend(page.into_iter().filter(is_step));
+        }
+        steps.drain(..steps.len().saturating_sub(READ));
+        // The first says what was to be done.
+        let over = steps.len().saturating_sub(MOST_STEPS);
+        let shown = steps.into_iter().enumerate().filter(|(place, _)| *place == 0 || *place > over);
+        Ok(shown.map(|(_, step)| step).collect())
+    }
+
+    /// Asks about a task that is over; nothing is proposed for one of few events, or of which there is nothing to remember.
+    async fn judged(&self, permit: &mut BackgroundPermit, end: &Event) -> Result<Option<Proposal>> {
+        let events = self.steps(end).await?;
+        if events.len() < FEWEST_STEPS {
+            return Ok(None);
+        }
+        let turns: Vec<EventId> = events.iter().map(|event| event.id).collect();
+        let steps: Vec<String> = events.iter().filter_map(Event::kept).map(step).collect();
+        let prompt = self.appraiser.prompt(&steps);
+        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let read = |completion: &_| self.appraiser.parse(&steps, completion);
+        let Some(appraisal) = self.consultant.ask(permit, &prompt, &turns, read).await? else {
+            return Ok(None);
+        };
+        let operation = Operation {
+            deed: Deed::Assess { turns: turns.clone(), score: appraisal.score },
+            producer: self.consultant.producer(&self.appraiser.producer()),
+            prompt: Some(hash),
+            shown: turns,
+            because: "a model found something to remember of a task that is over".to_owned(),
+        };
+        Ok(Some(Proposal { operation, text: appraisal.lesson }))
+    }
+}
+
+#[async_trait]
+impl Pass for Objectives {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+        let (after, head) = (self.read_through().await?, self.events.head().await?);
+        let stretch = self.stretch(after, head).await?;
+        let mut looked = Looked { through: Some(after), ..Looked::default() };
+        for end in &stretch.ends {
+            match self.judged(permit, end).await {
+                Ok(proposal) => looked.proposals.extend(proposal),
+                Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(Left {
+                    notes: vec![end.id],
+                    why: "no answer of the model could be used".to_owned(),
+                }),
+                Err(error) if looked.through == Some(after) => return Err(error),
+                // What was answered stands.
+                Err(error) => {
+                    looked.stopped = Some(error.kind());
+                    return Ok(looked);
+                }
+            }
+            looked.through = Some(Cursor(Some(end.seq)));
+        }
+        looked.through = Some(stretch.through);
+        looked.waiting = u64::from(stretch.through < head);
+        Ok(looked)
+    }
+}

@@ -1,0 +1,328 @@
+//! What a text says in short, what it is about, and how much its words make of it.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+
+use mnemal_core::{Importance, Span, Timestamp, Zone};
+use mnemal_text::{Analyzer, Language, condense, fold, is_stop_word};
+
+use crate::dates::{Anchor, DateRules, Lean};
+use crate::names::quantity::quantities;
+
+/// Sentences of the summary. Source: GA-13.
+const SENTENCES: usize = 2;
+/// Most topics. Source: GA-13.
+const TOPICS: usize = 4;
+/// Words of the longest topic. Source: own choice, as of a tag.
+const LONGEST_TOPIC: usize = 3;
+/// What a text matters of which nothing is known. Source: GB-30.
+const NEUTRAL: f32 = 0.5;
+/// What each sign adds. Source: GB-30.
+const A_SIGN: f32 = 0.1;
+/// How much a text matters at most. Source: GB-30.
+const MOST: f32 = 0.9;
+
+/// What a text says in short, what it is about, and how much its words make of it: read off by rule, and stored nowhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gist {
+    /// The one or two sentences that say most, in the order of the text.
+    pub summary: Vec<Span>,
+    /// Phrases that it is about, in small letters, at most four, the weightiest first.
+    pub topics: Vec<String>,
+    /// Why it may matter, each once.
+    pub signs: Vec<Sign>,
+    /// 0.5, and 0.1 more for each sign, up to 0.9. Source: GB-30.
+    pub importance: Importance,
+}
+
+/// A sign that a text matters. Source: GB-30.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sign {
+    /// It names a time.
+    Date,
+    /// It has a number with a unit, or an amount of money.
+    Quantity,
+    /// Something is decided in it.
+    Decision,
+    /// Somebody takes something on in it.
+    Commitment,
+    /// It asks to be remembered.
+    Remember,
+}
+
+impl Sign {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Quantity => "quantity",
+            Self::Decision => "decision",
+            Self::Commitment => "commitment",
+            Self::Remember => "remember",
+        }
+    }
+}
+
+/// A sign with the words and phrases that are one.
+type Phrases = (Sign, &'static [&'static str]);
+
+/// Words and phrases that are signs, folded, by language. Source: own choice, the verbs of decisions and promises that minutes of
+/// meetings have.
+const WORDS: [(Language, [Phrases; 3]); 4] = [
+    (
+        Language::English,
+        [
+            (
+                Sign::Decision,
+                &[
+                    "decided",
+                    "decide",
+                    "decides",
+                    "chose",
+                    "chosen",
+                    "agreed",
+                    "approved",
+                    "settled on",
+                    "opted for",
+                    "go with",
+                    "going with",
+                    "went with",
+                ],
+            ),
+            (
+                Sign::Commitment,
+                &[
+                    "promise",
+                    "promised",
+                    "i will",
+                    "we will",
+                    "i'll",
+                    "we'll",
+                    "commit to",
+                    "committed to",
+                    "guarantee",
+                    "have to",
+                    "must",
+                    "owe",
+                ],
+            ),
+            (Sign::Remember, &["remember", "don't forget", "do not forget", "keep in mind", "note that"]),
+        ],
+    ),
+    (
+        Language::German,
+        [
+            (
+                Sign::Decision,
+                &["entschieden", "beschlossen", "gewahlt", "vereinbart", "genehmigt", "einigten uns"],
+            ),
+            (
+                Sign::Commitment,
+                &["verspreche", "versprochen", "ich werde", "wir werden", "zugesagt", "muss", "mussen"],
+            ),
+            (Sign::Remember, &["merk dir", "merke dir", "vergiss nicht", "denk daran"]),
+        ],
+    ),
+    (
+        Language::French,
+        [
+            (Sign::Decision, &["decide", "choisi", "convenu", "approuve", "opte pour"]),
+            (
+                Sign::Commitment,
+                &["promets", "promis", "m'engage", "je vais", "nous allons", "dois", "devons"],
+            ),
+            (Sign::Remember, &["souviens-toi", "souvenez-vous", "n'oublie pas", "n'oubliez pas", "retiens"]),
+        ],
+    ),
+    (
+        Language::Spanish,
+        [
+            (
+                Sign::Decision,
+                &["decidi", "decidimos", "decidido", "elegi", "elegimos", "acordamos", "aprobado"],
+            ),
+            (
+                Sign::Commitment,
+                &["prometo", "prometido", "me comprometo", "voy a", "vamos a", "debo", "debemos"],
+            ),
+            (Sign::Remember, &["recuerda", "recuerde", "no olvides", "no olvide", "ten en cuenta"]),
+        ],
+    ),
+];
+
+/// Reads what a text says in short, what it is about, and how much its words make of it, as it was said at a time in a zone.
+///
+/// Topics are runs of words between stop words and marks; a word weighs by how many words it stands with, and a run that is said
+/// again weighs more. Decisions, promises and "remember" are known in English, German, French and Spanish.
+pub fn gist(text: &str, at: Timestamp, zone: &Zone) -> Gist {
+    let language = Language::guess(text);
+    let summary = condense(&Analyzer::new(language), text, SENTENCES).into_iter();
+    let summary = summary.filter_map(|sentence| {
+        let range = sentence.range();
+        Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
+    });
+    let signs = signs(text, language, (at, zone));
+    let importance = NEUTRAL + signs.iter().map(|_| A_SIGN).sum::<f32>();
+    Gist {
+        summary: summary.collect(),
+        topics: topics(text, language),
+        signs,
+        importance: Importance::new(importance.min(MOST)).unwrap_or(Importance::DEFAULT),
+    }
+}
+
+fn signs(text: &str, language: Language, (at, zone): (Timestamp, &Zone)) -> Vec<Sign> {
+    let mut signs = BTreeSet::new();
+    let rules = DateRules::built_in(language.code()).or_else(|| DateRules::built_in("en"));
+    let dated = rules.map(|rules| rules.read(text, &Anchor { at, zone }, Lean::Nearest));
+    if dated.is_some_and(|dated| dated.iter().any(|one| one.when().is_some())) {
+        signs.insert(Sign::Date);
+    }
+    if !quantities(text).is_empty() {
+        signs.insert(Sign::Quantity);
+    }
+    let words: Vec<String> = words(text).map(fold).collect();
+    let said = format!(" {} ", words.join(" "));
+    let of_language = WORDS.iter().filter(|(of, _)| *of == language).flat_map(|(_, signs)| signs);
+    for (sign, phrases) in of_language {
+        if phrases.iter().any(|phrase| said.contains(&format!(" {phrase} "))) {
+            signs.insert(*sign);
+        }
+    }
+    signs.into_iter().collect()
+}
+
+/// Returns the words of a text, with the apostrophes and hyphens within them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_inner = |sign: char| sign.is_alphanumeric() || matches!(sign, '\'' | '’' | '-');
+    text.split(move |sign: char| !is_inner(sign))
+        .map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()))
+        .filter(|word| !word.is_empty())
+}
+
+fn topics(text: &str, language: Language) -> Vec<String> {
+    let runs = runs(text, language);
+    let (mut times, mut beside): (HashMap<&str, f32>, HashMap<&str, f32>) = Default::default();
+    for run in &runs {
+        for word in run {
+            *times.entry(word).or_default() += 1.0;
+            *beside.entry(word).or_default() += f32::from(u8::try_from(run.len()).unwrap_or(u8::MAX));
+        }
+    }
+    let mut found: Vec<(String, f32)> = Vec::new();
+    for run in &runs {
+        let weight = |word: &String| {
+            beside.get(word.as_str()).zip(times.get(word.as_str())).map_or(0.0, |(a, b)| a / b)
+        };
+        let (topic, weight) = (run.join(" "), run.iter().map(weight).sum::<f32>());
+        match found.iter_mut().find(|(known, _)| *known == topic) {
+            Some((_, sum)) => *sum += weight,
+            None => found.push((topic, weight)),
+        }
+    }
+    // What weighs the same stands in the order of the text.
+    found.sort_by(|(_, one), (_, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+    found.into_iter().take(TOPICS).map(|(topic, _)| topic).collect()
+}
+
+/// Returns the runs of words that say something, folded: between marks, stop words, numbers and what is a sign by itself.
+fn runs(text: &str, language: Language) -> Vec<Vec<String>> {
+    let mut runs = Vec::new();
+    for part in text.split(['.', ',', ';', ':', '!', '?', '\n', '(', ')', '"', '。', '、', '，']) {
+        let mut run: Vec<String> = Vec::new();
+        for word in words(part) {
+            let word = fold(word);
+            let says_nothing = is_stop_word(language, &word)
+                || word.chars().nth(1).is_none()
+                || word.contains(char::is_numeric)
+                || is_sign(&word, language);
+            if says_nothing || run.len() == LONGEST_TOPIC {
+                runs.push(std::mem::take(&mut run));
+            }
+            if !says_nothing {
+                run.push(word);
+            }
+        }
+        runs.push(run);
+    }
+    runs.retain(|run| !run.is_empty());
+    runs
+}
+
+fn is_sign(word: &str, language: Language) -> bool {
+    let of_language = WORDS.iter().filter(|(of, _)| *of == language).flat_map(|(_, signs)| signs);
+    of_language.flat_map(|(_, phrases)| *phrases).any(|phrase| *phrase == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Gist {
+        gist(text, Timestamp::EPOCH.plus_micros(1_795_300_200_000_000), &Zone::utc())
+    }
+
+    // proves: GB-30 (0.5 and 0.1 for each sign, 0.9 at most)
+    #[test]
+    fn importance_is_a_half_and_a_tenth_for_each_sign() {
+        use Sign::{Commitment, Date, Decision, Quantity, Remember};
+        let rows: [(&str, &[Sign], f32); 12] = [
+            ("The heron is grey.", &[], 0.5),
+            ("The heron came on Friday.", &[Date], 0.6),
+            ("The crate weighs 12 kg.", &[Quantity], 0.6),
+            ("The three of them met 12 herons.", &[], 0.5),
+            ("We decided to paint the boat.", &[Decision], 0.6),
+            ("I'll water the plants.", &[Commitment], 0.6),
+            ("Remember the blue tin.", &[Remember], 0.6),
+            (
+                "We agreed that I will pay 40 euros on 2026-11-30.",
+                &[Date, Quantity, Decision, Commitment],
+                0.9,
+            ),
+            (
+                "Remember: we decided that I will pay 40 euros on 2026-11-30.",
+                &[Date, Quantity, Decision, Commitment, Remember],
+                0.9,
+            ),
+            ("Wir haben beschlossen, das Boot zu streichen.", &[Decision], 0.6),
+            ("N'oublie pas la boîte bleue, je vais fermer la porte.", &[Commitment, Remember], 0.7),
+            ("", &[], 0.5),
+        ];
+        for (text, signs, importance) in rows {
+            let found = of(text);
+            assert_eq!(found.signs, signs, "{text}");
+            assert!((found.importance.get() - importance).abs() < 1e-6, "{text}: {:?}", found.importance);
+        }
+    }
+
+    // proves: GA-13 (one or two sentences, two to four topics; entities are what the extractor names)
+    #[test]
+    fn a_text_is_told_in_two_of_its_sentences_and_four_topics() {
+        let text = "The harbour office sent the new mooring contract today. It was raining. The mooring contract asks for a \
+            deposit of 400 euros and a survey of the hull. Ben likes tea. The survey of the hull costs 90 euros.";
+        let found = of(text);
+        let told: Vec<&str> = found.summary.iter().filter_map(|span| span.of(text)).collect();
+        assert_eq!(told.len(), 2);
+        assert!(
+            told.iter().all(|sentence| text.contains(sentence)) && told.concat().contains("contract"),
+            "{told:?}"
+        );
+        assert!((2..=4).contains(&found.topics.len()), "{:?}", found.topics);
+        assert!(found.topics.iter().any(|topic| topic.contains("mooring contract")), "{:?}", found.topics);
+        assert!(
+            found.topics.iter().all(|topic| topic.split(' ').count() <= 3 && !topic.contains("euros 90"))
+        );
+        assert_eq!(of("Tea, coffee.").topics, ["tea", "coffee"]);
+        assert_eq!(of("One thing.").summary.len(), 1);
+        assert_eq!((of("").summary.len(), of("").topics.len()), (0, 0));
+    }
+
+    #[test]
+    fn any_text_is_read() {
+        for text in ["\u{0}", "🦢🦢", "'’-", "王小明决定去上海。", &"a ".repeat(5_000), &"(".repeat(5_000)]
+        {
+            let found = of(text);
+            assert!(found.topics.len() <= 4 && found.summary.len() <= 2);
+        }
+    }
+}
