@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use mnemal_core::{Error, Result};
 
+use crate::hash::Quick;
 use crate::section::{PackFile, Section};
 
 pub use mnemal_core::Cardinality;
@@ -93,7 +94,7 @@ pub fn all() -> &'static [PredicateInfo] {
     &table().0
 }
 
-type Table = (Vec<PredicateInfo>, HashMap<String, usize>);
+type Table = (Vec<PredicateInfo>, HashMap<String, usize, Quick>);
 
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();

@@ -1,11 +1,11 @@
 //! The stems of short texts that are compared with one question after the other.
 
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::HashMap;
+use foldhash::quality::RandomState;
 use mnemal_text::{Analyzer, term_hash};
 
 /// Most texts of which the stems are kept before all are let go. Source: own default, about a megabyte; of somebody who is named

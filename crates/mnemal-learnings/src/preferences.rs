@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Label, Layer,
-    Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef, Result, Score,
-    ScorePart, Section, Slot, Speaker, Within, Zone,
+    Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Injected,
+    Label, Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef,
+    Result, Score, ScorePart, Section, Slot, Speaker, Within, Zone,
 };
 
 use mnemal_extract::question;
@@ -19,15 +19,26 @@ use crate::same::Same;
 use crate::source::{best, lines_of};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
 
-/// Preferences that are offered however many there are, where a request asks for advice or work. Source: ADR 56.
-const OFFERED: usize = 60;
-/// Of so many, one more is offered to such a request. Source: ADR 56.
-const ONE_OF: usize = 5;
-/// What any other request is offered of these numbers: it asks for something that was said. Source: ADR 56.
-const ELSE_OFFERED: (usize, usize) = (20, 20);
-/// Tokens of a line of them: more than a budget holds of such lines are not offered to any request. Source: a line has 29 on average
-/// (ADR 56), and they may take .8 of what is left for the question.
-const LINE_TOKENS: u32 = 16;
+/// How many preferences a request is offered.
+#[derive(Clone, Copy, Debug)]
+struct Offer {
+    /// So many, however many there are.
+    fewest: usize,
+    /// Of so many that there are, one more.
+    one_of: usize,
+    /// Of the lines of them that a budget holds, one in so many; never fewer than `fewest` for that.
+    one_in: usize,
+}
+
+/// Where a request asks for advice or work. Source: ADR 56.
+const FOR_HELP: Offer = Offer { fewest: 60, one_of: 5, one_in: 1 };
+/// Where it asks for anything else: something that was said, which is to have its room. Source: ADR 56; of whoever said most in the
+/// measured sets the share of a budget of 4,000 tokens leaves out none.
+const ELSE: Offer = Offer { fewest: 20, one_of: 20, one_in: 4 };
+/// Tokens of a line of them: more than a budget holds of such lines are not offered to any request, but for twice as many to one that
+/// leaves out what it was shown before. Source: a line has 29 on average (ADR 56), and they may take .8 of what is left for the
+/// question, so that of 125 for a budget of 4,000 at most 110 stand.
+const LINE_TOKENS: u32 = 32;
 /// What the words of another person than the user count beside his own, 0 to 1. Source: own choice; his own stand before them,
 /// and theirs where there is room.
 const OF_OTHERS: f32 = 0.5;
@@ -223,6 +234,16 @@ fn question_of(request: &ContextRequest) -> Option<&str> {
     request.query.as_deref().filter(|_| is_wanted && request.lines.is_none())
 }
 
+impl Offer {
+    /// Returns how many of so many preferences may stand in the context that is asked for.
+    fn most(self, preferences: usize, request: &ContextRequest) -> usize {
+        let line = if request.injected == Injected::Skip { LINE_TOKENS / 2 } else { LINE_TOKENS };
+        let lines = lines_of(request.budget, line);
+        let most = self.fewest.max(lines / self.one_in);
+        (self.fewest + preferences / self.one_of).min(most).min(lines)
+    }
+}
+
 impl PreferenceSource {
     /// Offers those of some learnings that are preferences and may concern the question.
     pub(crate) async fn chosen(
@@ -249,11 +270,10 @@ impl PreferenceSource {
             Rated { score: Score::new(sum), place, near, voice }
         };
         let mut rated: Vec<Rated> = found.into_iter().zip(weights).enumerate().map(rated).collect();
-        let (least, one_of) = if question(query).asks_help { (OFFERED, ONE_OF) } else { ELSE_OFFERED };
+        let offer = if question(query).asks_help { FOR_HELP } else { ELSE };
         let best_first =
             |a: &Rated, b: &Rated| b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place));
-        let most = (least + standing.places.len() / one_of).min(lines_of(request.budget, LINE_TOKENS));
-        best(&mut rated, most, best_first);
+        best(&mut rated, offer.most(standing.places.len(), request), best_first);
         let offered = |one: Rated| {
             let row = rows.get(*standing.places.get(one.place)?)?;
             Some(fragment(row, one.score, parts(one.near, one.voice)))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, TokenCount, TokenCounter, Within};
+use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, Seq, TokenCount, TokenCounter, Within};
 use mnemal_text::fold;
 
 use crate::depth::before_fall;
@@ -44,8 +44,8 @@ pub(crate) async fn answer(
         if wanted.is_empty() {
             break;
         }
-        let ids = ids(search, &wanted, request.expand);
-        let mut events = recall.fetch(&ids, gaps).await?;
+        let places = places(search, &wanted, request.expand);
+        let mut events = recall.fetch(&places, gaps).await?;
         let found =
             wanted.into_iter().filter_map(|fused| hit((request, &living), query, search, fused, &mut events));
         let (holds, ended) = standing::part(recall, found.collect(), request.as_of, gaps).await;
@@ -68,11 +68,11 @@ pub(crate) async fn answer(
     })
 }
 
-/// The ids of the rows and, if asked for, of the messages beside them; each once.
-fn ids(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<EventId> {
+/// The events of the rows and, if asked for, of the messages beside them; each once.
+fn places(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<(EventId, Seq)> {
     let index = &search.snapshot.index;
-    let mut ids: Vec<EventId> = Vec::with_capacity(wanted.len());
-    let mut add = |row: u32| ids.extend(index.event(row));
+    let mut places: Vec<(EventId, Seq)> = Vec::with_capacity(wanted.len());
+    let mut add = |row: u32| places.extend(index.event_at(row));
     for fused in wanted {
         add(fused.row);
         if expand == Expand::Neighbours {
@@ -81,9 +81,9 @@ fn ids(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<EventId> {
             add(after);
         }
     }
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    places.sort_unstable_by_key(|(_, seq)| *seq);
+    places.dedup();
+    places
 }
 
 fn beside(search: &Search, row: u32) -> (u32, u32) {

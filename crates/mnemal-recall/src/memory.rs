@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use mnemal_core::{
-    BLOCK_ROWS, Cursor, EventId, IndexBlock, Labels, Marks, ModelId, Posting, Role, TermHash, Timestamp,
+    BLOCK_ROWS, Cursor, EventId, IndexBlock, Labels, Marks, ModelId, Posting, Role, Seq, TermHash, Timestamp,
 };
 use mnemal_text::{Analyzer, term_hash};
 
@@ -220,6 +220,12 @@ impl MemoryIndex {
     pub(crate) fn event(&self, row: u32) -> Option<EventId> {
         let (block, place) = self.place(row)?;
         block.events.get(place).copied()
+    }
+
+    /// The event of a row, and where it stands in the log.
+    pub(crate) fn event_at(&self, row: u32) -> Option<(EventId, Seq)> {
+        let (block, place) = self.place(row)?;
+        Some((*block.events.get(place)?, *block.seqs.get(place)?))
     }
 
     pub(crate) fn occurred_at(&self, row: u32) -> Option<Timestamp> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Cursor, Degraded, Embedder, Error, ErrorKind, Event, EventId, EventStore, Gap, GapCause, Gaps,
-    GraphStore, IndexStore, Layer, LearningStore, ModelId, Result, Role, Slot, Timestamp, TokenCounter,
+    GraphStore, IndexStore, Layer, LearningStore, ModelId, Result, Role, Seq, Slot, Timestamp, TokenCounter,
 };
 use mnemal_text::{Analyzer, Language};
 
@@ -293,14 +293,18 @@ impl Recall {
         Ok(found)
     }
 
-    /// Fetches events by id, leaving out what the log does not know, and with a gap what is damaged.
-    pub(crate) async fn fetch(&self, ids: &[EventId], gaps: &mut Gaps) -> Result<HashMap<EventId, Event>> {
+    /// Fetches events, leaving out what the log does not know, and with a gap what is damaged.
+    pub(crate) async fn fetch(
+        &self,
+        places: &[(EventId, Seq)],
+        gaps: &mut Gaps,
+    ) -> Result<HashMap<EventId, Event>> {
         let by_id = |events: Vec<Event>| events.into_iter().map(|event| (event.id, event));
-        match self.parts.events.get(ids).await {
+        match self.parts.events.get_at(places).await {
             Ok(events) => Ok(by_id(events).collect()),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt) => {
                 let mut found = HashMap::new();
-                for id in ids {
+                for (id, _) in places {
                     match self.parts.events.get(&[*id]).await {
                         Ok(events) => found.extend(by_id(events)),
                         Err(error) if error.kind() == ErrorKind::NotFound => {}

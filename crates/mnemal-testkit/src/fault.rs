@@ -11,8 +11,8 @@ use mnemal_core::{
     Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore,
     Inventory, KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry,
     MentionFilter, MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore,
-    Reranker, Result, Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp,
-    Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
+    Reranker, Result, Seen, Seq, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore,
+    Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 /// How a part misbehaves.
@@ -178,6 +178,11 @@ impl EventStore for Faulty<dyn EventStore> {
     async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
         self.misbehave().await?;
         self.part.get(ids).await
+    }
+
+    async fn get_at(&self, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
+        self.misbehave().await?;
+        self.part.get_at(places).await
     }
 
     async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {

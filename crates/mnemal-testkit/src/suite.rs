@@ -101,6 +101,7 @@ macro_rules! event_store_conformance {
                 a_batch_is_stored_whole_or_not_at_all,
                 a_batch_above_the_limit_is_invalid,
                 get_keeps_the_order_asked_and_names_what_is_missing,
+                get_at_gives_what_get_gives_wherever_an_event_stands,
                 every_field_comes_back,
                 decisions_come_back,
                 operations_come_back,

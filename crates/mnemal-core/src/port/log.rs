@@ -44,6 +44,16 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     /// `NotFound` when one is missing; `Corrupt` when one does not match its checksum.
     async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>>;
 
+    /// Returns events in the order asked, as [`get`](Self::get) does, each from the place where an index has it, so that a store can
+    /// do without a look for its id. A place where another event stands, or none, costs that look.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    async fn get_at(&self, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
+        let ids: Vec<EventId> = places.iter().map(|(id, _)| *id).collect();
+        self.get(&ids).await
+    }
+
     /// Returns up to `limit` events behind `after` that pass the filter, by `seq`, oldest first, without holes.
     ///
     /// # Errors

@@ -139,6 +139,35 @@ fn only_so_many_are_offered_and_only_the_users_own_words() {
 }
 
 #[test]
+fn no_more_are_offered_than_can_stand_and_few_where_something_is_asked_that_was_said() {
+    let mut space = Space::new();
+    for number in 0..400 {
+        let mut note = remember("");
+        note.kind = LearningKind::Preference;
+        let text = format!("I prefer the colour number{number}.");
+        space.append(EventKind::Decision(Decision::Remember(note)), &text, Origin::UserDirect);
+    }
+    space.catch_up(1_000);
+    let source = source(&space, Slot::Empty);
+    let count = |query: &str, budget: u32, injected| {
+        let request = ContextRequest { budget: TokenCount(budget), injected, ..asking(Some(query)) };
+        now(source.fragments(&request)).unwrap().len()
+    };
+    let (said, advice) = ("What about number7?", "Can you suggest something about number7?");
+    for (budget, injected, of_said, of_advice) in [
+        (8_000, Injected::Repeat, 40, 140),
+        (4_000, Injected::Repeat, 31, 125),
+        (4_000, Injected::Skip, 40, 140),
+        (1_000, Injected::Repeat, 20, 31),
+        (1_000, Injected::Skip, 20, 62),
+        (300, Injected::Repeat, 9, 9),
+    ] {
+        let found = [said, advice].map(|query| count(query, budget, injected));
+        assert_eq!(found, [of_said, of_advice], "{budget} {injected:?}");
+    }
+}
+
+#[test]
 fn the_users_own_words_stand_before_those_of_others_unless_they_are_named() {
     let told = |speakers: &[Option<&str>]| {
         let mut space = Space::new();

@@ -43,6 +43,23 @@ pub(crate) async fn get(sql: &dyn Sql, ids: &[EventId]) -> Result<Vec<Event>> {
     ids.iter().map(one).collect()
 }
 
+/// The same, looked for by `seq` first; by id where one is not at its place, or asked for twice.
+pub(crate) async fn get_at(sql: &dyn Sql, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
+    let mut found = HashMap::with_capacity(places.len());
+    let seqs = places.iter().map(|(_, seq)| Value::from(seq.0));
+    for (text, args) in statement::EVENTS_AT.lookups(seqs.collect()) {
+        for row in sql.rows(text, args).await? {
+            let event = entry::event(row)?;
+            found.insert(event.id, event);
+        }
+    }
+    let at_its_place: Option<Vec<Event>> = places.iter().map(|(id, _)| found.remove(id)).collect();
+    match at_its_place {
+        Some(events) => Ok(events),
+        None => get(sql, &places.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await,
+    }
+}
+
 /// Says that an event is not there, after a look at the whole log: an index may be damaged.
 async fn absent(sql: &dyn Sql, id: EventId) -> Result<Error> {
     for (text, args) in statement::EVENTS_BY_WALK.lookups(vec![id.into()]) {

@@ -1,8 +1,9 @@
 //! Learnings, kept in memory as they were read until the database says that they may have changed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use mnemal_core::{Advance, Learning, LearningDelta, Timestamp};
+use mnemal_core::{Advance, EventId, Learning, LearningDelta, Timestamp};
 
 use crate::port::learning::Version;
 
@@ -12,12 +13,32 @@ pub(super) struct Rows {
     pub(super) rows: Arc<[Arc<Learning>]>,
     /// When the first of them ends by the clock, if one does.
     until: Option<Timestamp>,
+    /// The places of those that rest on an event, by event; made when it is first asked for.
+    by_source: Arc<OnceLock<HashMap<EventId, Vec<usize>>>>,
 }
 
 impl Rows {
     pub(super) fn new(read: Vec<Learning>) -> Self {
         let until = read.iter().filter_map(|row| row.expires_at).min();
-        Self { rows: read.into_iter().map(Arc::new).collect(), until }
+        Self { rows: read.into_iter().map(Arc::new).collect(), until, by_source: Arc::default() }
+    }
+
+    /// Returns those that rest on one of some events, in their order.
+    pub(super) fn resting_on(&self, events: &[EventId]) -> impl Iterator<Item = &Arc<Learning>> {
+        let by_source = self.by_source.get_or_init(|| {
+            let mut by_source: HashMap<EventId, Vec<usize>> = HashMap::new();
+            for (place, row) in self.rows.iter().enumerate() {
+                for source in &row.sources {
+                    by_source.entry(source.event).or_default().push(place);
+                }
+            }
+            by_source
+        });
+        let mut places: Vec<usize> =
+            events.iter().filter_map(|event| by_source.get(event)).flatten().copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().filter_map(|place| self.rows.get(place))
     }
 
     /// Whether none of them has ended by a moment.

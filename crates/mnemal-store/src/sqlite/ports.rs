@@ -11,7 +11,7 @@ use mnemal_core::{
     GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore, KeyPrefix, Learning, LearningDelta,
     LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerLine, LedgerStore, LogEntry,
     MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection, PromptHash, Receipt,
-    ReceiptId, ReceiptStore, Result, Seen, SessionId, SessionSummary, SummaryDelta, SummaryNode,
+    ReceiptId, ReceiptStore, Result, Seen, Seq, SessionId, SessionSummary, SummaryDelta, SummaryNode,
     SummaryStore, Timestamp, Tombstone, Turn, Vector, Within, WorkingEntry, WorkingKey, WorkingStore,
     facts_as_of,
 };
@@ -105,6 +105,10 @@ impl EventStore for SqliteStore {
         self.inner.driver.damage.noted(log::get(self.sql(), ids).await)
     }
 
+    async fn get_at(&self, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
+        self.inner.driver.damage.noted(log::get_at(self.sql(), places).await)
+    }
+
     async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
         self.inner.driver.damage.noted(log::scan(self.sql(), filter, after, limit).await)
     }
@@ -190,11 +194,10 @@ impl LearningStore for SqliteStore {
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         // Every answer with a note asks for few rows: those of its hits.
-        if filter.sources == Within::All {
-            return learning::all(self.sql(), filter).await;
-        }
+        let Within::Only(events) = &filter.sources else { return learning::all(self.sql(), filter).await };
         let known = self.known(Which::All).await?;
-        Ok(known.rows.iter().filter(|row| filter.accepts(row)).map(|row| Learning::clone(row)).collect())
+        let rows = known.resting_on(events).filter(|row| filter.accepts(row));
+        Ok(rows.map(|row| Learning::clone(row)).collect())
     }
 
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {

@@ -131,6 +131,24 @@ pub async fn get_keeps_the_order_asked_and_names_what_is_missing(storage: &Stora
     Ok(())
 }
 
+/// Reading from places gives what reading by id gives, whether or not the places are right.
+pub async fn get_at_gives_what_get_gives_wherever_an_event_stands(storage: &Storage) -> Result<()> {
+    let events = varied(storage).await?;
+    let ids: Vec<EventId> = events.iter().rev().map(|event| event.id).collect();
+    let by_id = storage.events.get(&ids).await?;
+    for moved in [0, 1, 1_000] {
+        let places = events.iter().rev().map(|event| (event.id, Seq(event.seq.0 + moved)));
+        assert_eq!(storage.events.get_at(&places.collect::<Vec<_>>()).await?, by_id, "moved by {moved}");
+    }
+    let [first, second, ..] = events.as_slice() else { return Err(Error::not_found("two events")) };
+    let twice = [(second.id, second.seq), (first.id, first.seq), (second.id, second.seq)];
+    let expected = [second.clone(), first.clone(), second.clone()];
+    assert_eq!(storage.events.get_at(&twice).await?, expected);
+    refused(storage.events.get_at(&[(EventId(42), first.seq)]).await, ErrorKind::NotFound);
+    assert_eq!(storage.events.get_at(&[]).await?, []);
+    Ok(())
+}
+
 /// Nothing of an event is lost or changed.
 // proves: NB-02, BA-01
 pub async fn every_field_comes_back(storage: &Storage) -> Result<()> {

@@ -11,9 +11,9 @@ use mnemal_core::{
     EventFilter, EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode,
     IndexBlock, IndexMark, IndexStore, Inventory, KeyPrefix, LanguageModel, Layer, Learning, LearningDelta,
     LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey,
-    Projection, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, SessionId, SessionSummary,
-    SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey,
-    WorkingStore,
+    Projection, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, Seq, SessionId,
+    SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector, WorkingEntry,
+    WorkingKey, WorkingStore,
 };
 
 use super::Guarded;
@@ -124,6 +124,10 @@ impl EventStore for Guarded<dyn EventStore> {
 
     async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
         self.run("the log", self.part.get(ids)).await
+    }
+
+    async fn get_at(&self, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
+        self.run("the log", self.part.get_at(places)).await
     }
 
     async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
