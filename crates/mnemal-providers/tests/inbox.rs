@@ -131,7 +131,7 @@ async fn a_file_that_says_it_is_some_seconds_old_is_looked_at_twice_and_one_of_a
     desk.clock.advance(QUIET / 2);
     assert_eq!(names(poll(&inbox).await), ["old.md"]);
     desk.clock.advance(QUIET / 2);
-    assert_eq!(names(poll(&inbox).await), ["new.md", "old.md"]);
+    assert_eq!(names(poll(&inbox).await), ["old.md", "new.md"]);
 }
 
 // proves: GB-24 (an inbox, and another folder to which files go that were read)

@@ -63,24 +63,22 @@ impl Builder {
         self.inbox_of(&folder, (!settings.processed.is_empty()).then_some(processed))
     }
 
-    #[cfg(feature = "inbox")]
+    #[cfg(all(feature = "inbox", unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems it fails")]
     fn inbox_of(&self, folder: &Path, processed: Option<PathBuf>) -> mnemal_core::Result<Arc<dyn Inbox>> {
-        #[cfg(unix)]
-        {
-            let options = mnemal_providers::FolderOptions {
-                types: self.settings.ingest.types.clone(),
-                reader: self.document_reader(),
-                quiet: mnemal_providers::QUIET,
-                processed,
-            };
-            Ok(Arc::new(mnemal_providers::FolderInbox::new(folder, options, Arc::clone(&self.clock))))
-        }
-        #[cfg(not(unix))]
-        {
-            let _unused = processed;
-            let what = format!("no folder can be an inbox on this system, {} neither", folder.display());
-            Err(mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what))
-        }
+        let options = mnemal_providers::FolderOptions {
+            types: self.settings.ingest.types.clone(),
+            reader: self.document_reader(),
+            quiet: mnemal_providers::QUIET,
+            processed,
+        };
+        Ok(Arc::new(mnemal_providers::FolderInbox::new(folder, options, Arc::clone(&self.clock))))
+    }
+
+    #[cfg(all(feature = "inbox", not(unix)))]
+    fn inbox_of(&self, folder: &Path, _processed: Option<PathBuf>) -> mnemal_core::Result<Arc<dyn Inbox>> {
+        let what = format!("no folder can be an inbox on this system, {} neither", folder.display());
+        Err(mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what))
     }
 
     /// Takes the folder of this space in the inbox of the settings, unless an inbox was given.
