@@ -492,7 +492,8 @@ impl Scene {
 
 async fn open(home: &tempfile::TempDir) -> Result<Memory> {
     let types = vec!["md".to_owned()];
-    let options = FolderOptions { types, reader: DocumentReader::default(), quiet: Duration::ZERO };
+    let options =
+        FolderOptions { types, reader: DocumentReader::default(), quiet: Duration::ZERO, processed: None };
     let inbox = FolderInbox::new(home.path().join("inbox"), options, Arc::new(SystemClock::default()));
     let engine = Engine::builder()
         .with_key(InstallationKey::new([7; 32]))

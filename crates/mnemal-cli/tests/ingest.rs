@@ -120,17 +120,19 @@ fn an_inbox_is_read_and_says_how_it_stands() {
     let home = Home::new();
     home.old_file("inboxes/default/guide.md", GUIDE.as_bytes());
     home.old_file("inboxes/default/broken.json", b"{");
-    home.file("inboxes/default/picture.png", b"png");
+    home.file("inboxes/default/program.bin", b"\0");
+    home.old_file("inboxes/default/picture.png", b"png");
     home.file("inboxes/other/else.md", b"of another space");
     let status = home.json(&["inbox", "status", "--json"], 0);
-    assert_eq!((&status["waiting"], &status["ignored"]), (&2.into(), &1.into()));
+    assert_eq!((&status["waiting"], &status["ignored"]), (&3.into(), &1.into()));
     let done = home.json(&["inbox", "run", "--json"], 2);
-    assert_eq!((&done["taken"], &done["stored"]), (&1.into(), &2.into()));
+    assert_eq!((&done["taken"], &done["stored"]), (&1.into(), &3.into()));
+    assert_eq!(done["unsupported"][0]["file"], "picture.png");
     assert_eq!(done["refused"][0]["file"], "broken.json");
     let status = home.json(&["inbox", "status", "--json"], 0);
     let counts =
         ["waiting", "claimed", "processed", "failed", "ignored"].map(|name| status[name].as_u64().unwrap());
-    assert_eq!(counts, [0, 0, 1, 1, 1]);
+    assert_eq!(counts, [0, 0, 1, 2, 1]);
     assert!(home.path().join("inboxes/default/failed/broken.json.reason.txt").is_file());
     assert!(home.path().join("inboxes/other/else.md").is_file(), "the inbox of another space");
     assert!(home.text(&["recall", "boiler"]).contains("Quentin"));
@@ -201,4 +203,32 @@ fn a_child_that_takes_too_much_ends_alone() {
     home.file("wordy.html", wordy.as_bytes());
     let report = home.json(&["ingest", "wordy.html", "--json"], 2);
     assert!(report["refused"][0]["why"].as_str().unwrap().contains("more than 2097152 bytes"), "{report}");
+}
+
+// proves: GA-24 (`ingest DIR --watch`; `serve --listen` and `space set --consolidate-interval` have tests of their own)
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_watched_is_read_until_the_program_is_stopped() {
+    let home = Home::new();
+    home.old_file("drop/guide.md", GUIDE.as_bytes());
+    let mut child = home
+        .command(&["ingest", "drop", "--watch", "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut next = || {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()
+    };
+    assert_eq!(next()["stored"], 2);
+    home.old_file("drop/later.md", b"Alfonso likes quince.");
+    let later = next();
+    let _stopped = child.kill();
+    let _ended = child.wait();
+    assert_eq!(later["stored"], 1);
+    assert!(home.path().join("drop/processed/later.md").is_file());
+    assert!(home.text(&["recall", "who likes quince"]).contains("later.md"));
 }

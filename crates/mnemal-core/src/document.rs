@@ -17,6 +17,9 @@ pub struct Document {
     pub fields: Metadata,
     /// Its text, in its own order.
     pub passages: Vec<Passage>,
+    /// Why nothing put it into words, for a picture or recording whose text only says what it is; `None` for every other file.
+    /// What it says is stored beside that when it is read again with what describes it.
+    pub undescribed: Option<String>,
 }
 
 /// Text under one heading and on one page.
@@ -48,6 +51,8 @@ pub struct InboxItem {
 pub enum InboxFate {
     /// Its text is in the log.
     Taken,
+    /// What it is is in the log and what it says is not, because nothing here puts it into words, as the reason says.
+    Unsupported(String),
     /// It cannot be, with the reason.
     Refused(String),
 }

@@ -10,7 +10,7 @@ use mnemal_core::{
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles};
 
 use crate::history::{History, pair, same};
-use crate::note::{is_dear, is_of_one, is_open};
+use crate::note::{extent, is_dear, is_of_one, is_open};
 use crate::wording::Words;
 
 /// Fewest characters of a text that stands for others. Source: AD-47.
@@ -122,7 +122,11 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
             [row] if is_dear(row) && filed.importance.get() < row.importance.get() => Err(Refusal::Dear),
             _ => Ok(()),
         },
-        Deed::Infer { kind, .. } => infer(&proposal.text, *kind, &rows, (notes, words)),
+        Deed::Infer { kind, .. } => {
+            // How many notes it joins and from when they are, a rule counts; a model copies numbers.
+            let counted = if operation.prompt.is_none() { extent(&rows) } else { String::new() };
+            infer((&proposal.text, *kind), &rows, &counted, (notes, words))
+        }
         _ => Err(Refusal::Malformed),
     }
 }
@@ -363,9 +367,9 @@ pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &Words) -> bo
 }
 
 fn infer(
-    text: &str,
-    kind: LearningKind,
+    (text, kind): (&str, LearningKind),
     rows: &[&Learning],
+    counted: &str,
     (notes, words): (&Notes<'_>, &Words),
 ) -> Result<(), Refusal> {
     let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
@@ -379,7 +383,8 @@ fn infer(
     if notes.values().any(|row| row.kind == kind && row.content == text) {
         return Err(Refusal::Nothing);
     }
-    let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let said = rows.iter().map(|row| row.content.as_str());
+    let sources: Vec<&str> = said.chain([counted]).collect();
     invents(text, &sources, words)
 }
 

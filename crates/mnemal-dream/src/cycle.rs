@@ -53,6 +53,8 @@ pub struct Cycle {
     pub tokens: u64,
     /// Passes that ran.
     pub ran: Vec<String>,
+    /// Passes that looked at nothing because there was too little, with the reason.
+    pub skipped: Vec<String>,
     /// Passes that failed, with the kind of their error; their input is looked at again.
     pub failed: Vec<String>,
     /// Every proposal that was looked at.
@@ -86,6 +88,7 @@ impl Cycle {
             model_calls: 0,
             tokens: 0,
             ran: Vec::new(),
+            skipped: Vec::new(),
             failed: Vec::new(),
             judged: Vec::new(),
             waiting: 0,

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, ChannelId, Clock, Deed, EventId, EventKind, EventStore, Learning, LearningFilter,
-    LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, MOST_CLAIMS, Metadata, NewEvent,
-    Operation, Origin, Pass, Pointed, Proposal, Result, SessionId, Slot, Timestamp, TokenCount, Zone,
-    named_id,
+    BackgroundPermit, Book, ChannelId, Clock, Cursor, Deed, EventId, EventKind, EventStore, Learning,
+    LearningFilter, LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, MOST_CLAIMS,
+    Metadata, NewEvent, Operation, Origin, Pass, Pointed, Proposal, Result, SessionId, Slot, Timestamp,
+    TokenCount, Zone, named_id,
 };
 
 use crate::audit::Severity;
@@ -135,7 +135,9 @@ impl Dreamer {
         let refused = self.book(Book::Refused).await?;
         let Proposed { proposals, mut lines, shown } = self.propose(run, corpus, &passes, &mut cycle).await?;
         cycle.reviewed = makers.intersection(&shown).count() as u64;
-        self.judge(proposals, &before, &mut cycle).await?;
+        let put_off = self.judge(proposals, &before, &mut cycle).await?;
+        // A pass does not go on behind what waits, as far as it finds the same again for nothing.
+        lines.retain(|line| line.through() == Cursor::START || !put_off.contains(line.key.as_str()));
         if run == Run::Dry {
             cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
             return Ok(cycle);
@@ -223,6 +225,7 @@ impl Dreamer {
                         Some(through) => lines.push(known.with_through(through)),
                         None => lines.push(known),
                     }
+                    cycle.skipped.extend(looked.skipped.map(|why| format!("{}: {why}", pass.name())));
                     if let Some(kind) = looked.stopped {
                         cycle.failed.push(format!("{}: {}", pass.name(), kind.as_str()));
                     }
@@ -254,15 +257,17 @@ impl Dreamer {
         Ok(lines)
     }
 
-    /// Checks every proposal against the notes as they are, in order, until the cycle may change no more.
+    /// Checks every proposal against the notes as they are, in order, until the cycle may change no more; returns the passes of
+    /// which a proposal that no model made waits.
     async fn judge(
         &self,
         proposals: Vec<(&'static str, Proposal)>,
         rows: &[Learning],
         cycle: &mut Cycle,
-    ) -> Result<()> {
+    ) -> Result<BTreeSet<&'static str>> {
+        let mut put_off = BTreeSet::new();
         if proposals.is_empty() {
-            return Ok(());
+            return Ok(put_off);
         }
         let history = History::read(self.parts.events.as_ref()).await?;
         let holds = |row: &&Learning| row.status == LearningStatus::Active && is_note(row);
@@ -288,16 +293,13 @@ impl Dreamer {
             let refused = match checked {
                 Err(why) => Some(why),
                 Ok(()) if history.taken_back.contains(&same(deed)) => Some(Refusal::TakenBack),
-                Ok(()) if is_crossed => {
-                    cycle.waiting += 1;
-                    continue;
-                }
                 Ok(()) => None,
             };
             if refused.is_none() {
                 let cost = cost(&proposal.operation);
-                if cost > room {
+                if is_crossed || cost > room {
                     cycle.waiting += 1;
+                    put_off.extend(proposal.operation.prompt.is_none().then_some(pass));
                     continue;
                 }
                 room -= cost;
@@ -305,7 +307,7 @@ impl Dreamer {
             }
             cycle.judged.push(Judged { pass, proposal, refused, event: None });
         }
-        Ok(())
+        Ok(put_off)
     }
 
     /// Checks claims against the words of their turn. What the words mean is for the gates of the fold.

@@ -24,7 +24,9 @@ pub use crate::check::Refusal;
 pub use crate::cycle::{Cycle, Judged, Run};
 pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
 pub use crate::note::maker;
-pub use crate::pass::{Copies, Ended, Insights, Judging, Merges, NearCopies, Objectives, Spellings, Texts};
+pub use crate::pass::{
+    Copies, Ended, Insights, Judging, Merges, Namer, NearCopies, Objectives, Spellings, Texts,
+};
 pub use crate::sample::{Assessment, Family, Sample};
 pub use crate::schedule::{Pace, Schedule, Stepped};
 pub use crate::settings::DreamSettings;

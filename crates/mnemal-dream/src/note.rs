@@ -1,6 +1,6 @@
 //! Notes as the dream sees them.
 
-use mnemal_core::{EventId, Learning, LearningKind, LearningStatus, Leave, named_id};
+use mnemal_core::{EventId, Learning, LearningKind, LearningStatus, Leave, Timestamp, Zone, named_id};
 
 /// Importance from which a note is never put away for nothing. Source: AD-46.
 const DEAR: f32 = 0.80;
@@ -33,6 +33,19 @@ pub(crate) fn is_dear(row: &Learning) -> bool {
 /// Whether two notes may become one: of one kind, one owner, one level.
 pub(crate) fn is_of_one(a: &Learning, b: &Learning) -> bool {
     (a.kind, a.level) == (b.kind, b.level) && a.user == b.user && a.agent == b.agent
+}
+
+/// Says how many notes there are and on which days what they say was said: `3 notes from 2026-11-02 to 2026-11-21`.
+pub(crate) fn extent(rows: &[&Learning]) -> String {
+    let day = |at: Timestamp| at.civil(&Zone::utc()).day_text();
+    let said = || rows.iter().map(|row| row.occurred_at);
+    let (first, last) = (said().min().map(day), said().max().map(day));
+    let when = match (first, last) {
+        (Some(first), Some(last)) if first != last => format!(" from {first} to {last}"),
+        (Some(first), _) => format!(" of {first}"),
+        _ => String::new(),
+    };
+    format!("{} notes{when}", rows.len())
 }
 
 /// Returns the notes that the dream may touch, oldest first.

@@ -10,17 +10,32 @@ mod objectives;
 mod spellings;
 mod texts;
 
-use mnemal_core::{Deed, EventId, Learning, Operation, Producer, Proposal};
+use std::num::NonZeroUsize;
+
+use mnemal_core::{
+    Book, Cursor, Deed, EventId, Learning, LedgerLine, LedgerStore, Operation, Producer, Proposal, Result,
+    Slot,
+};
 
 pub use self::copies::Copies;
 pub use self::ended::Ended;
-pub use self::insights::Insights;
+pub use self::insights::{Insights, Namer};
 pub use self::judging::Judging;
 pub use self::merges::Merges;
 pub use self::near::NearCopies;
 pub use self::objectives::Objectives;
 pub use self::spellings::Spellings;
 pub use self::texts::Texts;
+
+/// More lines than the book of passes has. Source: own default.
+const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+
+/// Returns how far a pass has read the log; its start without a ledger.
+pub(crate) async fn read_through(ledger: &Slot<dyn LedgerStore>, pass: &str) -> Result<Cursor> {
+    let Slot::Filled(ledger) = ledger else { return Ok(Cursor::START) };
+    let lines = ledger.lines(Book::Pass, LINES).await?;
+    Ok(lines.iter().find(|line| line.key == pass).map_or(Cursor::START, LedgerLine::through))
+}
 
 /// Makes a proposal without a model.
 fn proposal(pass: &str, deed: Deed, because: &str, text: String) -> Proposal {

@@ -98,7 +98,9 @@ pub(crate) fn events(
     let base = base(document, &id);
     let mut parent = None;
     let mut made = Vec::with_capacity(pieces.len());
-    for (place, piece) in (1..).zip(&pieces) {
+    // What says only what a file is has a key beside those of what it says, which may come later.
+    let first = usize::from(document.undescribed.is_none());
+    for (place, piece) in (first..).zip(&pieces) {
         let name = format!("document:{id}:{place}");
         let next = imported_id(key, &name);
         made.push(NewEvent {

@@ -86,7 +86,28 @@ impl DocumentReader {
     /// `Invalid` with the reason for a file that cannot be read: not a regular file, too large, broken, of the wrong
     /// encoding, without text; `Unsupported` for a kind that nothing here reads; `Unavailable` when the file, or the program
     /// that shall read it, fails for now.
-    pub async fn read(&self, mut file: File, name: &str, kind: Kind) -> Result<Document> {
+    pub async fn read(&self, file: File, name: &str, kind: Kind) -> Result<Document> {
+        let (bytes, changed) = self.bytes(file, name)?;
+        let mut document = self.read_bytes(&bytes, name, kind).await?;
+        document.written_at = document.written_at.or(changed);
+        Ok(document)
+    }
+
+    /// Reads an open file; a picture or recording that nothing describes is a document that says what it is, with the reason.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and `Unsupported` for documents only.
+    pub async fn read_or_name(&self, file: File, name: &str, kind: Kind) -> Result<Document> {
+        let Kind::Medium(medium) = kind else { return self.read(file, name, kind).await };
+        if self.describe.is_some() {
+            return self.read(file, name, kind).await;
+        }
+        let (bytes, changed) = self.bytes(file, name)?;
+        Ok(Document { written_at: changed, ..named(&bytes, name, medium) })
+    }
+
+    /// Returns the bytes of a file, and when it was written.
+    fn bytes(&self, mut file: File, name: &str) -> Result<(Vec<u8>, Option<Timestamp>)> {
         let about = file.metadata().map_err(|why| unavailable(name, why))?;
         if !about.is_file() {
             return Err(Error::invalid("not a regular file"));
@@ -98,10 +119,7 @@ impl DocumentReader {
         if bytes.len() as u64 > most {
             return Err(Error::invalid(format!("larger than {most} bytes, `ingest.max_file_mb`")));
         }
-        let changed = about.modified().ok().and_then(moment);
-        let mut document = self.read_bytes(&bytes, name, kind).await?;
-        document.written_at = document.written_at.or(changed);
-        Ok(document)
+        Ok((bytes, about.modified().ok().and_then(moment)))
     }
 
     /// Reads a file that is in memory already.
@@ -124,6 +142,7 @@ impl DocumentReader {
             written_at: content.written_at,
             fields: content.fields,
             passages: content.passages,
+            undescribed: None,
         })
     }
 
@@ -135,12 +154,31 @@ impl DocumentReader {
 
     async fn described(&self, bytes: &[u8], name: &str, medium: Medium) -> Result<Content> {
         let Some(program) = &self.describe else {
-            let what = format!("nothing describes {medium} files: name a program in `ingest.describe`");
-            return Err(Error::new(ErrorKind::Unsupported, what));
+            return Err(Error::new(ErrorKind::Unsupported, undescribed(medium)));
         };
         let text = guarded::describe(program, medium, name, (bytes, DESCRIBE_TIME)).await?;
         let passages = vec![Passage { text, ..Passage::default() }];
         Ok(Content { passages, ..Content::default() })
+    }
+}
+
+fn undescribed(medium: Medium) -> String {
+    format!("nothing describes {medium} files: name a program in `ingest.describe`")
+}
+
+/// Returns what a file is of which nothing says what it shows: type, name, size and hash.
+fn named(bytes: &[u8], name: &str, medium: Medium) -> Document {
+    let hash = blake3::hash(bytes);
+    let text = format!("{name}: {medium} of {} bytes that nobody has described", bytes.len());
+    let fields = [("size", bytes.len().to_string()), ("blake3", hash.to_hex().to_string())];
+    Document {
+        name: name.to_owned(),
+        kind: medium.as_str().to_owned(),
+        hash: *hash.as_bytes(),
+        written_at: None,
+        fields: fields.map(|(field, value)| (field.to_owned(), value)).into(),
+        passages: vec![Passage { text, ..Passage::default() }],
+        undescribed: Some(undescribed(medium)),
     }
 }
 

@@ -24,8 +24,11 @@ use self::names::{Claim, shown};
 use self::place::{Found, Place, Shelf};
 use crate::document::{DocumentReader, Kind};
 
-/// How long a file must not have changed before it is read. Source: GA-09, 2 s.
+/// How long a file must not have changed between two looks before it is read. Source: GA-09, 2 s.
 pub const QUIET: Duration = Duration::from_secs(2);
+/// Age by its own time from which a file is read at the first look, so that one look is enough for what was put there long ago.
+/// Source: own choice; clocks of file servers are nearer to ours.
+const SETTLED: Duration = Duration::from_mins(1);
 /// Most times that a file is begun. Source: GA-05, 5 attempts.
 const ATTEMPTS: u32 = 5;
 /// Rest after a file could not be opened, times the attempts so far. Source: own default.
@@ -38,8 +41,10 @@ pub struct FolderOptions {
     pub types: Vec<String>,
     /// How a file is read.
     pub reader: DocumentReader,
-    /// How long a file must not have changed before it is read.
+    /// How long a file must not have changed between two looks before it is read; one that is a minute old is read at once.
     pub quiet: Duration,
+    /// The folder to which files go that were read, on the same file system; `None` for `processed` in the folder.
+    pub processed: Option<PathBuf>,
 }
 
 /// A folder as an [`Inbox`]. Nothing is made or opened before the first call.
@@ -69,6 +74,10 @@ impl FolderInbox {
         Self { folder: folder.into(), options, clock, hand: Mutex::default() }
     }
 
+    fn open(&self) -> Result<Place> {
+        Place::open(&self.folder, self.options.processed.as_deref())
+    }
+
     fn is_read(&self, name: &OsStr) -> bool {
         let name = shown(name);
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
@@ -85,7 +94,7 @@ impl FolderInbox {
                 now
             }
         };
-        now.saturating_sub(first) >= quiet || found.age(self.clock.now()) >= quiet
+        now.saturating_sub(first) >= quiet || found.age(self.clock.now()) >= SETTLED
     }
 
     /// Claims what is due, in order, and returns the claims.
@@ -127,7 +136,7 @@ impl FolderInbox {
     async fn read(&self, place: &Place, claim: &Claim) -> Result<InboxItem> {
         let name = shown(&claim.name);
         let content = match (place.file(claim), Kind::of_name(&name)) {
-            (Ok(file), Some(kind)) => self.options.reader.read(file, &name, kind).await,
+            (Ok(file), Some(kind)) => self.options.reader.read_or_name(file, &name, kind).await,
             (Ok(_), None) => Err(mnemal_core::Error::invalid("a kind of file that is not read")),
             (Err(why), _) => Err(why),
         };
@@ -147,7 +156,7 @@ impl Inbox for FolderInbox {
         if !self.folder.exists() {
             return Ok(standing);
         }
-        let place = Place::open(&self.folder)?;
+        let place = self.open()?;
         for (name, found) in place.list(Shelf::Waiting)? {
             if !found.is_regular() || self.is_read(&name) {
                 standing.waiting += 1;
@@ -168,7 +177,7 @@ impl Inbox for FolderInbox {
         let known = hand.place.clone();
         let place = match known {
             Some(place) => place,
-            None => Arc::new(Place::open(&self.folder)?),
+            None => Arc::new(self.open()?),
         };
         if hand.place.is_none() && !place.take_turn()? {
             return Ok(Vec::new());
@@ -211,11 +220,11 @@ impl Inbox for FolderInbox {
         let mut hand = self.hand.lock().await;
         let place = match &hand.place {
             Some(place) => Arc::clone(place),
-            None => Arc::new(Place::open(&self.folder)?),
+            None => Arc::new(self.open()?),
         };
         let reason = match fate {
             InboxFate::Taken => None,
-            InboxFate::Refused(why) => Some(why.as_str()),
+            InboxFate::Unsupported(why) | InboxFate::Refused(why) => Some(why.as_str()),
         };
         place.put_away(&Claim::read(&item.claim), reason)?;
         hand.open.remove(&item.claim);
@@ -229,7 +238,7 @@ impl Inbox for FolderInbox {
         if !self.folder.exists() {
             return Ok(0);
         }
-        let place = Place::open(&self.folder)?;
+        let place = self.open()?;
         let mut erased = 0;
         for shelf in [Shelf::Processed, Shelf::Failed] {
             for (name, _) in place.list(shelf)?.iter().filter(|(_, found)| found.is_regular()) {

@@ -24,7 +24,8 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let types = ["txt", "md", "json", "png", "pdf"].map(str::to_owned).to_vec();
-        let options = FolderOptions { types, reader: DocumentReader::default(), quiet: Duration::ZERO };
+        let reader = DocumentReader::default();
+        let options = FolderOptions { types, reader, quiet: Duration::ZERO, processed: None };
         Self { home: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::default()), options }
     }
 
@@ -93,6 +94,7 @@ async fn files_are_taken_in_the_order_of_their_names_and_put_away() {
     assert_eq!(standing, InboxStanding { ignored: 1, processed: 2, ..InboxStanding::default() });
 }
 
+// proves: GA-09 (two equal looks, two seconds apart)
 #[tokio::test]
 async fn a_file_that_may_still_be_written_waits() {
     let mut desk = Desk::new();
@@ -109,6 +111,107 @@ async fn a_file_that_may_still_be_written_waits() {
     desk.clock.advance(QUIET / 2);
     let items = poll(&inbox).await;
     assert_eq!(items[0].content.as_ref().unwrap().passages[0].text, "half and half");
+}
+
+// proves: GA-09 (a file server may have another time)
+#[tokio::test]
+async fn a_file_that_says_it_is_some_seconds_old_is_looked_at_twice_and_one_of_a_minute_once() {
+    let mut desk = Desk::new();
+    desk.options.quiet = QUIET;
+    let now = std::time::UNIX_EPOCH
+        + Duration::from_micros(u64::try_from(mnemal_core::Clock::now(&*desk.clock).as_micros()).unwrap());
+    for (name, age) in [("new.md", 50), ("old.md", 60)] {
+        desk.drop(name, b"text");
+        let file = fs::File::options().write(true).open(desk.folder().join(name)).unwrap();
+        file.set_modified(now - Duration::from_secs(age)).unwrap();
+    }
+    let inbox = desk.inbox();
+    let names = |items: Vec<InboxItem>| items.into_iter().map(|item| item.name).collect::<Vec<_>>();
+    assert_eq!(names(poll(&inbox).await), ["old.md"]);
+    desk.clock.advance(QUIET / 2);
+    assert_eq!(names(poll(&inbox).await), ["old.md"]);
+    desk.clock.advance(QUIET / 2);
+    assert_eq!(names(poll(&inbox).await), ["old.md", "new.md"]);
+}
+
+// proves: GB-24 (an inbox, and another folder to which files go that were read)
+#[tokio::test]
+async fn files_that_were_read_go_where_the_user_says() {
+    let mut desk = Desk::new();
+    let done = desk.home.path().join("done");
+    desk.options.processed = Some(done.clone());
+    desk.drop("notes.md", b"text");
+    desk.drop("broken.json", b"{");
+    let inbox = desk.inbox();
+    let items = poll(&inbox).await;
+    settle(&inbox, &items).await;
+    assert_eq!((names(&done), desk.names("")), (vec!["notes.md".to_owned()], Vec::new()));
+    assert_eq!(desk.names("failed"), ["broken.json", "broken.json.reason.txt"]);
+    assert!(!desk.folder().join("processed").exists());
+    assert_eq!(inbox.standing().await.unwrap().processed, 1);
+    let text = *blake3::hash(b"text").as_bytes();
+    assert_eq!(inbox.erase(&|hash| *hash == text).await.unwrap(), 1);
+    assert_eq!(names(&done), [""; 0], "a forget finds it there");
+}
+
+// proves: GB-27 (a typed placeholder, and the state `unsupported`), GB-26
+#[tokio::test]
+async fn a_picture_that_nothing_describes_is_a_document_that_says_what_it_is() {
+    let desk = Desk::new();
+    desk.drop("picture.png", b"\x89PNG");
+    let inbox = desk.inbox();
+    let items = poll(&inbox).await;
+    let document = items[0].content.as_ref().unwrap();
+    assert_eq!((document.kind.as_str(), document.hash), ("image", *blake3::hash(b"\x89PNG").as_bytes()));
+    let said: Vec<&str> = document.passages.iter().map(|passage| passage.text.as_str()).collect();
+    assert_eq!(said, ["picture.png: image of 4 bytes that nobody has described"]);
+    assert_eq!(document.fields["size"], "4");
+    assert_eq!(document.fields["blake3"], blake3::hash(b"\x89PNG").to_hex().to_string());
+    let why = document.undescribed.clone().unwrap();
+    assert_eq!(why, "nothing describes image files: name a program in `ingest.describe`");
+    inbox.settle(&items[0], &InboxFate::Unsupported(why.clone())).await.unwrap();
+    assert_eq!(desk.names("failed"), ["picture.png", "picture.png.reason.txt"]);
+    let reason = fs::read_to_string(desk.folder().join("failed/picture.png.reason.txt")).unwrap();
+    assert_eq!(reason.trim_end(), why);
+}
+
+// proves: GB-26, GA-08 (27 types; text is read here)
+#[tokio::test]
+async fn the_types_of_the_designs_are_known_and_text_is_read_as_it_is() {
+    let mut desk = Desk::new();
+    let texts = ["txt", "md", "json", "csv", "log", "xml", "yaml", "yml"];
+    let media = [
+        ("image", ["png", "jpg", "jpeg", "gif", "webp", "bmp", "svg"].as_slice()),
+        ("audio", &["mp3", "wav", "ogg", "flac", "m4a", "aac"]),
+        ("video", &["mp4", "webm", "mov", "avi", "mkv"]),
+    ];
+    let of_media: Vec<(&str, &str)> =
+        media.iter().flat_map(|(kind, endings)| endings.iter().map(|ending| (*ending, *kind))).collect();
+    assert_eq!(texts.len() + of_media.len() + 1, 27, "with PDF");
+    desk.options.types = texts
+        .iter()
+        .chain(of_media.iter().map(|(ending, _)| ending))
+        .map(|ending| (*ending).to_owned())
+        .collect();
+    for ending in texts.iter().chain(of_media.iter().map(|(ending, _)| ending)) {
+        desk.drop(&format!("file.{ending}"), b"{\"boiler\": \"Quentin\"}");
+    }
+    desk.drop("file.exe", b"MZ");
+    let inbox = desk.inbox();
+    let items = poll(&inbox).await;
+    let kind = |name: &str| {
+        let item = items.iter().find(|item| item.name == format!("file.{name}")).unwrap();
+        let document = item.content.as_ref().unwrap();
+        (document.kind.clone(), document.undescribed.is_none(), document.passages[0].text.contains("Quentin"))
+    };
+    for ending in texts {
+        let (_, is_read, says) = kind(ending);
+        assert!(is_read && says, "{ending}");
+    }
+    for (ending, medium) in of_media {
+        assert_eq!(kind(ending), (medium.to_owned(), false, false), "{ending}");
+    }
+    assert_eq!((items.len(), inbox.standing().await.unwrap().ignored), (26, 1), "unknown ones are counted");
 }
 
 // proves: GA-05 (failed with the reason; at most five attempts, then visible, and driven again by moving the file back)
@@ -242,7 +345,7 @@ async fn what_cannot_be_read_says_why() {
     desk.drop("latin.txt", b"caf\xE9");
     desk.drop("empty.txt", b" \n");
     desk.drop("deep.json", "[".repeat(99).as_bytes());
-    desk.drop("picture.png", b"\x89PNG");
+    desk.drop("picture.png", &[0; 101]);
     desk.drop("paper.pdf", b"%PDF-1.4");
     let inbox = desk.inbox();
     let items = poll(&inbox).await;
@@ -255,7 +358,7 @@ async fn what_cannot_be_read_says_why() {
     assert_eq!(why("latin.txt"), "not UTF-8: byte 3 is wrong");
     assert_eq!(why("empty.txt"), "holds no text");
     assert!(why("deep.json").starts_with("not JSON"));
-    assert!(why("picture.png").contains("ingest.describe"));
+    assert!(why("picture.png").contains("larger than 100 bytes"), "{}", why("picture.png"));
     assert!(why("paper.pdf").contains("reads no pdf"));
 }
 
@@ -318,6 +421,7 @@ async fn told_of(inbox: &FolderInbox, done: impl FnOnce()) {
     told.await;
 }
 
+// proves: GA-09 (the file system says when a file came)
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn who_waits_is_told_of_a_file_that_was_written_or_moved_here() {

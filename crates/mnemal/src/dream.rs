@@ -1,6 +1,6 @@
 //! What the engine itself does about memory: cycles, their book, and which operation builds on what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,16 +9,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, Book, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind,
-    GapCause, Gaps, Layer, LeaseName, LedgerLine, Looked, NewEvent, Operation, OwnerId, Pass, Result, Role,
-    Slot, Timestamp, Turn, Within,
+    GapCause, Gaps, Layer, Learning, LearningId, LearningStore, LeaseName, LedgerLine, Looked, NewEvent,
+    Operation, OwnerId, Pass, Result, Role, Slot, Timestamp, Turn, Within,
 };
 use mnemal_dream::{
-    Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal,
+    Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, Namer,
     NearCopies, Run, Sample, Spellings, Wording, Written,
 };
 use mnemal_graph::{Counting, Lookalikes};
 
 use crate::engine::{Engine, missing};
+use crate::extract::named_in;
 use crate::memory::Memory;
 use crate::settings::DreamSchedule;
 use crate::upkeep::{BACKGROUND, RENEWAL, SLICE, TTL};
@@ -42,11 +43,29 @@ impl Engine {
     /// # Errors
     /// `Conflict` when another process does background work now; `Unsupported` without notes or a log.
     pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
+        self.dream_with(Vec::new(), owner, run).await
+    }
+
+    /// Runs one cycle that somebody asks for, as [`dream`](Self::dream), and looks for insights in it whatever the settings say:
+    /// in the 20 oldest notes that it has not looked at, and not in fewer than two.
+    ///
+    /// # Errors
+    /// As [`dream`](Self::dream).
+    pub async fn consolidate(&self, owner: &OwnerId) -> Result<Cycle> {
+        let Slot::Filled(learnings) = &self.stores().learnings else { return Err(missing("notes")) };
+        let mut more: Vec<Arc<dyn Pass>> = Vec::new();
+        if !self.settings().dream.insights {
+            more.push(Arc::new(AsPiece(self.clone(), Arc::new(self.insights(Arc::clone(learnings))?))));
+        }
+        self.dream_with(more, owner, Run::Asked).await
+    }
+
+    async fn dream_with(&self, mut more: Vec<Arc<dyn Pass>>, owner: &OwnerId, run: Run) -> Result<Cycle> {
         let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
         let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
-        let by_model = self.model_passes();
+        more.extend(self.model_passes());
         let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
-        let dreamer = self.dreamer(by_model)?;
+        let dreamer = self.dreamer(more)?;
         if run == Run::Dry {
             return Box::pin(dreamer.cycle(run)).await;
         }
@@ -117,7 +136,7 @@ impl Engine {
             Arc::new(Spellings::new(rows())),
         ];
         if self.settings().dream.insights {
-            passes.push(Arc::new(Insights::new(rows())));
+            passes.push(Arc::new(self.insights(rows())?));
         }
         if let Slot::Filled(graph) = &self.stores().graph {
             passes.push(Arc::new(Counting::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
@@ -131,6 +150,44 @@ impl Engine {
         // What asks a model waits for it, and nobody else waits for that.
         passes.extend(more);
         self.dreamer_of("cycle", passes, self.settings().dream.limits())
+    }
+
+    fn insights(&self, learnings: Arc<dyn LearningStore>) -> Result<Insights> {
+        let stores = self.stores();
+        let Slot::Filled(events) = &stores.events else { return Err(missing("a log")) };
+        Ok(Insights {
+            events: Arc::clone(events),
+            learnings,
+            namer: Arc::new(Names),
+            ledger: stores.ledger.clone(),
+        })
+    }
+
+    /// Returns which of these notes were looked at for insights: those whose event stands at or before where that came in the
+    /// log.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn consolidated(&self, notes: &[Learning]) -> Result<HashSet<LearningId>> {
+        let through = self.consolidated_through().await?;
+        let mut consolidated = HashSet::new();
+        for some in notes.chunks(PAGE.get()) {
+            let made: BTreeSet<EventId> = some.iter().filter_map(mnemal_dream::maker).collect();
+            let mut events = self.events()?.get(&made.into_iter().collect::<Vec<_>>()).await?;
+            events.retain(|event| Cursor(Some(event.seq)) <= through);
+            let before: HashSet<EventId> = events.iter().map(|event| event.id).collect();
+            let is_before =
+                |row: &&Learning| mnemal_dream::maker(row).is_some_and(|one| before.contains(&one));
+            consolidated.extend(some.iter().filter(is_before).map(|row| row.id));
+        }
+        Ok(consolidated)
+    }
+
+    /// Returns the position up to which insights were looked for; the start where they never were, or there is no ledger.
+    async fn consolidated_through(&self) -> Result<Cursor> {
+        let Slot::Filled(ledger) = &self.stores().ledger else { return Ok(Cursor::START) };
+        let lines = ledger.lines(Book::Pass, PAGE).await?;
+        Ok(lines.iter().find(|line| line.key == Insights::NAME).map_or(Cursor::START, LedgerLine::through))
     }
 
     /// Returns what must not be lost of a note that goes.
@@ -264,6 +321,16 @@ async fn told(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
         );
     }
     Ok(cycle)
+}
+
+/// Reads names by the built-in rules.
+#[derive(Debug)]
+struct Names;
+
+impl Namer for Names {
+    fn names(&self, text: &str) -> Vec<String> {
+        named_in(text)
+    }
 }
 
 /// A pass that runs as one piece of background work.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Body, ChannelId, Clock as _, Cursor, Event, EventFilter, EventId, EventKind, Extraction, Extractor as _,
-    Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Utterance, Within, Zone,
+    Body, ChannelId, Clock as _, Cursor, EntityKind, Event, EventFilter, EventId, EventKind, Extraction,
+    Extractor as _, Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Utterance, Within, Zone,
 };
 use mnemal_extract::RuleExtractor;
 
@@ -49,6 +49,19 @@ impl Memory {
         }
         Ok(before.into())
     }
+}
+
+/// Returns who and what a text names, by the built-in rules, each once, in the order of the text; numbers with units and
+/// identifiers are left out.
+pub fn named_in(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for mention in extract_text(text).map(|read| read.mentions).unwrap_or_default() {
+        let is_something = !matches!(mention.kind, EntityKind::Quantity | EntityKind::Identifier);
+        if is_something && !names.contains(&mention.name) {
+            names.push(mention.name);
+        }
+    }
+    names
 }
 
 /// Reads names and claims out of a text that the user says now, by the built-in rules and without a memory.

@@ -17,6 +17,8 @@ use crate::memory::Memory;
 pub struct InboxTaken {
     /// Files whose text is in the log now, or was before.
     pub taken: u64,
+    /// Pictures and recordings of which the log has only what they are: their names, each with the reason.
+    pub unsupported: Vec<(String, String)>,
     /// Files that could not be read or stored: their names, each with the reason.
     pub refused: Vec<(String, String)>,
     /// Events that were written.
@@ -88,6 +90,7 @@ impl Engine {
                 inbox.settle(item, &fate).await?;
                 match fate {
                     InboxFate::Taken => done.taken += 1,
+                    InboxFate::Unsupported(why) => done.unsupported.push((item.name.clone(), why)),
                     InboxFate::Refused(why) => done.refused.push((item.name.clone(), why)),
                 }
             }
@@ -122,7 +125,8 @@ impl Engine {
         done.stored += taken.stored;
         done.duplicates += taken.duplicates;
         let refused = taken.refused.first().map(|refused| InboxFate::Refused(refused.why.clone()));
-        Ok(refused.unwrap_or(InboxFate::Taken))
+        let unsupported = || document.undescribed.clone().map(InboxFate::Unsupported);
+        Ok(refused.or_else(unsupported).unwrap_or(InboxFate::Taken))
     }
 
     /// Takes what is due of the inbox, as one part of a step of upkeep.

@@ -369,7 +369,7 @@ async fn notes_that_share_names_are_connected_once_and_fifty_cycles_change_nothi
     assert_eq!(space.settle().await, 1);
     let rows = space.rows().await;
     let insight = rows.iter().find(|row| row.kind == LearningKind::Insight).unwrap();
-    assert_eq!(insight.content, "These belong together, about Ada, Berg, Genoa.");
+    assert_eq!(insight.content, "2 notes of 2026-03-01 are about Ada Berg and Genoa.");
     let rests: Vec<EventId> = insight.sources.iter().skip(1).map(|source| source.event).collect();
     assert_eq!(rests, [ada, supplier]);
     let head = mnemal::EventStore::head(&*space.store).await.unwrap();

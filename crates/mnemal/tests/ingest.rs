@@ -25,6 +25,7 @@ fn document(name: &str, text: &str) -> Document {
         written_at: None,
         fields: Metadata::new(),
         passages,
+        undescribed: None,
     }
 }
 
@@ -138,4 +139,67 @@ async fn a_space_has_its_own_folder_in_the_inbox_of_the_settings() {
     let event = found.hits.first().unwrap().event.kept().unwrap().clone();
     assert_eq!(event.metadata["heading"], "Heating");
     assert_eq!(event.occurred_at.as_micros(), 1_700_000_000_000_000, "a file is as old as it says");
+}
+
+// proves: GB-27, GB-26, GA-08 (what it is at first, and what it says when something describes it)
+#[cfg(all(feature = "inbox", feature = "sqlite", unix))]
+#[tokio::test]
+async fn a_picture_is_named_in_the_log_and_described_when_something_can() {
+    use std::fs;
+    let home = tempfile::tempdir().unwrap();
+    let mut settings = Settings::default();
+    settings.ingest.inbox = home.path().join("inboxes").display().to_string();
+    settings.ingest.processed = home.path().join("read").display().to_string();
+    let opened = async |settings: &Settings| {
+        let builder = Engine::builder().with_settings(settings.clone());
+        builder.open(home.path().join("notes.db")).await.unwrap()
+    };
+    let folder = home.path().join("inboxes/notes");
+    let put = || {
+        fs::create_dir_all(&folder).unwrap();
+        let file = fs::File::create(folder.join("cat.png")).unwrap();
+        std::io::Write::write_all(&mut &file, b"\x89PNG").unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
+    };
+    put();
+    let engine = opened(&settings).await;
+    let taken = engine.take_inbox(Duration::from_mins(1)).await.unwrap();
+    let why = "nothing describes image files: name a program in `ingest.describe`";
+    assert_eq!(taken.unsupported, [("cat.png".to_owned(), why.to_owned())]);
+    assert_eq!((taken.taken, taken.stored, taken.refused.len()), (0, 1, 0));
+    assert!(folder.join("failed/cat.png").is_file() && folder.join("failed/cat.png.reason.txt").is_file());
+    let kept = async |engine: &Engine, query: &str| {
+        let found = memory(engine).recall(query).await.unwrap().value.hits;
+        found.first().and_then(|hit| hit.event.kept().cloned())
+    };
+    let named = kept(&engine, "cat.png").await.unwrap();
+    assert_eq!(named.kind, mnemal::EventKind::Document);
+    assert_eq!(named.content, "cat.png: image of 4 bytes that nobody has described");
+    assert_eq!((named.metadata["type"].as_str(), named.metadata["size"].as_str()), ("image", "4"));
+    assert_eq!(named.metadata["blake3"].len(), 64);
+    // The same again is known.
+    put();
+    let again = engine.take_inbox(Duration::from_mins(1)).await.unwrap();
+    assert_eq!((again.stored, again.duplicates, again.unsupported.len()), (0, 1, 1));
+    engine.close().await.unwrap();
+
+    let script = "cat > /dev/null; echo a grey cat called Mimi";
+    settings.ingest.describe = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
+    let engine = opened(&settings).await;
+    fs::rename(folder.join("failed/cat.png"), folder.join("cat.png")).unwrap();
+    let taken = engine.take_inbox(Duration::from_mins(1)).await.unwrap();
+    assert_eq!((taken.taken, taken.stored, taken.unsupported.len()), (1, 1, 0), "{taken:?}");
+    assert!(home.path().join("read/notes/cat.png").is_file(), "where the settings say");
+    assert!(kept(&engine, "what is the cat called").await.unwrap().content.contains("Mimi"));
+}
+
+// proves: GA-08 (the types that are read unless the settings say otherwise)
+#[test]
+fn every_type_of_the_designs_is_read_by_default() {
+    let types = Settings::default().ingest.types;
+    let of_the_designs = "txt md json csv log xml yaml yml png jpg jpeg gif webp bmp svg mp3 wav ogg flac m4a \
+                          aac mp4 webm mov avi mkv pdf";
+    let missing: Vec<&str> =
+        of_the_designs.split(' ').filter(|ending| !types.iter().any(|one| one == ending)).collect();
+    assert_eq!(missing, [""; 0]);
 }

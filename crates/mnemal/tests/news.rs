@@ -39,7 +39,7 @@ fn document(text: &str) -> Document {
     }
     let passages = vec![Passage { text: text.to_owned(), ..Passage::default() }];
     let (name, kind) = ("mail".to_owned(), "txt".to_owned());
-    Document { name, kind, hash, written_at: None, fields: Metadata::new(), passages }
+    Document { name, kind, hash, written_at: None, fields: Metadata::new(), passages, undescribed: None }
 }
 
 /// Mails of a host that says when one came.
@@ -64,11 +64,16 @@ impl Mails {
     }
 
     fn come(&self, number: usize) {
+        self.put(number);
+        self.came.notify_waiters();
+    }
+
+    /// A file of a place that tells nothing.
+    fn put(&self, number: usize) {
         let text = format!("The ferry number {number} to Genoa leaves at noon.");
         let content = Ok(document(&text));
         let item = InboxItem { name: format!("{number}.txt"), claim: number.to_string().into(), content };
         self.waiting.lock().unwrap().push(item);
-        self.came.notify_waiters();
     }
 }
 
@@ -96,18 +101,29 @@ impl Inbox for Mails {
 
 /// Attends for ten minutes, in which nothing else is due.
 async fn attended(mails: &Arc<Mails>, meanwhile: impl Future<Output = ()>) -> Attended {
+    let hour = Duration::from_hours(1);
+    let pace = Pace { look: hour, ..quiet() };
+    attended_at(&pace, mails, meanwhile).await
+}
+
+/// Looks at the inbox as often as by default, and does nothing else.
+fn quiet() -> Pace {
+    let hour = Duration::from_hours(1);
+    Pace { first: hour, every: hour, idle: hour, ..Pace::default() }
+}
+
+async fn attended_at(pace: &Pace, mails: &Arc<Mails>, meanwhile: impl Future<Output = ()>) -> Attended {
     let engine = Engine::builder()
         .with_clock(Arc::new(Paused(mails.begun)))
         .with_inbox(Arc::<Mails>::clone(mails))
         .in_memory()
         .unwrap();
-    let hour = Duration::from_hours(1);
-    let pace = Pace { first: hour, every: hour, look: hour, idle: hour, ..Pace::default() };
     let owner = OwnerId::new("test").unwrap();
-    let work = engine.attend(&owner, &pace, tokio::time::sleep(Duration::from_mins(10)));
+    let work = engine.attend(&owner, pace, tokio::time::sleep(Duration::from_mins(10)));
     tokio::join!(work, meanwhile).0
 }
 
+// proves: GA-09 (notifications)
 #[tokio::test(start_paused = true)]
 async fn what_came_is_read_when_it_came_and_not_at_the_next_look() {
     let mails = Mails::new();
@@ -122,6 +138,22 @@ async fn what_came_is_read_when_it_came_and_not_at_the_next_look() {
     assert_eq!(*mails.settled.lock().unwrap(), [minute, 2 * minute, 3 * minute]);
 }
 
+// proves: GA-09 (a poll of five seconds as fallback)
+#[tokio::test(start_paused = true)]
+async fn where_nothing_is_told_a_file_is_noticed_within_five_seconds() {
+    let mails = Mails::new();
+    let came = Duration::from_secs(61);
+    let pace = quiet();
+    let done = attended_at(&pace, &mails, async {
+        tokio::time::sleep(came).await;
+        mails.put(1);
+    });
+    assert_eq!(done.await.ingested, 1);
+    let read = mails.settled.lock().unwrap()[0];
+    assert!(read <= came + Duration::from_secs(5), "{read:?}");
+}
+
+// proves: GA-09 (a debounce)
 #[tokio::test(start_paused = true)]
 async fn a_thousand_that_come_at_once_are_a_few_looks() {
     let mails = Mails::new();

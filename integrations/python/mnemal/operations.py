@@ -370,6 +370,7 @@ KbInsight = TypedDict('KbInsight', {
     "id": 'str',
     "insight": 'str',
     "memory_ids": 'list[str]',
+    "summary": 'str',
 }, total=False)
 
 KbMemory = TypedDict('KbMemory', {

@@ -634,10 +634,12 @@ export interface KbInsight {
   created_at: string;
   /** Its id. */
   id: string;
-  /** The words. */
+  /** What they have in common. */
   insight: string;
   /** The memories that it rests on. */
   memory_ids: Array<string>;
+  /** What they say, in up to two of their own sentences; empty where none is left. */
+  summary: string;
 }
 
 /** A memory in the words of the design. */
@@ -650,7 +652,7 @@ export interface KbMemory {
   id: string;
   /** 0 to 1. */
   importance: number;
-  /** Whether an insight rests on it. */
+  /** Whether insights were looked for in it. */
   is_consolidated: boolean;
   /** `chat` for what was learnt from talk, `api` for what was stored as it is. */
   source: string;
@@ -1482,7 +1484,7 @@ export interface Stats {
   sessions: number;
   /** Its name. */
   space: string;
-  /** Those of them on which no insight rests. */
+  /** Those of them in which insights were not looked for yet. */
   unconsolidated: number;
 }
 

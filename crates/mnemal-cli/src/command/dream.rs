@@ -70,6 +70,7 @@ struct CycleForm {
     changed: u64,
     waiting: u64,
     ran: Vec<String>,
+    skipped: Vec<String>,
     failed: Vec<String>,
     findings: Vec<FindingForm>,
     operations: Vec<OperationForm>,
@@ -182,6 +183,7 @@ impl CycleForm {
             changed: cycle.changed,
             waiting: cycle.waiting,
             ran: cycle.ran.clone(),
+            skipped: cycle.skipped.clone(),
             failed: cycle.failed.clone(),
             findings: cycle.findings.iter().map(FindingForm::from).collect(),
             operations: cycle.accepted().map(|one| OperationForm::new(one, rows)).collect(),
@@ -195,6 +197,7 @@ impl CycleForm {
             format!("refused {} by {}: {}", one.operation, one.by, one.refused.unwrap_or_default())
         });
         lines.extend(refused);
+        lines.extend(self.skipped.iter().map(|one| format!("skipped {one}")));
         lines.extend(self.failed.iter().map(|one| format!("failed {one}")));
         lines.extend(self.findings.iter().map(FindingForm::line));
         let done = if self.dry_run { "would be done" } else { "done" };

@@ -24,9 +24,10 @@ pub(super) async fn run(global: &Global, call: &Inbox, output: &Output) -> Resul
         let what = "there is no inbox: name a folder in `ingest.inbox`, or watch one with `mnemal ingest DIR --watch`";
         return Err(Error::new(ErrorKind::Unsupported, what).into());
     }
-    let folder = Path::new(&settings.ingest.inbox).join(Place::find(global)?.space.as_str());
+    let space = Place::find(global)?.space;
+    let folder = settings.ingest.inbox_of(space.as_str()).unwrap_or_default();
     let memory = super::open_one(global, output).await?;
-    let inbox = config::builder(settings)?.folder_inbox(&folder)?;
+    let inbox = config::builder(settings)?.space_inbox(space.as_str())?;
     let done = match call {
         Inbox::Status => status(inbox.as_ref(), &folder, output).await,
         Inbox::Run { watch: true } => watch(&memory, inbox.as_ref(), output).await,
@@ -63,6 +64,7 @@ struct TakenForm<'t> {
     taken: u64,
     stored: u64,
     duplicates: u64,
+    unsupported: Vec<RefusedForm<'t>>,
     refused: Vec<RefusedForm<'t>>,
 }
 
@@ -70,6 +72,12 @@ struct TakenForm<'t> {
 struct RefusedForm<'t> {
     file: &'t str,
     why: &'t str,
+}
+
+impl<'t> RefusedForm<'t> {
+    fn all(files: &'t [(String, String)]) -> Vec<Self> {
+        files.iter().map(|(file, why)| Self { file, why }).collect()
+    }
 }
 
 /// Reads what waits until nothing does; files that may still be written are waited for.
@@ -84,7 +92,7 @@ async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8>
         pause().await;
     }
     tell(&done, output)?;
-    Ok(if done.refused.is_empty() { 0 } else { failure::USAGE })
+    Ok(if done.refused.is_empty() && done.unsupported.is_empty() { 0 } else { failure::USAGE })
 }
 
 /// Reads what comes until the program is stopped, which may be at any moment.
@@ -107,17 +115,24 @@ fn add(done: &mut InboxTaken, more: InboxTaken) {
     done.taken += more.taken;
     done.stored += more.stored;
     done.duplicates += more.duplicates;
+    done.unsupported.extend(more.unsupported);
     done.refused.extend(more.refused);
 }
 
 fn tell(done: &InboxTaken, output: &Output) -> Result<()> {
-    let refused = done.refused.iter().map(|(file, why)| RefusedForm { file, why }).collect();
-    let form = TakenForm { taken: done.taken, stored: done.stored, duplicates: done.duplicates, refused };
+    let form = TakenForm {
+        taken: done.taken,
+        stored: done.stored,
+        duplicates: done.duplicates,
+        unsupported: RefusedForm::all(&done.unsupported),
+        refused: RefusedForm::all(&done.refused),
+    };
     output.answer(&form, || {
         let mut lines = vec![format!(
             "read {} files: {} chunks stored, {} known already",
             form.taken, form.stored, form.duplicates
         )];
+        lines.extend(form.unsupported.iter().map(|one| format!("  unsupported: {}: {}", one.file, one.why)));
         lines.extend(form.refused.iter().map(|one| format!("  failed: {}: {}", one.file, one.why)));
         lines.join("\n")
     })

@@ -7,7 +7,9 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{Degraded, Document, DocumentKind, DocumentReader, Error, ErrorKind, Gaps, Memory, Taken};
+use mnemal::{
+    Degraded, Document, DocumentKind, DocumentReader, Error, ErrorKind, Gaps, IngestSettings, Memory, Taken,
+};
 use serde::Serialize;
 
 use crate::args::{Global, Ingest};
@@ -51,7 +53,7 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
             take(&memory, &call.name, document, &mut done).await?;
         } else if path.is_dir() {
             for found in walk::files(path)? {
-                let Some(known) = known(&found.name, &settings.ingest.types) else {
+                let Some(known) = known(&found.name, &settings.ingest) else {
                     done.ignored += 1;
                     continue;
                 };
@@ -83,10 +85,12 @@ fn kind_named(name: &str) -> Result<DocumentKind> {
     Ok(DocumentKind::of_ending(name).ok_or_else(|| Error::invalid(format!("no type of file {name:?}")))?)
 }
 
-/// Returns the kind of a file that a folder gives, if the settings want it.
-fn known(name: &str, types: &[String]) -> Option<DocumentKind> {
+/// Returns the kind of a file that a folder gives, if the settings want it and, for a picture or recording, say what describes it.
+fn known(name: &str, settings: &IngestSettings) -> Option<DocumentKind> {
     let ending = name.rsplit_once('.')?.1.to_lowercase();
-    DocumentKind::of_ending(&ending).filter(|_| types.contains(&ending))
+    let kind = DocumentKind::of_ending(&ending).filter(|_| settings.types.contains(&ending))?;
+    let is_read = !matches!(kind, DocumentKind::Medium(_)) || !settings.describe.is_empty();
+    is_read.then_some(kind)
 }
 
 async fn from_stdin(

@@ -29,6 +29,8 @@ pub struct Looked {
     pub repaired: u64,
     /// How far it has read the log, for a pass that reads turns and each once; its next run goes on behind that.
     pub through: Option<Cursor>,
+    /// Why it looked at nothing, in one sentence without content, where there was too little; the other passes run.
+    pub skipped: Option<String>,
     /// Why it stopped before its end; what it says counts, and it looks again in the next cycle.
     pub stopped: Option<ErrorKind>,
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, Clock, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId,
-    EventKind, EventStore, Filed, Learning, LearningFilter, LearningStatus, LearningStore, LedgerLine,
-    LedgerStore, Left, Level, Looked, NoteJudge, Operation, Opinion, Pass, PromptHash, Proposal, Result,
-    Slot, Timestamp, Within,
+    BackgroundPermit, Clock, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId, EventKind,
+    EventStore, Filed, Learning, LearningFilter, LearningStatus, LearningStore, LedgerStore, Left, Level,
+    Looked, NoteJudge, Operation, Opinion, Pass, PromptHash, Proposal, Result, Slot, Timestamp, Within,
 };
 
+use super::read_through;
 use crate::check::has_rules;
 use crate::dreamer::since;
 use crate::note::{is_open, maker};
@@ -31,8 +31,6 @@ const SHORTEST: usize = 4;
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
 /// Pages that one cycle looks through. Source: own default; 5,000 events.
 const PAGES: usize = 10;
-/// More lines than the book of passes has. Source: own default.
-const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 /// Asks a model once about the notes and the user's messages that came since: where a note belongs, whether it is noise, and where
 /// the user says how he wants things.
@@ -68,12 +66,6 @@ struct Stretch {
 }
 
 impl Judging {
-    async fn read_through(&self) -> Result<Cursor> {
-        let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
-        let lines = ledger.lines(Book::Pass, LINES).await?;
-        Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, LedgerLine::through))
-    }
-
     /// Returns what came behind a position, up to as much as one question holds.
     async fn stretch(&self, after: Cursor, end: Cursor) -> Result<Stretch> {
         let mut stretch = Stretch { through: after, ..Stretch::default() };
@@ -194,7 +186,7 @@ impl Pass for Judging {
     }
 
     async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
-        let (after, end) = (self.read_through().await?, self.learnings.cursor().await?);
+        let (after, end) = (read_through(&self.ledger, NAME).await?, self.learnings.cursor().await?);
         let stretch = self.stretch(after, end).await?;
         let mut looked = Looked { through: Some(stretch.through), ..Looked::default() };
         looked.waiting = u64::from(stretch.through < end);

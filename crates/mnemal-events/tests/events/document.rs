@@ -24,6 +24,7 @@ fn document(name: &str, passages: Vec<Passage>) -> Document {
         written_at: Some(at(1_700_000_000)),
         fields: Metadata::from([("title".to_owned(), "Guide".to_owned())]),
         passages,
+        undescribed: None,
     }
 }
 

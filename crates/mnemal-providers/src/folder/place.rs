@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use mnemal_core::{Error, ErrorKind, Result, Timestamp};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, mkdirat, openat, renameat,
-    renameat_with, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, fstat, mkdirat, openat,
+    renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -19,6 +19,9 @@ use super::names::{Claim, candidates, reason};
 
 /// Most names that are tried for a file that is put away. Source: own choice.
 const NAMES: usize = 10_000;
+
+/// How a folder is opened.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// One of the folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,21 +64,23 @@ pub(super) struct Place {
 
 impl Place {
     /// Opens a folder, and makes it and what belongs into it if it is not there.
-    pub(super) fn open(folder: &Path) -> Result<Self> {
-        std::fs::create_dir_all(folder)
-            .map_err(|why| Error::new(ErrorKind::Unavailable, "cannot make the inbox").because(why))?;
-        // The folder itself may be a link: the user has named it.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let waiting = openat(CWD, folder, flags, Mode::empty()).map_err(failed("open the inbox"))?;
+    ///
+    /// Files that were read go to `processed`, or else to a folder of that name below.
+    pub(super) fn open(folder: &Path, processed: Option<&Path>) -> Result<Self> {
+        let waiting = named(folder)?;
         let below = |name: &str| {
             match mkdirat(&waiting, name, Mode::RWXU) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(why) => return Err(failed("make a folder of the inbox")(why)),
             }
-            let opened = openat(&waiting, name, flags | OFlags::NOFOLLOW, Mode::empty());
+            let opened = openat(&waiting, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
             opened.map_err(failed("open a folder of the inbox"))
         };
-        let (claimed, processed, failed) = (below(".claimed")?, below("processed")?, below("failed")?);
+        let (claimed, failed) = (below(".claimed")?, below("failed")?);
+        let processed = match processed {
+            Some(elsewhere) => on_one_system(named(elsewhere)?, &waiting)?,
+            None => below("processed")?,
+        };
         Ok(Self { waiting, claimed, processed, failed })
     }
 
@@ -198,6 +203,23 @@ impl Place {
         }
         Ok(removed)
     }
+}
+
+/// Opens a folder that the user has named, which may be a link, and makes it if it is not there.
+fn named(folder: &Path) -> Result<OwnedFd> {
+    std::fs::create_dir_all(folder)
+        .map_err(|why| Error::new(ErrorKind::Unavailable, "cannot make the inbox").because(why))?;
+    openat(CWD, folder, FOLDER, Mode::empty()).map_err(failed("open the inbox"))
+}
+
+/// Returns a folder into which files of another can be moved at once, as a whole.
+fn on_one_system(folder: OwnedFd, other: &OwnedFd) -> Result<OwnedFd> {
+    let system = |of: &OwnedFd| fstat(of).map(|about| about.st_dev).map_err(failed("look at the inbox"));
+    if system(&folder)? == system(other)? {
+        return Ok(folder);
+    }
+    let what = "`ingest.processed` must lie on the file system of `ingest.inbox`, so that files can be moved";
+    Err(Error::new(ErrorKind::Unavailable, what))
 }
 
 /// Writes why the file of a name, which is not there yet, failed; false when its place is taken by a file that failed.

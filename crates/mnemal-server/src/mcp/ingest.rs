@@ -24,6 +24,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         written_at: None,
         fields: Metadata::new(),
         passages: vec![Passage { text, ..Passage::default() }],
+        undescribed: None,
     };
     if let Some(source) = source {
         document.fields.insert("source".to_owned(), source);

@@ -333,14 +333,12 @@ async fn a_knowledge_base_is_a_space() {
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
 }
 
-// proves: GB-05, GB-08, GB-16, GB-52, GB-53, GA-19, GA-20
+// proves: GB-05, GB-06, GB-08, GB-16, GB-51, GB-52, GB-53, GA-19, GA-20
 #[tokio::test]
 async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design() {
-    let mut settings = mnemal::Settings::default();
-    settings.dream.insights = true;
     let clock = std::sync::Arc::new(mnemal_testkit::ManualClock::default());
     let shared = std::sync::Arc::clone(&clock) as std::sync::Arc<dyn mnemal_core::Clock>;
-    let api = Api::over(mnemal::Engine::builder().with_settings(settings).with_clock(shared));
+    let api = Api::over(mnemal::Engine::builder().with_clock(shared));
     let ask = async |method: &str, path: &str, body: Value| api.as_key(&api.local, method, path, body).await;
     let space = json!({"name": "notes", "always_on": true});
     ask("POST", "/v1/spaces", space).await.of(201);
@@ -396,14 +394,24 @@ async fn a_knowledge_base_tells_memories_and_insights_by_the_names_of_the_design
         tokio::task::yield_now().await;
     };
     assert_eq!(done["state"], "done", "{done}");
-    assert_eq!(counts().await, [4, 1, 1], "an insight rests on two of them, and is one itself");
+    assert_eq!(counts().await, [4, 0, 1], "all three were looked at, and an insight is one itself");
     let insights = ask("GET", &format!("{kb}/insights?limit=10"), Value::Null).await.of(200);
     let row = insights["items"][0].as_object().unwrap();
-    assert_eq!(row["insight"], "These belong together, about Ada, Berg, Genoa.");
+    assert_eq!(row["insight"], "2 notes of 2026-03-01 are about Ada Berg and Genoa.");
+    let summary = row["summary"].as_str().unwrap();
+    assert!(summary.contains("repairs the till") && summary.contains("sends letters"), "{summary}");
     assert_eq!(row["memory_ids"], json!([second, first]));
-    assert!(row["id"].is_string() && row["created_at"].is_string() && row.len() == 4, "{row:?}");
+    assert!(row["id"].is_string() && row["created_at"].is_string() && row.len() == 5, "{row:?}");
     let listed = ask("GET", &format!("{kb}/memories"), Value::Null).await.of(200);
     let joined: Vec<&Value> =
         listed["items"].as_array().unwrap().iter().map(|row| &row["is_consolidated"]).collect();
-    assert_eq!(joined, [&json!(false), &json!(true), &json!(true)]);
+    assert_eq!(joined, [&json!(true), &json!(true), &json!(true)]);
+    clock.advance(std::time::Duration::from_mins(1));
+    ask("POST", "/v1/spaces/notes/memories", json!({"content": "The stairs creak."})).await.of(201);
+    assert_eq!(counts().await, [5, 1, 1], "what came since was not looked at");
+    let listed = ask("GET", &format!("{kb}/memories?limit=2"), Value::Null).await.of(200);
+    assert_eq!(
+        (&listed["items"][0]["is_consolidated"], &listed["items"][1]["is_consolidated"]),
+        (&json!(false), &json!(true))
+    );
 }

@@ -1,7 +1,7 @@
 //! What reads files, as the settings say.
 
 #[cfg(feature = "inbox")]
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mnemal_core::{Inbox, Slot};
@@ -44,29 +44,50 @@ impl Builder {
     /// `Unsupported` on systems that are not Unix.
     #[cfg(feature = "inbox")]
     pub fn folder_inbox(&self, folder: &Path) -> mnemal_core::Result<Arc<dyn Inbox>> {
-        #[cfg(unix)]
-        {
-            let options = mnemal_providers::FolderOptions {
-                types: self.settings.ingest.types.clone(),
-                reader: self.document_reader(),
-                quiet: mnemal_providers::QUIET,
-            };
-            Ok(Arc::new(mnemal_providers::FolderInbox::new(folder, options, Arc::clone(&self.clock))))
-        }
-        #[cfg(not(unix))]
-        {
-            let what = format!("no folder can be an inbox on this system, {} neither", folder.display());
-            Err(mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what))
-        }
+        self.inbox_of(folder, None)
+    }
+
+    /// Returns the files of a space in the inbox of the settings, as [`folder_inbox`](Self::folder_inbox); those that were read go
+    /// where the settings say.
+    ///
+    /// # Errors
+    /// `Unsupported` where the settings name no inbox, and on systems that are not Unix.
+    #[cfg(feature = "inbox")]
+    pub fn space_inbox(&self, space: &str) -> mnemal_core::Result<Arc<dyn Inbox>> {
+        let settings = &self.settings.ingest;
+        let folder = settings.inbox_of(space).ok_or_else(|| {
+            let what = "there is no inbox: name a folder in `ingest.inbox`";
+            mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what)
+        })?;
+        let processed = Path::new(&settings.processed).join(space);
+        self.inbox_of(&folder, (!settings.processed.is_empty()).then_some(processed))
+    }
+
+    #[cfg(all(feature = "inbox", unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems it fails")]
+    fn inbox_of(&self, folder: &Path, processed: Option<PathBuf>) -> mnemal_core::Result<Arc<dyn Inbox>> {
+        let options = mnemal_providers::FolderOptions {
+            types: self.settings.ingest.types.clone(),
+            reader: self.document_reader(),
+            quiet: mnemal_providers::QUIET,
+            processed,
+        };
+        Ok(Arc::new(mnemal_providers::FolderInbox::new(folder, options, Arc::clone(&self.clock))))
+    }
+
+    #[cfg(all(feature = "inbox", not(unix)))]
+    fn inbox_of(&self, folder: &Path, _processed: Option<PathBuf>) -> mnemal_core::Result<Arc<dyn Inbox>> {
+        let what = format!("no folder can be an inbox on this system, {} neither", folder.display());
+        Err(mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what))
     }
 
     /// Takes the folder of this space in the inbox of the settings, unless an inbox was given.
     #[cfg(all(feature = "inbox", feature = "sqlite"))]
     pub(super) fn fill_inbox(&mut self, path: &Path) {
-        let (inbox, space) = (&self.settings.ingest.inbox, path.file_stem());
-        if let (Slot::Empty, false, Some(space)) = (&self.inbox, inbox.is_empty(), space) {
+        let space = path.file_stem().and_then(std::ffi::OsStr::to_str);
+        if let (Slot::Empty, Some(space)) = (&self.inbox, space) {
             // Without one the files wait, and `inbox_standing` says that there is none.
-            self.inbox = self.folder_inbox(&Path::new(inbox).join(space)).map_or(Slot::Empty, Slot::Filled);
+            self.inbox = self.space_inbox(space).map_or(Slot::Empty, Slot::Filled);
         }
     }
 }

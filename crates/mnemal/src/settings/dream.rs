@@ -16,7 +16,7 @@ pub struct DreamSettings {
     pub schedule: DreamSchedule,
     /// Least minutes between two cycles that nobody asked for.
     pub interval_mins: u32,
-    /// Whether notes that share names and numbers are connected by insights.
+    /// Whether cycles connect notes that share names or topics by insights; a consolidation that is asked for does in any case.
     pub insights: bool,
     /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
     pub leftovers: bool,
@@ -48,8 +48,8 @@ pub enum DreamSchedule {
 
 /// Source: GB-32, `consolidate_interval_mins`.
 const INTERVAL_MINS: u32 = 30;
-/// Source: own choice, against NX-04.5 (ADR 51): by rule such a line says about what notes belong together and nothing that they
-/// do not say themselves, and it is found in their place.
+/// Source: own choice (ADR 51, ADR 148): by rule such a line says about what notes belong together and nothing that they do not
+/// say themselves, and it is found in their place; who asks for a consolidation has it in any case.
 const INSIGHTS: bool = false;
 /// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
 const LEFTOVERS: bool = true;

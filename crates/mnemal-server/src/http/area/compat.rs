@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use hyper::Method;
 use mnemal::{AlwaysOn, Memory};
 use mnemal_core::{
-    AsOf, EntityKind, EventId, Learning, LearningFilter, LearningKind, Scored, Selector, SpaceId, Timestamp,
+    AsOf, EventId, Learning, LearningFilter, LearningKind, Scored, Selector, SpaceId, Timestamp, Zone,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ struct KbMemoryForm {
     importance: f32,
     /// `chat` for what was learnt from talk, `api` for what was stored as it is.
     source: &'static str,
-    /// Whether an insight rests on it.
+    /// Whether insights were looked for in it.
     is_consolidated: bool,
     /// When it was stored.
     created_at: String,
@@ -138,8 +138,10 @@ struct KbMemoryForm {
 struct KbInsightForm {
     /// Its id.
     id: String,
-    /// The words.
+    /// What they have in common.
     insight: String,
+    /// What they say, in up to two of their own sentences; empty where none is left.
+    summary: String,
     /// The memories that it rests on.
     memory_ids: Vec<String>,
     /// When it was made.
@@ -205,15 +207,10 @@ impl Held {
         Ok(Self { memories, insights })
     }
 
-    /// Returns the events on which insights rest.
-    fn joined(&self) -> HashSet<EventId> {
-        self.insights.iter().flat_map(events).collect()
-    }
-
-    /// Returns how many memories there are on which no insight rests.
-    pub(super) fn unconsolidated(&self) -> u64 {
-        let joined = self.joined();
-        self.memories.iter().filter(|row| !events(row).any(|event| joined.contains(&event))).count() as u64
+    /// Returns how many memories there are in which insights were not looked for yet.
+    pub(super) async fn unconsolidated(&self, memory: &Memory) -> Result<u64, Problem> {
+        let consolidated = memory.engine().consolidated(&self.memories).await?;
+        Ok((self.memories.len() - consolidated.len()) as u64)
     }
 }
 
@@ -221,16 +218,13 @@ fn events(row: &Learning) -> impl Iterator<Item = EventId> {
     row.sources.iter().map(|source| source.event)
 }
 
-/// Returns who and what a text names, each once, in the order of the text.
-fn named(text: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for mention in mnemal::extract_text(text).map(|read| read.mentions).unwrap_or_default() {
-        let is_something = !matches!(mention.kind, EntityKind::Quantity | EntityKind::Identifier);
-        if is_something && !names.contains(&mention.name) {
-            names.push(mention.name);
-        }
-    }
-    names
+/// Returns what memories say, in up to two of their own sentences.
+fn in_short(rows: &[&Learning], now: Timestamp) -> String {
+    let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let said = said.join("\n");
+    let gist = mnemal::gist(&said, now, &Zone::utc());
+    let sentences: Vec<&str> = gist.summary.iter().filter_map(|span| span.of(&said)).map(str::trim).collect();
+    sentences.join(" ")
 }
 
 async fn memories(call: Call) -> Result<Reply, Problem> {
@@ -239,16 +233,16 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
     let (memory, now) = (call.memory().await?, call.host.now());
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let held = Held::of(&memory, now).await?;
-    let joined = held.joined();
     let (rows, next_cursor) = page.cut(&memory, held.memories);
+    let consolidated = memory.engine().consolidated(&rows).await?;
     let items = rows.iter().map(|row| KbMemoryForm {
         id: row.id.to_string(),
         summary: row.content.clone(),
-        entities: named(&row.content),
+        entities: mnemal::named_in(&row.content),
         topics: row.topics.clone(),
         importance: row.importance.get(),
         source: if row.signal.is_some() { "chat" } else { "api" },
-        is_consolidated: events(row).any(|event| joined.contains(&event)),
+        is_consolidated: consolidated.contains(&row.id),
         created_at: row.created_at.to_string(),
     });
     Reply::ok(&PageForm { items: items.collect(), next_cursor, gaps: Vec::new() })
@@ -259,15 +253,18 @@ async fn insights(call: Call) -> Result<Reply, Problem> {
     let call = by_path(call)?;
     let memory = call.memory().await?;
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
-    let held = Held::of(&memory, call.host.now()).await?;
+    let now = call.host.now();
+    let held = Held::of(&memory, now).await?;
     let (rows, next_cursor) = page.cut(&memory, held.insights);
     let items = rows.iter().map(|row| {
         let joined: HashSet<EventId> = events(row).collect();
         let rests_on = |one: &&Learning| events(one).any(|event| joined.contains(&event));
+        let rests: Vec<&Learning> = held.memories.iter().filter(rests_on).collect();
         KbInsightForm {
             id: row.id.to_string(),
             insight: row.content.clone(),
-            memory_ids: held.memories.iter().filter(rests_on).map(|one| one.id.to_string()).collect(),
+            summary: in_short(&rests, now),
+            memory_ids: rests.iter().map(|one| one.id.to_string()).collect(),
             created_at: row.created_at.to_string(),
         }
     });

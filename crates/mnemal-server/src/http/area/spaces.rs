@@ -139,7 +139,7 @@ struct StatsForm {
     sessions: u64,
     /// Memories that hold, insights among them.
     memories: u64,
-    /// Those of them on which no insight rests.
+    /// Those of them in which insights were not looked for yet.
     unconsolidated: u64,
     /// Insights that hold: what several memories say together.
     consolidations: u64,
@@ -248,7 +248,7 @@ async fn stats(call: Call) -> Result<Reply, Problem> {
         events: stats.head.count(),
         sessions: stats.sessions,
         memories: stats.notes,
-        unconsolidated: held.unconsolidated(),
+        unconsolidated: held.unconsolidated(&memory).await?,
         consolidations: held.insights.len() as u64,
         quarantined: stats.quarantined,
         erased: stats.erased,

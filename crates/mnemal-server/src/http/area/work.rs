@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mnemal::{DreamRun, Due, Memory};
+use mnemal::{DreamCycle, DreamRun, Due, Memory};
 use mnemal_core::{Document, Error, ErrorKind, Gap, GapCause, OwnerId, Passage, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -168,6 +168,7 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
         written_at: None,
         fields: mnemal_core::Metadata::new(),
         passages: vec![Passage { text: form.text, ..Passage::default() }],
+        undescribed: None,
     };
     if let Some(source) = form.source {
         document.fields.insert("source".to_owned(), source);
@@ -223,7 +224,7 @@ pub(super) async fn begin_consolidation(call: &Call) -> Result<Reply, Problem> {
     let work = async move {
         let behind = read_all(&memory).await?;
         let _stale = memory.engine().refresh_summaries().await?;
-        let dream = dreamt(&memory, &owner, DreamRun::Asked).await?;
+        let dream = told(&memory.engine().consolidate(&owner).await?, DreamRun::Asked);
         Ok(json!({"behind": behind, "dream": dream}))
     };
     Reply::accepted(&call.host.jobs.begin(call, "consolidate", work)?)
@@ -233,7 +234,7 @@ async fn dream(call: Call) -> Result<Reply, Problem> {
     let form: DreamForm = call.body()?;
     let memory = call.memory().await?;
     let (run, owner) = (if form.dry_run { DreamRun::Dry } else { DreamRun::Asked }, owner(&call)?);
-    let work = async move { dreamt(&memory, &owner, run).await };
+    let work = async move { Ok(told(&memory.engine().dream(&owner, run).await?, run)) };
     Reply::accepted(&call.host.jobs.begin(&call, "dream", work)?)
 }
 
@@ -241,8 +242,8 @@ fn owner(call: &Call) -> Result<OwnerId, Problem> {
     Ok(OwnerId::new(format!("http-job-{}-{:x}", std::process::id(), call.host.now().as_micros()))?)
 }
 
-async fn dreamt(memory: &Memory, owner: &OwnerId, run: DreamRun) -> Result<Value, Error> {
-    let cycle = memory.engine().dream(owner, run).await?;
+/// Returns what a cycle came to, as the result of its job.
+fn told(cycle: &DreamCycle, run: DreamRun) -> Value {
     let operations: Vec<Value> = cycle
         .accepted()
         .map(|judged| {
@@ -260,13 +261,14 @@ async fn dreamt(memory: &Memory, owner: &OwnerId, run: DreamRun) -> Result<Value
             })
         })
         .collect();
-    Ok(json!({
+    json!({
         "dry_run": run == DreamRun::Dry,
         "live": cycle.live,
         "waiting": cycle.waiting,
+        "skipped": cycle.skipped,
         "failed": cycle.failed,
         "operations": operations,
-    }))
+    })
 }
 
 async fn compress(call: Call) -> Result<Reply, Problem> {
