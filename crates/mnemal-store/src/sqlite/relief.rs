@@ -26,9 +26,11 @@ const TOO_LONG: i64 = 4_000;
 ///
 /// Source: own measurement (ADR 144): a page is some ten microseconds, and a job behind it waits for all of them.
 const REST: i64 = 32;
-/// With each time in a row that more than this was left, twice as much is the writer's, up to this many times: who writes without
-/// a pause to a slow disk would else never have a log that begins anew. Source: own choice; 1,024 pages.
-const TIMES: u32 = 5;
+/// With so many times in a row that more than this was left, twice as much is the writer's, and so on up to five times: who writes
+/// without a pause to a slow disk would else never have a log that begins anew. Source: own choice; the log grows by some hundred
+/// pages each time, and at the end 1,024 pages are the writer's.
+const PATIENCE: u32 = 4;
+const TIMES: u32 = 5 * PATIENCE;
 /// Reads the file's head first, so that the connection knows that there is a log. What was written meanwhile is taken over at
 /// once: each time it is less, and where the writer pauses nothing is left. Where nothing is, it costs nothing.
 const TAKE_OVER: &str = "pragma schema_version; \
@@ -84,7 +86,7 @@ impl Relief {
             }
             return Ok(());
         }
-        if lacking <= REST << self.times {
+        if lacking <= REST << (self.times / PATIENCE) {
             self.times = 0;
             // Without it a log that is written all the time would never begin anew.
             return if lacking > 0 { ready.take_over().await } else { Ok(()) };
@@ -189,7 +191,7 @@ mod tests {
             relief.look(&mut ready).await.unwrap();
         }
         assert!(left.iter().all(|pages| (100..128).contains(pages)), "{left:?}");
-        assert_eq!((left.len(), ready.log().await.unwrap().lacking), (3, 0), "32 pages, then 64, then 128");
+        assert_eq!((left.len(), ready.log().await.unwrap().lacking), (9, 0), "32 pages, then 64, then 128");
         reader.close().await.unwrap();
         ready.close().await.unwrap();
         store.close().await.unwrap();
