@@ -156,9 +156,10 @@ pub(crate) const INSERT_MODEL: &str =
     "insert into vector_model (model, dimensions) values ($1, $2) on conflict (model) do nothing";
 
 pub(crate) const CURSOR: &str = "select seq from progress where layer = $1";
-pub(crate) const START_CURSOR: &str =
-    "insert into progress (layer, seq) values ($1, 0) on conflict (layer) do nothing";
-pub(crate) const MOVE_CURSOR: &str = "update progress set seq = $2 where layer = $1 and seq = $3";
+/// Moves the cursor of a layer ($1) to a place ($2) if it stands at another ($3), or writes its first row if that is the begin.
+pub(crate) const MOVE_CURSOR: &str = "insert into progress (layer, seq) \
+     select $1, $2 where $3 = 0 or exists (select 1 from progress where layer = $1) \
+     on conflict (layer) do update set seq = excluded.seq where progress.seq = $3";
 pub(crate) static INSERT_DEAD: Many = many!(
     "insert into dead_letter (layer, event, why) values ",
     "(?,?,?)",
@@ -489,7 +490,6 @@ pub(crate) fn all() -> Vec<&'static str> {
         MODELS,
         INSERT_MODEL,
         CURSOR,
-        START_CURSOR,
         MOVE_CURSOR,
         DEAD,
         EDITION,

@@ -284,7 +284,7 @@ fn is_related(fact: &ExtractedFact) -> bool {
     matches!(fact.subject, Subject::Relation { .. }) || role_of(fact).is_some()
 }
 
-/// Returns the names of an event with their kinds: its mentions, subjects and objects.
+/// Returns the names of an event with their kinds, each once: its mentions, subjects and objects.
 pub(super) fn said_names(extraction: &Extraction) -> impl Iterator<Item = (&str, EntityKind)> {
     let mentions = extraction.mentions.iter().map(|mention| (mention.name.as_str(), mention.kind));
     let subjects = extraction.facts.iter().filter_map(|fact| match &fact.subject {
@@ -295,7 +295,14 @@ pub(super) fn said_names(extraction: &Extraction) -> impl Iterator<Item = (&str,
     });
     let objects =
         extraction.facts.iter().filter_map(|fact| Some((fact.object.text.as_str(), fact.object.kind?)));
-    mentions.filter(|(_, kind)| kind::is_entity(*kind)).chain(subjects).chain(objects)
+    let mut seen = Vec::new();
+    mentions.filter(|(_, kind)| kind::is_entity(*kind)).chain(subjects).chain(objects).filter(move |name| {
+        let is_new = !seen.contains(name);
+        if is_new {
+            seen.push(*name);
+        }
+        is_new
+    })
 }
 
 /// Returns the roles of which an event speaks, each with the name of the one who has it, if it is said.

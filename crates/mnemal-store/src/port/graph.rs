@@ -190,7 +190,7 @@ impl Work for Folded {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        let touched = self.batch.run(transaction).await?;
+        // First, because the rows then go along with the commit; while the transaction is open nobody erases anything.
         let mut erased = BTreeSet::new();
         let events = self.sources.events().into_iter().map(Value::from).collect();
         for (text, args) in statement::ERASED_OF.lookups(events) {
@@ -198,6 +198,7 @@ impl Work for Folded {
                 erased.insert(EventId(row.id()?));
             }
         }
+        let touched = self.batch.run(transaction).await?;
         if erased.is_empty() {
             return Ok(touched);
         }

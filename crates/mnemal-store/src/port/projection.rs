@@ -25,10 +25,7 @@ pub(crate) fn read_cursor(row: Option<&mut Row>) -> Result<Cursor> {
 /// Returns the steps that move the cursor, or are a conflict, and keep the dead letters.
 pub(crate) fn advance(layer: Layer, advance: &Advance) -> Vec<Step> {
     let places = vec![name(layer), advance.next.count().into(), advance.expect.count().into()];
-    let mut steps = vec![
-        Step::new(statement::START_CURSOR, vec![name(layer)]),
-        Step::rows(statement::MOVE_CURSOR, places, 1),
-    ];
+    let mut steps = vec![Step::rows(statement::MOVE_CURSOR, places, 1)];
     let dead = |letter: &DeadLetter| vec![name(layer), letter.event.into(), letter.why.as_str().into()];
     let revived = |event: &EventId| Step::new(removal::DELETE_REVIVED, vec![name(layer), (*event).into()]);
     steps.extend(advance.revived.iter().map(revived));

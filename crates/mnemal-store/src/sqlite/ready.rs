@@ -48,6 +48,15 @@ impl Flush {
     }
 }
 
+/// How long the write-ahead log is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Log {
+    /// Its pages since it began anew.
+    pub(super) pages: i64,
+    /// Those of them that the file lacks.
+    pub(super) lacking: i64,
+}
+
 /// An open write connection.
 #[derive(Debug)]
 pub(super) struct Ready {
@@ -137,12 +146,12 @@ impl Ready {
         rows(&mut self.connection, TAKE_OVER, Vec::new()).await.map(drop)
     }
 
-    /// Returns how many pages of the log the file lacks.
-    pub(super) async fn lacking(&mut self) -> Result<i64> {
+    /// Returns how long the log is.
+    pub(super) async fn log(&mut self) -> Result<Log> {
         let mut answer = rows(&mut self.connection, LOOK_AT_LOG, Vec::new()).await?;
-        let Some(row) = answer.first_mut() else { return Ok(0) };
+        let Some(row) = answer.first_mut() else { return Ok(Log::default()) };
         let (_busy, pages, taken) = (row.int()?, row.int()?, row.int()?);
-        Ok(pages - taken)
+        Ok(Log { pages, lacking: pages - taken })
     }
 
     /// Writes every page anew: what moved within pages left copies that a removal does not reach.

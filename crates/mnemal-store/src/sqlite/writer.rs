@@ -236,10 +236,11 @@ impl Writer {
         }
     }
 
-    /// Looks after some jobs whether the write-ahead log has become long.
+    /// Looks after some jobs whether the write-ahead log has become long, and at once when another has taken it over, because
+    /// each job adds to what it has left.
     async fn look(&mut self) {
         self.unseen += 1;
-        if self.unseen >= LOOK_EVERY
+        if (self.unseen >= LOOK_EVERY || self.relief.is_over())
             && let Some(ready) = &mut self.ready
         {
             self.unseen = 0;
