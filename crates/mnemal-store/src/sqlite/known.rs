@@ -10,7 +10,7 @@ use crate::port::learning::Version;
 /// Rows as they were read.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
-    pub(super) rows: Arc<[Arc<Learning>]>,
+    pub(super) all: Arc<[Arc<Learning>]>,
     /// When the first of them ends by the clock, if one does.
     until: Option<Timestamp>,
     /// The places of those that rest on an event, by event; made when it is first asked for.
@@ -20,14 +20,14 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn new(read: Vec<Learning>) -> Self {
         let until = read.iter().filter_map(|row| row.expires_at).min();
-        Self { rows: read.into_iter().map(Arc::new).collect(), until, by_source: Arc::default() }
+        Self { all: read.into_iter().map(Arc::new).collect(), until, by_source: Arc::default() }
     }
 
     /// Returns those that rest on one of some events, in their order.
     pub(super) fn resting_on(&self, events: &[EventId]) -> impl Iterator<Item = &Arc<Learning>> {
         let by_source = self.by_source.get_or_init(|| {
             let mut by_source: HashMap<EventId, Vec<usize>> = HashMap::new();
-            for (place, row) in self.rows.iter().enumerate() {
+            for (place, row) in self.all.iter().enumerate() {
                 for source in &row.sources {
                     by_source.entry(source.event).or_default().push(place);
                 }
@@ -38,7 +38,7 @@ impl Rows {
             events.iter().filter_map(|event| by_source.get(event)).flatten().copied().collect();
         places.sort_unstable();
         places.dedup();
-        places.into_iter().filter_map(|place| self.rows.get(place))
+        places.into_iter().filter_map(|place| self.all.get(place))
     }
 
     /// Whether none of them has ended by a moment.

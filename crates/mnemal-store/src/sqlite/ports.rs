@@ -185,11 +185,11 @@ impl LearningStore for SqliteStore {
         }
         let known = self.known(Which::Holding).await?;
         if *filter == LearningFilter::all() && known.all_hold_at(as_of.world) {
-            return Ok(known.rows);
+            return Ok(known.all);
         }
         let holds =
             |row: &&Arc<Learning>| row.expires_at.is_none_or(|end| as_of.world < end) && filter.accepts(row);
-        Ok(known.rows.iter().filter(holds).cloned().collect())
+        Ok(known.all.iter().filter(holds).cloned().collect())
     }
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
