@@ -3,6 +3,8 @@
 //! Processor time is what the machine's load does not change much, so it is what targets are about.
 //! It is read from Linux's `/proc`; elsewhere it is an error, because a time on the wall must not pass for it.
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -63,18 +65,39 @@ pub fn thread_cpu() -> Result<Duration> {
 /// # Errors
 /// Where there is no `/proc/self/task`.
 pub fn named_cpu(name: &str) -> Result<Duration> {
-    let mut nanos = 0;
-    for task in std::fs::read_dir("/proc/self/task").context("the time of threads needs Linux's /proc")? {
-        let task = task?.path();
-        // A thread that has just ended is none of those that are asked for.
-        let read = |file: &str| std::fs::read_to_string(task.join(file)).unwrap_or_default();
-        if read("comm").trim_end() == name {
-            let spent = read("schedstat");
-            let spent = spent.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok());
-            nanos += spent.with_context(|| format!("no time of the thread {name}"))?;
+    NamedThread::all(name)?.iter().map(NamedThread::cpu).sum()
+}
+
+/// A thread of this process that was found by its name, to be asked for its processor time often.
+#[derive(Debug)]
+pub struct NamedThread(PathBuf);
+
+impl NamedThread {
+    /// Returns the living threads with a name.
+    ///
+    /// # Errors
+    /// Where there is no `/proc/self/task`.
+    pub fn all(name: &str) -> Result<Vec<Self>> {
+        let mut named = Vec::new();
+        for task in fs::read_dir("/proc/self/task").context("the time of threads needs Linux's /proc")? {
+            let task = task?.path();
+            // A thread that has just ended is none of those that are asked for.
+            if fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim_end() == name) {
+                named.push(Self(task.join("schedstat")));
+            }
         }
+        Ok(named)
     }
-    Ok(Duration::from_nanos(nanos))
+
+    /// Returns its processor time up to when it last let go of its processor.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn cpu(&self) -> Result<Duration> {
+        let spent = fs::read_to_string(&self.0).context("a thread that was watched has ended")?;
+        let spent = spent.split(' ').next().and_then(|nanos| nanos.parse().ok());
+        Ok(Duration::from_nanos(spent.with_context(|| format!("no time in {}", self.0.display()))?))
+    }
 }
 
 /// Returns the processor time of all threads of this process, those that have ended included.
@@ -90,7 +113,7 @@ fn process_cpu() -> Result<Duration> {
 /// # Errors
 /// Where there is no `/proc/self/stat`.
 pub fn children_cpu() -> Result<Duration> {
-    let stat = std::fs::read_to_string("/proc/self/stat").context("processor time needs Linux's /proc")?;
+    let stat = fs::read_to_string("/proc/self/stat").context("processor time needs Linux's /proc")?;
     // The name of the program, which may hold spaces, ends with the last bracket; user and system time of children are
     // fields 16 and 17, counted from the number of the process.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
@@ -127,12 +150,11 @@ pub fn own_bytes() -> Result<u64> {
 /// # Errors
 /// Where there is no such folder.
 pub fn entries(folder: &str) -> Result<usize> {
-    Ok(std::fs::read_dir(folder).with_context(|| format!("no {folder}"))?.count())
+    Ok(fs::read_dir(folder).with_context(|| format!("no {folder}"))?.count())
 }
 
 fn status(name: &str) -> Result<u64> {
-    let status =
-        std::fs::read_to_string("/proc/self/status").context("resident memory needs Linux's /proc")?;
+    let status = fs::read_to_string("/proc/self/status").context("resident memory needs Linux's /proc")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kibibytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     Ok(kibibytes.with_context(|| format!("no {name} in /proc/self/status"))? * 1_024)

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use async_trait::async_trait;
 use mnemal::{
     Builder, DreamRun, Engine, Layer, Memory, Message, OwnerId, Rebuild, RetentionSettings, Scope, SessionId,
     Settings, SpaceId,
 };
 use mnemal_core::{BackgroundEmbedder, BackgroundPermit, ModelId};
-use mnemal_store::{SqliteStore, WriteTimes};
+use mnemal_store::{CpuClock, SqliteStore, WriteTimes};
 
-use crate::cpu::{Watch, quantile};
+use crate::cpu::{NamedThread, Watch, quantile, thread_cpu};
 use crate::figure::{Asked, Figure};
 use crate::spaces::{is_behind, is_logged};
 
@@ -47,6 +47,30 @@ impl BackgroundEmbedder for Remote {
     }
 }
 
+/// The processor time of what writes. Only one store may be open.
+#[derive(Debug)]
+struct Writing(NamedThread);
+
+impl Writing {
+    /// Finds the thread of a store that has written.
+    fn find() -> Result<Self> {
+        let [writer]: [NamedThread; 1] = NamedThread::all("mnemal-writer")?
+            .try_into()
+            .map_err(|writers: Vec<_>| anyhow!("{} connections write", writers.len()))?;
+        Ok(Self(writer))
+    }
+}
+
+impl CpuClock for Writing {
+    fn own(&self) -> Duration {
+        thread_cpu().unwrap_or_default()
+    }
+
+    fn writer(&self) -> Duration {
+        self.0.cpu().unwrap_or_default()
+    }
+}
+
 /// Times of one state.
 #[derive(Debug, Default)]
 struct Times {
@@ -56,7 +80,8 @@ struct Times {
 
 /// Appends and asks in turns while nothing else is done, and while the same engine makes the graph, the notes and the summaries
 /// anew from the log, runs cycles of the dream, and steps of upkeep with vectors and retention, each as fast as it can. Says of
-/// every kind of write transaction how long the longest took.
+/// every kind of write transaction how long the longest took, on the wall, where it waits for the disk and for processors that
+/// do something else, and in processor time.
 ///
 /// # Errors
 /// A call that fails, or work that did nothing.
@@ -76,6 +101,8 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
     fill(&memory, turns).await?;
     let (mut idle, mut beside, mut works) = (Times::default(), Times::default(), [0; 4]);
     talk(&memory, &mut Times::default()).await?;
+    let writing = Arc::new(Writing::find()?);
+    store.watch_writes(Arc::clone(&writing) as Arc<dyn CpuClock>);
     let _filled = store.write_times();
     for _ in 0..rounds {
         talk(&memory, &mut idle).await?;
@@ -96,6 +123,8 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
     }
     ensure!(works.iter().all(|done| *done > 0), "a worker did nothing: {works:?}");
     let written = store.write_times();
+    // A connection that was opened anew would have been counted as nothing.
+    let _writer = writing.0.cpu()?;
     engine.close().await?;
     store.close().await?;
     let mut figures = Vec::new();
@@ -112,13 +141,14 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
                 .asked_if(Asked::AtMost(ASKED_RATIO), |_| true),
         ]);
     }
-    for WriteTimes { kind, count, total, longest, long } in written {
+    for WriteTimes { kind, count, total, longest, long, longest_cpu } in written {
         let mean = total / u32::try_from(count).unwrap_or(u32::MAX);
         figures.extend([
-            Figure::time(format!("{kind}, write transaction, mean"), turns, mean),
-            Figure::time(format!("{kind}, write transaction, longest"), turns, longest)
+            Figure::time(format!("{kind}, write transaction, wall mean"), turns, mean),
+            Figure::time(format!("{kind}, write transaction, CPU longest"), turns, longest_cpu)
                 .asked_if(Asked::AtMost(WriteTimes::ASKED.as_secs_f64() * 1_000.0), |_| true),
-            Figure::new(format!("{kind}, write transactions above 5 ms"), turns, long as f64, "count"),
+            Figure::time(format!("{kind}, write transaction, wall longest"), turns, longest),
+            Figure::new(format!("{kind}, write transactions, wall above 5 ms"), turns, long as f64, "count"),
             Figure::new(format!("{kind}, write transactions"), turns, count as f64, "count"),
         ]);
     }

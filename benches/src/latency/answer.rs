@@ -86,22 +86,29 @@ pub async fn life_contexts(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
     bare.load().await?;
     let bare = bare.memory(memory.scope().clone()).for_session(SessionId::new(LIVE)?);
     for (name, asks) in [("context of everything", true), ("context without a question", false)] {
+        let query = |question| if asks { question } else { "" };
         let mut costs = Vec::with_capacity(questions.len());
-        let mut without = Vec::with_capacity(questions.len());
         for question in warmed(&questions) {
-            let query = if asks { question } else { "" };
-            let (context, cost) = timed(&live, query, &channel).await?;
+            let (context, cost) = timed(&live, query(question), &channel).await?;
             costs.push(cost);
             ensure!(context.gaps.is_empty(), "a context lacks a part: {:?}", context.gaps);
             lines.add(&context);
-            without.push(timed(&bare, query, &channel).await?.1);
         }
         all.extend(figures(name, bed.size(), counted(&costs), ASKED_CONTEXT));
         let median = |costs: &[Cost]| {
             let cpu: Vec<_> = counted(costs).iter().map(|cost| cost.cpu).collect();
             quantile(&cpu, 0.5).as_secs_f64()
         };
-        let share = 1.0 - median(&without) / median(&costs).max(f64::EPSILON);
+        // Both have been asked everything once before they are compared.
+        for question in warmed(&questions) {
+            timed(&bare, query(question), &channel).await?;
+        }
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        for question in warmed(&questions) {
+            with.push(timed(&live, query(question), &channel).await?.1);
+            without.push(timed(&bare, query(question), &channel).await?.1);
+        }
+        let share = 1.0 - median(&without) / median(&with).max(f64::EPSILON);
         let figure = Figure::new(format!("{name}, share of its receipt, CPU"), bed.size(), share, "");
         all.push(figure.asked_if(Asked::AtMost(ASKED_RECEIPT), |_| true));
     }

@@ -141,15 +141,17 @@ impl Topics {
 /// side, each of so many values as the other one.
 #[multiversion(targets("x86_64+avx2"))]
 fn products(apart: &[f32], other: &[f32]) -> Vec<f32> {
-    let mut products = Vec::with_capacity(apart.len() / other.len().max(1));
-    for block in apart.chunks_exact((other.len() * LANES).max(1)) {
-        let mut sums = [NOTHING; LANES];
-        for (values, factor) in block.chunks_exact(LANES).zip(other) {
-            for (sum, value) in sums.iter_mut().zip(values) {
-                *sum += factor * value;
+    let mut products = vec![NOTHING; apart.len() / other.len().max(1)];
+    let (lanes, _) = apart.as_chunks::<LANES>();
+    let (sums, _) = products.as_chunks_mut::<LANES>();
+    for (vectors, sums) in lanes.chunks_exact(other.len().max(1)).zip(sums) {
+        let mut sum = [NOTHING; LANES];
+        for (values, factor) in vectors.iter().zip(other) {
+            for lane in 0..LANES {
+                sum[lane] += factor * values[lane];
             }
         }
-        products.extend(sums);
+        *sums = sum;
     }
     products
 }

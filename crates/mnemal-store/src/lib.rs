@@ -50,6 +50,6 @@ mod sqlite;
 pub use crate::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use crate::sqlite::{
-    Digest, Durability, Manifest, Options, Salvage, SqliteStore, Stretch, WriteTimes, at_one_look,
+    CpuClock, Digest, Durability, Manifest, Options, Salvage, SqliteStore, Stretch, WriteTimes, at_one_look,
 };
 pub use crate::stores::Stores;

@@ -29,6 +29,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use mnemal_core::{Error, ErrorKind, Result};
 use tokio::task::JoinHandle;
@@ -37,7 +38,7 @@ pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
 pub use self::look::at_one_look;
 pub use self::recover::{Salvage, Stretch};
-pub use self::took::WriteTimes;
+pub use self::took::{CpuClock, WriteTimes};
 use crate::Stores;
 use crate::port::newest::Newest;
 
@@ -56,7 +57,8 @@ pub enum Durability {
 pub struct Options {
     /// What an acknowledged event survives.
     pub durability: Durability,
-    /// Most connections that read at the same time; each is opened when it is first needed.
+    /// Most connections that read at the same time; each is opened when it is first needed. By default as many as the machine has
+    /// processors, at least two and at most four.
     pub readers: u32,
     /// Name of a registered SQLite VFS that takes the place of the file system, for tests that inject faults. With one,
     /// the store itself touches no file: no mode is set, no folder made or flushed.
@@ -65,14 +67,22 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { durability: Durability::default(), readers: READERS, vfs: None }
+        Self { durability: Durability::default(), readers: readers(), vfs: None }
     }
 }
 
-/// Readers of one space.
+/// Fewest readers of one space, so that a long read keeps nobody else waiting, and most of them.
 ///
 /// Source: DECISIONS 5, a connection costs a thread and about a megabyte; four serve one conversation at a time.
-const READERS: u32 = 4;
+const READERS: (u32, u32) = (2, 4);
+
+/// Returns how many readers a space has: one for each processor, because those beyond only wake each other, and each reads again
+/// what another has read (ADR 151).
+fn readers() -> u32 {
+    let (fewest, most) = READERS;
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(processors).unwrap_or(most).clamp(fewest, most)
+}
 
 /// A space in a file. Clones share its connections; [`close`](Self::close) ends them all.
 #[derive(Clone, Debug)]
@@ -136,6 +146,12 @@ impl SqliteStore {
     /// Returns what its write transactions took since this was asked last, by kind.
     pub fn write_times(&self) -> Vec<WriteTimes> {
         self.inner.driver.took.take()
+    }
+
+    /// Notes from now on how much processor time its write transactions take, for [`write_times`](Self::write_times). The clock
+    /// is asked four times a transaction and more; the first one stays.
+    pub fn watch_writes(&self, clock: Arc<dyn CpuClock>) {
+        self.inner.driver.took.watch(clock);
     }
 
     /// Returns the file.

@@ -28,7 +28,7 @@ pub(crate) const TELLING: usize = 8;
 
 /// Events that one transaction erases; what is left of a forget is finished after a crash. Source: ADR 108, so that it stays below
 /// 5 ms.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 /// Most time for making the graph's rows anew. Source: own default, some thousand events.
 const RENEWAL: Duration = Duration::from_secs(2);

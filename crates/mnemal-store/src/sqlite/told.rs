@@ -15,7 +15,7 @@ const MOST: usize = 8_192;
 const MOST_ENTITIES: usize = 4_096;
 
 /// Where facts are looked up.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Place {
     /// About one, with one predicate.
     Slot(EntityId, Predicate),
@@ -26,8 +26,15 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Returns the places that a filter asks for; `None` for a filter that asks for more than that, or otherwise.
+    /// Returns the places that a filter asks for, in the order of the facts that stand there, so that what is found one place
+    /// after the other is nearly sorted; `None` for a filter that asks for more than that, or otherwise.
     pub(super) fn of(filter: &FactFilter) -> Option<Vec<Self>> {
+        let mut places = Self::in_any_order(filter)?;
+        places.sort_unstable();
+        Some(places)
+    }
+
+    fn in_any_order(filter: &FactFilter) -> Option<Vec<Self>> {
         let FactFilter { subjects, objects, predicates, sources } = filter;
         match (subjects, objects, predicates, sources) {
             (Within::Only(subjects), Within::All, Within::Only(predicates), Within::All) => {

@@ -1,8 +1,13 @@
 //! How long write transactions take, by what they are about.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::fmt::Debug;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// What the write transactions of one kind took, from the wish for the write lock to the answer of
 /// the commit, which with [`Durability::Disk`](super::Durability) waits for the disk.
@@ -18,6 +23,8 @@ pub struct WriteTimes {
     pub longest: Duration,
     /// How many took more than [`ASKED`](Self::ASKED).
     pub long: u64,
+    /// Most processor time of one; zero without a [`CpuClock`].
+    pub longest_cpu: Duration,
 }
 
 impl WriteTimes {
@@ -25,23 +32,121 @@ impl WriteTimes {
     pub const ASKED: Duration = Duration::from_millis(5);
 }
 
+/// Reads processor time, for who measures: a time on the wall has in it what other programs do.
+pub trait CpuClock: Debug + Send + Sync {
+    /// Returns the time of the thread that asks.
+    fn own(&self) -> Duration;
+    /// Returns the time of the thread of the connection that writes, which is named `mnemal-writer`, up to when it last let go
+    /// of its processor.
+    fn writer(&self) -> Duration;
+}
+
 /// What the writer notes.
 #[derive(Debug, Default)]
-pub(super) struct Took(Mutex<BTreeMap<&'static str, WriteTimes>>);
+pub(super) struct Took {
+    kinds: Mutex<BTreeMap<&'static str, WriteTimes>>,
+    clock: OnceLock<Arc<dyn CpuClock>>,
+}
 
 impl Took {
-    pub(super) fn note(&self, kind: &'static str, time: Duration) {
-        let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let none = WriteTimes { kind, count: 0, total: Duration::ZERO, longest: Duration::ZERO, long: 0 };
-        let of = kinds.entry(kind).or_insert(none);
+    /// Notes processor time too from now on; the first clock stays.
+    pub(super) fn watch(&self, clock: Arc<dyn CpuClock>) {
+        drop(self.clock.set(clock));
+    }
+
+    /// Does the work of a transaction, and notes what it took.
+    pub(super) async fn of<T>(&self, kind: &'static str, work: impl Future<Output = T>) -> T {
+        let begun = Instant::now();
+        let (done, cpu) = match self.clock.get() {
+            Some(clock) => with_cpu(clock.as_ref(), work).await,
+            None => (work.await, Duration::ZERO),
+        };
+        self.note(kind, begun.elapsed(), cpu);
+        done
+    }
+
+    fn note(&self, kind: &'static str, time: Duration, cpu: Duration) {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = kinds.entry(kind).or_insert(WriteTimes {
+            kind,
+            count: 0,
+            total: Duration::ZERO,
+            longest: Duration::ZERO,
+            long: 0,
+            longest_cpu: Duration::ZERO,
+        });
         of.count += 1;
         of.total = of.total.saturating_add(time);
         of.longest = of.longest.max(time);
         of.long += u64::from(time > WriteTimes::ASKED);
+        of.longest_cpu = of.longest_cpu.max(cpu);
     }
 
     /// Returns what was noted since it was asked last, by kind.
     pub(super) fn take(&self) -> Vec<WriteTimes> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_values().collect()
+        std::mem::take(&mut *self.kinds.lock().unwrap_or_else(PoisonError::into_inner))
+            .into_values()
+            .collect()
+    }
+}
+
+/// Does work, and returns with its answer the processor time of the threads that did it: of those that poll it, while they do,
+/// and of the writer's.
+async fn with_cpu<T>(clock: &dyn CpuClock, work: impl Future<Output = T>) -> (T, Duration) {
+    let (writer, mut own) = (clock.writer(), Duration::ZERO);
+    let mut work = pin!(work);
+    let done = poll_fn(|context| {
+        let before = clock.own();
+        let polled = work.as_mut().poll(context);
+        own += clock.own().saturating_sub(before);
+        polled
+    });
+    let done = done.await;
+    (done, own + clock.writer().saturating_sub(writer))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// A clock that is a millisecond further each time a thread asks for its own time.
+    #[derive(Debug, Default)]
+    struct Ticks {
+        own: AtomicU64,
+        writer: AtomicU64,
+    }
+
+    impl CpuClock for Ticks {
+        fn own(&self) -> Duration {
+            Duration::from_millis(self.own.fetch_add(1, Ordering::Relaxed))
+        }
+
+        fn writer(&self) -> Duration {
+            Duration::from_millis(self.writer.load(Ordering::Relaxed))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_transaction_costs_what_its_own_threads_do_while_they_do_it() {
+        let (took, clock) = (Took::default(), Arc::new(Ticks::default()));
+        took.of("graph", async {}).await;
+        took.watch(Arc::clone(&clock) as Arc<dyn CpuClock>);
+        for worked in [20, 30, 5] {
+            let work = async {
+                clock.writer.fetch_add(worked, Ordering::Relaxed);
+                // What this thread does for others meanwhile is not the transaction's.
+                tokio::task::yield_now().await;
+                worked
+            };
+            assert_eq!(took.of("graph", work).await, worked);
+        }
+        let noted = took.take();
+        let [times] = noted.as_slice() else { panic!("{noted:?}") };
+        assert_eq!((times.kind, times.count), ("graph", 4));
+        // Two polls of a millisecond each beside the writer's thirty.
+        assert_eq!(times.longest_cpu, Duration::from_millis(32));
+        assert!(took.take().is_empty());
     }
 }

@@ -251,26 +251,18 @@ impl Writer {
 
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
+        let took = self.took();
         let done = match self.ready().await {
-            Ok(ready) => {
-                let begun = Instant::now();
-                let done = ready.append(&batches).await;
-                self.took.note("append", begun.elapsed());
-                done
-            }
+            Ok(ready) => took.of("append", ready.append(&batches)).await,
             Err(error) => Err(error),
         };
         self.settle(done).await
     }
 
     async fn work(&mut self, work: &mut dyn Work, flush: Flush) -> Result<u64> {
+        let (took, kind) = (self.took(), work.kind());
         let done = match self.ready().await {
-            Ok(ready) => {
-                let begun = Instant::now();
-                let done = ready.work(work, flush).await;
-                self.took.note(work.kind(), begun.elapsed());
-                done
-            }
+            Ok(ready) => took.of(kind, ready.work(work, flush)).await,
             Err(error) => Err(error),
         };
         self.settle(done).await
