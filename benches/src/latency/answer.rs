@@ -101,7 +101,7 @@ pub async fn life_contexts(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
         };
         // Both have been asked everything once before they are compared.
         for question in warmed(&questions) {
-            timed(&bare, query(question), &channel).await?;
+            let _answer = timed(&bare, query(question), &channel).await?;
         }
         let (mut with, mut without) = (Vec::new(), Vec::new());
         for question in warmed(&questions) {

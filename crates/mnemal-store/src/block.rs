@@ -41,22 +41,80 @@ pub(crate) fn pack(rows: &[IndexRow<'_>]) -> IndexBlock {
 /// Puts blocks one behind the other, ascending by `seq`, together at most [`BLOCK_ROWS`](mnemal_core::BLOCK_ROWS).
 #[cfg(feature = "sqlite")]
 pub(crate) fn merge(blocks: &[IndexBlock]) -> IndexBlock {
-    copied(blocks, &|_| true)
-}
-
-/// Returns the rows of a block that pass.
-#[cfg(feature = "sqlite")]
-pub(crate) fn retain(block: &IndexBlock, keep: impl Fn(Seq) -> bool) -> IndexBlock {
-    copied(std::slice::from_ref(block), &keep)
-}
-
-/// Copies the rows that pass, out of blocks that stand one behind the other.
-#[cfg(feature = "sqlite")]
-fn copied(blocks: &[IndexBlock], keep: &dyn Fn(Seq) -> bool) -> IndexBlock {
     let mut builder = Builder::default();
-    let places: Vec<_> = blocks.iter().map(|block| builder.copy(block, keep)).collect();
-    builder.copy_terms(blocks, &places);
+    let starts: Vec<usize> = blocks.iter().map(|block| builder.copy(block)).collect();
+    builder.copy_terms(blocks, &starts);
     builder.finish()
+}
+
+/// Takes the rows out of a block that do not pass.
+#[cfg(feature = "sqlite")]
+pub(crate) fn retain(mut block: IndexBlock, keep: impl Fn(Seq) -> bool) -> IndexBlock {
+    let kept: Vec<bool> = block.seqs.iter().map(|seq| keep(*seq)).collect();
+    keep_rows(&mut block.events, &kept, 1);
+    keep_rows(&mut block.seqs, &kept, 1);
+    keep_rows(&mut block.occurred_at, &kept, 1);
+    keep_rows(&mut block.roles, &kept, 1);
+    keep_rows(&mut block.levels, &kept, 1);
+    keep_rows(&mut block.marks, &kept, 1);
+    keep_rows(&mut block.lengths, &kept, 1);
+    let IndexBlock { sessions, channels, speakers, users, agents, .. } = &mut block;
+    for labels in [sessions, channels, speakers, users, agents] {
+        let mut left = Labels::default();
+        copy_labels(&mut left, labels, (0..).zip(&kept).filter(|(_, is_kept)| **is_kept).map(|(row, _)| row));
+        *labels = left;
+    }
+    for column in &mut block.vectors {
+        keep_rows(&mut column.scales, &kept, 1);
+        keep_rows(&mut column.codes, &kept, column.dimensions);
+    }
+    block.vectors.retain(|column| column.scales.iter().any(|scale| *scale > 0.0));
+    keep_terms(&mut block, &kept);
+    block
+}
+
+/// Keeps the values of rows that are kept, so many of each.
+#[cfg(feature = "sqlite")]
+fn keep_rows<T: Copy>(column: &mut Vec<T>, kept: &[bool], width: usize) {
+    let mut end = 0;
+    for (row, _) in kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
+        let values = row * width..(row + 1) * width;
+        if values.end <= column.len() {
+            column.copy_within(values, end);
+            end += width;
+        }
+    }
+    column.truncate(end);
+}
+
+/// Keeps the postings of rows that are kept, under their new numbers, and the terms that have one.
+#[cfg(feature = "sqlite")]
+fn keep_terms(block: &mut IndexBlock, kept: &[bool]) {
+    let mut next = 0;
+    let place = |is_kept: &bool| {
+        let place = is_kept.then_some(next);
+        next += u16::from(*is_kept);
+        place
+    };
+    let places: Vec<Option<u16>> = kept.iter().map(place).collect();
+    let all = std::mem::take(&mut block.postings);
+    let (terms, starts) = (std::mem::take(&mut block.terms), std::mem::take(&mut block.starts));
+    block.postings.reserve_exact(all.len());
+    for (term, run) in terms.into_iter().zip(starts.windows(2)) {
+        let start = offset(block.postings.len());
+        let &[from, to] = run else { continue };
+        let postings = all.get(from as usize..to as usize).unwrap_or_default();
+        let moved = |posting: &Posting| {
+            let place = places.get(usize::from(posting.row())).copied().flatten()?;
+            Some(Posting::new(place, posting.count()))
+        };
+        block.postings.extend(postings.iter().filter_map(moved));
+        if offset(block.postings.len()) > start {
+            block.terms.push(term);
+            block.starts.push(start);
+        }
+    }
+    block.starts.push(offset(block.postings.len()));
 }
 
 /// Puts one vector into a row, in place of an earlier one of the same model.
@@ -88,10 +146,6 @@ pub(crate) fn set_vector(block: &mut IndexBlock, row: usize, model: &ModelId, ve
     }
 }
 
-/// Where the rows of a block go; `None` for those that are left out.
-#[cfg(feature = "sqlite")]
-type Places = Vec<Option<usize>>;
-
 /// A block that grows by rows; terms come behind them, in order, and vectors are put in order at the end.
 #[derive(Default)]
 struct Builder {
@@ -122,58 +176,54 @@ impl Builder {
         }
     }
 
-    /// Copies the rows that pass, without their terms.
+    /// Copies rows without their terms; returns the place of the first.
     #[cfg(feature = "sqlite")]
-    fn copy(&mut self, from: &IndexBlock, keep: &dyn Fn(Seq) -> bool) -> Places {
+    fn copy(&mut self, from: &IndexBlock) -> usize {
         let start = self.block.len();
-        let mut places = Vec::with_capacity(from.len());
-        let mut next = start;
-        for seq in &from.seqs {
-            places.push(keep(*seq).then_some(next));
-            next += usize::from(keep(*seq));
-        }
         let block = &mut self.block;
-        copy_column(&mut block.events, &from.events, &places);
-        copy_column(&mut block.seqs, &from.seqs, &places);
-        copy_column(&mut block.occurred_at, &from.occurred_at, &places);
-        copy_column(&mut block.roles, &from.roles, &places);
-        copy_column(&mut block.levels, &from.levels, &places);
-        copy_column(&mut block.marks, &from.marks, &places);
-        copy_column(&mut block.lengths, &from.lengths, &places);
-        copy_labels(&mut block.sessions, &from.sessions, &places);
-        copy_labels(&mut block.channels, &from.channels, &places);
-        copy_labels(&mut block.speakers, &from.speakers, &places);
-        copy_labels(&mut block.users, &from.users, &places);
-        copy_labels(&mut block.agents, &from.agents, &places);
+        block.events.extend_from_slice(&from.events);
+        block.seqs.extend_from_slice(&from.seqs);
+        block.occurred_at.extend_from_slice(&from.occurred_at);
+        block.roles.extend_from_slice(&from.roles);
+        block.levels.extend_from_slice(&from.levels);
+        block.marks.extend_from_slice(&from.marks);
+        block.lengths.extend_from_slice(&from.lengths);
+        for (to, from) in [
+            (&mut block.sessions, &from.sessions),
+            (&mut block.channels, &from.channels),
+            (&mut block.speakers, &from.speakers),
+            (&mut block.users, &from.users),
+            (&mut block.agents, &from.agents),
+        ] {
+            copy_labels(to, from, 0..from.rows.len());
+        }
         for column in &from.vectors {
             let rows = column.codes.chunks_exact(column.dimensions.max(1));
-            for ((scale, codes), place) in column.scales.iter().zip(rows).zip(&places) {
-                if let Some(place) = place.filter(|_| *scale > 0.0) {
+            for ((scale, codes), place) in column.scales.iter().zip(rows).zip(start..) {
+                if *scale > 0.0 {
                     self.set(place, &column.model, (*scale, codes));
                 }
             }
         }
-        places
+        start
     }
 
     /// Copies the terms of rows that are there already: those of all blocks at the same time, each in its order, so that nothing
     /// is held but the blocks and what comes out of them.
     #[cfg(feature = "sqlite")]
-    fn copy_terms(&mut self, blocks: &[IndexBlock], places: &[Places]) {
+    fn copy_terms(&mut self, blocks: &[IndexBlock], starts: &[usize]) {
         self.block.postings.reserve_exact(blocks.iter().map(|block| block.postings.len()).sum());
         let first = |(number, block): (usize, &IndexBlock)| Some(Reverse((*block.terms.first()?, number, 0)));
         let mut next: BinaryHeap<_> = blocks.iter().enumerate().filter_map(first).collect();
         while let Some(mut smallest) = next.peek_mut() {
             let Reverse((term, from, at)) = *smallest;
-            let (Some(block), Some(places)) = (blocks.get(from), places.get(from)) else { return };
+            let (Some(block), Some(start)) = (blocks.get(from), starts.get(from)) else { return };
             match block.terms.get(at + 1) {
                 Some(later) => *smallest = Reverse((*later, from, at + 1)),
                 None => drop(PeekMut::pop(smallest)),
             }
             for posting in block.postings(term) {
-                if let Some(Some(place)) = places.get(usize::from(posting.row())) {
-                    self.add(term, Posting::new(number(*place), posting.count()));
-                }
+                self.add(term, Posting::new(number(start + usize::from(posting.row())), posting.count()));
             }
         }
     }
@@ -229,25 +279,19 @@ impl Builder {
     }
 }
 
+/// Appends the labels of some rows, ascending.
 #[cfg(feature = "sqlite")]
-fn copy_column<T: Copy>(to: &mut Vec<T>, from: &[T], places: &[Option<usize>]) {
-    to.extend(from.iter().zip(places).filter(|(_, place)| place.is_some()).map(|(value, _)| *value));
-}
-
-#[cfg(feature = "sqlite")]
-fn copy_labels(to: &mut Labels, from: &Labels, places: &[Option<usize>]) {
+fn copy_labels(to: &mut Labels, from: &Labels, rows: impl Iterator<Item = usize>) {
     let mut codes: Vec<Option<u16>> = vec![None; from.names.len() + 1];
-    for (row, code) in from.rows.iter().enumerate() {
-        if places.get(row).is_none_or(Option::is_none) {
+    for row in rows {
+        let Some(slot) = from.rows.get(row).and_then(|code| codes.get_mut(usize::from(*code))) else {
             continue;
-        }
-        if let Some(known) = codes.get(usize::from(*code)).copied().flatten() {
+        };
+        if let Some(known) = *slot {
             to.rows.push(known);
-            continue;
-        }
-        to.push(from.get(row));
-        if let (Some(known), Some(slot)) = (to.rows.last(), codes.get_mut(usize::from(*code))) {
-            *slot = Some(*known);
+        } else {
+            to.push(from.get(row));
+            *slot = to.rows.last().copied();
         }
     }
 }

@@ -33,7 +33,9 @@ pub(crate) fn checksum(bytes: &[u8]) -> [u8; 8] {
 /// Writes a block.
 pub(crate) fn encode(block: &IndexBlock) -> Vec<u8> {
     let mut out = vec![VERSION, 0, 0, 0, 0, 0, 0, 0, 0];
-    out.reserve(block.len() * 64 + block.terms.len() * 9 + block.postings.len() * 3);
+    let vectors: usize =
+        block.vectors.iter().map(|column| column.codes.len() + 4 * column.scales.len()).sum();
+    out.reserve(block.len() * 64 + block.terms.len() * 9 + block.postings.len() * 3 + vectors);
     put_length(&mut out, block.len());
     for id in &block.events {
         out.extend_from_slice(&id.0.to_be_bytes());
@@ -441,7 +443,7 @@ mod tests {
         fn what_is_left_out_leaves_nothing(rows in proptest::collection::vec(parts(), 0..20), gone in any::<u32>()) {
             let keep = |seq: Seq| gone >> (seq.0 - 1) & 1 == 0;
             let whole = block(&rows, 1);
-            let rest = retain(&whole, keep);
+            let rest = retain(whole.clone(), keep);
             prop_assert_eq!(decode(&encode(&rest)).unwrap(), rest.clone());
             let left: Vec<Seq> = whole.seqs.iter().copied().filter(|seq| keep(*seq)).collect();
             prop_assert_eq!(&rest.seqs, &left);
@@ -450,6 +452,19 @@ mod tests {
                     let row = whole.seqs.iter().position(|seq| *seq == rest.seqs[usize::from(posting.row())]).unwrap();
                     let same = whole.postings(*term).iter().find(|whole| usize::from(whole.row()) == row);
                     prop_assert_eq!(same.map(|whole| whole.count()), Some(posting.count()));
+                }
+            }
+            let is_left = |posting: &&Posting| left.contains(&whole.seqs[usize::from(posting.row())]);
+            prop_assert_eq!(rest.postings.len(), whole.postings.iter().filter(is_left).count());
+            for column in &whole.vectors {
+                let vector = |of: &VectorColumn, row: usize| {
+                    let codes = of.codes[row * of.dimensions..(row + 1) * of.dimensions].to_vec();
+                    (of.scales[row] > 0.0).then_some((of.scales[row], codes))
+                };
+                let other = rest.vectors.iter().find(|other| other.model == column.model);
+                for (row, seq) in whole.seqs.iter().enumerate().filter(|(_, seq)| keep(**seq)) {
+                    let place = rest.seqs.iter().position(|left| left == seq).unwrap();
+                    prop_assert_eq!(other.and_then(|other| vector(other, place)), vector(column, row));
                 }
             }
             let known = |name: &String| rest.sessions.rows.iter().enumerate().any(|(row, _)| rest.sessions.get(row) == Some(name));

@@ -140,7 +140,7 @@ async fn clear_index(gone: &BTreeSet<Seq>, transaction: &mut dyn Transaction) ->
         let Some(row) = found.first_mut() else { break };
         let (first, last) = (row.int()?, row.count()?);
         if last >= seq.0 {
-            let rest = retain(&decode(&row.blob()?)?, |seq| !gone.contains(&seq));
+            let rest = retain(decode(&row.blob()?)?, |seq| !gone.contains(&seq));
             let step = match rest.seqs.last() {
                 None => Step::rows(removal::DELETE_BLOCK, vec![first.into()], 1),
                 Some(end) => {

@@ -52,7 +52,7 @@ pub(crate) async fn load(sql: &dyn Sql, after: Cursor, limit: NonZeroUsize) -> R
         }
         for mut block in found {
             if block.seqs.first().is_some_and(|first| first.0 <= after) {
-                block = retain(&block, |seq| seq.0 > after);
+                block = retain(block, |seq| seq.0 > after);
             }
             let Some(last) = block.seqs.last() else { return Err(corrupt("a block ends before it says")) };
             after = last.0;
