@@ -147,8 +147,8 @@ fn products(apart: &[f32], other: &[f32]) -> Vec<f32> {
     for (vectors, sums) in lanes.chunks_exact(other.len().max(1)).zip(sums) {
         let mut sum = [NOTHING; LANES];
         for (values, factor) in vectors.iter().zip(other) {
-            for lane in 0..LANES {
-                sum[lane] += factor * values[lane];
+            for (sum, value) in sum.iter_mut().zip(values) {
+                *sum += factor * value;
             }
         }
         *sums = sum;
