@@ -6,7 +6,7 @@ It has no ranking by words: `where_document` filters and does not order.
 from pathlib import Path
 
 import harness
-from harness import TOP, Record
+from harness import TOP, Found, Record
 
 import chromadb
 from chromadb.config import Settings
@@ -42,7 +42,7 @@ def opened(store: Path, layout: str):
     chroma = client(store)
     collections = {}
 
-    def answer(question: Record) -> list[str]:
+    def answer(question: Record) -> list[Found]:
         if not question.vector:
             return []
         name = harness.store_of(layout, question.conv)
@@ -50,9 +50,9 @@ def opened(store: Path, layout: str):
             collections[name] = chroma.get_collection(collection_name(name), embedding_function=None)
         where = {"conv": question.conv} if layout == "filtered" else None
         found = collections[name].query(
-            query_embeddings=[question.vector.tolist()], n_results=TOP, where=where, include=[]
+            query_embeddings=[question.vector.tolist()], n_results=TOP, where=where, include=["documents"]
         )
-        return found["ids"][0]
+        return [Found(*each) for each in zip(found["ids"][0], found["documents"][0])]
 
     return answer
 

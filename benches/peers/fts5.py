@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import harness
-from harness import TOP, Record
+from harness import TOP, Found, Record
 
 
 def run(tokenizer: str, stop_words: frozenset[str]) -> None:
@@ -37,7 +37,7 @@ def build(tokenizer: str, store: Path, layout: str, texts: list[Record]) -> None
 def opened(stop_words: frozenset[str], store: Path, layout: str):
     databases: dict[str, sqlite3.Connection] = {}
 
-    def answer(question: Record) -> list[str]:
+    def answer(question: Record) -> list[Found]:
         name = harness.store_of(layout, question.conv)
         if name not in databases:
             databases[name] = sqlite3.connect(store / f"{conv_word(name)}.db")
@@ -47,9 +47,9 @@ def opened(stop_words: frozenset[str], store: Path, layout: str):
         if layout == "filtered":
             match = f'conv : "{conv_word(question.conv)}" AND {match}'
         found = databases[name].execute(
-            f"SELECT id FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT {TOP}", (match,)
+            f"SELECT id, text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT {TOP}", (match,)
         )
-        return [id for (id,) in found]
+        return [Found(*row) for row in found]
 
     return answer
 

@@ -35,6 +35,13 @@ class Record(NamedTuple):
     vector: array.array | None
 
 
+class Found(NamedTuple):
+    """What a peer answers with: a text and its id."""
+
+    id: str
+    text: str
+
+
 class Peer(NamedTuple):
     """What a peer can do. An error in any of these is an error of the run; nothing falls back to something else."""
 
@@ -42,8 +49,8 @@ class Peer(NamedTuple):
     """As the peer itself says it."""
     build: Callable[[Path, str, list[Record]], None]
     """Puts texts into a new store: (store, layout, texts)."""
-    opened: Callable[[Path, str], Callable[[Record], list[str]]]
-    """Opens a store (store, layout) and returns what answers a question with the ids of the best TOP texts."""
+    opened: Callable[[Path, str], Callable[[Record], list[Found]]]
+    """Opens a store (store, layout) and returns what answers a question with the best TOP texts, the best first."""
 
 
 def status(name: str) -> int:
@@ -83,9 +90,11 @@ def asked(peer: Peer, handed: Path, store: Path, layout: str) -> dict:
     costs, rows = [], []
     for question in questions:
         cpu, wall = time.process_time_ns(), time.perf_counter_ns()
-        ranked = answer(question)
+        found = answer(question)
         costs.append({"cpu": time.process_time_ns() - cpu, "wall": time.perf_counter_ns() - wall})
-        rows.append({"id": question.id, "ranked": ranked})
+        if not all(text for _, text in found):
+            raise ValueError(f"question {question.id}: an answer without its text")
+        rows.append({"id": question.id, "ranked": [id for id, _ in found]})
     memory = {"bare": BARE, "resident": status("VmRSS"), "peak": status("VmHWM")}
     return {"version": peer.version, "costs": costs, "rows": rows, "memory": memory}
 

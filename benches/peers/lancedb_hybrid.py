@@ -8,7 +8,7 @@ one would find less.
 from pathlib import Path
 
 import harness
-from harness import TOP, Record
+from harness import TOP, Found, Record
 
 import lancedb
 import pyarrow as pa
@@ -43,7 +43,7 @@ def opened(store: Path, layout: str):
     reranker = RRFReranker()
     tables = {}
 
-    def answer(question: Record) -> list[str]:
+    def answer(question: Record) -> list[Found]:
         name = harness.store_of(layout, question.conv)
         if name not in tables:
             tables[name] = database.open_table(table_name(name))
@@ -55,7 +55,8 @@ def opened(store: Path, layout: str):
             search = tables[name].search(question.text, query_type="fts")
         if layout == "filtered":
             search = search.where("conv = '{}'".format(question.conv.replace("'", "''")))
-        return search.limit(TOP).select(["id"]).to_arrow()["id"].to_pylist()
+        found = search.limit(TOP).select(["id", "text"]).to_arrow()
+        return [Found(*each) for each in zip(found["id"].to_pylist(), found["text"].to_pylist())]
 
     return answer
 
