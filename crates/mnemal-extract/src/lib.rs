@@ -27,6 +27,7 @@ mod section;
 mod sieve;
 pub mod synth;
 mod turn;
+mod user;
 mod word;
 
 pub use admit::admit;
@@ -46,3 +47,4 @@ pub use question::{Question, Wh, question};
 pub use screen::{SCREEN_RULES, screen};
 pub use secrets::{Found, Mode, REDACTOR_VERSION, Redaction, SecretRules};
 pub use turn::{Marks, turn_marks};
+pub use user::concerns_user;

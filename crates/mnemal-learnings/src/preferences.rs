@@ -9,14 +9,14 @@ use async_trait::async_trait;
 use mnemal_core::{
     Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Injected,
     Label, Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef,
-    Result, Score, ScorePart, Section, Slot, Speaker, Within, Zone,
+    Result, Score, ScorePart, Section, Slot, Speaker, Zone,
 };
 
-use mnemal_extract::question;
+use mnemal_extract::{concerns_user, question};
 use mnemal_text::fold;
 
 use crate::same::Same;
-use crate::source::{best, lines_of};
+use crate::source::{best, is_filed, lines_of};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
 
 /// How many preferences a request is offered.
@@ -43,10 +43,15 @@ const LINE_TOKENS: u32 = 32;
 /// and theirs where there is room.
 const OF_OTHERS: f32 = 0.5;
 
+/// Most notes of an agent about the user. Source: own choice; with level, day and id they take an eighth of a budget of 4,000 tokens.
+const NOTED: usize = 12;
+/// Where notes about the user are filed. Source: RB-04, the conventional categories.
+const OF_USER: &str = "user-preferences";
+
 /// What a host calls the one whose memory it is, where it names him at all.
 const USER: &str = "user";
 
-/// Offers preferences to a request by what they are about, nearest first, the newest first among equals.
+/// Offers preferences, and notes about the user, to a request by what they are about, nearest first, the newest first among equals.
 ///
 /// A preference that answers rarely shares a word with its question ("which trains?" and "I cannot climb stairs"), so it is not
 /// left to a search: words in common are weighed by their rarity among the preferences, and vectors are compared without what all
@@ -56,7 +61,10 @@ const USER: &str = "user";
 /// A request for advice or work is offered more of them than one for something that was said. What another person said of himself
 /// counts half, unless the request names him or nobody speaks without a name.
 ///
-/// Only what the user said in his own words is offered. What a text is about is kept in memory, for as long as it holds.
+/// A note about the user is one that is filed below `user-preferences`, or that [`concerns_user`](mnemal_extract::concerns_user).
+/// In the user's own words it is a preference like any other; what an agent noted counts half, is offered in [`NOTED`] lines at most,
+/// and says that it is the agent's. Evidence of others is none of them. What a text is about is kept in memory, for as long as it
+/// holds.
 #[derive(Clone)]
 pub struct PreferenceSource {
     store: Arc<dyn LearningStore>,
@@ -81,12 +89,16 @@ struct Shelf {
     topics: Topics,
     /// Who said them.
     voices: Voices,
+    /// Whether an agent noted it, in the same order.
+    noted: Vec<bool>,
 }
 
 impl Shelf {
     fn new(rows: &[Arc<Learning>], places: Vec<usize>, topics: &[Arc<Topic>]) -> Self {
-        let voices = Voices::new(places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref));
-        Self { of: Same::new(rows), places, topics: Topics::new(topics), voices }
+        let all = || places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref);
+        let voices = Voices::new(all());
+        let noted = all().map(|one: &Learning| one.level != Level::User).collect();
+        Self { of: Same::new(rows), places, topics: Topics::new(topics), voices, noted }
     }
 }
 
@@ -217,7 +229,6 @@ impl ContextSource for PreferenceSource {
             return Ok(Degraded::whole(Vec::new()));
         }
         let filter = LearningFilter {
-            kind: Within::Only(LearningKind::Preference),
             user: request.user.clone(),
             agent: request.agent.clone(),
             ..LearningFilter::all()
@@ -252,28 +263,37 @@ impl PreferenceSource {
         rows: &[Arc<Learning>],
     ) -> Degraded<Vec<Fragment>> {
         let Some(query) = question_of(request) else { return Degraded::whole(Vec::new()) };
-        if !rows.iter().any(|one| is_offered(one)) {
+        let (standing, requests, cause) = self.shelf(rows).await;
+        if standing.places.is_empty() {
             return Degraded::whole(Vec::new());
         }
         let mut gaps = Gaps::default();
         let mut keep = |cause| gaps.add(Gap { layer: Layer::Vector, cause });
+        cause.into_iter().for_each(&mut keep);
         let asked = self.asked(query, request).await.unwrap_or_else(|cause| {
             keep(cause);
             Topic::of(query, None)
         });
-        let (standing, requests, cause) = self.shelf(rows).await;
-        cause.into_iter().for_each(keep);
         let found = standing.topics.near(&asked, requests.as_deref());
         let weights = standing.voices.weights(query);
+        let is_noted = |place: usize| standing.noted.get(place) == Some(&true);
         let rated = |(place, (near, voice)): (usize, (Near, f32))| {
+            let voice = if is_noted(place) { OF_OTHERS } else { voice };
             let sum = parts(near, voice).iter().flatten().map(|part| part.value).sum();
             Rated { score: Score::new(sum), place, near, voice }
         };
-        let mut rated: Vec<Rated> = found.into_iter().zip(weights).enumerate().map(rated).collect();
+        let rated = found.into_iter().zip(weights).enumerate().map(rated);
+        let (mut noted, mut rated): (Vec<Rated>, Vec<Rated>) = rated.partition(|one| is_noted(one.place));
         let offer = if question(query).asks_help { FOR_HELP } else { ELSE };
         let best_first =
             |a: &Rated, b: &Rated| b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place));
-        best(&mut rated, offer.most(standing.places.len(), request), best_first);
+        let most = offer.most(rated.len(), request);
+        best(&mut rated, most, best_first);
+        best(&mut noted, NOTED.min(most), best_first);
+        if !noted.is_empty() {
+            rated.append(&mut noted);
+            rated.sort_unstable_by(best_first);
+        }
         let offered = |one: Rated| {
             let row = rows.get(*standing.places.get(one.place)?)?;
             Some(fragment(row, one.score, parts(one.near, one.voice)))
@@ -282,9 +302,16 @@ impl PreferenceSource {
     }
 }
 
-/// Whether it is a preference in the user's own words.
+/// Whether it is a preference in the user's own words, or a note about him.
 fn is_offered(row: &Learning) -> bool {
-    row.kind == LearningKind::Preference && row.level == Level::User
+    row.kind == LearningKind::Preference && row.level == Level::User || is_about_user(row)
+}
+
+/// Whether somebody who may speak for himself noted something about the user.
+pub(crate) fn is_about_user(row: &Learning) -> bool {
+    row.kind == LearningKind::Note
+        && row.level > Level::External
+        && (is_filed(row, OF_USER) || concerns_user(&row.content))
 }
 
 /// A preference that may be offered.
@@ -373,7 +400,7 @@ fn fragment(preference: &Learning, score: Score, parts: Parts) -> Fragment {
         importance: preference.importance,
         score,
         parts: parts.into_iter().flatten().collect(),
-        because: Because::ExplicitPreference,
+        because: if preference.level == Level::User { Because::ExplicitPreference } else { Because::Query },
         withheld: None,
     }
 }

@@ -14,7 +14,7 @@ use mnemal_core::{
 use crate::base;
 use crate::decay::Decay;
 use crate::own_work;
-use crate::preferences::PreferenceSource;
+use crate::preferences::{PreferenceSource, is_about_user};
 use crate::same::Same;
 use crate::task;
 
@@ -55,7 +55,7 @@ const FRESH: i64 = 3_600_000_000;
 
 /// Offers notes and learnings that need no question; the others are found by recall, through their events.
 ///
-/// What only matters is offered where a conversation begins, without a question, and not to a host that wants few lines.
+/// What only matters, or is about the user, is offered where a conversation begins, without a question, and not to a host that wants few lines.
 ///
 /// The state of an agent (notes of category `agent-state`) and the ten newest open tasks (`tasks`) are offered to section `state`,
 /// in every context but for a host that wants few lines.
@@ -374,13 +374,13 @@ fn section(note: &Learning) -> Option<Section> {
         LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
         LearningKind::Tool => Some(Section::Learnings),
         LearningKind::Note if own_work::is_own_work(note) => Some(Section::State),
-        _ if note.importance.get() >= WORTHY => Some(Section::Knowledge),
+        _ if note.importance.get() >= WORTHY || is_about_user(note) => Some(Section::Knowledge),
         _ => None,
     }
 }
 
 /// Whether a note is filed in a category or below it.
-fn is_filed(note: &Learning, parent: &str) -> bool {
+pub(crate) fn is_filed(note: &Learning, parent: &str) -> bool {
     below(note.category.as_str(), parent).is_some()
 }
 

@@ -22,6 +22,9 @@ pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not z
 /// Part of what the best hit must reach that each hit beside it must have. Source: own choice; a question of several parts is
 /// covered by several hits, each of which answers one part.
 const BESIDE: f32 = 0.5;
+/// Notes that are offered for a question however little evidence they have: what somebody kept on purpose is worth a line where its
+/// words are other ones. Source: GB-39, `recall.inject_limit`.
+const NOTES: usize = 5;
 /// Evidence that the best hit must have where few lines are wanted, as by a host that asks on every prompt: there silence is
 /// the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On `LoCoMo` .96 of
 /// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
@@ -30,7 +33,8 @@ const FEW_FLOOR: f32 = 0.45;
 /// Offers what matches the query of a context, best first.
 ///
 /// Turns of the asking conversation are never offered: they stand in its window already, which its notes need not. What has too
-/// little evidence, or is no longer true, is offered as withheld, so that the receipt names it.
+/// little evidence, or is no longer true, is offered as withheld, so that the receipt names it; but of the notes among the hits the
+/// first five stand, unless the host wants few lines.
 /// A context may hold several spaces, so each score is weighed with the evidence of the best hit of its space.
 ///
 /// Where a question asks how something went over time, the best hits do not answer it: there a sentence of each of many more
@@ -107,7 +111,12 @@ impl RecallSource {
             }
             None => Vec::new(),
         };
-        let best = hits.into_iter().take(self.most.get()).map(|hit| (floors.refuse(&hit), hit));
+        let mut notes = if request.lines.is_none() { NOTES } else { 0 };
+        let best = hits.into_iter().take(self.most.get()).map(|hit| {
+            let is_kept = notes > 0 && is_note(&hit) && hit.event.level > Level::External;
+            notes -= usize::from(is_kept);
+            (floors.refuse(&hit).filter(|_| !is_kept), hit)
+        });
         let ended = withheld.into_iter().map(|ended| (Some(ended.reason), ended.hit));
         let offered = best.chain(ended).filter(|(_, hit)| is_known(hit, request));
         let offered = offered
@@ -151,9 +160,14 @@ fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
     let has_words = hit.event.kept().is_some_and(|kept| !kept.content.trim().is_empty());
     // The scan for a substring, which stands in where no words match, knows no asking conversation.
     // A note stands, whoever was told it where; what the engine made of a conversation is that conversation.
-    let is_note = |kept: &NewEvent| hit.event.role == Role::Decision && kept.origin != Origin::Engine;
-    let is_own = hit.event.kept().is_some_and(|kept| kept.session == request.session && !is_note(kept));
+    let is_own = hit.event.kept().is_some_and(|kept| kept.session == request.session) && !is_note(hit);
     has_words && !is_own && hit.event.recorded_at <= request.as_of.belief
+}
+
+/// Whether somebody kept it on purpose, and not the engine.
+fn is_note(hit: &Hit) -> bool {
+    let is_made = hit.event.kept().is_none_or(|kept| kept.origin == Origin::Engine);
+    hit.event.role == Role::Decision && !is_made
 }
 
 fn fragment(hit: Hit) -> Option<Fragment> {

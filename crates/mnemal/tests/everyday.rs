@@ -54,6 +54,23 @@ async fn a_note_is_read_by_its_key_as_soon_as_it_is_stored() {
     }
 }
 
+#[tokio::test]
+async fn what_was_noted_of_the_user_stands_in_contexts_that_share_no_word_with_it() {
+    let memory = memory("one");
+    let _noted = memory.remember("User is allergic to walnuts").await.unwrap();
+    let _own = memory.remember("I can't climb stairs").by_user().await.unwrap();
+    let _other = memory.remember("Deploys happen on Tuesdays").await.unwrap();
+    for query in ["what should I cook tonight?", "plan a trip to Rome", ""] {
+        let context = memory.context(query).await.unwrap();
+        for note in ["allergic to walnuts", "climb stairs"] {
+            assert!(context.text.contains(note), "{query}: {}", context.text);
+        }
+        assert!(!context.text.contains("Deploys"), "{query}: {}", context.text);
+    }
+    let few = memory.context("what should I cook tonight?").lines(6).await.unwrap();
+    assert_eq!(few.text, "", "a host that asks on every prompt is told nothing");
+}
+
 // proves: DF-70
 #[tokio::test]
 async fn what_was_just_told_is_found_at_once() {

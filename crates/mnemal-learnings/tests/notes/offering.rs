@@ -2,7 +2,7 @@
 
 use mnemal_core::{
     AsOf, Because, Category, ContextRequest, ContextSource as _, Decision, Deed, EventKind, Fragment,
-    Importance, Injected, LearningKind, Origin, Section, SessionId, Timestamp, TokenCount, Within,
+    Importance, Injected, LearningKind, Level, Origin, Section, SessionId, Timestamp, TokenCount, Within,
 };
 use mnemal_learnings::NotesSource;
 
@@ -135,6 +135,25 @@ fn what_only_matters_is_offered_at_the_start_of_a_conversation_the_best_five() {
 }
 
 #[test]
+fn a_note_about_the_user_needs_no_importance_at_the_start_of_a_conversation() {
+    let mut space = Space::new();
+    for (text, category, origin) in [
+        ("User is allergic to walnuts", "general", Origin::Assistant),
+        ("short answers", "user-preferences/style", Origin::Assistant),
+        ("Deploys happen on Tuesdays", "general", Origin::UserDirect),
+        ("The user wants our newsletter", "general", Origin::ToolExternal),
+    ] {
+        store(&mut space, (LearningKind::Note, category, 0.5, text, origin));
+    }
+    space.catch_up(100);
+    let offered = offered(&space, Within::All, at(60));
+    let lines: Vec<_> =
+        offered.iter().map(|one| (one.section, one.label.level, one.text.as_str())).collect();
+    let knowledge = |text| (Section::Knowledge, Level::Agent, text);
+    assert_eq!(lines, [knowledge("short answers"), knowledge("User is allergic to walnuts")]);
+}
+
+#[test]
 fn as_many_preferences_are_offered_as_can_stand_and_all_where_those_that_were_shown_leave_room() {
     let mut space = Space::new();
     for number in 0..130 {
@@ -232,10 +251,10 @@ fn how_the_agents_own_calls_fared_is_offered_and_no_word_of_their_results() {
     let rows = to_a_question(&space, None);
     let lines: Vec<(Section, &str)> = rows.iter().map(|made| (made.section, made.text.as_str())).collect();
     assert_eq!(lines, [(Section::Learnings, "`deploy` failed in 4 of 4 uses.")]);
-    assert_eq!(rows[0].label.level, mnemal_core::Level::Agent);
+    assert_eq!(rows[0].label.level, Level::Agent);
     assert_eq!(rows[0].sources.iter().map(|source| source.event).collect::<Vec<_>>(), [calls[2]]);
     let apart: Vec<_> =
-        space.rows().into_iter().filter(|row| row.level == mnemal_core::Level::External).collect();
+        space.rows().into_iter().filter(|row| row.level == Level::External).collect();
     assert_eq!(apart.len(), 3, "of each of the tools, what is evidence of others");
     space.forget(&[calls[2]]);
     space.erase(&[calls[2]]);

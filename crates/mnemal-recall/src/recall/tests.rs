@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Cursor, Embedder, Error, ErrorKind, EventFilter, EventId, EventStore, Gap, GapCause, IndexBlock,
-    IndexMark, IndexStore, Indexer as _, Layer, LogEntry, ModelId, NewEvent, Result, Role, SessionId, Slot,
+    Cursor, Decision, Embedder, Error, ErrorKind, EventFilter, EventId, EventKind, EventStore, Gap, GapCause,
+    IndexBlock, IndexMark, IndexStore, Indexer as _, Layer, LogEntry, ModelId, NewEvent, Remember, Result, Role, SessionId, Slot,
     Speaker, Timestamp, TokenCount, Tombstone, TombstoneHash, Vector, Within,
 };
 use mnemal_store::MemoryStore;
@@ -500,6 +500,44 @@ fn a_context_is_offered_what_matches_and_nothing_of_its_own_conversation() {
     assert!(foreign.iter().all(|fragment| fragment.withheld == Some(OmittedReason::BelowFloor)));
     let none = mnemal_core::ContextRequest { query: None, ..context("x", "two") };
     assert!(ready(source.fragments(&none)).unwrap().is_empty());
+}
+
+// proves: GB-39 (what is nearest to the question)
+#[test]
+fn what_was_kept_on_purpose_stands_in_a_context_with_little_evidence_five_notes_of_it() {
+    use mnemal_core::{Category, ContextSource as _, Importance, LearningKind, OmittedReason, Origin};
+    let remember = Remember {
+        key: None,
+        kind: LearningKind::Note,
+        category: Category::new("general").unwrap(),
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+        expires_at: None,
+    };
+    let noted = |number: usize, origin| NewEvent {
+        kind: EventKind::Decision(Decision::Remember(remember.clone())),
+        origin,
+        ..turn("three", "Ada", &format!("pebble {number} of the river"))
+    };
+    let mut events = chat();
+    events.push(turn("four", "Ada", "pebbles of the river"));
+    events.push(noted(0, Origin::ToolExternal));
+    events.extend((1..=7).map(|number| noted(number, Origin::Assistant)));
+    let store = store(&events);
+    let source = crate::RecallSource::new(Arc::new(recall(&store)));
+    let asked = context("Which river flows through Ulaanbaatar before autumn storms?", "two");
+    let of_notes = |offered: &[mnemal_core::Fragment], is_offered: bool| {
+        let pebbles = offered.iter().filter(|one| one.text.starts_with("pebble "));
+        pebbles.filter(|one| one.withheld.is_none() == is_offered).count()
+    };
+    let offered = ready(source.fragments(&asked)).unwrap().value;
+    assert_eq!((of_notes(&offered, true), of_notes(&offered, false)), (5, 3), "{offered:?}");
+    for text in ["pebbles of the river", "pebble 0 of the river"] {
+        let other = offered.iter().find(|one| one.text == text).unwrap();
+        assert_eq!(other.withheld, Some(OmittedReason::BelowFloor), "{text}");
+    }
+    let few = mnemal_core::ContextRequest { lines: Some(6), ..asked };
+    assert_eq!(of_notes(&ready(source.fragments(&few)).unwrap().value, true), 0);
 }
 
 // proves: DF-52
