@@ -17,6 +17,8 @@ mod once;
 
 /// Where a note is filed that names no category. Source: `general` in PB-01.
 const DEFAULT_CATEGORY: &str = "general";
+/// Where a note is filed that names none, and that an agent takes for a preference. Source: RB-04, the conventional categories.
+const INFERRED_CATEGORY: &str = "user-preferences/inferred";
 
 /// What became of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +97,8 @@ impl RememberCall {
         self
     }
 
-    /// Sets the kind; only the user's own words make a preference.
+    /// Sets the kind. Only the user's own words make a preference; what an agent takes for one is a note, which is filed below
+    /// `user-preferences/inferred` unless it is filed elsewhere.
     pub fn kind(mut self, kind: LearningKind) -> Self {
         self.kind = kind;
         self
@@ -144,9 +147,16 @@ impl RememberCall {
         self.memory.observed(operation).session(session)
     }
 
+    /// Returns where the note is filed.
+    fn filed(&self) -> Result<Category> {
+        let is_inferred = self.kind == LearningKind::Preference && self.message.origin != Origin::UserDirect;
+        let usual = if is_inferred { INFERRED_CATEGORY } else { DEFAULT_CATEGORY };
+        self.category.clone().map_or_else(|| Category::new(usual), Ok)
+    }
+
     async fn run(self) -> Result<Degraded<Stored>> {
         crate::learnings::check_free(self.key.as_ref())?;
-        let category = self.category.map_or_else(|| Category::new(DEFAULT_CATEGORY), Ok)?;
+        let category = self.filed()?;
         let remember = Remember {
             key: self.key,
             kind: self.kind,

@@ -11,7 +11,7 @@ use mnemal_events::Durability;
 use mnemal_recall::Mode;
 use mnemal_text::{jaccard, shingles};
 
-use super::{Alike, DEFAULT_CATEGORY, Overlap, RememberCall, Stored, tell};
+use super::{Alike, Overlap, RememberCall, Stored, tell};
 use crate::memory::Memory;
 use crate::span::Operation;
 
@@ -91,7 +91,7 @@ impl Told {
             content: message.content.clone(),
             key: call.key.clone(),
             kind: call.kind,
-            category: call.category.clone().map_or_else(|| Category::new(DEFAULT_CATEGORY), Ok)?,
+            category: call.filed()?,
             tags: call.tags.clone(),
             importance: call.importance,
             expires_at: call.expires_at,
