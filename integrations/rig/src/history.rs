@@ -107,8 +107,8 @@ impl History {
             Selector::Events(ids)
         };
         match self.memory.forget(selector).await {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Unsupported) => Ok(()),
+            done => done.map(|_| ()),
         }
     }
 
@@ -131,7 +131,11 @@ impl History {
     ) -> mnemal::Result<()> {
         let mut after = Cursor::START;
         loop {
-            let events = self.memory.scan(&filter, after, PAGE).await?;
+            let events = match self.memory.scan(&filter, after, PAGE).await {
+                // A memory that is switched off: what was appended was dropped.
+                Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+                events => events?,
+            };
             let Some(last) = events.last() else { return Ok(()) };
             after = Cursor(Some(last.seq));
             read(&events);

@@ -1,6 +1,8 @@
 //! The vector store: recall as its search, documents in the log as what is inserted.
 
-use mnemal::{Error, Event, EventFilter, GapCause, Hit, Memory, Message, Role, Within};
+use mnemal::{
+    Error, Event, EventFilter, GapCause, Hit, Memory, Message, Producer, Role, SessionId, Within, derived_id,
+};
 use rig_core::Embed;
 use rig_core::embeddings::{Embedding, to_texts};
 use rig_core::vector_store::request::{Filter, FilterError};
@@ -110,10 +112,23 @@ impl Store {
         }
         let session = filter.and_then(|filter| demanded(filter, "event.session"));
         // What the scope says is never widened; the filter itself is asked again for each hit.
-        if let (Within::All, Some(Ok(session))) = (&narrowed.session, session.map(mnemal::SessionId::new)) {
+        if let (Within::All, Some(Ok(session))) = (&narrowed.session, session.map(SessionId::new)) {
             narrowed.session = Within::Only(session);
         }
         narrowed
+    }
+
+    /// Returns the event of a document. Each is a session of its own, as each file is that is read in: a session may store only so
+    /// much in an hour, which is no bound for what a host inserts.
+    fn message(&self, text: String, frame: String) -> mnemal::Result<Message> {
+        let session = match &self.memory.scope().session {
+            Within::Only(session) => session.clone(),
+            Within::All => {
+                let producer = Producer { id: format!("{frame}\n{text}"), version: 0 };
+                SessionId::new(format!("document:{:032x}", derived_id(DOCUMENT, &producer, &[], 0)))?
+            }
+        };
+        Ok(Message::document(text).metadata(DOCUMENT, frame).session(session))
     }
 
     fn passes(&self, request: &VectorSearchRequest, hit: &Hit, document: &Value) -> bool {
@@ -164,6 +179,9 @@ impl InsertDocuments for Store {
     /// Logs documents, in batches of 1,000, each of which is stored as a whole or not at all. What is to be found is the text that
     /// [`Embed`] names, up to 256 KiB; what the document has beside it is kept too, up to 16 KiB. The vectors are not used.
     ///
+    /// What reads like an attempt to give orders is stored and not found until a person releases it, and so is what is more than
+    /// 200 documents in an hour where the memory is narrowed to a session.
+    ///
     /// # Errors
     /// `DatastoreError` for a document without text, one beyond the limits, and when the memory cannot be written;
     /// `JsonError` for one that is no JSON. Nothing is stored where one of the documents has no text or is no JSON.
@@ -180,7 +198,7 @@ impl InsertDocuments for Store {
                 return Err(VectorStoreError::datastore(error));
             }
             let frame = without_text(kept, &text).to_string();
-            Ok(Message::document(text).metadata(DOCUMENT, frame))
+            self.message(text, frame).map_err(VectorStoreError::datastore)
         });
         let messages: Vec<Message> = messages.collect::<Result<_, VectorStoreError>>()?;
         for batch in messages.chunks(BATCH) {

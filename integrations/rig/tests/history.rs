@@ -4,7 +4,7 @@ use mnemal::{EventFilter, EventKind, Memory, Origin, SessionId, ToolName};
 use mnemal_rig::History;
 use rig_core::completion::Message;
 use rig_core::completion::message::{
-    AssistantContent, AssistantMessage, CallId, StopReason, ToolCall, ToolFunction, ToolName as RigTool,
+    AssistantContent, AssistantMessage, CallId, ToolCall, ToolFunction, ToolName as RigTool,
     ToolResultContent, UserContent,
 };
 use rig_core::memory::{ConversationMemory, MemoryError};
@@ -74,10 +74,7 @@ async fn more_than_one_page_is_loaded_in_order() {
 async fn what_is_not_text_leaves_a_line_and_failed_turns_nothing() {
     let (_, history) = memory().await;
     let picture = UserContent::image_base64("aGVsbG8=", None, None);
-    let failed = AssistantMessage {
-        stop: Some(StopReason::Aborted("cut".to_owned())),
-        ..AssistantMessage::new(vec![AssistantContent::text("half a sen")])
-    };
+    let failed = AssistantMessage::aborted(None, vec![AssistantContent::text("half a sen")], "cut");
     let said = vec![
         Message::User { content: vec![UserContent::text("Who is this?"), picture] },
         Message::Assistant(failed),

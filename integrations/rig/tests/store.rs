@@ -114,7 +114,10 @@ async fn filters_look_at_fields_of_documents_and_events_and_do_not_starve_the_an
     assert_eq!(store.top_n::<Value>(by_id).await.unwrap(), said);
 
     // A filter narrows the scope of a memory, and never widens it.
-    let narrow = Store::new(memory.for_session(SessionId::new("default").unwrap()));
+    let here = memory.for_session(SessionId::new("here").unwrap());
+    let _ack = here.log(mnemal::Message::user("The harbour timetable hangs here")).await.unwrap();
+    let narrow = Store::new(here);
+    assert_eq!(narrow.top_n_ids(ask(query, 9)).await.unwrap().len(), 1);
     let wide = filtered(query, 9, Filter::eq("event.session", json!("later")));
     assert!(narrow.top_n_ids(wide).await.unwrap().is_empty());
 }
