@@ -1,5 +1,7 @@
 //! The vector store: recall as its search, documents in the log as what is inserted.
 
+#![expect(clippy::result_large_err, reason = "the error of rig's traits")]
+
 use mnemal::{
     Error, Event, EventFilter, GapCause, Hit, Memory, Message, Producer, Role, SessionId, Within, derived_id,
 };
