@@ -22,6 +22,8 @@ const LAYER_KINDS: &[&str] = &["text", "extract", "layer", "reading-layer"];
 const WITH_RUNTIME: &str = "mnemal-dream";
 const WASM: &str = "wasm32-unknown-unknown";
 const EXAMPLES: &str = "examples";
+/// Where adapters to frameworks stand, of which those in Rust are workspaces of their own too.
+const INTEGRATIONS: &str = "integrations";
 
 type Action = fn(&mut Run) -> Result<()>;
 
@@ -39,7 +41,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("features", "each library without its default features", features),
     ("alone", "each layer passes its tests by itself; only where it is named", alone),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
-    ("examples", "each example outside the workspace, with its tests", examples),
+    ("examples", "each example and adapter outside the workspace, with its tests", examples),
     ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
     ("wasm", "pure crates compile where there is no system", wasm),
 ];
@@ -247,16 +249,18 @@ fn packages_of(tree: &str) -> usize {
     names.len()
 }
 
-/// Checks each example, which is a workspace of its own in `examples/NAME` or `examples/GROUP/NAME`, and runs its tests.
+/// Checks each example and each adapter, which is a workspace of its own in `examples/NAME`, `examples/GROUP/NAME` or
+/// `integrations/NAME`, and runs its tests.
 fn examples(run: &mut Run) -> Result<()> {
     let root = run.root.join(EXAMPLES);
     let groups = folders(&root);
     let all = groups.iter().flat_map(|group| folders(group)).chain(groups.clone());
-    let mut manifests: Vec<PathBuf> = all.map(|folder| folder.join("Cargo.toml")).collect();
+    let adapters = folders(&run.root.join(INTEGRATIONS));
+    let mut manifests: Vec<PathBuf> = all.chain(adapters).map(|folder| folder.join("Cargo.toml")).collect();
     manifests.retain(|manifest| manifest.is_file());
     manifests.sort();
     if manifests.is_empty() {
-        println!("{EXAMPLES} holds no example: skipped");
+        println!("{EXAMPLES} and {INTEGRATIONS} hold none: skipped");
     }
     for manifest in manifests {
         let manifest = manifest.strip_prefix(&run.root).unwrap_or(&manifest).display().to_string();

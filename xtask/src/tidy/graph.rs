@@ -84,6 +84,7 @@ const FENCES: &[(&str, &[&str])] = &[
 pub(super) const SERIALISING: &[&str] = &[
     "mnemal",
     "benches",
+    "integrations",
     "mnemal-benches",
     "mnemal-cli",
     "mnemal-events",
