@@ -90,9 +90,15 @@ fn columns(turns: &[Turn], analyzer: Analyzer) -> Columns {
         columns.total_length += u64::from(length);
         columns.previous.push(before.unwrap_or(u32::MAX));
         columns.next.push(after.unwrap_or(u32::MAX));
-        columns.joined.resize(row as usize / 64 + 1, 0);
-        if let Some(bits) = columns.joined.last_mut() {
-            *bits |= u64::from(before.is_some()) << (row % 64);
+        for (bits, is_set) in [
+            (&mut columns.joined, before.is_some()),
+            (&mut columns.opening, before.is_none()),
+            (&mut columns.closing, after.is_none()),
+        ] {
+            bits.resize(row as usize / 64 + 1, 0);
+            if let Some(bits) = bits.last_mut() {
+                *bits |= u64::from(is_set) << (row % 64);
+            }
         }
         columns.sessions.push(turn.session as u32);
         columns.session_lengths.resize(turn.session + 1, 0);

@@ -106,9 +106,10 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fu
     };
     let rule = Rule { largest, weights: weights.over(ran) };
     let alone = Rule { weights: without_company(rule.weights), ..rule };
-    let denies = |one: &&Candidate| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0);
-    let best = best_session(candidates.iter(), &alone);
-    let denial = best_session(candidates.iter().filter(denies), &alone);
+    let scored: Vec<Fused> = candidates.iter().map(|one| alone.fused(one)).collect();
+    let denies = |one: &Candidate| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0);
+    let best = best_session(candidates.iter().zip(&scored));
+    let denial = best_session(candidates.iter().zip(&scored).filter(|(one, _)| denies(one)));
     for candidate in &mut candidates {
         let is_of = |session: Option<u32>| f32::from(u8::from(session == Some(candidate.session)));
         let (company, rival) = (is_of(best), is_of(denial));
@@ -135,10 +136,9 @@ fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
 }
 
 /// The conversation of the best of these candidates, if it is of one.
-fn best_session<'a>(candidates: impl Iterator<Item = &'a Candidate>, rule: &Rule) -> Option<u32> {
-    let scored = candidates.map(|one| (rule.fused(one), one.session));
-    let best = scored.min_by(|(a, _), (b, _)| better_first(a, b));
-    best.map(|(_, session)| session).filter(|session| *session != NONE)
+fn best_session<'a>(scored: impl Iterator<Item = (&'a Candidate, &'a Fused)>) -> Option<u32> {
+    let best = scored.min_by(|(_, a), (_, b)| better_first(a, b));
+    best.map(|(one, _)| one.session).filter(|session| *session != NONE)
 }
 
 fn better_first(a: &Fused, b: &Fused) -> Ordering {

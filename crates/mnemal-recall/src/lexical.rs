@@ -13,7 +13,7 @@ use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
 
 use self::sum::{Norm, Words, add_up, best};
-use self::table::Table;
+use self::table::{RowScore, Table};
 
 /// Most terms of a query that are used: those of the lowest frequency among those that occur, of equals the first.
 ///
@@ -124,7 +124,12 @@ impl LexicalScores {
 
     /// Returns the BM25 score of a row with its neighbours' share.
     pub fn smooth(&self, row: u32, columns: &Columns) -> f32 {
-        smooth(&self.rows, row, columns)
+        self.around(row, columns).smooth()
+    }
+
+    /// Looks up a row and the two messages on either side of it.
+    pub(crate) fn around(&self, row: u32, columns: &Columns) -> Around {
+        Around(around(row, columns).map(|near| self.rows.get(near)))
     }
 
     /// Returns the BM25 score of the row's conversation.
@@ -135,7 +140,7 @@ impl LexicalScores {
 
     /// Returns which share of the query's weight the row and the two messages on either side of it hold, 0 to 1.
     pub fn coverage(&self, row: u32, columns: &Columns) -> f32 {
-        self.share(self.held_around(row, columns), u16::MAX)
+        self.share(self.around(row, columns).held_around(), u16::MAX)
     }
 
     /// Returns which of the used terms are meant, one bit each.
@@ -157,7 +162,7 @@ impl LexicalScores {
 
     /// Returns which of the used terms the row and the two messages on either side of it hold, one bit each.
     pub(crate) fn held_around(&self, row: u32, columns: &Columns) -> u16 {
-        around(row, columns).into_iter().fold(0, |held, near| held | self.held(near))
+        self.around(row, columns).held_around()
     }
 
     /// Returns the share that terms have in the weight of others, 0 to 1; 0 where those weigh nothing.
@@ -179,11 +184,27 @@ fn around(row: u32, columns: &Columns) -> [u32; 5] {
     [row, before, after, beyond(before).0, beyond(after).1]
 }
 
-/// The score of a row with what its neighbours lend.
-fn smooth(rows: &Table, row: u32, columns: &Columns) -> f32 {
-    let [_, before, after, second, fourth] = around(row, columns);
-    let raw = |near: u32| rows.get(near).raw;
-    lent(raw(row), [raw(before), raw(after)], [raw(second), raw(fourth)])
+/// What was found of a row and of the two messages on either side of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around([RowScore; 5]);
+
+impl Around {
+    /// The BM25 score of the row with its neighbours' share.
+    pub(crate) fn smooth(self) -> f32 {
+        let [own, before, after, second, fourth] = self.0.map(|near| near.raw);
+        lent(own, [before, after], [second, fourth])
+    }
+
+    /// Which of the used terms the row holds, one bit each.
+    pub(crate) fn held(self) -> u16 {
+        let [own, ..] = self.0;
+        own.held
+    }
+
+    /// Which of the used terms the row and its neighbours hold, one bit each.
+    pub(crate) fn held_around(self) -> u16 {
+        self.0.into_iter().fold(0, |held, near| held | near.held)
+    }
 }
 
 /// A score with what the messages right beside it lend, and those beyond them.

@@ -80,27 +80,30 @@ impl<'a> Measure<'a> {
 
     fn turn(&self, row: u32) -> Turn {
         let length = self.index.columns.lengths.get(row as usize).copied().unwrap_or_default() as f32;
-        let role = self.index.role(row).unwrap_or(Role::User);
-        Turn { row, role, marks: self.index.marks(row), length }
+        let held = self.index.place(row);
+        let role = held.and_then(|(block, place)| block.roles.get(place)).copied().unwrap_or(Role::User);
+        let marks = held.and_then(|(block, place)| block.marks.get(place)).copied().unwrap_or_default();
+        Turn { row, role, marks, length }
     }
 
     fn by_words(&self, turn: &Turn) -> [f32; 5] {
         let (Some(words), columns) = (self.words, &self.index.columns) else { return [0.0; 5] };
+        let near = words.around(turn.row, columns);
         [
-            words.smooth(turn.row, columns),
+            near.smooth(),
             words.session(turn.row, columns),
-            words.coverage(turn.row, columns),
-            words.share(words.held(turn.row), self.names),
+            words.share(near.held_around(), u16::MAX),
+            words.share(near.held(), self.names),
             self.answered(turn).map_or(0.0, |question| words.raw(question)),
         ]
     }
 
     /// The question of a person that a person's turn comes right after.
     fn answered(&self, turn: &Turn) -> Option<u32> {
-        let before = *self.index.columns.previous.get(turn.row as usize)?;
+        let before = self.index.columns.previous.get(turn.row as usize).copied();
+        let before = before.filter(|before| *before != NONE && turn.role == Role::User)?;
         let asked = self.turn(before);
-        let is_question = before != NONE && asked.marks.has(Marks::QUESTION);
-        (is_question && asked.role == Role::User && turn.role == Role::User).then_some(before)
+        (asked.marks.has(Marks::QUESTION) && asked.role == Role::User).then_some(before)
     }
 
     fn by_speaker(&self, turn: &Turn) -> [f32; 2] {
@@ -112,9 +115,10 @@ impl<'a> Measure<'a> {
     }
 
     fn date(&self, row: u32) -> f32 {
-        let Some(at) = self.index.occurred_at(row).filter(|_| !self.query.times.is_empty()) else {
+        if self.query.times.is_empty() {
             return 0.0;
-        };
+        }
+        let Some(at) = self.index.occurred_at(row) else { return 0.0 };
         self.query.times.iter().fold(0.0, |nearest, span| span.nearness(at).max(nearest))
     }
 }

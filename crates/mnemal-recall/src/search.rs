@@ -47,6 +47,7 @@ impl Search {
         rows: &[u32],
         weights: &Weights,
     ) -> Self {
+        snapshot.index.fetch(rows);
         // What is not loaded yet may hold the name, or the turn of the one who is asked about: then there is no doubt.
         let heard = arms.words.as_ref().filter(|_| snapshot.lacks == 0);
         let shared = heard.map(|words| doubt::shared(&snapshot.index, words, query, rows));
@@ -55,8 +56,9 @@ impl Search {
         let search = Self { snapshot, ranked, rule, measured: Vec::new(), arms, shared };
         let words = search.arms.words.as_ref();
         let measure = Measure::new(&search.snapshot.index, query, words);
+        let cosines = search.cosines(rows);
         let measured: Vec<Candidate> =
-            rows.iter().map(|row| measure.candidate(*row, search.cosine(*row))).collect();
+            rows.iter().zip(cosines).map(|(row, cosine)| measure.candidate(*row, cosine)).collect();
         let (ranked, rule) = fuse(measured.clone(), weights);
         Self { ranked, rule, measured, ..search }
     }
@@ -89,6 +91,20 @@ impl Search {
     fn cosine(&self, row: u32) -> Option<f32> {
         let (vectors, asked) = self.arms.vectors.as_ref()?;
         vectors.cosine(&asked.vector, row)
+    }
+
+    /// The cosines of rows, ascending, each `None` where the row has no vector.
+    fn cosines(&self, rows: &[u32]) -> Vec<Option<f32>> {
+        let mut cosines = vec![None; rows.len()];
+        if let Some((vectors, asked)) = &self.arms.vectors {
+            let mut left = rows.iter().zip(&mut cosines);
+            vectors.flat.for_each_cosine(&asked.vector, rows, |row, cosine| {
+                if let Some((_, place)) = left.find(|(of, _)| **of == row) {
+                    *place = Some(cosine);
+                }
+            });
+        }
+        cosines
     }
 
     /// The cosine of two rows; `None` where one has no vector of the query's model.

@@ -141,17 +141,20 @@ impl FlatIndex {
         for parts in self.parts.chunks(TOGETHER) {
             let lengths = parts.iter().filter_map(Part::column).map(|column| column.scales.len());
             std::hint::black_box(lengths.sum::<usize>());
-            for (first, column) in
-                columns(parts).filter(|(_, column)| column.dimensions == query.dimensions())
-            {
+            let mut wanted: [&[u32]; TOGETHER] = [&[]; TOGETHER];
+            for ((first, column), wanted) in columns_of(parts, query).zip(&mut wanted) {
                 let end =
                     u32::try_from(column.scales.len()).map_or(u32::MAX, |len| first.saturating_add(len));
                 let before = rows.partition_point(|row| *row < first);
                 let behind = rows.partition_point(|row| *row < end);
-                for some in rows.get(before..behind).unwrap_or_default().chunks(TOGETHER) {
-                    cosines(query, (first, column), some, &mut show);
-                }
+                *wanted = rows.get(before..behind).unwrap_or_default();
+                fetch((first, column), wanted);
                 rows = rows.get(behind..).unwrap_or_default();
+            }
+            for (column, wanted) in columns_of(parts, query).zip(wanted) {
+                for some in wanted.chunks(TOGETHER) {
+                    cosines(query, column, some, &mut show);
+                }
             }
         }
     }
@@ -192,7 +195,7 @@ impl FlatIndex {
         let mut sums: Vec<i32> = Vec::new();
         let older = self.parts.partition_point(|part| part.first <= start).saturating_sub(1);
         let parts = self.parts.get(older..).unwrap_or_default();
-        for (first, column) in columns(parts).filter(|(_, column)| column.dimensions == query.dimensions()) {
+        for (first, column) in columns_of(parts, query) {
             let skipped = start.saturating_sub(first) as usize;
             let (Some(codes), Some(scales)) =
                 (column.codes.get(skipped * column.dimensions..), column.scales.get(skipped..))
@@ -226,6 +229,12 @@ fn columns(parts: &[Part]) -> impl Iterator<Item = (u32, &VectorColumn)> {
     parts.iter().filter_map(|part| Some((part.first, part.column()?)))
 }
 
+/// The columns that hold vectors which a query can be compared with.
+fn columns_of<'a>(parts: &'a [Part], query: &QueryVector) -> impl Iterator<Item = (u32, &'a VectorColumn)> {
+    let dimensions = query.dimensions();
+    columns(parts).filter(move |(_, column)| column.dimensions == dimensions)
+}
+
 /// Shows the cosines of at most [`TOGETHER`] rows of a column, of those that have a vector.
 fn cosines(
     query: &QueryVector,
@@ -239,7 +248,6 @@ fn cosines(
         *scale = column.scales.get(*place as usize).copied().unwrap_or_default();
     }
     let places = places.get(..rows.len()).unwrap_or_default();
-    fetch(column, places);
     products_at(&query.codes, &column.codes, places, &mut sums);
     for ((row, scale), sum) in rows.iter().zip(scales).zip(sums) {
         if scale > 0.0 {
@@ -249,10 +257,11 @@ fn cosines(
 }
 
 /// Reads one byte of each cache line of these rows, so that the memory answers all of them at the same time.
-fn fetch(column: &VectorColumn, places: &[u32]) {
+fn fetch((first, column): (u32, &VectorColumn), rows: &[u32]) {
     let mut met = 0;
-    for place in places {
-        let start = *place as usize * column.dimensions;
+    for row in rows {
+        let place = (*row - first) as usize;
+        let start = place * column.dimensions;
         let codes = column.codes.get(start..start + column.dimensions).unwrap_or_default();
         let mut at = 0;
         while let Some(code) = codes.get(at) {
@@ -260,6 +269,7 @@ fn fetch(column: &VectorColumn, places: &[u32]) {
             at += CACHE_LINE;
         }
         met ^= codes.last().copied().unwrap_or_default();
+        met ^= i8::from(column.scales.get(place).is_some_and(|scale| *scale > 0.0));
     }
     std::hint::black_box(met);
 }
