@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use mnemal::{
-    ChannelId, Engine, EventFilter, InstallationKey, Layer, Memory, Message, NoteKey, Role, Scope, SessionId,
-    SpaceId, Timestamp, Within, Zone,
+    ChannelId, Engine, EventFilter, InstallationKey, Layer, LearningKind, Memory, Message, NoteKey, Role,
+    Scope, SessionId, SpaceId, Timestamp, Within, Zone,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -59,10 +59,11 @@ async fn what_was_noted_of_the_user_stands_in_contexts_that_share_no_word_with_i
     let memory = memory("one");
     let _noted = memory.remember("User is allergic to walnuts").await.unwrap();
     let _own = memory.remember("I can't climb stairs").by_user().await.unwrap();
+    let _taken = memory.remember("Short answers, in French").kind(LearningKind::Preference).await.unwrap();
     let _other = memory.remember("Deploys happen on Tuesdays").await.unwrap();
     for query in ["what should I cook tonight?", "plan a trip to Rome", ""] {
         let context = memory.context(query).await.unwrap();
-        for note in ["allergic to walnuts", "climb stairs"] {
+        for note in ["allergic to walnuts", "climb stairs", "in French"] {
             assert!(context.text.contains(note), "{query}: {}", context.text);
         }
         assert!(!context.text.contains("Deploys"), "{query}: {}", context.text);

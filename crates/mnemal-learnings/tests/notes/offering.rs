@@ -147,8 +147,7 @@ fn a_note_about_the_user_needs_no_importance_at_the_start_of_a_conversation() {
     }
     space.catch_up(100);
     let offered = offered(&space, Within::All, at(60));
-    let lines: Vec<_> =
-        offered.iter().map(|one| (one.section, one.label.level, one.text.as_str())).collect();
+    let lines: Vec<_> = offered.iter().map(|one| (one.section, one.label.level, one.text.as_str())).collect();
     let knowledge = |text| (Section::Knowledge, Level::Agent, text);
     assert_eq!(lines, [knowledge("short answers"), knowledge("User is allergic to walnuts")]);
 }
@@ -253,8 +252,7 @@ fn how_the_agents_own_calls_fared_is_offered_and_no_word_of_their_results() {
     assert_eq!(lines, [(Section::Learnings, "`deploy` failed in 4 of 4 uses.")]);
     assert_eq!(rows[0].label.level, Level::Agent);
     assert_eq!(rows[0].sources.iter().map(|source| source.event).collect::<Vec<_>>(), [calls[2]]);
-    let apart: Vec<_> =
-        space.rows().into_iter().filter(|row| row.level == Level::External).collect();
+    let apart: Vec<_> = space.rows().into_iter().filter(|row| row.level == Level::External).collect();
     assert_eq!(apart.len(), 3, "of each of the tools, what is evidence of others");
     space.forget(&[calls[2]]);
     space.erase(&[calls[2]]);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Cursor, Decision, Embedder, Error, ErrorKind, EventFilter, EventId, EventKind, EventStore, Gap, GapCause,
-    IndexBlock, IndexMark, IndexStore, Indexer as _, Layer, LogEntry, ModelId, NewEvent, Remember, Result, Role, SessionId, Slot,
-    Speaker, Timestamp, TokenCount, Tombstone, TombstoneHash, Vector, Within,
+    IndexBlock, IndexMark, IndexStore, Indexer as _, Layer, LogEntry, ModelId, NewEvent, Remember, Result,
+    Role, SessionId, Slot, Speaker, Timestamp, TokenCount, Tombstone, TombstoneHash, Vector, Within,
 };
 use mnemal_store::MemoryStore;
 use mnemal_text::Language;
