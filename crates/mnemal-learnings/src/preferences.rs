@@ -62,7 +62,7 @@ const USER: &str = "user";
 /// counts half, unless the request names him or nobody speaks without a name.
 ///
 /// A note about the user is one that is filed below `user-preferences`, or that [`concerns_user`](mnemal_extract::concerns_user).
-/// In the user's own words it is a preference like any other; what an agent noted counts half, is offered in [`NOTED`] lines at most,
+/// In the user's own words it is a preference like any other; what an agent noted counts half, is offered in twelve lines at most,
 /// and says that it is the agent's. Evidence of others is none of them. What a text is about is kept in memory, for as long as it
 /// holds.
 #[derive(Clone)]
