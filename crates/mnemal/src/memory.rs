@@ -196,11 +196,12 @@ impl Memory {
         self.engine.notes(filter).await
     }
 
-    /// Returns all versions of a note, newest first.
+    /// Returns all versions of a note, newest first, those included that another process stored and had no time to fold.
     ///
     /// # Errors
     /// `NotFound` when the key was never used or is forgotten.
     pub async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
+        let _behind = self.engine.fold().await;
         self.engine.history(key).await
     }
 

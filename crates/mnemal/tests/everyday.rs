@@ -72,6 +72,23 @@ async fn what_was_noted_of_the_user_stands_in_contexts_that_share_no_word_with_i
     assert_eq!(few.text, "", "a host that asks on every prompt is told nothing");
 }
 
+#[tokio::test]
+async fn a_note_that_its_process_had_no_time_to_fold_is_in_the_history() {
+    let (stores, key) = (MemoryStore::new(), NoteKey::new("deploy_day").unwrap());
+    let engine = |seed| {
+        Engine::builder()
+            .with_clock(Arc::new(ManualClock::default()))
+            .with_ids(Arc::new(SeededIds::new(seed)))
+            .with_key(InstallationKey::new([5; 32]))
+            .with_stores(stores.clone())
+    };
+    let scope = || Scope::whole(SpaceId::new("one").unwrap());
+    let killed = engine(5).without(Layer::Learnings).build().unwrap().memory(scope());
+    let _stored = killed.remember("Tuesday").key(key.clone()).by_user().await.unwrap();
+    let next = engine(6).build().unwrap().memory(scope());
+    assert_eq!(next.history(&key).await.unwrap()[0].content, "Tuesday");
+}
+
 // proves: DF-70
 #[tokio::test]
 async fn what_was_just_told_is_found_at_once() {

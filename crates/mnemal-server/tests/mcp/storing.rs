@@ -116,7 +116,7 @@ async fn kinds_are_read_from_the_category_too_and_find_their_place() {
         (json!({"category": "timeline"}), "timeline"),
         (json!({"kind": "timeline", "category": "sprint-4"}), "timeline/sprint-4"),
         (json!({"kind": "anti_pattern", "category": "email"}), "anti-patterns/email"),
-        (json!({"kind": "preference"}), "general"),
+        (json!({"kind": "preference"}), "user-preferences/inferred"),
     ]
     .into_iter()
     .enumerate()
