@@ -86,13 +86,22 @@ impl Columns {
     fn join(&mut self, row: u32, previous: u32) {
         if let Some(next) = self.next.get_mut(previous as usize) {
             *next = row;
-            set(&mut self.closing, previous, false);
+            if let Some(bits) = self.closing.get_mut((previous / 64) as usize) {
+                *bits &= !(1 << (previous % 64));
+            }
         }
         self.previous.push(previous);
         self.next.push(NONE);
-        set(&mut self.joined, row, previous != NONE && previous.checked_add(1) == Some(row));
-        set(&mut self.opening, row, previous == NONE);
-        set(&mut self.closing, row, true);
+        let is_first = previous == NONE;
+        let is_joined = !is_first && previous.checked_add(1) == Some(row);
+        let columns =
+            [(&mut self.joined, is_joined), (&mut self.opening, is_first), (&mut self.closing, true)];
+        for (bits, is_set) in columns {
+            bits.resize(row as usize / 64 + 1, 0);
+            if let Some(bits) = bits.last_mut() {
+                *bits |= u64::from(is_set) << (row % 64);
+            }
+        }
     }
 }
 
@@ -100,17 +109,6 @@ impl Columns {
 #[inline]
 fn has(bits: &[u64], row: u32) -> bool {
     bits.get((row / 64) as usize).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
-}
-
-/// Sets or clears the bit of a row, which may be the first behind the end.
-fn set(bits: &mut Vec<u64>, row: u32, is_set: bool) {
-    let place = (row / 64) as usize;
-    if place == bits.len() {
-        bits.push(0);
-    }
-    if let Some(bits) = bits.get_mut(place) {
-        *bits = *bits & !(1 << (row % 64)) | u64::from(is_set) << (row % 64);
-    }
 }
 
 /// All rows of one space, numbered from 0 by `seq`. Cheap to clone: blocks are shared.
