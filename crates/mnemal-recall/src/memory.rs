@@ -350,8 +350,8 @@ impl LexicalIndex for MemoryIndex {
 ///
 /// Source: measured, 1,000 blocks; what a processor can wait for at once.
 const TOGETHER: usize = 16;
-/// Terms around the guessed place that are looked at first. Source: measured; the place of most terms of a full block is
-/// guessed within 8, which are two or three lines of the processor's memory.
+/// Terms around the guessed place that are looked at first. Source: own choice; sixteen are two or three lines of the
+/// processor's memory.
 const AROUND: usize = 8;
 /// Terms around the guessed place that are looked at where it is not among the first. Source: own choice; the place of nearly
 /// every term of a full block is guessed within 24.
@@ -463,5 +463,35 @@ mod tests {
         }
         assert!((1..index.rows()).any(|row| has(&columns.joined, row)));
         assert!((1..index.rows()).any(|row| !has(&columns.joined, row)));
+    }
+
+    #[test]
+    fn a_term_is_found_however_far_from_its_place_it_is_guessed() {
+        // Half of the terms lie close together, as no hashes do, so that their places are guessed badly.
+        let spread = (1..=400_u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut terms: Vec<TermHash> =
+            spread.chain((0..400).map(|number| (1 << 60) + 3 * number)).map(TermHash).collect();
+        terms.sort_unstable();
+        let postings_of = |row: u16| [Posting::new(row, 1), Posting::new(row + 1, 2)];
+        let block = IndexBlock {
+            postings: (0..800).flat_map(postings_of).collect(),
+            starts: (0..=800).map(|place| 2 * place).collect(),
+            terms,
+            ..IndexBlock::default()
+        };
+        let mut farthest = 0;
+        for (place, term) in block.terms.iter().enumerate() {
+            let guessed = guess(&block.terms, *term);
+            farthest = farthest.max(guessed.abs_diff(place));
+            for guess in
+                [guessed, place.saturating_sub(AROUND + 1), place + AROUND, place + FARTHER, 0, usize::MAX]
+            {
+                assert_eq!(postings(&block, *term, guess).len(), 2, "{place} {guess}");
+                for near in [TermHash(term.0.wrapping_sub(1)), *term, TermHash(term.0.wrapping_add(1))] {
+                    assert_eq!(postings(&block, near, guess), block.postings(near), "{place} {guess}");
+                }
+            }
+        }
+        assert!(farthest > FARTHER, "{farthest}");
     }
 }

@@ -95,16 +95,10 @@ impl Search {
 
     /// The cosines of rows, ascending, each `None` where the row has no vector.
     fn cosines(&self, rows: &[u32]) -> Vec<Option<f32>> {
-        let mut cosines = vec![None; rows.len()];
-        if let Some((vectors, asked)) = &self.arms.vectors {
-            let mut left = rows.iter().zip(&mut cosines);
-            vectors.flat.for_each_cosine(&asked.vector, rows, |row, cosine| {
-                if let Some((_, place)) = left.find(|(of, _)| **of == row) {
-                    *place = Some(cosine);
-                }
-            });
+        match &self.arms.vectors {
+            Some((vectors, asked)) => vectors.flat.cosines(&asked.vector, rows),
+            None => vec![None; rows.len()],
         }
-        cosines
     }
 
     /// The cosine of two rows; `None` where one has no vector of the query's model.

@@ -159,6 +159,18 @@ impl FlatIndex {
         }
     }
 
+    /// The cosines of rows, ascending, each `None` where the row has no vector.
+    pub(crate) fn cosines(&self, query: &QueryVector, rows: &[u32]) -> Vec<Option<f32>> {
+        let mut cosines = vec![None; rows.len()];
+        let mut left = rows.iter().zip(&mut cosines);
+        self.for_each_cosine(query, rows, |row, cosine| {
+            if let Some((_, place)) = left.find(|(of, _)| **of == row) {
+                *place = Some(cosine);
+            }
+        });
+        cosines
+    }
+
     /// The cosine of two rows as their codes give it; `None` where one has no vector.
     pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
         let ((a, scale), (b, other_scale)) = (self.codes(one)?, self.codes(other)?);
@@ -302,5 +314,37 @@ mod tests {
         assert!((query.values()[0] - 0.6).abs() < 1e-6);
         let sum = query.codes.iter().zip([76, 102]).map(|(a, b)| i32::from(*a) * b).sum();
         assert!((query.cosine(sum, 1.0 / 127.0) - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn cosines_of_many_rows_are_those_of_each_alone() {
+        let model = ModelId::new("m").unwrap();
+        let vectors = |number: i8| VectorColumn {
+            model: model.clone(),
+            dimensions: 2,
+            scales: (0..7).map(|row| if row % 3 == 1 { 0.0 } else { 1.0 / 127.0 }).collect(),
+            codes: (0..14).map(|value: i8| value.wrapping_mul(29).wrapping_add(number)).collect(),
+        };
+        let block = |number: i8| {
+            // Each fifth block has no vectors of the model.
+            let vectors = if number % 5 == 4 { Vec::new() } else { vec![vectors(number)] };
+            let events = (0..7).map(mnemal_core::EventId).collect();
+            Arc::new(IndexBlock { events, vectors, ..IndexBlock::default() })
+        };
+        let flat = FlatIndex::new((0..40).map(block), model.clone());
+        let query = QueryVector::new(&[0.8, -0.6]).unwrap();
+        for step in [1, 2, 3, 11, 300] {
+            let rows: Vec<u32> = (0..290).step_by(step).collect();
+            let alone: Vec<Option<f32>> = rows.iter().map(|row| flat.cosine(&query, *row)).collect();
+            assert_eq!(flat.cosines(&query, &rows), alone);
+        }
+        let all: Vec<u32> = (0..280).collect();
+        let found = flat.cosines(&query, &all);
+        let (some, none) = (found.iter().flatten().count(), found.iter().filter(|one| one.is_none()).count());
+        assert_eq!(
+            (some, none),
+            (32 * 5, 32 * 2 + 8 * 7),
+            "of seven rows two have no vector, of eight blocks none"
+        );
     }
 }

@@ -196,7 +196,8 @@ impl Memory {
         self.engine.notes(filter).await
     }
 
-    /// Returns all versions of a note, newest first, those included that another process stored and had no time to fold.
+    /// Returns all versions of a note, newest first. Those that a process stored and had no time to fold are folded
+    /// before, for at most 200 ms; what is left then is missing, and [`health`](Self::health) tells how much waits.
     ///
     /// # Errors
     /// `NotFound` when the key was never used or is forgotten.
