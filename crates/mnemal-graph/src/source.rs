@@ -11,13 +11,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter,
-    EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, MentionFilter,
-    Predicate, Result, Section, Within,
+    EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, Level,
+    MentionFilter, Predicate, Result, Section, Source, Within,
 };
 
 use mnemal_extract::predicate;
 
-use self::choose::{Choice, Known};
+use self::choose::{Choice, Known, Quoted};
+use self::line::WordsOf;
 use self::unread::{set_right, unread};
 use crate::Graph;
 use crate::asked::Asked;
@@ -37,7 +38,8 @@ const TURNS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
 /// What is disputed is one line with all its values. What is over is offered where the question looks back, or `as_of` does.
 /// What the user has said since the last fold is read, where there is [what reads it](Self::with_extractor):
 /// a fact that it contradicts is withheld, and his words stand where it would.
-/// Never offered are candidates, what a person rejected, what rests on the agent's word alone, and, in a request for one user
+/// A candidate is never offered; where a question asks for it and nothing that holds answers, the user's words are that it rests
+/// on, unless the host wants few lines. Nor is what a person rejected, what rests on the agent's word alone, and, in a request for one user
 /// or agent, what rests on the words of another.
 #[derive(Clone, Debug)]
 pub struct GraphSource {
@@ -185,15 +187,19 @@ impl GraphSource {
         own: Vec<Arc<Fact>>,
     ) -> Result<Vec<Arc<Fact>>> {
         let mut facts = own;
+        // A host that wants few lines asks on every prompt: there silence is better than what is not sure.
+        let may_be_quoted = |fact: &Fact| request.lines.is_none() && choose::may_be_quoted(fact);
+        facts.retain(|fact| choose::may_enter(fact, asked) || may_be_quoted(fact));
         if !named.is_empty() {
             let about = FactFilter { subjects: Within::Only(named.to_vec()), ..FactFilter::all() };
             let leading = FactFilter { objects: Within::Only(named.to_vec()), ..FactFilter::all() };
-            facts.extend(self.store.facts(&about, request.as_of).await?);
-            facts.extend(self.store.facts(&leading, request.as_of).await?);
-            facts.extend(self.past(request, asked, &about).await?);
+            let mut of_named = self.store.facts(&about, request.as_of).await?;
+            of_named.extend(self.store.facts(&leading, request.as_of).await?);
+            of_named.extend(self.past(request, asked, &about).await?);
+            facts.extend(of_named.into_iter().filter(|fact| choose::may_enter(fact, asked)));
         }
         let mut seen = HashSet::with_capacity(facts.len());
-        facts.retain(|fact| choose::may_enter(fact, asked) && seen.insert(fact.id));
+        facts.retain(|fact| seen.insert(fact.id));
         self.in_scope(request, facts).await
     }
 
@@ -211,6 +217,26 @@ impl GraphSource {
             events.iter().filter(|event| scope.accepts(event)).map(|event| event.id).collect();
         facts.retain(|fact| events_of(fact).all(|event| own.contains(&event)));
         Ok(facts)
+    }
+}
+
+impl GraphSource {
+    /// Returns the user's newest words on which each of these rests.
+    async fn words(&self, quoted: Vec<Quoted<'_>>) -> Result<Vec<Fragment>> {
+        let newest = |fact: &Fact| {
+            let own =
+                fact.supports.iter().filter(|support| support.level == Level::User && support.says_so());
+            own.max_by_key(|support| support.occurred_at).map(|support| support.source)
+        };
+        let sources: Vec<(Source, Quoted<'_>)> =
+            quoted.into_iter().filter_map(|one| Some((newest(one.fact)?, one))).collect();
+        let ids: BTreeSet<EventId> = sources.iter().map(|(source, _)| source.event).collect();
+        let turns = self.events.get(&Vec::from_iter(ids)).await?;
+        let line = |(source, Quoted { section, parts, .. }): (Source, Quoted<'_>)| {
+            let turn = turns.iter().find(|turn| turn.id == source.event)?;
+            WordsOf { turn, span: source.span, section, parts, because: Because::Query }.fragment()
+        };
+        Ok(sources.into_iter().filter_map(line).collect())
     }
 }
 
@@ -260,7 +286,9 @@ impl ContextSource for GraphSource {
             choice.of_entity(entity, because);
         }
         choice.of_owner();
+        let quoted = self.words(choice.quoted()).await?;
         let mut fragments = choice.fragments();
+        fragments.extend(quoted);
         if let Some(extractor) = &self.extractor {
             let stores = (self.store.as_ref(), self.events.as_ref());
             let unread = unread(stores, extractor.as_ref(), request).await?;

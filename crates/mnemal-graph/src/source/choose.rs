@@ -20,6 +20,9 @@ const LANE: u32 = 10;
 /// Source: measured with `bench context` on the development halves: none gives .017 less of the evidence of multi-hop
 /// questions, ten give the same (ADR 41).
 const UNASKED: u32 = 3;
+/// Facts that are not sure whose words are offered where nothing sure answers. Source: own choice, a question about oneself has one
+/// or two answers.
+const QUOTED: usize = 3;
 /// The budget for which lanes are cut; a smaller one has fewer facts, so that recall keeps its part. Source: NB-58.
 const BUDGET: u32 = 4_000;
 /// The budget up to which only what answers is offered: there a block with its fence displaces a recalled turn.
@@ -90,8 +93,11 @@ impl Known {
     }
 }
 
-/// Predicates of which a question may name the topic alone: "my sister", "which colour". Source: own choice.
-const BY_TOPIC: [&str; 5] = ["relative", "partner", "pet", "favourite", "prefers"];
+/// Predicates of which a question may name the topic alone: "my sister", "which colour", "my manager", "the release".
+///
+/// Source: those whose facts have a topic.
+const BY_TOPIC: [&str; 9] =
+    ["relative", "partner", "pet", "favourite", "prefers", "knows", "contact", "setting", "deadline"];
 
 /// Whether facts of the user of this predicate are looked up: for any question, by their topic, or because they are asked for.
 pub(super) fn is_looked_up(info: &PredicateInfo, asked: &Asked) -> bool {
@@ -113,6 +119,23 @@ pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
         _ => false,
     };
     stands && fact.is_said()
+}
+
+/// Whether the words of a fact of the user may be shown for a question, though it is not sure: he said it himself.
+pub(super) fn may_be_quoted(fact: &Fact) -> bool {
+    is_unsure(fact) && fact.level == Level::User && fact.is_said()
+}
+
+fn is_unsure(fact: &Fact) -> bool {
+    fact.status == FactStatus::Candidate
+}
+
+/// A fact that is not sure and answers, whose words are shown in its place.
+#[derive(Debug)]
+pub(super) struct Quoted<'k> {
+    pub(super) fact: &'k Fact,
+    pub(super) section: Section,
+    pub(super) parts: Vec<ScorePart>,
 }
 
 /// A fact that may be chosen.
@@ -208,16 +231,63 @@ impl<'k> Choice<'k> {
         ranked.retain(|one| one.answers);
         let chosen = first(ranked, self.most(LANE));
         self.take(&chosen, |choice, read| {
-            let topic = read.fact.topic.as_deref();
-            let of_topic = topic.is_some_and(|topic| !choice.asked.shared(topic, choice.stems).is_empty());
-            let section = if of_topic { Section::Topics } else { Section::Entity };
-            (section, choice.parts_of(read, &none).to_vec(), Because::Query)
+            (choice.section_of(read), choice.parts_of(read, &none).to_vec(), Because::Query)
         });
     }
 
-    /// Returns the facts that may be chosen and have a score.
+    /// Returns what the question asks of the user alone and nothing that is sure answers, unless it was said before.
+    ///
+    /// "Where do I work?" has no word that his answer has; a question with further words is answered by those.
+    pub(super) fn quoted(&self) -> Vec<Quoted<'k>> {
+        let none = Words::default();
+        let ranked = self.ranked_of(is_unsure, |choice, read| {
+            choice.known.names.is_owner(read.fact.subject).then(|| choice.score_of(read, &none))
+        });
+        let is_open = |one: &Ranked| {
+            let unsure = self.known.facts.get(one.place);
+            let is_all = |unsure: &Read| one.answers && self.asked.is_open(&unsure.said);
+            unsure.is_some_and(|unsure| is_all(unsure) && !self.is_answered_since(&unsure.fact))
+        };
+        let chosen = first(ranked.into_iter().filter(is_open).collect(), QUOTED);
+        let reads = chosen.iter().filter_map(|one| self.known.facts.get(one.place));
+        let quoted = |read: &'k Read| Quoted {
+            fact: &read.fact,
+            section: self.section_of(read),
+            parts: self.parts_of(read, &none).to_vec(),
+        };
+        reads.map(quoted).collect()
+    }
+
+    /// Whether a fact of the same predicate about the same was chosen that is not older.
+    fn is_answered_since(&self, unsure: &Fact) -> bool {
+        let said_at = |fact: &Fact| fact.supports.iter().map(|support| support.occurred_at).max();
+        let taken = self.known.facts.iter().zip(&self.is_taken).filter(|(_, is_taken)| **is_taken);
+        let mut taken = taken.map(|(read, _)| read.fact.as_ref());
+        taken.any(|fact| {
+            (fact.subject, &fact.predicate) == (unsure.subject, &unsure.predicate)
+                && said_at(fact) >= said_at(unsure)
+        })
+    }
+
+    /// Returns where a fact of the user stands for which the question asks.
+    fn section_of(&self, read: &Read) -> Section {
+        let topic = read.fact.topic.as_deref();
+        let of_topic = topic.is_some_and(|topic| !self.asked.shared(topic, self.stems).is_empty());
+        if of_topic { Section::Topics } else { Section::Entity }
+    }
+
+    /// Returns the facts that are sure, may be chosen and have a score.
     fn ranked(&self, score: impl Fn(&Self, &Read) -> Option<(f32, bool)>) -> Vec<Ranked> {
-        let all = (0..).zip(&self.known.facts).zip(&self.is_taken).filter(|(_, is_taken)| !**is_taken);
+        self.ranked_of(|fact| !is_unsure(fact), score)
+    }
+
+    fn ranked_of(
+        &self,
+        is_meant: impl Fn(&Fact) -> bool,
+        score: impl Fn(&Self, &Read) -> Option<(f32, bool)>,
+    ) -> Vec<Ranked> {
+        let all = (0..).zip(&self.known.facts).zip(&self.is_taken);
+        let all = all.filter(|((_, read), is_taken)| !**is_taken && is_meant(&read.fact));
         let ranked = |((place, read), _): ((usize, &Read), &bool)| {
             let (score, answers) = score(self, read)?;
             Some(Ranked { place, fact: read.fact.id, score, answers })

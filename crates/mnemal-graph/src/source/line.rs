@@ -1,10 +1,10 @@
-//! A fact as a fragment.
+//! A fact as a fragment, and the words of a turn that stand in its place.
 
 use std::collections::BTreeSet;
 
 use mnemal_core::{
-    Because, Fact, Fragment, Importance, Label, RecordRef, Score, ScorePart, Section, Source, Speaker,
-    Support, Timestamp, Zone,
+    Because, Event, Fact, Fragment, Importance, Label, RecordRef, Score, ScorePart, Section, Source, Span,
+    Speaker, Support, Timestamp, Zone,
 };
 
 use crate::say::Names;
@@ -48,6 +48,43 @@ impl Line<'_> {
             because: self.because,
             withheld: None,
         }
+    }
+}
+
+/// Words of a turn in place of a fact.
+pub(super) struct WordsOf<'e> {
+    pub(super) turn: &'e Event,
+    pub(super) span: Span,
+    pub(super) section: Section,
+    pub(super) parts: Vec<ScorePart>,
+    pub(super) because: Because,
+}
+
+impl WordsOf<'_> {
+    /// Returns the line, unless the turn was erased.
+    pub(super) fn fragment(self) -> Option<Fragment> {
+        let Self { turn, span, section, parts, because } = self;
+        let kept = turn.kept()?;
+        Some(Fragment {
+            section,
+            record: RecordRef::Event(turn.id),
+            producer: None,
+            sources: vec![Source { event: turn.id, span }],
+            text: span.of(&kept.content)?.to_owned(),
+            label: Label {
+                level: turn.level,
+                at: kept.occurred_at,
+                zone: kept.zone.clone(),
+                speaker: kept.speaker.clone(),
+                space: None,
+            },
+            trust: turn.trust,
+            importance: Importance::DEFAULT,
+            score: Score::new(parts.iter().map(|part| part.value).sum()),
+            parts,
+            because,
+            withheld: None,
+        })
     }
 }
 

@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mnemal_core::{
     Act, Because, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact,
-    Extractor, Fact, FactStatus, Fragment, Gazetteer, GraphStore, Importance, Label, Level, OmittedReason,
-    RecordRef, Result, Role, Source, Speaker, Subject, Utterance, Within,
+    Extractor, Fact, FactStatus, Fragment, Gazetteer, GraphStore, Level, OmittedReason, RecordRef, Result,
+    Role, Speaker, Subject, Utterance, Within,
 };
 use mnemal_extract::predicate::{self, Cardinality};
 
 use super::choose::Known;
+use super::line::WordsOf;
 use crate::key::name_key;
 use crate::say::Names;
 
@@ -67,7 +68,14 @@ pub(super) fn set_right(fragments: &mut Vec<Fragment>, known: &Known, unread: &[
         let Some((turn, claim)) = contradicting else { continue };
         fragment.withheld = Some(OmittedReason::Superseded);
         if !words.iter().any(|line| line.record == RecordRef::Event(turn.id)) {
-            words.extend(line(fragment, turn, claim));
+            let line = WordsOf {
+                turn,
+                span: claim.sentence,
+                section: fragment.section,
+                parts: fragment.parts.clone(),
+                because: Because::Recent,
+            };
+            words.extend(line.fragment());
         }
     }
     fragments.append(&mut words);
@@ -116,29 +124,4 @@ fn excludes(claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
 
 fn is_same(one: &str, other: &str, kind: EntityKind) -> bool {
     name_key(one, kind) == name_key(other, kind)
-}
-
-/// Returns the sentence of a claim as a line in place of a fact's.
-fn line(fact: &Fragment, turn: &Event, claim: &ExtractedFact) -> Option<Fragment> {
-    let kept = turn.kept()?;
-    Some(Fragment {
-        section: fact.section,
-        record: RecordRef::Event(turn.id),
-        producer: None,
-        sources: vec![Source { event: turn.id, span: claim.sentence }],
-        text: claim.sentence.of(&kept.content)?.to_owned(),
-        label: Label {
-            level: turn.level,
-            at: kept.occurred_at,
-            zone: kept.zone.clone(),
-            speaker: kept.speaker.clone(),
-            space: None,
-        },
-        trust: turn.trust,
-        importance: Importance::DEFAULT,
-        score: fact.score,
-        parts: fact.parts.clone(),
-        because: Because::Recent,
-        withheld: None,
-    })
 }

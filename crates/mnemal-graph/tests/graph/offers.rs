@@ -213,6 +213,50 @@ fn a_request_for_one_person_has_no_fact_of_another() {
 }
 
 #[test]
+fn a_topic_alone_asks_for_what_is_known_by_topics() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "me knows Kari:person #manager\nme deadline 20-October #release");
+    life.say("2024-01-06", "me setting 8443 #port\nme contact ada@home.example #mail");
+    for (query, line) in [
+        ("Who is my manager?", "the user's manager: Kari"),
+        ("When is the release?", "20-October"),
+        ("Which port was it?", "8443"),
+        ("What is my mail?", "ada@home.example"),
+    ] {
+        let lines = lines(&life, query);
+        assert!(lines.iter().any(|known| known.contains(line)), "{query}: {lines:?}");
+        assert_eq!(lines.len(), 1, "{query}: {lines:?}");
+    }
+}
+
+#[test]
+fn words_of_the_user_stand_where_nothing_that_is_sure_answers() {
+    let mut life = Life::new();
+    let said = life.say("2024-01-05", "me works_at Acme:organization ~0.6");
+    let fragments = offered(&life, &request("Where do I work?"));
+    assert_eq!(self::said(&fragments), ["entity: me works_at Acme:organization ~0.6"], "his words, no fact");
+    assert_eq!(fragments[0].record, RecordRef::Event(said));
+    assert_eq!((fragments[0].label.level, fragments[0].trust), (Level::User, Trust::User));
+    let few = ContextRequest { lines: Some(6), ..request("Where do I work?") };
+    assert!(offered(&life, &few).is_empty(), "a host that asks on every prompt");
+    assert!(lines(&life, "Where do I work on the heron survey?").is_empty(), "its other words are answered");
+    assert!(lines(&life, "What shall I cook?").is_empty());
+    let of_acme = |life: &Life| lines(life, "Where do I work?").iter().any(|line| line.contains("Acme"));
+    life.say("2024-02-05", "me works_at Bolt:organization");
+    assert!(!of_acme(&life), "what is sure was said later");
+    life.say("2024-03-05", "me works_at Acme:organization ~0.6");
+    assert!(of_acme(&life), "what is not sure was said later");
+
+    let mut other = Life::new();
+    other.say_as(Origin::Assistant, "2024-01-05", "me works_at Acme:organization ~0.6");
+    assert!(lines(&other, "Where do I work?").is_empty(), "nobody but the agent said so");
+    let said = other.say("2024-01-05", "me works_at Dale:organization ~0.6");
+    assert_eq!(lines(&other, "Where do I work?").len(), 1);
+    other.forget("2024-01-08", &[said]);
+    assert!(lines(&other, "Where do I work?").is_empty());
+}
+
+#[test]
 fn only_wanted_sections_are_looked_up() {
     let mut life = Life::new();
     life.say("2024-01-05", "Anna lives_in Lyon:location");
