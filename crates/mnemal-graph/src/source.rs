@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use mnemal_core::{
     AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter,
     EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, Level,
-    MentionFilter, Predicate, Result, Section, Source, Within,
+    MentionFilter, Predicate, Result, Section, Source, Span, Within,
 };
 
 use mnemal_extract::predicate;
@@ -221,7 +221,7 @@ impl GraphSource {
 }
 
 impl GraphSource {
-    /// Returns the user's newest words on which each of these rests.
+    /// Returns the sentence of the user's newest words on which each of these rests.
     async fn words(&self, quoted: Vec<Quoted<'_>>) -> Result<Vec<Fragment>> {
         let newest = |fact: &Fact| {
             let own =
@@ -234,10 +234,20 @@ impl GraphSource {
         let turns = self.events.get(&Vec::from_iter(ids)).await?;
         let line = |(source, Quoted { section, parts, .. }): (Source, Quoted<'_>)| {
             let turn = turns.iter().find(|turn| turn.id == source.event)?;
-            WordsOf { turn, span: source.span, section, parts, because: Because::Query }.fragment()
+            let span = sentence_of(source.span, &turn.kept()?.content);
+            WordsOf { turn, span, section, parts, because: Because::Query }.fragment()
         };
         Ok(sources.into_iter().filter_map(line).collect())
     }
+}
+
+/// Returns the sentence in which a clause begins.
+fn sentence_of(clause: Span, text: &str) -> Span {
+    let sentences = mnemal_text::sentences(text).into_iter();
+    let mut spans = sentences.filter_map(|sentence| {
+        Some(Span { start: sentence.start.try_into().ok()?, end: sentence.end.try_into().ok()? })
+    });
+    spans.find(|sentence| (sentence.start..sentence.end).contains(&clause.start)).unwrap_or(clause)
 }
 
 /// Who is asked about.
@@ -295,5 +305,19 @@ impl ContextSource for GraphSource {
             set_right(&mut fragments, &known, &unread);
         }
         Ok(Degraded::whole(fragments))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_is_quoted_with_its_sentence() {
+        let text = "I'm Ada. I got the job at Acme, as a lead! Fine";
+        let clause = Span::whole(text).unwrap().find(text, "the job at Acme").unwrap();
+        assert_eq!(sentence_of(clause, text).of(text), Some("I got the job at Acme, as a lead!"));
+        let outside = Span { start: 8, end: 9 };
+        assert_eq!(sentence_of(outside, text), outside, "no sentence has the space between two");
     }
 }
