@@ -177,8 +177,14 @@ fn read_value(text: &str) -> toml::Value {
     parsed.and_then(|mut one| one.remove("value")).unwrap_or_else(|| toml::Value::String(text.to_owned()))
 }
 
+/// Says what is wrong and where: the line of the file where it is no TOML, else the key.
 fn invalid(path: &str, cause: &toml::de::Error) -> Error {
-    Error::invalid(format!("the settings in {path} and the environment: {}", cause.message()))
+    let shown = cause.to_string();
+    let what = match shown.lines().next().filter(|_| cause.span().is_some()) {
+        Some(place) => format!("{place}: {}", cause.message()),
+        None => shown.lines().collect::<Vec<_>>().join(" "),
+    };
+    Error::invalid(format!("the settings in {path} and the environment: {what}"))
 }
 
 #[cfg(test)]
@@ -193,6 +199,16 @@ mod tests {
         let settings: Settings = table.try_into().unwrap();
         assert_eq!((settings.recall.limit, settings.recall.language.as_str()), (7, "de"));
         assert_eq!(settings.privacy.secrets, mnemal::SecretMode::Block);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_key_or_its_line() {
+        let table: toml::Table = toml::from_str("[recall]\nlimit = \"many\"").unwrap();
+        let error = invalid("c.toml", &table.try_into::<Settings>().unwrap_err()).to_string();
+        assert!(error.contains("c.toml") && error.contains("recall.limit"), "{error}");
+        let cause = toml::from_str::<toml::Table>("[recall]\nlimit = = 3").unwrap_err();
+        let error = invalid("c.toml", &cause).to_string();
+        assert!(error.contains("line 2") && !error.contains('\n'), "{error}");
     }
 
     #[test]

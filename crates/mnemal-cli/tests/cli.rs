@@ -317,7 +317,15 @@ fn an_import_is_done_once_and_an_export_comes_back_the_same() {
     let two = home.path().join("two.jsonl");
     assert_eq!(home.run(&["export", one.to_str().unwrap()]).code, 0);
     assert_eq!(home.run(&["export", one.to_str().unwrap()]).code, 5, "an export never overwrites");
-    assert_eq!(home.run(&["-s", "copy", "import", one.to_str().unwrap()]).code, 0);
+    let restored = home.run(&["-s", "copy", "import", one.to_str().unwrap()]);
+    assert_eq!(
+        (restored.code, restored.err.contains("other people's words")),
+        (0, false),
+        "{}",
+        restored.err
+    );
+    let others = home.run(&["-s", "others", "import", file]);
+    assert!(others.err.contains("other people's words"), "{}", others.err);
     assert_eq!(home.run(&["-s", "copy", "export", two.to_str().unwrap()]).code, 0);
     let body = |path: &Path| std::fs::read_to_string(path).unwrap().split_once('\n').unwrap().1.to_owned();
     assert_eq!(body(&one), body(&two));

@@ -11,7 +11,7 @@ use crate::dates::is_hangul;
 use crate::gates::pack::GatePack;
 use crate::hash::Quick;
 use crate::section::PackFile;
-use crate::word::{is_sign, words};
+use crate::word::{Word, is_sign, words};
 
 /// The packs of one language; each is read at its first use, so that a question pays for the gates of English only.
 #[derive(Debug)]
@@ -137,13 +137,8 @@ fn told(text: &str, voted: &'static str) -> &'static str {
     let packs = Pack::all();
     let words = words(text);
     let mut counts = vec![0_usize; packs.len()];
-    let mut english = 0;
     for word in &words {
         let told = telling(&word.lower);
-        if told == 0 {
-            english += usize::from(is_stop_word(Language::English, &word.lower));
-            continue;
-        }
         for (place, vote) in counts.iter_mut().enumerate() {
             *vote += usize::from(told >> place & 1);
         }
@@ -155,11 +150,29 @@ fn told(text: &str, voted: &'static str) -> &'static str {
         .iter()
         .position(|pack| pack.code == voted)
         .map_or(1, |at| counts.get(at).copied().unwrap_or_default());
-    let is_clear = if voted == "en" { *most > english } else { of_voted < *most };
     match packs.get(best) {
-        Some(pack) if *most > 0 && is_alone && is_clear => pack.code,
+        Some(pack) if *most > 0 && is_alone => {
+            let is_clear =
+                if voted == "en" { outweighs_english(*most, &words, pack.code) } else { of_voted < *most };
+            if is_clear { pack.code } else { voted }
+        }
         _ => voted,
     }
+}
+
+/// Whether so many words of a language weigh more than the English ones: "me" and "a" are also Spanish, and count half.
+fn outweighs_english(most: usize, words: &[Word<'_>], code: &str) -> bool {
+    let other = Language::from_code(code);
+    let (mut own, mut shared) = (0, 0);
+    for word in words.iter().filter(|word| telling(&word.lower) == 0) {
+        let is_other = other.is_some_and(|other| is_stop_word(other, &word.lower));
+        match is_stop_word(Language::English, &word.lower) {
+            true if is_other => shared += 1,
+            true => own += 1,
+            false => {}
+        }
+    }
+    most > own && 2 * most >= 2 * own + shared
 }
 
 /// Returns the languages that a word, or what stands before its apostrophe, tells by itself: a bit for each, by its place.
@@ -246,4 +259,22 @@ fn read_gates(text: &str) -> Result<GatePack> {
 
 fn read_rules(code: &'static str, text: &str) -> Result<Rules> {
     Rules::read(code, PackFile::parse(text)?.root())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_two_languages_do_not_make_a_short_text_english() {
+        for (text, code) in [
+            ("Me mudé a Bilbao.", "es"),
+            ("Me casé con Ana.", "es"),
+            ("Mudei-me a Braga.", "pt"),
+            ("I met a José at the café.", "en"),
+            ("Send me a mail, por favor, and a copy", "en"),
+        ] {
+            assert_eq!(language(text), code, "{text}");
+        }
+    }
 }

@@ -71,7 +71,9 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     form.unread = told;
     form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal));
     output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
-    if !call.own_history && form.stored > 0 {
+    // Our own export says of each event whose words it holds.
+    let is_of_others = reports.iter().any(|(_, report)| report.format != Some(ImportFormat::Mnemal));
+    if !call.own_history && form.stored > 0 && is_of_others {
         output.say(
             "what was said counts as other people's words: nothing is learnt of you from them; your own history is read with --own-history",
         );

@@ -588,3 +588,11 @@ fn a_few_words_answer_the_question_right_before_them() {
     let own = answered("Where do you live?", "Porto.", |said| said.kind = EventKind::UserMessage);
     assert!(other.is_empty() && own.is_empty());
 }
+
+#[test]
+fn a_chinese_town_keeps_the_sign_that_elsewhere_means_all() {
+    for (text, town) in [("我搬到了成都。", "成都"), ("我住在成都。", "成都"), ("我搬到了都江堰。", "都江堰")]
+    {
+        assert!(claims(text).contains(&format!("me lives_in assert {town}")), "{:?}", claims(text));
+    }
+}
