@@ -133,6 +133,16 @@ pub(crate) fn is_animal(role: &str) -> bool {
     group(role) == Group::Animal
 }
 
+/// Returns the predicate with which somebody has one in this role.
+pub(crate) fn predicate(role: &str) -> &'static str {
+    match group(role) {
+        Group::Kin => "relative",
+        Group::Partner => "partner",
+        Group::Animal => "pet",
+        Group::Other => "knows",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,5 +152,7 @@ mod tests {
         assert!(agree("wife", "partner") && agree("boss", "friend") && agree("sister", "sister"));
         assert!(!agree("sister", "brother") && !agree("sister", "colleague") && !agree("dog", "cat"));
         assert_eq!((normal("Mum").as_str(), normal("vet").as_str()), ("mother", "vet"));
+        let predicates = ["sister", "wife", "dog", "boss"].map(predicate);
+        assert_eq!(predicates, ["relative", "partner", "pet", "knows"]);
     }
 }

@@ -74,6 +74,7 @@ impl Fold {
         for fact in related.into_iter().chain(bare) {
             if let Some(claim) = self.claim(reading, fact, speaker, &mut so_far) {
                 so_far.pending.claims.extend(implied(&claim));
+                so_far.pending.claims.extend(speaker.and_then(|owner| named_relative(fact, owner, &claim)));
                 so_far.pending.claims.push(claim);
             }
         }
@@ -267,6 +268,19 @@ fn implied(claim: &Resolved) -> Vec<Resolved> {
     let of =
         |name: &String| Some(Resolved { predicate: Predicate::new(name.as_str()).ok()?, ..claim.clone() });
     names.filter_map(of).collect()
+}
+
+/// Returns what a claim of the name of somebody in a role says of the speaker: "my dog is called Fips" says that he has a dog,
+/// and that it is Fips.
+fn named_relative(fact: &ExtractedFact, owner: EntityId, claim: &Resolved) -> Option<Resolved> {
+    let Subject::Relation { role, .. } = &fact.subject else { return None };
+    let is_name = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
+    let role = Some(role::normal(role)).filter(|_| is_name)?;
+    let predicate = Predicate::new(role::predicate(&role)).ok()?;
+    let topic = Some(role).filter(|_| predicate.as_str() != "partner");
+    let object = Value::Entity(claim.support.subject);
+    let support = Support { subject: owner, object, ..claim.support.clone() };
+    Some(Resolved { predicate, topic, support })
 }
 
 /// Returns the role that the object of a claim has for its subject: of `relative`, `partner`, `pet` and `knows`.

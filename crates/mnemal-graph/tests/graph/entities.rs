@@ -153,13 +153,28 @@ fn two_of_one_name_are_told_apart_by_what_they_are() {
 }
 
 #[test]
+fn whose_name_is_told_by_role_is_somebody_of_the_speaker() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "sister() name Anna:person\nboss() name Petra:person\nwife() name Ines:person");
+    life.say("2020-05-02", "Anna name Annie:person");
+    let known = life.on("2021-01-01");
+    for fact in ["user relative Annie #sister", "user knows Petra #boss", "user partner Ines"] {
+        assert!(known.contains(&fact.to_owned()), "{known:?}");
+    }
+    assert_eq!(known.iter().filter(|fact| fact.starts_with("user ")).count(), 3, "{known:?}");
+}
+
+#[test]
 fn a_renamed_pet_is_the_same_pet() {
     let mut life = Life::new();
     life.say("2020-05-01", "dog() name Rex:animal");
     life.say("2020-05-02", "Rex likes bones");
     life.say("2021-05-01", "dog() name Max:animal");
     life.say("2021-05-02", "Max likes walks");
-    assert_eq!(life.on("2022-01-01"), ["Max likes bones", "Max likes walks", "Max name Max"]);
+    assert_eq!(
+        life.on("2022-01-01"),
+        ["Max likes bones", "Max likes walks", "Max name Max", "user pet Max #dog"]
+    );
 }
 
 #[test]
