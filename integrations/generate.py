@@ -86,9 +86,13 @@ class Operation:
         self.required = []
         if self.body_type == "application/json":
             schema = schemas[local(content[self.body_type]["schema"])]
-            # What the path says need not be said twice.
-            self.body = {name: one for name, one in schema.get("properties", {}).items() if name not in self.places}
-            self.required = schema.get("required", [])
+            # A body of several forms has the fields of all, none of which is always there.
+            forms = [schemas[local(one)] for one in schema.get("anyOf", [])] or [schema]
+            fields = {name: one for form in forms for name, one in form.get("properties", {}).items()}
+            # What the path or a header says need not be said twice.
+            said = {*self.places, *(["idempotency_key"] if self.repeats else [])}
+            self.body = {name: one for name, one in fields.items() if name not in said}
+            self.required = forms[0].get("required", []) if len(forms) == 1 else []
         answers = [one for status, one in form["responses"].items() if status.startswith("2")]
         self.answer_type, answer = next(iter(answers[0]["content"].items()))
         self.answer = answer["schema"]

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemal_core::{
-    Clock, Cursor, Degraded, Event, EventFilter, EventId, EventStore, Gap, GapCause, Gaps, IdSource,
+    Clock, Cursor, Degraded, Error, Event, EventFilter, EventId, EventStore, Gap, GapCause, Gaps, IdSource,
     IndexEntry, IndexStore, Indexer, InstallationKey, Layer, LogEntry, NewEvent, ReceiptStore, Result,
     RuleId, Seq, SessionSummary, Slot,
 };
@@ -155,13 +155,50 @@ impl EventLog {
     /// `Invalid` for a breach of a limit, a name that holds a secret, a secret whose rule blocks, or an unknown parent;
     /// `Conflict` for a known idempotency key with another body; `Unavailable` when the store does not answer.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, LeftOut>>>> {
-        limit::check(&events, self.parts.store.capabilities().largest_batch)?;
         let mut gaps = Gaps::default();
-        let mut drafts = self.arrive(events, &mut gaps).await?;
-        self.hold_bursts(&mut drafts).await?;
-        let mut acks = self.store(drafts, &mut gaps, &|_| None).await?;
-        self.tell_as_stored(&mut acks).await?;
+        let drafts = self.drafts(events, &mut gaps).await?;
+        let acks = self.stored(drafts, &mut gaps).await?;
         Ok(gaps.attach(acks))
+    }
+
+    /// Does the same as [`append`](Self::append), but an event of which no text is left is an error, and then none is stored.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); `Invalid` for such an event, with its place where there are several.
+    pub async fn append_whole(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Ack>>> {
+        let several = events.len() > 1;
+        let left = |(place, why): (usize, LeftOut)| {
+            let of = if several { format!("events[{place}]: ") } else { String::new() };
+            Error::invalid(format!("{of}nothing of the event is left to store: {}", why.as_str()))
+        };
+        let mut gaps = Gaps::default();
+        let drafts = self.drafts(events, &mut gaps).await?;
+        let missing =
+            drafts.iter().enumerate().find_map(|(place, draft)| Some((place, *draft.as_ref().err()?)));
+        if let Some(missing) = missing {
+            return Err(left(missing));
+        }
+        let acks = self.stored(drafts, &mut gaps).await?.into_iter().enumerate();
+        let acks = acks.map(|(place, ack)| ack.map_err(|why| left((place, why)))).collect::<Result<_>>()?;
+        Ok(gaps.attach(acks))
+    }
+
+    /// Prepares events as they will be stored.
+    async fn drafts(&self, events: Vec<NewEvent>, gaps: &mut Gaps) -> Result<Vec<Result<Draft, LeftOut>>> {
+        limit::check(&events, self.parts.store.capabilities().largest_batch)?;
+        let mut drafts = self.arrive(events, gaps).await?;
+        self.hold_bursts(&mut drafts).await?;
+        Ok(drafts)
+    }
+
+    async fn stored(
+        &self,
+        drafts: Vec<Result<Draft, LeftOut>>,
+        gaps: &mut Gaps,
+    ) -> Result<Vec<Result<Ack, LeftOut>>> {
+        let mut acks = self.store(drafts, gaps, &|_| None).await?;
+        self.tell_as_stored(&mut acks).await?;
+        Ok(acks)
     }
 
     /// Indexes and writes what is left of a batch; `id_of` gives the ids that are not made here.
@@ -208,7 +245,7 @@ impl EventLog {
             redactions: finding.redactions,
             quarantined: finding.quarantined,
         });
-        let short = || mnemal_core::Error::internal("the store answered fewer entries than it was given");
+        let short = || Error::internal("the store answered fewer entries than it was given");
         fates
             .into_iter()
             .map(|fate| fate.map_or_else(|| acks.next().ok_or_else(short).map(Ok), |left| Ok(Err(left))))
@@ -302,7 +339,7 @@ impl EventLog {
     /// `NotFound` for an unknown id.
     pub async fn get(&self, id: EventId) -> Result<Event> {
         let mut events = self.parts.store.get(&[id]).await?;
-        events.pop().ok_or_else(|| mnemal_core::Error::not_found(format!("no event {id}")))
+        events.pop().ok_or_else(|| Error::not_found(format!("no event {id}")))
     }
 
     /// Returns up to `limit` events behind `after` that pass the filter, by position, oldest first.

@@ -10,6 +10,7 @@ use mnemal_core::{
 
 use crate::key::name_key;
 use crate::names::{Names, as_known};
+use crate::resolve::{USER, speaker_ids};
 use crate::suggest::{self, Suggestion};
 
 /// Reads the graph of one space.
@@ -28,8 +29,8 @@ impl Graph {
         self.store.as_ref()
     }
 
-    /// Returns the one entity that an id or a name means. One that has no name is found by what it is shown as: `user`,
-    /// `sister`.
+    /// Returns the one entity that an id or a name means. One that has no name is found by what it is shown as: `sister`; and
+    /// `user` is the one whose memory it is, by whatever name he is known.
     ///
     /// # Errors
     /// `NotFound` when nobody and nothing is known by that; `Invalid` when it means several: the message lists them with
@@ -54,6 +55,13 @@ impl Graph {
             return Ok(named);
         }
         let shown = mnemal_text::fold(who);
+        if shown == USER {
+            // Whoever has told his name is still the user.
+            let owner = self.known(speaker_ids(None), as_of).await?;
+            if !owner.is_empty() {
+                return Ok(owner.into_iter().map(Arc::unwrap_or_clone).collect());
+            }
+        }
         let mut all = self.all(&EntityFilter::all(), as_of).await?;
         all.retain(|entity| entity.names.is_empty() && mnemal_text::fold(&entity.name) == shown);
         Ok(all)

@@ -280,7 +280,7 @@ pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
 /// Stands before the key of one who speaks without a name; no folded name begins with it.
 const SELF: &str = "\u{1f}";
 /// What a speaker is called who is nobody but the user.
-const USER: &str = "user";
+pub(crate) const USER: &str = "user";
 
 fn self_key(user: &str) -> String {
     format!("{SELF}{user}")

@@ -12,7 +12,7 @@ use mnemal_core::{
     LearningStore, NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope,
     Seq, Slot, SummaryStore, Timestamp, Upkeep, WorkingStore,
 };
-use mnemal_events::{Ack, Durability, EventLog, LeftOut};
+use mnemal_events::{Ack, Durability, EventLog};
 use mnemal_graph::GraphProjector;
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
@@ -165,11 +165,7 @@ impl Engine {
     ) -> Result<Degraded<Vec<Ack>>> {
         let decided = events.iter().any(|event| event.kind.role() == mnemal_core::Role::Decision);
         let _serving = self.serves();
-        let answer = log.append(events).await?;
-        let gaps = answer.gaps;
-        let acks =
-            answer.value.into_iter().map(|ack| ack.map_err(nothing_left)).collect::<Result<Vec<_>>>()?;
-        let mut answer = Degraded { value: acks, gaps };
+        let mut answer = log.append_whole(events).await?;
         let waiting = self.0.unfolded.fetch_add(answer.value.len() as u64, Ordering::Relaxed)
             + answer.value.len() as u64;
         if decided || waiting >= FOLD_EVERY {
@@ -344,8 +340,4 @@ impl Engine {
 
 pub(crate) fn missing(what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("this engine was built without {what}"))
-}
-
-fn nothing_left(why: LeftOut) -> Error {
-    Error::invalid(format!("nothing of the event is left to store: {}", why.as_str()))
 }

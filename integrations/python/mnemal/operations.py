@@ -1237,13 +1237,27 @@ class Operations:
         self,
         space: str,
         *,
+        events: list[NewEvent] | None = None,
+        agent: str | None = None,
+        channel: str | None = None,
+        content: str | None = None,
+        metadata: dict[str, str] | None = None,
+        occurred_at: str | None = None,
+        ok: bool | None = None,
+        parent_id: str | None = None,
+        role: str | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        tool_name: str | None = None,
+        type_: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> StoredEvents:
         """Stores an event, or up to 1,000 as `{"events": […]}`, all or none."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/events", space),
-            body={},
+            body={"events": events, "agent": agent, "channel": channel, "content": content, "metadata": metadata, "occurred_at": occurred_at, "ok": ok, "parent_id": parent_id, "role": role, "session": session, "speaker": speaker, "tool_name": tool_name, "type": type_, "user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2698,13 +2712,27 @@ class AsyncOperations:
         self,
         space: str,
         *,
+        events: list[NewEvent] | None = None,
+        agent: str | None = None,
+        channel: str | None = None,
+        content: str | None = None,
+        metadata: dict[str, str] | None = None,
+        occurred_at: str | None = None,
+        ok: bool | None = None,
+        parent_id: str | None = None,
+        role: str | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        tool_name: str | None = None,
+        type_: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> StoredEvents:
         """Stores an event, or up to 1,000 as `{"events": […]}`, all or none."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/events", space),
-            body={},
+            body={"events": events, "agent": agent, "channel": channel, "content": content, "metadata": metadata, "occurred_at": occurred_at, "ok": ok, "parent_id": parent_id, "role": role, "session": session, "speaker": speaker, "tool_name": tool_name, "type": type_, "user": user},
             idempotency_key=idempotency_key,
         )
 

@@ -1867,8 +1867,8 @@ export abstract class Operations {
   }
 
   /** Stores an event, or up to 1,000 as `{"events": […]}`, all or none. */
-  eventAdd(space: string, given: { idempotency_key?: string } = {}): Promise<StoredEvents> {
-    return this.call<StoredEvents>('POST', `/v1/spaces/${encodeURIComponent(space)}/events`, { body: {}, idempotencyKey: given.idempotency_key });
+  eventAdd(space: string, given: { events?: Array<NewEvent>; agent?: string | null; channel?: string | null; content?: string; metadata?: Record<string, string>; occurred_at?: string | null; ok?: boolean | null; parent_id?: string | null; role?: string | null; session?: string | null; speaker?: string | null; tool_name?: string | null; type?: string | null; user?: string | null; idempotency_key?: string } = {}): Promise<StoredEvents> {
+    return this.call<StoredEvents>('POST', `/v1/spaces/${encodeURIComponent(space)}/events`, { body: { events: given.events, agent: given.agent, channel: given.channel, content: given.content, metadata: given.metadata, occurred_at: given.occurred_at, ok: given.ok, parent_id: given.parent_id, role: given.role, session: given.session, speaker: given.speaker, tool_name: given.tool_name, type: given.type, user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases an event. */

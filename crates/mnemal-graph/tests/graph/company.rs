@@ -56,6 +56,10 @@ fn a_name_of_several_lists_them_and_a_nameless_one_is_found_by_what_it_is() {
     assert_eq!(now(life.graph().whom("brother", ALWAYS)).unwrap().name, "brother");
     assert_eq!(now(life.graph().whom("user", ALWAYS)).unwrap().name, "user");
     assert_eq!(now(life.graph().whom("Ann", ALWAYS)).unwrap_err().kind(), ErrorKind::NotFound);
+    life.say("2020-06-01", "me name Zoe:person");
+    let user = now(life.graph().whom("user", ALWAYS)).unwrap();
+    assert_eq!(user.name, "Zoe", "the user is still the user when he has said his name");
+    assert_eq!(now(life.graph().whom("Zoe", ALWAYS)).unwrap().id, user.id);
 }
 
 // proves: NB-10, BA-06

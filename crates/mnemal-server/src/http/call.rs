@@ -139,6 +139,16 @@ impl Call {
         };
         crate::mcp::moment::read(text, self.host.now()).map(Some).ok_or_else(wrong)
     }
+
+    /// Reads a time to come, or a span ahead of now such as `90d`.
+    pub(crate) fn time_ahead(&self, name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+        let Some(text) = text else { return Ok(None) };
+        let wrong = || {
+            let detail = format!("{name} must be a time to come: 2027-11-21, 2027-11-21T09:00:00Z, or 90d");
+            Problem::new("invalid_time", detail)
+        };
+        crate::mcp::moment::ahead(text, self.host.now()).map(Some).ok_or_else(wrong)
+    }
 }
 
 /// What is said of a space that is not there, and in the same words of one that the caller must not know.

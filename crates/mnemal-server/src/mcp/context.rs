@@ -37,7 +37,8 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
             json!({"section": section.section.as_str(), "lines": section.lines, "tokens": section.tokens.0})
         })
         .collect();
-    let head = if context.receipt.lines.is_empty() {
+    // Scratch texts stand in a section, and are no lines of the receipt.
+    let head = if context.receipt.lines.is_empty() && sections.is_empty() {
         "Nothing relevant is known yet."
     } else {
         context.text.as_str()

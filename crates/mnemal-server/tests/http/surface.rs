@@ -255,3 +255,35 @@ async fn the_page_of_the_always_on_space_has_every_route_and_an_example_that_wor
         (&json!("handbook"), &json!("Invoices are paid on Fridays."))
     );
 }
+
+#[tokio::test]
+async fn a_change_of_a_memory_is_made_to_its_newest_version() {
+    let api = Api::new();
+    let first = json!({"content": "alpha", "key": "pp", "importance": 0.9});
+    let id = api.post("memories", first).await.of(201)["id"].as_str().unwrap().to_owned();
+    api.ask("PATCH", &format!("memories/{id}"), json!({"content": "beta"})).await.of(200);
+    api.ask("PATCH", &format!("memories/{id}"), json!({"tags": ["n"]})).await.of(200);
+    let now = api.get("memories/by-key/pp").await.of(200);
+    assert_eq!((&now["content"], &now["tags"]), (&json!("beta"), &json!(["n"])), "{now}");
+    assert!((now["importance"].as_f64().unwrap() - 0.9).abs() < 1e-6, "{now}");
+}
+
+#[tokio::test]
+async fn a_batch_with_an_empty_event_stores_none_and_says_which() {
+    let api = Api::new();
+    let batch = json!({"events": [{"content": "four"}, {"content": ""}, {"content": "six"}]});
+    let refused = api.post("events", batch).await.of(400);
+    assert!(refused["detail"].as_str().unwrap().starts_with("events[1]: "), "{refused}");
+    let stored = api.get("events").await.of(200);
+    assert_eq!(stored["items"], json!([]), "{stored}");
+}
+
+#[tokio::test]
+async fn a_time_of_day_without_a_zone_is_kept() {
+    let api = Api::new();
+    api.post("events", json!({"content": "x", "occurred_at": "2025-01-01T12:34:56.789"})).await.of(201);
+    let stored = api.get("events").await.of(200);
+    let at: jiff::Timestamp = stored["items"][0]["occurred_at"].as_str().unwrap().parse().unwrap();
+    let local = at.to_zoned(jiff::tz::TimeZone::system()).datetime().to_string();
+    assert!(local.starts_with("2025-01-01T12:34:56.789"), "{local}");
+}

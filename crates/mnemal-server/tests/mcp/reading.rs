@@ -147,6 +147,10 @@ async fn an_empty_memory_says_so() {
     let found = client.call("memory_recall", json!({"query": "deploys"})).await;
     assert_eq!(found.text, "Nothing found. Try other words or fewer filters.");
     assert!(found.structured["recall_id"].as_str().unwrap().starts_with("rcl_"));
+    client.call("working_put", json!({"key": "draft", "value": "half done", "session": "s9"})).await;
+    let scratch = client.call("memory_context", json!({"query": "bank", "session": "s9"})).await;
+    assert!(scratch.text.contains("draft, expires in"), "{}", scratch.text);
+    assert!(!scratch.text.contains("Nothing relevant is known yet."), "{}", scratch.text);
 }
 
 #[tokio::test]

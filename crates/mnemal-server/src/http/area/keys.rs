@@ -78,7 +78,7 @@ fn create(call: &Call) -> Result<Reply, Problem> {
         class: class.ok_or_else(|| Problem::invalid("a class is app or agent"))?,
         rights: Rights::new(form.rights.iter().map(right).collect::<Result<Vec<_>, _>>()?),
         spaces: spaces.transpose()?.map_or(Within::All, Within::Only),
-        expires_at: call.time("expires_at", form.expires_at.as_deref())?,
+        expires_at: call.time_ahead("expires_at", form.expires_at.as_deref())?,
         name: form.name,
     };
     let issued = call.host.access.keyring.create(new, call.host.now())?;

@@ -546,8 +546,9 @@ async fn history(call: Call) -> Result<Reply, Problem> {
 async fn edit(call: Call) -> Result<Reply, Problem> {
     let form: PatchForm = call.body()?;
     let memory = call.memory().await?;
-    let row = named(&memory, call.name(1)).await?;
-    let key = mnemal::key_of(&row)?;
+    let key = mnemal::key_of(&named(&memory, call.name(1)).await?)?;
+    // The id may be that of an older version: what is not said stays as it is now.
+    let row = keyed(&memory, key.as_str()).await?;
     let content = words(form.content.unwrap_or_else(|| row.content.clone()))?;
     let category = form.category.map_or_else(|| Ok(row.category.clone()), Category::new)?;
     let tags = form.tags.unwrap_or_else(|| row.tags.iter().map(Tag::to_string).collect());
