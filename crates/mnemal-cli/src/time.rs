@@ -1,11 +1,11 @@
 //! Times as people write them.
 
 use anyhow::Result;
-use jiff::civil::Date;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use mnemal::{Error, Timestamp, WorldTime};
 
-/// Reads RFC 3339, a plain day (its start in the system's zone), or Unix milliseconds.
+/// Reads RFC 3339, a day or a time of a day without a zone (the system's is meant), or Unix milliseconds.
 ///
 /// # Errors
 /// `Invalid` for anything else, or a time outside 1970 to 9999.
@@ -16,21 +16,21 @@ pub(crate) fn read(text: &str) -> Result<Timestamp> {
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Ok(Timestamp::from_micros(time.as_microsecond())?);
     }
-    let day = text.parse::<Date>().ok().and_then(|day| day.to_zoned(TimeZone::system()).ok());
-    let day = day.ok_or_else(|| {
+    let civil = text.parse::<DateTime>().ok().and_then(|civil| civil.to_zoned(TimeZone::system()).ok());
+    let civil = civil.ok_or_else(|| {
         Error::invalid(format!(
             "not a time: {text:?}; write 2026-11-21, 2026-11-21T09:00:00Z or Unix milliseconds"
         ))
     })?;
-    Ok(Timestamp::from_micros(day.timestamp().as_microsecond())?)
+    Ok(Timestamp::from_micros(civil.timestamp().as_microsecond())?)
 }
 
-/// Reads a moment of world time: a plain day, of any year from 1 on, or what [`read`] reads.
+/// Reads a moment of world time: a day or a time of a day, of any year from 1 on and without a zone, or what [`read`] reads.
 ///
 /// # Errors
 /// As [`read`].
 pub(crate) fn world(text: &str) -> Result<WorldTime> {
-    if let Some(start) = text.parse::<Date>().ok().and_then(|day| day.to_zoned(TimeZone::UTC).ok()) {
+    if let Some(start) = text.parse::<DateTime>().ok().and_then(|civil| civil.to_zoned(TimeZone::UTC).ok()) {
         return Ok(WorldTime::from_seconds(start.timestamp().as_second()));
     }
     Ok(WorldTime::from_seconds(read(text)?.as_micros().div_euclid(1_000_000)))
@@ -63,7 +63,8 @@ mod tests {
         for text in ["2026-11-21T09:00:00Z", "2026-11-21T10:00:00+01:00", "1795251600000"] {
             assert_eq!(read(text).unwrap().to_string(), "2026-11-21T09:00:00Z", "{text}");
         }
-        assert!(read("2026-11-21").is_ok());
+        let hours = |text| read(text).unwrap().as_micros() / 3_600_000_000;
+        assert_eq!(hours("2026-11-21T18:00") - hours("2026-11-21"), 18, "a time of day is kept");
         for wrong in ["", "yesterday", "-5", "2026-13-01", "99999999999999999"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
@@ -73,6 +74,7 @@ mod tests {
     fn a_day_of_the_world_may_be_before_all_computers() {
         assert_eq!(world("1961-04-12").unwrap().as_seconds(), -275_270_400);
         assert_eq!(world("2026-11-21T09:00:00Z").unwrap().as_seconds(), 1_795_251_600);
+        assert_eq!(world("1961-04-12T06:07").unwrap().as_seconds(), -275_270_400 + 22_020);
         assert!(world("some day").is_err());
     }
 

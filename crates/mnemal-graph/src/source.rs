@@ -38,9 +38,10 @@ const TURNS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
 /// What is disputed is one line with all its values. What is over is offered where the question looks back, or `as_of` does.
 /// What the user has said since the last fold is read, where there is [what reads it](Self::with_extractor):
 /// a fact that it contradicts is withheld, and his words stand where it would.
-/// A candidate is never offered; where a question asks for it and nothing that holds answers, the user's words are that it rests
-/// on, unless the host wants few lines. Nor is what a person rejected, what rests on the agent's word alone, and, in a request for one user
-/// or agent, what rests on the words of another.
+/// Where a question asks for nothing but what a candidate says of the user, and no fact that was said later answers, the
+/// sentence stands on which the candidate rests, as his words, unless the host wants few lines.
+/// Never offered are candidates themselves, what a person rejected, what rests on the agent's word alone, and, in a request for
+/// one user or agent, what rests on the words of another.
 #[derive(Clone, Debug)]
 pub struct GraphSource {
     graph: Graph,
