@@ -232,12 +232,13 @@ async fn keys_are_made_listed_and_revoked_over_the_wire() {
         .await
         .of(200);
     api.as_key(&key, "GET", "/v1/spaces/team/stats", Value::Null).await.of(401);
-    let for_days = json!({"name": "days", "rights": ["read"], "expires_at": "90d"});
+    let for_days = json!({"name": "days", "rights": ["read"], "spaces": ["team"], "expires_at": "90d"});
     let made_for_days = api.as_key(&api.local, "POST", "/v1/keys", for_days).await.of(201);
     let [from, until] =
         ["created_at", "expires_at"].map(|field| made_for_days[field].as_str().unwrap().to_owned());
     assert!(until > from, "{made_for_days}");
-    let over = json!({"name": "over", "rights": ["read"], "expires_at": "2020-01-01"});
+    let over =
+        json!({"name": "over", "rights": ["read"], "spaces": ["team"], "expires_at": "1970-01-01T00:00:00Z"});
     assert_eq!(api.as_key(&api.local, "POST", "/v1/keys", over).await.of(400)["code"], "invalid_time");
 }
 
