@@ -233,10 +233,11 @@ impl GraphSource {
             quoted.into_iter().filter_map(|one| Some((newest(one.fact)?, one))).collect();
         let ids: BTreeSet<EventId> = sources.iter().map(|(source, _)| source.event).collect();
         let turns = self.events.get(&Vec::from_iter(ids)).await?;
-        let line = |(source, Quoted { section, parts, .. }): (Source, Quoted<'_>)| {
+        let line = |(source, Quoted { parts, .. }): (Source, Quoted<'_>)| {
             let turn = turns.iter().find(|turn| turn.id == source.event)?;
             let span = sentence_of(source.span, &turn.kept()?.content);
-            WordsOf { turn, span, section, parts, because: Because::Query }.fragment()
+            // Words of a turn stand where recall's do, which has room in a small context too.
+            WordsOf { turn, span, section: Section::Recall, parts, because: Because::Query }.fragment()
         };
         Ok(sources.into_iter().filter_map(line).collect())
     }

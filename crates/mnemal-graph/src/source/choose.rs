@@ -134,7 +134,6 @@ fn is_unsure(fact: &Fact) -> bool {
 #[derive(Debug)]
 pub(super) struct Quoted<'k> {
     pub(super) fact: &'k Fact,
-    pub(super) section: Section,
     pub(super) parts: Vec<ScorePart>,
 }
 
@@ -231,7 +230,10 @@ impl<'k> Choice<'k> {
         ranked.retain(|one| one.answers);
         let chosen = first(ranked, self.most(LANE));
         self.take(&chosen, |choice, read| {
-            (choice.section_of(read), choice.parts_of(read, &none).to_vec(), Because::Query)
+            let topic = read.fact.topic.as_deref();
+            let of_topic = topic.is_some_and(|topic| !choice.asked.shared(topic, choice.stems).is_empty());
+            let section = if of_topic { Section::Topics } else { Section::Entity };
+            (section, choice.parts_of(read, &none).to_vec(), Because::Query)
         });
     }
 
@@ -250,11 +252,7 @@ impl<'k> Choice<'k> {
         };
         let chosen = first(ranked.into_iter().filter(is_open).collect(), QUOTED);
         let reads = chosen.iter().filter_map(|one| self.known.facts.get(one.place));
-        let quoted = |read: &'k Read| Quoted {
-            fact: &read.fact,
-            section: self.section_of(read),
-            parts: self.parts_of(read, &none).to_vec(),
-        };
+        let quoted = |read: &'k Read| Quoted { fact: &read.fact, parts: self.parts_of(read, &none).to_vec() };
         reads.map(quoted).collect()
     }
 
@@ -267,13 +265,6 @@ impl<'k> Choice<'k> {
             (fact.subject, &fact.predicate) == (unsure.subject, &unsure.predicate)
                 && said_at(fact) >= said_at(unsure)
         })
-    }
-
-    /// Returns where a fact of the user stands for which the question asks.
-    fn section_of(&self, read: &Read) -> Section {
-        let topic = read.fact.topic.as_deref();
-        let of_topic = topic.is_some_and(|topic| !self.asked.shared(topic, self.stems).is_empty());
-        if of_topic { Section::Topics } else { Section::Entity }
     }
 
     /// Returns the facts that are sure, may be chosen and have a score.
