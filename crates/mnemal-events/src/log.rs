@@ -186,16 +186,16 @@ impl EventLog {
     /// Prepares events as they will be stored.
     async fn drafts(&self, events: Vec<NewEvent>, gaps: &mut Gaps) -> Result<Vec<Result<Draft, LeftOut>>> {
         limit::check(&events, self.parts.store.capabilities().largest_batch)?;
-        let mut drafts = self.arrive(events, gaps).await?;
-        self.hold_bursts(&mut drafts).await?;
-        Ok(drafts)
+        self.arrive(events, gaps).await
     }
 
+    /// Stores what is prepared, and holds back what is more than a session may store.
     async fn stored(
         &self,
-        drafts: Vec<Result<Draft, LeftOut>>,
+        mut drafts: Vec<Result<Draft, LeftOut>>,
         gaps: &mut Gaps,
     ) -> Result<Vec<Result<Ack, LeftOut>>> {
+        self.hold_bursts(&mut drafts).await?;
         let mut acks = self.store(drafts, gaps, &|_| None).await?;
         self.tell_as_stored(&mut acks).await?;
         Ok(acks)

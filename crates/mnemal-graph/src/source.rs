@@ -224,6 +224,9 @@ impl GraphSource {
 impl GraphSource {
     /// Returns the sentence of the user's newest words on which each of these rests.
     async fn words(&self, quoted: Vec<Quoted<'_>>) -> Result<Vec<Fragment>> {
+        if quoted.is_empty() {
+            return Ok(Vec::new());
+        }
         let newest = |fact: &Fact| {
             let own =
                 fact.supports.iter().filter(|support| support.level == Level::User && support.says_so());
