@@ -39,6 +39,9 @@ const BENCHES: &[(&str, &str)] = &[
 /// The argument that asks for a transformer, which is compiled in only then.
 const TRANSFORMER: &str = "--embedder";
 
+/// The argument that asks for the build that is shipped, whose speed counts.
+const DIST: &str = "--dist";
+
 /// The bench that asks an endpoint, which is compiled in only for it.
 const ENDPOINT: &str = "model";
 
@@ -58,8 +61,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
 pub(crate) fn program(name: &str, rest: &[String]) -> Result<Line> {
     let known = BENCHES.iter().find(|(known, _)| *known == name);
     let (name, _) = known.with_context(|| format!("unknown bench {name}\n{}", list()))?;
-    let rest = rest.iter().filter(|argument| *argument != "--");
-    let mut line = Line::new("cargo", &["run", "--release", "--quiet", "-p", "mnemal-benches"]);
+    let profile = if rest.iter().any(|argument| argument == DIST) { "dist" } else { "release" };
+    let rest = rest.iter().filter(|argument| !["--", DIST].contains(&argument.as_str()));
+    let mut line = Line::new("cargo", &["run", "--profile", profile, "--quiet", "-p", "mnemal-benches"]);
     if rest.clone().any(|argument| argument == TRANSFORMER) {
         line = line.arg("--features").arg("onnx");
     }
@@ -81,7 +85,14 @@ mod tests {
     #[test]
     fn a_bench_becomes_a_program_of_the_benches_package() {
         let line = program("recall", &["--".to_owned(), "--json".to_owned()]).unwrap();
-        let expected = "cargo run --release --quiet -p mnemal-benches --bin bench-recall -- --json";
+        let expected = "cargo run --profile release --quiet -p mnemal-benches --bin bench-recall -- --json";
+        assert_eq!(line.to_string(), expected);
+    }
+
+    #[test]
+    fn speed_is_measured_with_the_build_that_is_shipped() {
+        let line = program("latency", &["--dist".to_owned(), "--json".to_owned()]).unwrap();
+        let expected = "cargo run --profile dist --quiet -p mnemal-benches --bin bench-latency -- --json";
         assert_eq!(line.to_string(), expected);
     }
 
