@@ -25,7 +25,7 @@ use crate::graph::own;
 use crate::names::Names;
 
 /// Counts up with every change of what the fold makes of the same extractions.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Events a page when decisions are looked through.
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.

@@ -14,7 +14,7 @@ use crate::calendar;
 use crate::condense::{Limits, Utterance, condense};
 
 /// Counts up with every change of what is made of the same events.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Positions of the log that a leaf is made of. Source: NB-44, 30 source events.
 pub(crate) const OF_A_BLOCK: NonZeroUsize = NonZeroUsize::new(30).expect("a block holds something");
 /// The same as a distance between positions.
