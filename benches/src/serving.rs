@@ -193,7 +193,7 @@ impl Client {
     }
 }
 
-/// Returns the program `mnemal`: the one that is given, else one that is built for release beside this program.
+/// Returns the program `mnemal`: the one that is given, else one that is built with the profile of this program, beside it.
 ///
 /// # Errors
 /// A build that fails.
@@ -201,10 +201,11 @@ pub fn program(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(given) = given {
         return Ok(given.canonicalize()?);
     }
-    let build = ["build", "--release", "--quiet", "-p", "mnemal-cli"];
+    let here = std::env::current_exe()?;
+    let folder = here.parent().context("a program lies in a folder")?;
+    let profile = if folder.ends_with("dist") { "dist" } else { "release" };
+    let build = ["build", "--profile", profile, "--quiet", "-p", "mnemal-cli"];
     let status = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).status()?;
     ensure!(status.success(), "`cargo {}` failed", build.join(" "));
-    let here = std::env::current_exe()?;
-    let folder = here.parent().and_then(Path::parent).context("a program lies in a folder")?;
-    Ok(folder.join("release/mnemal"))
+    Ok(folder.with_file_name(profile).join("mnemal"))
 }

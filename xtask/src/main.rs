@@ -69,7 +69,7 @@ cargo xtask COMMAND
   tidy         the rules that the compiler cannot state, and the sizes of the crates
   features     which requirements the tests prove
                --spec FILE [--crate NAME] [--json] [--strict]
-  bench        measurements, in release builds: NAME [ARGUMENTS], or --list
+  bench        measurements, in release builds: NAME [ARGUMENTS], or --list; --dist for the build that is shipped
   benchmarks   writes docs/benchmarks.md from docs/results; --data DIR [NAME ...] measures these anew before
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]

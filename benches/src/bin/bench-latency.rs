@@ -2,15 +2,15 @@
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
 use mnemal_benches::latency::{
     Bed, build, fresh, fresh_here, hooks, in_process, life_reads, one_shot, reads, sizes, start, store_alone,
     whole_life,
 };
+use mnemal_benches::serving::program;
 
 /// Calls that are measured for each quantile. Source: own choice; p99 is the third worst.
 const SAMPLES: usize = 200;
@@ -76,7 +76,7 @@ fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>
     if args.again {
         return again(args, folder, runtime);
     }
-    let program = if args.no_cli { None } else { Some(program(args)?) };
+    let program = if args.no_cli { None } else { Some(program(args.cli.as_deref())?) };
     let mut figures = start()?;
     for (size, is_first) in args.sizes.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
         let bed = Bed::make(folder, *size, args.samples)?;
@@ -121,16 +121,4 @@ fn again(args: &Args, folder: &Path, runtime: &tokio::runtime::Runtime) -> Resul
         figures.extend(runtime.block_on(sizes(&bed))?);
     }
     Ok(figures)
-}
-
-/// Returns the program `mnemal`, built beside this one.
-fn program(args: &Args) -> Result<PathBuf> {
-    if let Some(given) = &args.cli {
-        return Ok(given.clone());
-    }
-    let build = ["build", "--release", "--quiet", "-p", "mnemal-cli"];
-    let status = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).status()?;
-    ensure!(status.success(), "`cargo {}` failed", build.join(" "));
-    let folder = std::env::current_exe()?.parent().context("a program lies in a folder")?.to_owned();
-    Ok(folder.join("mnemal"))
 }
