@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal_extract::{Aspect, Feedback, FeedbackAct, Polarity, Turn, feedback, preference_notes};
+use mnemal_extract::{Aspect, Feedback, FeedbackAct, OwnWords, Polarity, Turn, feedback, preference_notes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -78,7 +78,8 @@ impl Judged {
                 labels.remove(&exchange.id).with_context(|| format!("no label for {}", exchange.id))?;
             let known = earlier.entry(exchange.dialogue.clone()).or_default();
             let assistant = Some(exchange.assistant.as_str()).filter(|text| !text.is_empty());
-            let found = feedback(Turn { user: &exchange.user, assistant, earlier: known });
+            let found =
+                feedback(Turn { user: &OwnWords::of_text(&exchange.user), assistant, earlier: known });
             known.extend(found.iter().cloned());
             rows.push((exchange, label, found));
         }
@@ -188,7 +189,7 @@ pub fn false_learnings(folder: &Path) -> Result<Value> {
         }
         let assistant =
             same.filter(|before| before.speaker != turn.speaker).map(|before| before.text.as_str());
-        let found = feedback(Turn { user: &turn.text, assistant, earlier: &earlier });
+        let found = feedback(Turn { user: &OwnWords::of_text(&turn.text), assistant, earlier: &earlier });
         let mut weighed: HashSet<Key> = HashSet::new();
         for one in &found {
             *signals.entry(one.act.as_str()).or_default() += 1;
@@ -232,7 +233,7 @@ pub fn noted(folder: &Path) -> Result<Value> {
     let turns: Vec<Said> = lines(&folder.join("corpus.jsonl"))?;
     let mut share = Share::default();
     for turn in turns.iter().filter(|turn| turn.speaker != "assistant") {
-        share.count(!preference_notes(&turn.text).is_empty());
+        share.count(!preference_notes(&OwnWords::of_text(&turn.text)).is_empty());
     }
     Ok(share.json())
 }

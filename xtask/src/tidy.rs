@@ -64,6 +64,7 @@ const RULES: &[(&str, Rule)] = &[
     ("erasure", erasure::only_in_its_list),
     ("source", numbers::source_of_each_default),
     ("sites", sites::call_sites),
+    ("authorship", sites::own_words),
     ("unsafe", sites::no_unsafe),
     ("serialize", sites::derived_serialisation),
     ("ignored", sites::no_ignored_tests),

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use mnemal_extract::{FeedbackAct, FeedbackExample, Turn, feedback_examples, feedback_signals};
+use mnemal_extract::{FeedbackAct, FeedbackExample, OwnWords, Turn, feedback_examples, feedback_signals};
 use serde::Deserialize;
 
 use self::descent::{Problem, Row};
@@ -150,7 +150,7 @@ impl Samples {
     }
 
     fn add(&mut self, assistant: &str, user: &str, acts: Vec<FeedbackAct>, weight: f64) {
-        let turn = Turn { user, assistant: Some(assistant), earlier: &[] };
+        let turn = Turn { user: &OwnWords::of_text(user), assistant: Some(assistant), earlier: &[] };
         self.samples.push(Sample::of(turn, Known::Acts(acts), weight));
     }
 

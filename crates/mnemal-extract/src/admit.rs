@@ -3,9 +3,10 @@
 use mnemal_core::{ExtractedFact, Object, Subject, Utterance};
 use mnemal_text::sentences;
 
+use crate::authorship::OwnWords;
 use crate::claims::objects::key;
 use crate::clause::Reading;
-use crate::extractor::{foreign, is_code, not_eligible, overlaps};
+use crate::extractor::{is_code, not_eligible, overlaps};
 use crate::language::{Pack, language};
 use crate::names::{clean_name, mentions};
 use crate::predicate;
@@ -20,16 +21,17 @@ pub fn admit(utterance: &Utterance<'_>, claim: ExtractedFact) -> Result<Extracte
     if let Some(why) = not_eligible(utterance.event, said) {
         return Err(why);
     }
-    let text = said.content.as_str();
+    let own = OwnWords::of_event(said);
+    let text = own.as_str();
     let (start, end) = (claim.span.start as usize, claim.span.end as usize);
     let sentence =
         sentences(text).into_iter().find(|one| one.range().start <= start && end <= one.range().end);
-    let sentence = sentence.ok_or("not within one sentence")?;
+    let sentence = sentence.ok_or("copied words, or not within one sentence")?;
     let range = sentence.range();
     if utterance.event.echo.iter().any(|span| overlaps(&range, *span)) {
         return Err("memory that came back");
     }
-    if is_code(text, &range) || foreign(text).iter().any(|of| of.start <= start && start < of.end) {
+    if is_code(text, &range) || text.get(start..end) != said.content.get(start..end) {
         return Err("copied words");
     }
     let code = language(text);
@@ -42,7 +44,8 @@ pub fn admit(utterance: &Utterance<'_>, claim: ExtractedFact) -> Result<Extracte
     }
     predicate::of(claim.predicate.as_str()).ok_or("an unknown predicate")?;
     let place = |at: usize| u32::try_from(at).map_err(|_| "too long");
-    let named = mentions(text, utterance.known).into_iter().find(|name| name.span == claim.object.span);
+    let named =
+        mentions(&said.content, utterance.known).into_iter().find(|name| name.span == claim.object.span);
     let kind = named.map(|name| name.kind);
     Ok(ExtractedFact {
         subject: match claim.subject {

@@ -9,12 +9,12 @@ use mnemal_core::{
 };
 use mnemal_text::sentences;
 
+use crate::authorship::OwnWords;
 use crate::claims::Claims;
 use crate::claims::answer::Asked;
 use crate::claims::hints::{Hints, TimeSpan};
 use crate::clause::Reading;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
-use crate::gates::Gates;
 use crate::language::{Pack, language};
 use crate::names::mentions;
 use crate::word::Word;
@@ -35,10 +35,6 @@ const MOST_REPEATED: usize = 10;
 const LEAST_LINE: usize = 12;
 /// Bytes for each sign of code from which on a line is prose. Source: own choice.
 const BYTES_A_SIGN: usize = 6;
-/// Words of the last sentence before a colon that asks for work whatever its form: "Fix the grammar". Source: own choice.
-const LONGEST_ORDER: usize = 6;
-/// Words between quotation marks that may be a title. Source: own choice.
-const LONGEST_TITLE: usize = 4;
 
 /// Reads claims by rule.
 #[derive(Clone, Debug, Default)]
@@ -77,25 +73,22 @@ impl RuleExtractor {
 
     /// Reads a text that its speaker vouches for; the part of [`Extractor::extract`] that knows no event.
     fn facts(&self, said: &NewEvent, echo: &[Span], asked: Option<&str>, extraction: &mut Extraction) {
-        let text = said.content.as_str();
+        let own = OwnWords::of_event(said);
+        let text = own.as_str();
         let code = language(text);
         let is_mixed = code != "en" || !text.is_ascii();
-        let times = times(said, DateRules::built_in(code));
+        let times = times(said, text, DateRules::built_in(code));
         let mut claims = Claims::new(&self.disabled).answering(asked.and_then(Asked::read));
         if self.is_unweighed {
             claims = claims.unweighed();
         }
-        let foreign = foreign(text);
         let all = sentences(text);
         let has_fence = text.contains(FENCE);
         let mut is_framed = false;
         let mut words_ahead: Option<(&Pack, usize, Vec<Word<'_>>)> = None;
         for (number, sentence) in all.iter().copied().enumerate() {
             let range = sentence.range();
-            let is_foreign =
-                foreign.iter().any(|foreign| foreign.start <= range.start && range.start < foreign.end);
-            let is_skipped = is_foreign
-                || echo.iter().any(|span| overlaps(&range, *span))
+            let is_skipped = echo.iter().any(|span| overlaps(&range, *span))
                 || has_fence && is_fenced(text, &range)
                 || looks_like_code(sentence.of(text));
             if is_skipped {
@@ -318,79 +311,16 @@ fn looks_like_code(sentence: &str) -> bool {
     sentence.lines().all(looks_copied)
 }
 
-/// Bytes that somebody else wrote: quotations of several sentences, mails, and what stands below a line that ends with a
-/// colon and asks for work on it.
-pub(crate) fn foreign(text: &str) -> Vec<Range<usize>> {
-    let mut foreign = quotations(text);
-    let mut start = 0;
-    let mut is_after_order = false;
-    for line in text.split_inclusive('\n') {
-        let body = line.trim();
-        let is_header = HEADERS
-            .iter()
-            .any(|header| body.get(..header.len()).is_some_and(|of| of.eq_ignore_ascii_case(header)));
-        let is_below = is_after_order && start > 0 && !body.is_empty();
-        let is_signature = body == "--";
-        if is_header || is_below || is_signature {
-            foreign.push(start..text.len());
-            break;
-        }
-        is_after_order =
-            body.ends_with([':', '：']) && asks_for_work(body) || is_after_order && body.is_empty();
-        start += line.len();
-    }
-    foreign
-}
-
-/// Beginnings of lines of a mail.
-const HEADERS: [&str; 7] = ["From:", "Sent:", "Subject:", "To:", "Cc:", "-----Original", "Betreff:"];
-
-fn asks_for_work(line: &str) -> bool {
-    let code = language(line);
-    let last = sentences(line).last().copied();
-    Pack::of(code).zip(last).is_some_and(|(pack, last)| {
-        let gates = Reading::new(last.of(line), pack.gates()).gates();
-        gates.intersects(Gates::IMPERATIVE | Gates::QUESTION | Gates::FICTION)
-            || last.of(line).split_whitespace().count() <= LONGEST_ORDER
-    })
-}
-
-/// What stands between quotation marks and holds a whole sentence or more than four words, mostly in small letters.
-fn quotations(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut open: Option<(usize, char)> = None;
-    for (at, c) in text.char_indices() {
-        match (open, c) {
-            (Some((start, '"')), '"')
-            | (Some((start, '“')), '”')
-            | (Some((start, '«')), '»')
-            | (Some((start, '„')), '“' | '”') => {
-                let said = text.get(start..at).unwrap_or_default();
-                let words = said.split_whitespace().count();
-                let small =
-                    said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
-                if words > LONGEST_TITLE && small * 2 > words || said.contains(". ") || said.contains("! ") {
-                    found.push(start..at);
-                }
-                open = None;
-            }
-            (None, '"' | '“' | '«' | '„') => open = Some((at, c)),
-            _ => {}
-        }
-    }
-    found
-}
-
 pub(crate) fn overlaps(range: &Range<usize>, span: Span) -> bool {
     range.start < span.end as usize && (span.start as usize) < range.end
 }
 
-/// The times that a text names: in plans the next, else the latest; both are kept where they differ.
-fn times(said: &NewEvent, rules: Option<&DateRules>) -> Vec<TimeSpan> {
+/// The times that the speaker's own words name: in plans the next, else the latest; both are kept where they differ.
+fn times(said: &NewEvent, own: &str, rules: Option<&DateRules>) -> Vec<TimeSpan> {
     let Some(rules) = rules else { return Vec::new() };
     let anchor = Anchor { at: said.occurred_at, zone: &said.zone };
     let now = WorldTime::from_seconds(said.occurred_at.as_micros() / 1_000_000);
-    let [found, ahead] = rules.read_with(&said.content, &anchor, [Lean::Past, Lean::Future]);
+    let [found, ahead] = rules.read_with(own, &anchor, [Lean::Past, Lean::Future]);
     let span = |dated: &Dated| {
         let span = dated.span();
         span.start as usize..span.end as usize

@@ -28,19 +28,27 @@ use self::echo::Echo;
 use self::level::{AGAIN_POINTS, Cues};
 use self::pack::{Pack, Rule};
 use self::pattern::Hit;
-use self::scope::{Asked, Scope, unread};
+use self::scope::{Asked, Scope};
 use self::score::{Class, Shown};
 use self::token::Token;
+use crate::authorship::OwnWords;
 
 /// A user's message with what it answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a> {
-    /// The message.
-    pub user: &'a str,
+    /// The message, as far as it is the user's own words.
+    pub user: &'a OwnWords<'a>,
     /// The message of the assistant before it; without one, only explicit directives and preferences are found.
     pub assistant: Option<&'a str>,
     /// Feedback of earlier messages of the session: a complaint that comes again weighs more.
     pub earlier: &'a [Feedback],
+}
+
+impl<'a> Turn<'a> {
+    /// Returns the user's own words.
+    fn words(&self) -> &'a str {
+        self.user.as_str()
+    }
 }
 
 /// One thing that a user says about the work of the assistant.
@@ -104,7 +112,7 @@ pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
 
 /// Returns the pack of the language of a message.
 fn pack_of(turn: Turn<'_>) -> Option<&'static Pack> {
-    let language = crate::language::language(turn.user);
+    let language = crate::language::language(turn.words());
     packs().iter().find(|pack| pack.language == language).or_else(|| packs().first())
 }
 
@@ -158,13 +166,12 @@ struct Message<'p> {
 
 impl<'p> Message<'p> {
     fn read(pack: &'p Pack, turn: Turn<'_>) -> Self {
-        let without = unread(turn.user);
-        let echo = Echo::of(turn.assistant, Language::guess(turn.user));
-        let lines: Vec<Line> = sentences(turn.user)
+        let echo = Echo::of(turn.assistant, Language::guess(turn.words()));
+        let lines: Vec<Line> = sentences(turn.words())
             .into_iter()
             .map(|sentence| {
-                let mut tokens = pack.lexicon.tokens(turn.user, sentence.range(), &without);
-                echo.mark(turn.user, &mut tokens);
+                let mut tokens = pack.lexicon.tokens(turn.words(), sentence.range());
+                echo.mark(turn.words(), &mut tokens);
                 Line { tokens, span: sentence.range() }
             })
             .filter(|line| !line.tokens.is_empty())
@@ -236,7 +243,7 @@ impl<'p> Message<'p> {
     fn counts(&self, found: &Found<'_>, turn: Turn<'_>) -> bool {
         // What asks or quotes does more than state.
         let does_more =
-            || turn.user.contains(['"', '“', '„', '«']) || self.scopes.iter().any(|scope| scope.is_marked);
+            || turn.words().contains(['"', '“', '„', '«']) || self.scopes.iter().any(|scope| scope.is_marked);
         let is_other = |found: &Found<'_>| match found.rule.act {
             FeedbackAct::Praise | FeedbackAct::Preference => true,
             FeedbackAct::Directive => found.sentence == 0,
@@ -258,7 +265,7 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
     }
     let Message { lines, mut found, .. } = message;
     keep_first_of_each_act(&mut found);
-    let cues = Cues::count(pack, turn.user, &lines);
+    let cues = Cues::count(pack, turn.words(), &lines);
     let mut all = Vec::with_capacity(found.len());
     for found in &found {
         if let Some(feedback) = make(pack, turn, &lines, found, cues) {
@@ -274,13 +281,13 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
 /// Says whether the message only gives the words that the assistant asked for: a text to write, or something said.
 fn is_dictation(pack: &Pack, turn: Turn<'_>) -> bool {
     let Some(assistant) = turn.assistant else { return false };
-    let user = turn.user.trim();
+    let user = turn.words().trim();
     let is_quotation = user.starts_with(['"', '“', '„', '«']) && user.ends_with(['"', '”', '“', '»']);
     if is_quotation && Asked::of(turn.assistant) == Asked::Question {
         return true;
     }
     sentences(assistant).into_iter().next_back().is_some_and(|sentence| {
-        let tokens = pack.lexicon.tokens(assistant, sentence.range(), &[]);
+        let tokens = pack.lexicon.tokens(assistant, sentence.range());
         !pack.invites.find(&tokens, &pack.lexicon).is_empty()
     })
 }
@@ -309,7 +316,7 @@ fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cu
     let tokens = &line.tokens;
     let first = tokens.get(found.hit.from)?;
     let last = tokens.get(found.hit.to.saturating_sub(1)).unwrap_or(first);
-    let said = subject::said(pack, turn.user, tokens, &found.hit);
+    let said = subject::said(pack, turn.words(), tokens, &found.hit);
     let target = subject::target(pack, tokens, &found.hit);
     let aspect = rule.aspect.unwrap_or_else(|| subject::aspect(pack, tokens));
     let mut feedback = Feedback {
@@ -329,7 +336,7 @@ fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cu
         irritation: Irritation::Casual,
         is_explicit: rule.is_explicit && pack.names_work(tokens),
         requires_user_permission: requires_user_permission(
-            turn.user.get(line.span.clone()).unwrap_or_default(),
+            turn.words().get(line.span.clone()).unwrap_or_default(),
         ),
         span: span(first.span.start, last.span.end.max(first.span.end))?,
     };

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use mnemal_core::{Importance, Span, Timestamp, Zone};
 use mnemal_text::{Analyzer, Language, condense, fold, is_stop_word};
 
+use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, Lean};
 use crate::names::quantity::quantities;
 
@@ -154,7 +155,8 @@ const WORDS: [(Language, [Phrases; 3]); 4] = [
 ///
 /// Topics are runs of words between stop words and marks; a word weighs by how many words it stands with, and a run that is said
 /// again weighs more. Decisions, promises and "remember" are known in English, German, French and Spanish.
-pub fn gist(text: &str, at: Timestamp, zone: &Zone) -> Gist {
+pub fn gist(words: &OwnWords<'_>, at: Timestamp, zone: &Zone) -> Gist {
+    let text = words.as_str();
     let language = Language::guess(text);
     let summary = condense(&Analyzer::new(language), text, SENTENCES).into_iter();
     let summary = summary.filter_map(|sentence| {
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Gist {
-        gist(text, Timestamp::EPOCH.plus_micros(1_795_300_200_000_000), &Zone::utc())
+        gist(&OwnWords::of_text(text), Timestamp::EPOCH.plus_micros(1_795_300_200_000_000), &Zone::utc())
     }
 
     // proves: GB-30 (0.5 and 0.1 for each sign, 0.9 at most)

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod admit;
+mod authorship;
 mod claims;
 mod clause;
 mod dates;
@@ -32,6 +33,7 @@ mod user;
 mod word;
 
 pub use admit::admit;
+pub use authorship::{Author, OwnWords, Passage, RuleSegmenter, Segment, Segmenter};
 pub use dates::{Anchor, DateRules, Dated, Lean, dates};
 pub use extractor::RuleExtractor;
 pub use feedback::{

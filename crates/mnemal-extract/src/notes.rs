@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use mnemal_core::{Result, RuleId, Span};
 use mnemal_text::{Language, is_stop_word, sentences};
 
+use crate::authorship::OwnWords;
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
-use crate::feedback::scope::unread;
 use crate::feedback::token::Token;
 use crate::section::PackFile;
 use crate::{requires_user_permission, word};
@@ -68,13 +68,14 @@ pub struct Note {
     pub span: Span,
 }
 
-/// Returns the preference notes in a user's message, by place; one for a sentence at most.
+/// Returns the preference notes in a user's own words, by place; one for a sentence at most.
 ///
 /// A sentence counts when it speaks in the first person, affirms, and is lasting: questions, wishes, hypotheses, reports,
 /// quotations, what is over, what is so only now or for one task, and what is said to the assistant about its work do not.
 /// The language is guessed; a text in a language without a pack gives none.
 #[must_use]
-pub fn preference_notes(text: &str) -> Vec<Note> {
+pub fn preference_notes(words: &OwnWords<'_>) -> Vec<Note> {
+    let text = words.as_str();
     let language = Language::guess(text);
     packs()
         .iter()
@@ -145,15 +146,11 @@ impl Pack {
     }
 
     fn read(&self, text: &str) -> Vec<Note> {
-        let without = unread(text);
-        sentences(text)
-            .into_iter()
-            .filter_map(|sentence| self.note(text, sentence.range(), &without))
-            .collect()
+        sentences(text).into_iter().filter_map(|sentence| self.note(text, sentence.range())).collect()
     }
 
-    fn note(&self, text: &str, of: Range<usize>, without: &[Range<usize>]) -> Option<Note> {
-        let tokens = self.lexicon.tokens(text, of.clone(), without);
+    fn note(&self, text: &str, of: Range<usize>) -> Option<Note> {
+        let tokens = self.lexicon.tokens(text, of.clone());
         let rule = self.rules.get(self.first(&tokens)?.tag)?;
         let sentence = text.get(of.clone())?;
         Some(Note {

@@ -3,17 +3,24 @@
 #[cfg(test)]
 mod tests {
     use mnemal_extract::{
-        Aspect, Feedback, FeedbackAct, Irritation, Polarity, Turn, feedback, preference_notes,
+        Aspect, Feedback, FeedbackAct, Irritation, OwnWords, Polarity, Turn, feedback, preference_notes,
         requires_user_permission,
     };
     use proptest::prelude::*;
 
     fn said(user: &str) -> Vec<Feedback> {
-        feedback(Turn { user, assistant: Some("Here is the reply that I drafted."), earlier: &[] })
+        feedback(Turn {
+            user: &OwnWords::of_text(user),
+            assistant: Some("Here is the reply that I drafted."),
+            earlier: &[],
+        })
     }
 
     fn acts(assistant: Option<&str>, user: &str) -> Vec<FeedbackAct> {
-        feedback(Turn { user, assistant, earlier: &[] }).into_iter().map(|one| one.act).collect()
+        feedback(Turn { user: &OwnWords::of_text(user), assistant, earlier: &[] })
+            .into_iter()
+            .map(|one| one.act)
+            .collect()
     }
 
     #[test]
@@ -79,7 +86,11 @@ mod tests {
         let first = said("Your summary is too long.");
         assert_eq!((first[0].act, first[0].irritation), (FeedbackAct::Reject, Irritation::Mild));
         let user = "The summary is still too long.";
-        let again = feedback(Turn { user, assistant: Some("Here is the summary."), earlier: &first });
+        let again = feedback(Turn {
+            user: &OwnWords::of_text(user),
+            assistant: Some("Here is the summary."),
+            earlier: &first,
+        });
         assert_eq!(again[0].irritation, Irritation::Very);
         assert!(again.iter().any(|one| one.act == FeedbackAct::Repeat), "{again:?}");
     }
@@ -202,14 +213,15 @@ mod tests {
     proptest! {
         #[test]
         fn no_message_makes_it_panic_and_spans_stand_on_character_borders(user in messages(), assistant in messages()) {
-            let turn = Turn { user: &user, assistant: Some(&assistant), earlier: &[] };
+            let own = OwnWords::of_text(&user);
+            let turn = Turn { user: &own, assistant: Some(&assistant), earlier: &[] };
             let found = feedback(turn);
             prop_assert_eq!(&found, &feedback(turn));
             for one in &found {
                 prop_assert!(one.span.of(&user).is_some_and(|text| !text.is_empty()));
                 prop_assert!(one.value.as_deref().is_none_or(|value| user.contains(value)));
             }
-            for note in preference_notes(&user) {
+            for note in preference_notes(&own) {
                 prop_assert!(note.span.of(&user).is_some_and(|text| !text.is_empty()));
             }
             let _ = requires_user_permission(&user);

@@ -9,7 +9,7 @@ use mnemal_core::{
     Tag, derived_id,
 };
 use mnemal_extract::{
-    Aspect, Feedback, FeedbackAct, Irritation, Note, Polarity, Turn, feedback, preference_notes,
+    Aspect, Feedback, FeedbackAct, Irritation, Note, OwnWords, Polarity, Turn, feedback, preference_notes,
 };
 use mnemal_text::sentences;
 
@@ -50,11 +50,12 @@ pub(crate) fn is_read(event: &Event) -> bool {
 /// `Invalid` never for names that are made here.
 pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
     let Some(kept) = event.kept().filter(|_| is_read(event)) else { return Ok(Vec::new()) };
-    let text = shortened(&kept.content);
+    let words = OwnWords::of_event(kept);
+    let words = words.shortened(LONGEST);
     let mut found = Vec::new();
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
-    for said in &about_work(text, &scene) {
-        let Some(row) = of_feedback(event, kept, said)? else { continue };
+    for said in &about_work(&words, &scene) {
+        let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
         // One sentence that orders and corrects says one thing, and the order says it outright.
         match found.iter_mut().find(|other| says_the_same(other, &row)) {
             Some(other) if other.basis < row.basis => *other = row,
@@ -62,7 +63,7 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
             None => found.push(row),
         }
     }
-    for note in &preference_notes(text) {
+    for note in &preference_notes(&words) {
         let says_it = |row: &Learning| row.sources.iter().any(|source| meets(source.span, note.span));
         if found.iter().any(|row| says_it(row) && row.basis == Basis::Told) {
             continue;
@@ -84,9 +85,9 @@ fn says_the_same(one: &Learning, other: &Learning) -> bool {
 }
 
 /// Returns the feedback of a message with what the session said before.
-fn about_work(text: &str, scene: &[&Event]) -> Vec<Feedback> {
+fn about_work(words: &OwnWords<'_>, scene: &[&Event]) -> Vec<Feedback> {
     let assistant = answered(scene);
-    let said = feedback(Turn { user: text, assistant, earlier: &[] });
+    let said = feedback(Turn { user: words, assistant, earlier: &[] });
     if said.is_empty() {
         return said;
     }
@@ -94,11 +95,11 @@ fn about_work(text: &str, scene: &[&Event]) -> Vec<Feedback> {
     for (place, event) in scene.iter().enumerate().filter(|(_, event)| is_read(event)) {
         let Some(kept) = event.kept() else { continue };
         let assistant = scene.get(..place).and_then(answered);
-        let turn = Turn { user: shortened(&kept.content), assistant, earlier: &earlier };
-        let said = feedback(turn);
+        let own = OwnWords::of_event(kept);
+        let said = feedback(Turn { user: &own.shortened(LONGEST), assistant, earlier: &earlier });
         earlier.extend(said);
     }
-    if earlier.is_empty() { said } else { feedback(Turn { user: text, assistant, earlier: &earlier }) }
+    if earlier.is_empty() { said } else { feedback(Turn { user: words, assistant, earlier: &earlier }) }
 }
 
 /// Returns what the assistant said last, unless the user has said something since.
@@ -112,9 +113,13 @@ fn is_of(event: &Event, kept: &NewEvent) -> bool {
     event.quarantined.is_none() && event.kept().is_some_and(|other| other.session == kept.session)
 }
 
-fn of_feedback(event: &Event, kept: &NewEvent, said: &Feedback) -> Result<Option<Learning>> {
+fn of_feedback(
+    event: &Event,
+    (kept, words): (&NewEvent, &OwnWords<'_>),
+    said: &Feedback,
+) -> Result<Option<Learning>> {
     let pattern = pattern(said);
-    let Some((about, sentence)) = About::of_feedback(kept, said, pattern.as_ref()) else { return Ok(None) };
+    let Some((about, sentence)) = About::of_feedback(words, said, pattern.as_ref()) else { return Ok(None) };
     let is_open = pattern.as_ref().is_some_and(|pattern| pattern.instead.is_none());
     let is_told = said.is_explicit && !is_open;
     let names_work = said.target != about::WHOLE_ANSWER || pattern.is_some();

@@ -8,6 +8,7 @@ use mnemal_core::{
     Event, EventFilter, EventId, NewEvent, NodePath, Producer, Role, Seq, Source, Span, SummaryLine,
     SummaryNode, TokenCount, Within,
 };
+use mnemal_extract::OwnWords;
 use mnemal_text::{Language, sentences};
 
 use crate::calendar;
@@ -122,7 +123,9 @@ pub fn gathered(
 fn chosen(language: Language, path: &NodePath, events: &[&Event], limits: Limits) -> Option<SummaryNode> {
     let kept: Vec<(&Event, &NewEvent)> =
         events.iter().filter_map(|event| Some((*event, event.kept()?))).collect();
-    let said: Vec<Utterance<'_>> = kept.iter().map(|(event, said)| utterance(event, said)).collect();
+    let own: Vec<OwnWords<'_>> = kept.iter().map(|(_, said)| OwnWords::of_event(said)).collect();
+    let said: Vec<Utterance<'_>> =
+        kept.iter().zip(&own).map(|((event, said), own)| utterance(event, said, own)).collect();
     let mut lines = Vec::new();
     for one in condense(language, &said, limits) {
         if let Some((event, said)) = kept.get(one.utterance) {
@@ -148,9 +151,9 @@ fn chosen(language: Language, path: &NodePath, events: &[&Event], limits: Limits
     })
 }
 
-/// What is read of an event: its first sentences, up to 500 bytes.
-fn utterance<'a>(event: &'a Event, said: &'a NewEvent) -> Utterance<'a> {
-    let text = said.content.as_str();
+/// What is read of an event: the first sentences of its speaker's own, up to 500 bytes.
+fn utterance<'a>(event: &'a Event, said: &'a NewEvent, own: &'a OwnWords<'_>) -> Utterance<'a> {
+    let text = own.as_str();
     let text = if text.len() <= READ {
         text
     } else {

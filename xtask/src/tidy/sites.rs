@@ -11,6 +11,38 @@ const CALL_SITES: &[(&str, &[&str])] = &[
     ("Spaces::open", &["mnemal", "mnemal-server", "mnemal-cli"]),
 ];
 
+/// Members that learn from turns.
+const LEARNING: &[&str] = &["mnemal-extract", "mnemal-graph", "mnemal-learnings", "mnemal-summaries"];
+/// Files of these members that read what a turn says, each with what it reads it for; all others read
+/// [`OwnWords`](mnemal_extract::OwnWords).
+const READERS: &[(&str, &str)] = &[
+    ("crates/mnemal-extract/src/authorship.rs", "the gate itself"),
+    ("crates/mnemal-extract/src/extractor.rs", "names, sizes, and the question that a turn answers"),
+    ("crates/mnemal-extract/src/admit.rs", "names, and whether a place is the speaker's own"),
+    ("crates/mnemal-graph/src/found.rs", "places that a model names, which `admit` holds against the gate"),
+    (
+        "crates/mnemal-graph/src/leftovers.rs",
+        "what a model is asked about, whose claims `admit` holds against the gate",
+    ),
+    ("crates/mnemal-graph/src/source.rs", "the sentence of a fact, to show it"),
+    ("crates/mnemal-graph/src/source/line.rs", "the sentence of a fact, to show it"),
+    ("crates/mnemal-learnings/src/fold.rs", "notes that somebody stored on purpose"),
+    ("crates/mnemal-learnings/src/operate.rs", "notes that somebody stored on purpose"),
+    ("crates/mnemal-learnings/src/read.rs", "the words of a place that was found in own words"),
+    ("crates/mnemal-learnings/src/read/about.rs", "the words of a place that was found in own words"),
+    ("crates/mnemal-learnings/src/tool.rs", "results of tools"),
+    ("crates/mnemal-summaries/src/tree.rs", "the words of a place that was found in own words"),
+    ("crates/mnemal-summaries/src/writing.rs", "what a model wrote of a summary"),
+];
+/// How code reads what a turn says.
+const READS: &[&str] = &["kept.content", "said.content", "earlier.content", "kept()?.content"];
+/// Files that may take a text as somebody's own as a whole.
+const WHOLE: &[&str] = &[
+    "crates/mnemal-extract/src/authorship.rs",
+    "crates/mnemal-learnings/src/read/pattern.rs",
+    "crates/mnemal-server/src/http/area/compat.rs",
+];
+
 /// Files that may hold `unsafe`: the border between the fault-injecting file system and SQLite, and that of its tests.
 const UNSAFE_FILES: &[&str] =
     &["crates/mnemal-testkit/src/vfs/callbacks.rs", "crates/mnemal-testkit/src/vfs/connection.rs"];
@@ -26,6 +58,29 @@ pub(super) fn call_sites(tree: &Tree) -> Vec<Finding> {
     }
     findings
 }
+
+/// What learns reads the words that are the speaker's own, and no other words of a turn.
+pub(super) fn own_words(tree: &Tree) -> Vec<Finding> {
+    let may_read = |file: &SourceFile| READERS.iter().any(|(path, _)| *path == file.path);
+    let learning = |file: &&SourceFile| LEARNING.contains(&file.member()) && file.path.contains("/src/");
+    let reads = |line: &str| READS.iter().any(|name| line.contains(name));
+    let takes_whole = |line: &str| names(line, "OwnWords::whole");
+    let mut findings = Vec::new();
+    for file in code(tree) {
+        if learning(&file) && !may_read(file) {
+            let lines = file.rust.lines().filter(|(at, line)| !file.is_test_line(*at) && reads(line));
+            findings.extend(lines.map(|(at, _)| Finding::on_line(&file.path, at, UNGATED)));
+        }
+        if !WHOLE.contains(&file.path.as_str()) {
+            let lines = file.rust.lines().filter(|(at, line)| !file.is_test_line(*at) && takes_whole(line));
+            findings.extend(lines.map(|(at, _)| Finding::on_line(&file.path, at, UNGATED)));
+        }
+    }
+    findings
+}
+
+/// What is said of code that passes by the gate of authorship.
+const UNGATED: &str = "a turn is read through `OwnWords::of_event`";
 
 /// No other file holds `unsafe`.
 pub(super) fn no_unsafe(tree: &Tree) -> Vec<Finding> {
@@ -88,6 +143,22 @@ mod tests {
         let text = "fn f() { Spaces::open(principal, space) }\n";
         assert_eq!(check(call_sites, &[("crates/mnemal-store/src/a.rs", text)]).len(), 1);
         assert_eq!(check(call_sites, &[("crates/mnemal/src/a.rs", text)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_reader_of_turns_that_passes_by_the_gate_is_found() {
+        let reads = "fn f(kept: &NewEvent) { learn(&kept.content) }\n";
+        let tests = format!("#[cfg(test)]\nmod tests {{\n    {reads}}}\n");
+        let files = [
+            ("crates/mnemal-learnings/src/a.rs", reads),
+            ("crates/mnemal-recall/src/a.rs", reads),
+            (READERS[0].0, reads),
+            ("crates/mnemal-graph/src/b.rs", tests.as_str()),
+        ];
+        assert_eq!(check(own_words, &files), [format!("crates/mnemal-learnings/src/a.rs:1: {UNGATED}")]);
+        let whole = "fn f(text: &str) { feedback(&OwnWords::whole(text)) }\n";
+        let files = [("crates/mnemal/src/a.rs", whole), (WHOLE[1], whole)];
+        assert_eq!(check(own_words, &files), [format!("crates/mnemal/src/a.rs:1: {UNGATED}")]);
     }
 
     #[test]

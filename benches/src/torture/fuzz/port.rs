@@ -8,7 +8,7 @@ use mnemal_core::{
     Body, EntityKind, Event, Extractor as _, Gazetteer, Seq, Span, Timestamp, Utterance, Zone,
 };
 use mnemal_extract::{
-    Anchor, Lean, RuleExtractor, SecretRules, Turn, clean_name, dates, feedback, gates, mentions,
+    Anchor, Lean, OwnWords, RuleExtractor, SecretRules, Turn, clean_name, dates, feedback, gates, mentions,
     preference_notes, question, screen, strip_private, turn_marks,
 };
 use mnemal_testkit::Records;
@@ -98,11 +98,12 @@ pub(super) const PORTS: [(&str, Port); 20] = [
     ("claims", claims),
     ("feedback", |_, text, show| {
         let assistant = "I have sent the 3 mails to Ana on Tuesday.";
-        let found = feedback(Turn { user: text, assistant: Some(assistant), earlier: &[] });
+        let found =
+            feedback(Turn { user: &OwnWords::of_text(text), assistant: Some(assistant), earlier: &[] });
         answer(found.iter().all(|act| is_span(text, act.span)), &found, show)
     }),
     ("preference_notes", |_, text, show| {
-        let found = preference_notes(text);
+        let found = preference_notes(&OwnWords::of_text(text));
         answer(found.iter().all(|note| is_span(text, note.span)), &found, show)
     }),
     ("redact", |bench, text, show| {

@@ -15,8 +15,13 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
         (Some(text), _) => {
             let text = super::text_or_stdin(text, global)?;
             let found = mnemal::extract_text(&text)?;
-            let explained =
-                call.explain.then(|| mnemal::gist(&text, mnemal::SystemClock::default().now(), &Zone::utc()));
+            let explained = call.explain.then(|| {
+                mnemal::gist(
+                    &mnemal::OwnWords::of_text(&text),
+                    mnemal::SystemClock::default().now(),
+                    &Zone::utc(),
+                )
+            });
             Read { text, zone: Zone::utc(), found, explained }
         }
         (None, event) => {
@@ -29,7 +34,7 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
             let zone = event.kept().map_or_else(Zone::utc, |kept| kept.zone.clone());
             let text = event.kept().map(|kept| kept.content.clone()).unwrap_or_default();
             let at = event.kept().map_or(event.recorded_at, |kept| kept.occurred_at);
-            let explained = call.explain.then(|| mnemal::gist(&text, at, &zone));
+            let explained = call.explain.then(|| mnemal::gist(&mnemal::OwnWords::of_text(&text), at, &zone));
             Read { text, zone, found, explained }
         }
     };

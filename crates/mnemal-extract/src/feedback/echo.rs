@@ -60,7 +60,7 @@ mod tests {
     fn words_with_content_are_taken_up_and_others_are_not() {
         let echo = Echo::of(Some("I used the tabs for Anna"), Language::English);
         let text = "I said the tab, not Anna's";
-        let mut tokens = Lexicon::default().tokens(text, 0..text.len(), &[]);
+        let mut tokens = Lexicon::default().tokens(text, 0..text.len());
         echo.mark(text, &mut tokens);
         let said: Vec<_> = tokens
             .iter()

@@ -96,20 +96,15 @@ impl Lexicon {
         self.classes.get(place)
     }
 
-    /// Turns the words of a part of the text into numbers; the bytes of `without` are passed over.
-    pub(crate) fn tokens(&self, text: &str, of: Range<usize>, without: &[Range<usize>]) -> Vec<Token> {
+    /// Turns the words of a part of the text into numbers.
+    pub(crate) fn tokens(&self, text: &str, of: Range<usize>) -> Vec<Token> {
         let mut tokens: Vec<Token> = Vec::new();
         let mut last_end = of.start;
-        let mut is_after_gap = false;
         for word in words(text.get(of.clone()).unwrap_or_default()) {
             let span = of.start + word.span.start..of.start + word.span.end;
-            if without.iter().any(|range| range.start < span.end && span.start < range.end) {
-                (last_end, is_after_gap) = (span.end, true);
-                continue;
-            }
             let between = text.get(last_end..span.start).unwrap_or_default();
-            let is_parted = tokens.is_empty() || is_after_gap || parts_clauses(between);
-            (last_end, is_after_gap) = (span.end, false);
+            let is_parted = tokens.is_empty() || parts_clauses(between);
+            last_end = span.end;
             let first = tokens.len();
             self.push(&word.lower, span, &mut tokens);
             if let Some(token) = tokens.get_mut(first) {

@@ -22,7 +22,7 @@ pub fn requires_user_permission(text: &str) -> bool {
     static TOPICS: OnceLock<Option<Topics>> = OnceLock::new();
     let topics = TOPICS.get_or_init(|| read(include_str!("../../packs/en/feedback.toml")).ok());
     topics.as_ref().is_none_or(|topics| {
-        let tokens = topics.lexicon.tokens(text, 0..text.len(), &[]);
+        let tokens = topics.lexicon.tokens(text, 0..text.len());
         !topics.patterns.find(&tokens, &topics.lexicon).is_empty()
     })
 }

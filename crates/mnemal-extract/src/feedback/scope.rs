@@ -1,14 +1,9 @@
 //! What of a message counts as the user's own plain words.
 
-use std::ops::Range;
-
 use super::pack::{Gate, Pack, Rule};
 use super::pattern::Hit;
 use super::{Line, Turn};
 use crate::word::without_closing_marks;
-
-/// Words within quotation marks that make them somebody's words. Source: own choice; names and terms are shorter.
-const QUOTED_WORDS: usize = 4;
 
 /// What the message before is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +41,7 @@ pub(crate) struct Scope {
 impl Scope {
     /// Reads a sentence.
     pub(crate) fn of(pack: &Pack, turn: Turn<'_>, line: &Line) -> Self {
-        let text = turn.user.get(line.span.clone()).unwrap_or_default();
+        let text = turn.words().get(line.span.clone()).unwrap_or_default();
         let gates = pack.gates.find(&line.tokens, &pack.lexicon);
         let is_tag = || {
             let tags = pack.tags.find(&line.tokens, &pack.lexicon);
@@ -87,76 +82,9 @@ impl Scope {
     }
 }
 
-/// Returns the bytes that are not the user's own words: fenced code, lines of a quotation, words in quotation marks.
-pub(crate) fn unread(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    let mut at = 0;
-    let mut fence: Option<usize> = None;
-    for line in text.split_inclusive('\n') {
-        let body = line.trim_start();
-        let end = at + line.len();
-        if body.starts_with("```") {
-            match fence.take() {
-                Some(start) => ranges.push(start..end),
-                None => fence = Some(at),
-            }
-        } else if fence.is_none() && body.starts_with('>') {
-            ranges.push(at..end);
-        }
-        at = end;
-    }
-    ranges.extend(fence.map(|start| start..text.len()));
-    quoted(text, &mut ranges);
-    ranges
-}
-
-fn quoted(text: &str, ranges: &mut Vec<Range<usize>>) {
-    let mut from = 0;
-    while let Some(open) =
-        text.get(from..).and_then(|rest| rest.find(['"', '“', '«', '„'])).map(|at| from + at)
-    {
-        let mark = text.get(open..).and_then(|rest| rest.chars().next()).unwrap_or('"');
-        let inside = open + mark.len_utf8();
-        let closing: &[char] = match mark {
-            '“' => &['”', '"'],
-            '«' => &['»'],
-            '„' => &['“', '”', '"'],
-            _ => &['"'],
-        };
-        let Some(close) = text.get(inside..).and_then(|rest| rest.find(closing)).map(|at| inside + at) else {
-            return;
-        };
-        let words = text.get(inside..close).unwrap_or_default().split_whitespace().count();
-        // A message that is one quotation from end to end is the user's own.
-        let is_all = text.get(..open).is_some_and(|before| before.trim().is_empty())
-            && text.get(close..).is_some_and(|after| after.trim().chars().count() == 1);
-        if words >= QUOTED_WORDS && !is_all {
-            ranges.push(open..close);
-        }
-        from = close + text.get(close..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(text: &str, expect: &[&str]) {
-        let found: Vec<&str> =
-            unread(text).into_iter().map(|range| text.get(range).unwrap().trim()).collect();
-        assert_eq!(found, expect, "{text}");
-    }
-
-    #[test]
-    fn code_quotations_and_long_quotes_are_not_the_users_words() {
-        check("see\n```\nnever do it\n```\nok", &["```\nnever do it\n```"]);
-        check("see\n```\nopen", &["```\nopen"]);
-        check("> wrote this\nno", &["> wrote this"]);
-        check("it says “stop all of this now” there", &["“stop all of this now"]);
-        check("call it \"Main Street\" and \"B\"", &[]);
-        check("a \" b", &[]);
-        check("\"never do it like this\"", &[]);
-    }
 
     #[test]
     fn a_question_of_the_assistant_is_known_by_its_end() {

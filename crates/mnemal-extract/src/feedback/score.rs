@@ -180,7 +180,7 @@ impl Score {
                 shown.add(place, &family.name);
                 shown.hits.push((place, hit));
             }
-            if self.kin.stands_in(kinds, turn.user, &line.tokens) {
+            if self.kin.stands_in(kinds, turn.words(), &line.tokens) {
                 shown.add(place, "line.kin");
             }
             if let Some(scope) = scopes.get(place) {
@@ -200,7 +200,7 @@ impl Score {
         let last = all.len().saturating_sub(1);
         let read = all.iter().enumerate().filter(|(place, _)| *place < READ_SENTENCES || *place == last);
         for (_, sentence) in read {
-            let tokens = lexicon.tokens(text, sentence.range(), &[]);
+            let tokens = lexicon.tokens(text, sentence.range());
             for hit in self.of_assistant.find(&tokens, lexicon) {
                 shown.whole.extend(self.families.get(hit.tag).map(|family| family.name.clone()));
             }
@@ -282,9 +282,9 @@ fn shape(turn: Turn<'_>, lines: &[Line]) -> Vec<&'static str> {
         (lines.len() == 1, "shape.one"),
         (tokens().any(|token| token.is_loud), "shape.loud"),
         (tokens().any(|token| token.is_trailing), "shape.trailing"),
-        (turn.user.trim_end().ends_with('?'), "shape.asks_last"),
-        (turn.user.contains(['"', '“', '„', '«']), "shape.quotes"),
-        (turn.user.contains('!'), "shape.exclaims"),
+        (turn.words().trim_end().ends_with('?'), "shape.asks_last"),
+        (turn.words().contains(['"', '“', '„', '«']), "shape.quotes"),
+        (turn.words().contains('!'), "shape.exclaims"),
         (emphasises(turn), "shape.capitals"),
         (respells(turn), "shape.respells"),
     ];
@@ -298,9 +298,9 @@ fn emphasises(turn: Turn<'_>) -> bool {
             && !word.chars().any(char::is_lowercase)
     };
     let said = turn.assistant.unwrap_or_default();
-    let all = words(turn.user);
+    let all = words(turn.words());
     let mut loud =
-        all.iter().filter_map(|word| turn.user.get(word.span.clone())).filter(|word| is_loud(word));
+        all.iter().filter_map(|word| turn.words().get(word.span.clone())).filter(|word| is_loud(word));
     loud.any(|word| !said.contains(word))
 }
 
@@ -308,7 +308,7 @@ fn emphasises(turn: Turn<'_>) -> bool {
 fn respells(turn: Turn<'_>) -> bool {
     let said = words(turn.assistant.unwrap_or_default());
     let said: Vec<&str> = said.iter().map(|word| &*word.lower).take(READ_WORDS).collect();
-    let written = words(turn.user);
+    let written = words(turn.words());
     let mut new = written.iter().map(|word| &*word.lower).filter(|word| !said.contains(word));
     new.any(|word| said.iter().any(|other| is_near(word, other)))
 }

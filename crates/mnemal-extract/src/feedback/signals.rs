@@ -6,6 +6,7 @@ use mnemal_core::{Error, Result};
 
 use super::kinds::FeedbackAct;
 use super::{Message, PACKS, Turn, is_dictation, pack_of};
+use crate::authorship::OwnWords;
 use crate::section::{PackFile, Section};
 
 /// Returns the names of what a message shows, to which a pack gives weights.
@@ -34,8 +35,8 @@ pub struct FeedbackExample {
     pub is_counter: bool,
     /// The message of the assistant, if the rule is shown with one.
     pub assistant: Option<String>,
-    /// The user's message.
-    pub user: String,
+    /// The user's own words.
+    pub user: OwnWords<'static>,
 }
 
 impl FeedbackExample {
@@ -77,6 +78,6 @@ fn example(rule: Section<'_>, line: &str) -> Result<FeedbackExample> {
             .ok_or_else(|| Error::invalid(format!("a pack: no act in `{id}`")))?,
         is_counter: false,
         assistant,
-        user: user.to_owned(),
+        user: OwnWords::of_text(user).into_owned(),
     })
 }

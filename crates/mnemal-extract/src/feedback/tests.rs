@@ -38,7 +38,7 @@ fn a_sentence_is_not_weighed_down_by_its_neighbours() {
     let answer = "Here is the plan for the week, with every step explained at length.";
     for user in ["No, shorter please. I prefer short answers.", "I prefer short answers. No, shorter please."]
     {
-        let found = feedback(Turn { user, assistant: Some(answer), earlier: &[] });
+        let found = feedback(Turn { user: &OwnWords::of_text(user), assistant: Some(answer), earlier: &[] });
         let acts: Vec<FeedbackAct> = found.iter().map(|feedback| feedback.act).collect();
         assert!(acts.contains(&FeedbackAct::Preference), "{user}: {found:?}");
     }
@@ -46,7 +46,9 @@ fn a_sentence_is_not_weighed_down_by_its_neighbours() {
 
 #[test]
 fn signals_are_families_rules_and_form_and_dictated_text_has_none() {
-    let signals = |assistant, user| feedback_signals(Turn { user, assistant: Some(assistant), earlier: &[] });
+    let signals = |assistant, user| {
+        feedback_signals(Turn { user: &OwnWords::of_text(user), assistant: Some(assistant), earlier: &[] })
+    };
     let shown = signals("I've replaced the loop with a map.", "That's wrong, it crashes now!");
     for name in ["before.did", "rules.correction", "shape.exclaims", "line.some"] {
         assert!(shown.contains(name), "{name} in {shown:?}");
@@ -59,7 +61,10 @@ fn signals_are_families_rules_and_form_and_dictated_text_has_none() {
 fn feedback_is_about_the_answer_before_and_what_users_say_of_themselves_is_a_fact() {
     let answer = "Here is the plan for the week: we start on Monday with a long introduction.";
     let acts = |user| -> Vec<FeedbackAct> {
-        feedback(Turn { user, assistant: Some(answer), earlier: &[] }).iter().map(|found| found.act).collect()
+        feedback(Turn { user: &OwnWords::of_text(user), assistant: Some(answer), earlier: &[] })
+            .iter()
+            .map(|found| found.act)
+            .collect()
     };
     for user in ["No, that's wrong.", "No, we start on Tuesday, not on Monday."] {
         assert!(acts(user).iter().any(|act| act.is_correction()), "{user}: {:?}", acts(user));

@@ -16,12 +16,12 @@ fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
     let mut wrong = Vec::new();
     for rule in packs().iter().flat_map(|pack| &pack.rules) {
         for example in &rule.examples {
-            if !preference_notes(example).iter().any(|note| note.rule == rule.id) {
+            if !preference_notes(&OwnWords::of_text(example)).iter().any(|note| note.rule == rule.id) {
                 wrong.push(format!("{} misses: {example}", rule.id.as_str()));
             }
         }
         for counter in &rule.counters {
-            if !preference_notes(counter).is_empty() {
+            if !preference_notes(&OwnWords::of_text(counter)).is_empty() {
                 wrong.push(format!("{} takes: {counter}", rule.id.as_str()));
             }
         }
@@ -32,12 +32,15 @@ fn every_rule_finds_its_examples_and_leaves_its_counter_examples() {
 #[test]
 fn a_note_is_the_sentence_verbatim_with_its_topics() {
     let text = "Thanks! I can't stand crowded places, so a quiet beach is better. Which one is it?";
-    let notes = preference_notes(text);
+    let notes = preference_notes(&OwnWords::of_text(text));
     assert_eq!(notes.len(), 1);
     assert_eq!(notes[0].span.of(text), Some("I can't stand crowded places, so a quiet beach is better."));
     assert_eq!(notes[0].kind, NoteKind::Aversion);
     assert!(notes[0].topics.iter().any(|topic| topic == "crowded"), "{:?}", notes[0].topics);
-    assert!(preference_notes("I have diabetes, so I can't eat sugar.")[0].requires_user_permission);
+    assert!(
+        preference_notes(&OwnWords::of_text("I have diabetes, so I can't eat sugar."))[0]
+            .requires_user_permission
+    );
 }
 
 #[test]
@@ -52,6 +55,6 @@ fn a_gate_takes_a_note_away() {
         "I don't know whether I hate crowded places.",
         "I hate my answers in bullet points.",
     ] {
-        assert!(preference_notes(text).is_empty(), "{text}");
+        assert!(preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
     }
 }

@@ -1,10 +1,10 @@
 //! What a message is about: messages of one key meet, and contradict each other when they say different things.
 
 use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
-use mnemal_extract::{Aspect, Feedback, FeedbackAct, Note, NoteKind};
+use mnemal_extract::{Aspect, Feedback, FeedbackAct, Note, NoteKind, OwnWords};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
-use super::{is_lasting, sentence, shortened, stance};
+use super::{is_lasting, sentence, stance};
 
 /// What feedback is about that names nothing.
 pub(super) const WHOLE_ANSWER: &str = "answer";
@@ -103,13 +103,13 @@ impl About {
     /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts. What is said of an
     /// anti-pattern meets by what it says not to do.
     pub(super) fn of_feedback(
-        kept: &NewEvent,
+        words: &OwnWords<'_>,
         said: &Feedback,
         pattern: Option<&AntiPattern>,
     ) -> Option<(Self, Span)> {
         let is_kept = pattern.is_some() || is_lasting(said);
-        let span = sentence(shortened(&kept.content), said.span).filter(|_| is_kept)?;
-        let text = span.of(&kept.content)?;
+        let span = sentence(words.as_str(), said.span).filter(|_| is_kept)?;
+        let text = span.of(words.as_str())?;
         let said_of_it = Words::of(text, &[]);
         let avoid = pattern.map(|pattern| Words::of(&pattern.avoid, &USING));
         let value = || said.value.as_deref().map(|value| Words::of(value, &[])).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What not to do: which corrections are anti-patterns, and their parts.
 
 use mnemal_core::AntiPattern;
-use mnemal_extract::{Aspect, Feedback, FeedbackAct, Polarity, Turn, feedback};
+use mnemal_extract::{Aspect, Feedback, FeedbackAct, OwnWords, Polarity, Turn, feedback};
 
 use super::about::WHOLE_ANSWER;
 
@@ -28,12 +28,12 @@ pub(super) fn pattern(said: &Feedback) -> Option<AntiPattern> {
 
 /// Returns the parts of an anti-pattern that somebody stored in these words.
 pub(crate) fn stored_pattern(text: &str) -> Option<AntiPattern> {
-    let said = || feedback(Turn { user: text, assistant: None, earlier: &[] });
+    let said = || feedback(Turn { user: &OwnWords::whole(text), assistant: None, earlier: &[] });
     AntiPattern::read(text).or_else(|| said().iter().find_map(pattern))
 }
 
 /// Whether a text says by itself how somebody shall act, whoever wrote it.
 pub(crate) fn orders(text: &str) -> bool {
-    let said = feedback(Turn { user: text, assistant: None, earlier: &[] });
+    let said = feedback(Turn { user: &OwnWords::whole(text), assistant: None, earlier: &[] });
     said.iter().any(|said| said.act == FeedbackAct::Directive)
 }

@@ -20,7 +20,7 @@ fn check(line: &str, text: &str, expect: Option<&str>) {
     let mut lexicon = Lexicon::read(file.root()).unwrap();
     let mut patterns = Patterns::default();
     patterns.add((), &[line], &mut lexicon).unwrap();
-    let tokens = lexicon.tokens(text, 0..text.len(), &[]);
+    let tokens = lexicon.tokens(text, 0..text.len());
     let found = patterns.find(&tokens, &lexicon).first().map(|hit| {
         let end = tokens[..hit.to].last().map_or(0, |token| token.span.end);
         text.get(tokens[hit.from].span.start..end).unwrap().to_owned()

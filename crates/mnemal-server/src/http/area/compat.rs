@@ -222,7 +222,7 @@ fn events(row: &Learning) -> impl Iterator<Item = EventId> {
 fn in_short(rows: &[&Learning], now: Timestamp) -> String {
     let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
     let said = said.join("\n");
-    let gist = mnemal::gist(&said, now, &Zone::utc());
+    let gist = mnemal::gist(&mnemal::OwnWords::whole(&said), now, &Zone::utc());
     let sentences: Vec<&str> = gist.summary.iter().filter_map(|span| span.of(&said)).map(str::trim).collect();
     sentences.join(" ")
 }

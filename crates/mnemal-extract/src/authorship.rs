@@ -1,0 +1,166 @@
+//! Whose words a turn holds: the gate in front of everything that learns.
+
+mod quote;
+mod rules;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use mnemal_core::{EventKind, NewEvent, Span};
+
+pub use self::rules::RuleSegmenter;
+
+/// Whose words they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Author {
+    /// The one who sent the turn.
+    Speaker,
+    /// Somebody else, by name where one is given: a mail, a chat, a letter, a quotation.
+    Other(Option<String>),
+    /// A document or a page.
+    Document,
+    /// A program: code, a log, a text in tags.
+    Program,
+    /// Material to work on: a text to translate, correct or sum up, a part in a play, fiction, a sample, a riddle.
+    Material,
+    /// It cannot be told. The words are found again, and nothing is learnt of them.
+    Unsure,
+}
+
+impl Author {
+    /// Returns the name on the wire.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Speaker => "speaker",
+            Self::Other(_) => "other",
+            Self::Document => "document",
+            Self::Program => "program",
+            Self::Material => "material",
+            Self::Unsure => "unsure",
+        }
+    }
+
+    /// Returns the name of somebody else, where it is known.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Other(name) => name.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// A part of a turn, and whose words it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The bytes of the part.
+    pub span: Span,
+    /// Whose words they are.
+    pub author: Author,
+    /// What shows it, in a few words for people.
+    pub reason: &'static str,
+}
+
+/// A turn with what is known of its speaker.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passage<'a> {
+    /// The words of the turn.
+    pub text: &'a str,
+    /// Names of the speaker.
+    pub names: &'a [&'a str],
+}
+
+/// Says of each part of a turn whose words it is.
+pub trait Segmenter {
+    /// Returns the parts of a message in order; together they cover it.
+    fn segments(&self, passage: &Passage<'_>) -> Vec<Segment>;
+}
+
+/// The words of a turn that are its speaker's own.
+///
+/// All other words are white space of the same length, so that every place is a place of the turn. Whatever learns from a turn
+/// reads this and not the turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnWords<'t>(Cow<'t, str>);
+
+impl<'t> OwnWords<'t> {
+    /// Returns the speaker's own words of a text, by rule, where nothing is known of the speaker.
+    pub fn of_text(text: &'t str) -> Self {
+        Self::by(&RuleSegmenter, text, &[])
+    }
+
+    /// Returns the speaker's own words of an event. What agents, tools and documents say is all theirs.
+    pub fn of_event(said: &'t NewEvent) -> Self {
+        if !matches!(said.kind, EventKind::UserMessage) {
+            return Self::whole(&said.content);
+        }
+        let speaker = said.speaker.as_ref().map(|speaker| speaker.as_str());
+        let user = said.user.as_ref().map(|user| user.as_str());
+        let names: Vec<&str> = speaker.into_iter().chain(user).collect();
+        Self::by(&RuleSegmenter, &said.content, &names)
+    }
+
+    /// Returns the own words of a speaker who has these names, as a segmenter sees them.
+    pub fn by(segmenter: &impl Segmenter, text: &'t str, names: &[&str]) -> Self {
+        let segments = segmenter.segments(&Passage { text, names });
+        let others: Vec<&Segment> = segments.iter().filter(|one| one.author != Author::Speaker).collect();
+        if others.is_empty() {
+            return Self::whole(text);
+        }
+        let mut own = text.to_owned();
+        for segment in others {
+            let range = segment.span.start as usize..segment.span.end as usize;
+            if let Some(words) = text.get(range.clone()) {
+                own.replace_range(range, &blank(words, is_inline(segment)));
+            }
+        }
+        Self(Cow::Owned(own))
+    }
+
+    /// Takes a text as somebody's own as a whole: a note that was stored on purpose, or words that were gated before.
+    pub fn whole(text: &'t str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
+    /// Returns the words.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the words in a text of their own.
+    pub fn into_owned(self) -> OwnWords<'static> {
+        OwnWords(Cow::Owned(self.0.into_owned()))
+    }
+
+    /// Returns the first words, up to so many bytes.
+    pub fn shortened(&self, bytes: usize) -> OwnWords<'_> {
+        let end = self.0.floor_char_boundary(bytes);
+        OwnWords(Cow::Borrowed(self.0.get(..end).unwrap_or_default()))
+    }
+}
+
+/// What stands between quotation marks belongs to the sentence around it.
+fn is_inline(segment: &Segment) -> bool {
+    segment.reason == quote::REASON
+}
+
+/// Returns white space in place of words, with their line breaks.
+///
+/// A part that is no quotation begins a line of its own, so that the sentences around it do not join.
+#[expect(clippy::fn_params_excessive_bools, reason = "whether the sentence goes on behind it")]
+fn blank(words: &str, is_inline: bool) -> String {
+    let mut blank: String = words
+        .bytes()
+        .map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' })
+        .collect();
+    if !is_inline && !blank.is_empty() {
+        blank.replace_range(..1, "\n");
+    }
+    blank
+}
+
+/// Makes the segment of a range.
+fn segment(range: Range<usize>, author: Author, reason: &'static str) -> Option<Segment> {
+    let span = Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? };
+    Some(Segment { span, author, reason })
+}

@@ -1,0 +1,84 @@
+//! Words between quotation marks, lines of a quotation, and fenced text.
+
+use std::ops::Range;
+
+/// What shows that words are quoted within a sentence.
+pub(super) const REASON: &str = "between quotation marks";
+
+/// Words between quotation marks that make them somebody's words. Source: own choice; names and terms are shorter.
+const QUOTED_WORDS: usize = 4;
+/// What stands before and behind code.
+const FENCES: [&str; 2] = ["```", "~~~"];
+
+/// Returns the bytes between quotation marks that hold a sentence; a message that is one quotation from end to end is its
+/// speaker's own.
+pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(open) = find(text, from, &['"', '“', '«', '„', '「', '『', '‹']) {
+        let mark = text.get(open..).and_then(|rest| rest.chars().next()).unwrap_or('"');
+        let inside = open + mark.len_utf8();
+        let Some(close) = find(text, inside, closing(mark)) else { return found };
+        let said = text.get(inside..close).unwrap_or_default();
+        let is_all = text.get(..open).is_some_and(|before| before.trim().is_empty())
+            && text.get(close..).is_some_and(|after| after.trim().chars().count() == 1);
+        if is_sentence(said) && !is_all {
+            found.push(inside..close);
+        }
+        from = close + text.get(close..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+    }
+    found
+}
+
+fn closing(mark: char) -> &'static [char] {
+    match mark {
+        '“' => &['”', '"'],
+        '«' => &['»'],
+        '„' => &['“', '”', '"'],
+        '「' => &['」'],
+        '『' => &['』'],
+        '‹' => &['›'],
+        _ => &['"'],
+    }
+}
+
+fn find(text: &str, from: usize, marks: &[char]) -> Option<usize> {
+    text.get(from..).and_then(|rest| rest.find(marks)).map(|at| from + at)
+}
+
+/// Enough words, or signs of a script without spaces, that are no title: mostly in small letters, or of several sentences.
+fn is_sentence(said: &str) -> bool {
+    let all = said.split_whitespace().count();
+    let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
+    let signs = said.chars().filter(|sign| crate::word::is_sign(*sign)).count();
+    let has_several = [". ", "! ", "? ", "。", "！"].iter().any(|mark| said.contains(mark));
+    all >= QUOTED_WORDS && small * 2 > all || has_several || signs >= 2 * QUOTED_WORDS
+}
+
+/// Returns the fenced parts of a text, line by line, with their fences; an open fence goes to the end.
+pub(super) fn fenced(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    if !FENCES.iter().any(|fence| text.contains(fence)) {
+        return found;
+    }
+    let (mut at, mut open): (usize, Option<(usize, &str)>) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let body = line.trim();
+        let end = at + line.len();
+        let fence = FENCES.into_iter().find(|fence| body.starts_with(fence));
+        match (open, fence) {
+            (Some((start, of)), Some(fence)) if of == fence => {
+                found.push(start..end);
+                open = None;
+            }
+            (None, Some(fence)) if body.get(fence.len()..).is_some_and(|rest| rest.contains(fence)) => {
+                found.push(at..end);
+            }
+            (None, Some(fence)) => open = Some((at, fence)),
+            _ => {}
+        }
+        at = end;
+    }
+    found.extend(open.map(|(start, _)| start..text.len()));
+    found
+}
