@@ -63,7 +63,7 @@ pub struct Segment {
 
 /// A turn with what is known of its speaker.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Passage<'a> {
+pub struct TurnText<'a> {
     /// The words of the turn.
     pub text: &'a str,
     /// Names of the speaker.
@@ -73,7 +73,7 @@ pub struct Passage<'a> {
 /// Says of each part of a turn whose words it is.
 pub trait Segmenter {
     /// Returns the parts of a message in order; together they cover it.
-    fn segments(&self, passage: &Passage<'_>) -> Vec<Segment>;
+    fn segments(&self, passage: &TurnText<'_>) -> Vec<Segment>;
 }
 
 /// The words of a turn that are its speaker's own.
@@ -102,7 +102,7 @@ impl<'t> OwnWords<'t> {
 
     /// Returns the own words of a speaker who has these names, as a segmenter sees them.
     pub fn by(segmenter: &impl Segmenter, text: &'t str, names: &[&str]) -> Self {
-        let segments = segmenter.segments(&Passage { text, names });
+        let segments = segmenter.segments(&TurnText { text, names });
         let others: Vec<&Segment> = segments.iter().filter(|one| one.author != Author::Speaker).collect();
         if others.is_empty() {
             return Self::whole(text);

@@ -33,7 +33,7 @@ mod user;
 mod word;
 
 pub use admit::admit;
-pub use authorship::{Author, OwnWords, Passage, RuleSegmenter, Segment, Segmenter};
+pub use authorship::{Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText};
 pub use dates::{Anchor, DateRules, Dated, Lean, dates};
 pub use extractor::RuleExtractor;
 pub use feedback::{

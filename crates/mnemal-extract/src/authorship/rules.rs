@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mnemal_text::sentences;
 
-use super::{Author, Passage, Segment, Segmenter, quote, segment};
+use super::{Author, Segment, Segmenter, TurnText, quote, segment};
 use crate::clause::Reading;
 use crate::gates::Gates;
 use crate::language::{Pack, language};
@@ -20,7 +20,7 @@ pub struct RuleSegmenter;
 type Part = (Range<usize>, Author, &'static str);
 
 impl Segmenter for RuleSegmenter {
-    fn segments(&self, passage: &Passage<'_>) -> Vec<Segment> {
+    fn segments(&self, passage: &TurnText<'_>) -> Vec<Segment> {
         covered(passage.text, others(passage.text))
     }
 }
