@@ -90,6 +90,22 @@ pub fn table(figures: &[Figure]) -> String {
     text
 }
 
+/// Returns a document as lines for people: a row for each field, and for each field of a table.
+pub fn rows(document: &Value) -> Vec<String> {
+    let mut rows = Vec::new();
+    for (name, value) in document.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(table) if !table.contains_key("n") => {
+                rows.push(name.clone());
+                rows.extend(table.iter().map(|(row, value)| format!("  {row:24} {value}")));
+            }
+            Value::Array(all) => rows.extend(all.iter().map(|row| format!("{name}: {row}"))),
+            value => rows.push(format!("{name:26} {value}")),
+        }
+    }
+    rows
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,9 +4,14 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+pub mod attribution;
+pub mod count;
 pub mod dates;
+pub mod endings;
 pub mod extraction;
 pub mod feedback;
+pub mod learned;
+pub mod life;
 pub mod neutral;
 
 pub mod metric;

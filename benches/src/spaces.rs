@@ -244,7 +244,7 @@ impl Space {
 }
 
 /// Lets learnings and the graph read everything, as upkeep would; an engine without a graph has nothing more to read.
-async fn fold(memory: &Memory) -> Result<()> {
+pub(crate) async fn fold(memory: &Memory) -> Result<()> {
     let unread = memory.engine().fold_within(Duration::from_millis(PART_DEADLINE_MS)).await;
     ensure!(unread.is_empty(), "the learnings are not folded: {unread:?}");
     // A few unread events are no gap: they are read by the call after the one that told of none.

@@ -9,14 +9,20 @@ use crate::command::Line;
 /// Every figure with one line of help; its program is `bench-<name>`.
 const BENCHES: &[(&str, &str)] = &[
     ("abstain", "evidence of answers to questions that nothing answers, and the constants of its doubts"),
+    (
+        "attribution",
+        "what of other people's words in a turn becomes the user's, and what of his own is still learnt",
+    ),
     ("context", "how much of the evidence contexts hold, with the facts of the graph and without"),
     ("dates", "dates in sentences against the references of a public data set"),
     ("embedder", "time of the built-in embedder, and what its vectors add to recall by words"),
+    ("endings", "what is still told as present after it ended, and what is ended that nothing ended"),
     ("extract", "claims and names of the extractor against labels or observations"),
     ("feedback", "what users say about the work of an assistant, against labels; false learnings"),
     ("graph", "turns to rows of the graph, what a question costs, and what an append notices of it"),
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
+    ("life", "how well contexts serve the questions of a life, and what is right of what is held at its end"),
     ("model", "what the passes that ask a language model make of conversations, with any endpoint"),
     ("peers", "mnemal beside SQLite FTS5, LanceDB and Chroma, which it installs below target/peers"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),

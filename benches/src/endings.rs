@@ -1,0 +1,210 @@
+//! Pairs of which the second turn ends what the first said, and pairs that only look so: what is still told as present?
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use mnemal::{Context, Engine, EventId, Memory, RecordRef, Timestamp};
+use mnemal_testkit::ManualClock;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::attribution::Half;
+use crate::count::{Count, Table};
+use crate::learned::{self, Item, Whose, plain, says};
+use crate::neutral::lines;
+use crate::spaces;
+
+/// 2026-07-18T09:00:00Z, when the first turn is said.
+const FIRST: i64 = 1_784_365_200_000_000;
+/// Between the turns of a pair.
+const MONTH: Duration = Duration::from_hours(33 * 24);
+/// Between the second turn and the look at what holds.
+const DAY: Duration = Duration::from_hours(24);
+/// Tokens of a context.
+const BUDGET: u32 = 1_000;
+
+/// Two turns.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Pair {
+    /// Its id.
+    pub id: String,
+    /// The language.
+    pub lang: String,
+    /// The half.
+    pub half: Half,
+    /// What kind of end it is, or what only looks like one.
+    pub kind: String,
+    /// What is said first.
+    pub first: String,
+    /// What is said a month later.
+    pub second: String,
+    /// Strings of the first turn that must not be told as present afterwards; none where nothing ends.
+    #[serde(default)]
+    pub gone: Vec<String>,
+    /// Strings that must be told as present afterwards.
+    #[serde(default)]
+    pub still: Vec<String>,
+}
+
+impl Pair {
+    /// Whether the second turn ends what the first said.
+    pub fn ends(&self) -> bool {
+        !self.gone.is_empty()
+    }
+}
+
+/// Reads the pairs of a folder.
+///
+/// # Errors
+/// A file that is missing or broken.
+pub fn read(folder: &Path) -> Result<Vec<Pair>> {
+    lines(&folder.join("pairs.jsonl"))
+}
+
+/// What was held before the second turn, and what is told after it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Whether something was learnt of the first turn.
+    pub learned: bool,
+    /// Items and lines of contexts that tell as present what ended.
+    pub present: Vec<String>,
+    /// Whether what was learnt is no longer held.
+    pub lost: bool,
+    /// Whether what holds in its place is held; `None` where nothing does.
+    pub replaced: Option<bool>,
+}
+
+impl Outcome {
+    /// Says a pair in a new space.
+    ///
+    /// # Errors
+    /// A space that does not answer.
+    pub async fn of(pair: &Pair) -> Result<Self> {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(FIRST)?));
+        let memory = spaces::memory(Engine::builder().with_clock(clock.clone()))?;
+        let first = learned::say(&memory, &pair.first, "s1", memory.engine().now()).await?;
+        let before = of_event(held(&memory).await?, first, pair);
+        clock.advance(MONTH);
+        learned::say(&memory, &pair.second, "s2", memory.engine().now()).await?;
+        clock.advance(DAY);
+        let held = held(&memory).await?;
+        let replaced = (pair.ends() && !pair.still.is_empty())
+            .then(|| held.iter().any(|item| says(&item.words, &pair.still)));
+        let after = of_event(held, first, pair);
+        let mut outcome = Self { learned: !before.is_empty(), replaced, ..Self::default() };
+        outcome.lost = outcome.learned && after.is_empty();
+        if pair.ends() {
+            outcome.present = after.iter().map(Item::line).collect();
+            for query in [pair.first.as_str(), ""] {
+                let context = memory.context(query).budget(BUDGET).await?;
+                outcome.present.extend(standing(&context, &pair.first));
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+async fn held(memory: &Memory) -> Result<Vec<Item>> {
+    let mut items = learned::facts(memory, Whose::All).await?;
+    items.extend(learned::preferences(memory).await?);
+    Ok(items)
+}
+
+/// Returns the items that rest on an event and say what the pair is about.
+fn of_event(mut items: Vec<Item>, event: EventId, pair: &Pair) -> Vec<Item> {
+    let keys = if pair.ends() { &pair.gone } else { &pair.still };
+    items.retain(|item| item.events.contains(&event) && !item.is_denied && says(&item.words, keys));
+    items
+}
+
+/// Returns the lines of a context that give a sentence as what holds: lines of every kind but dated quotes of the log.
+fn standing(context: &Context, sentence: &str) -> Vec<String> {
+    let records: HashSet<String> = context
+        .receipt
+        .lines
+        .iter()
+        .filter(|line| matches!(line.record, RecordRef::Fact(_) | RecordRef::Learning(_)))
+        .map(|line| line.record.to_string())
+        .collect();
+    let sentence = plain(sentence);
+    let is_standing =
+        |line: &&str| plain(line).contains(&sentence) && records.iter().any(|id| line.contains(id.as_str()));
+    context.text.lines().filter(is_standing).map(|line| format!("context: {line}")).collect()
+}
+
+/// The figures of a half.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    pairs: usize,
+    present: Count,
+    ended: Count,
+    unreplaced: Count,
+    present_by_kind: Table,
+    present_by_language: Table,
+    ended_by_kind: Table,
+    ended_by_language: Table,
+    unlearned: BTreeMap<String, usize>,
+    /// What went wrong, pair by pair.
+    pub wrong: Vec<Value>,
+}
+
+impl Figures {
+    /// Measures a half.
+    ///
+    /// # Errors
+    /// A space that does not answer.
+    pub async fn measure(pairs: &[Pair], half: Half) -> Result<Self> {
+        let mut figures = Self::default();
+        for pair in pairs.iter().filter(|pair| pair.half == half) {
+            figures.add(pair, &Outcome::of(pair).await?);
+        }
+        Ok(figures)
+    }
+
+    fn add(&mut self, pair: &Pair, outcome: &Outcome) {
+        self.pairs += 1;
+        if let Some(replaced) = outcome.replaced {
+            self.unreplaced.add(usize::from(!replaced));
+        }
+        if !outcome.learned && outcome.present.is_empty() {
+            *self.unlearned.entry(pair.lang.clone()).or_default() += 1;
+            return;
+        }
+        let is_wrong = if pair.ends() { !outcome.present.is_empty() } else { outcome.lost };
+        let (all, by_kind, by_language) = if pair.ends() {
+            (&mut self.present, &mut self.present_by_kind, &mut self.present_by_language)
+        } else {
+            (&mut self.ended, &mut self.ended_by_kind, &mut self.ended_by_language)
+        };
+        all.add(usize::from(is_wrong));
+        by_kind.add(&pair.kind, usize::from(is_wrong));
+        by_language.add(&pair.lang, usize::from(is_wrong));
+        if is_wrong {
+            let wrong = json!({
+                "id": pair.id, "kind": pair.kind, "first": pair.first, "second": pair.second,
+                "present": outcome.present, "lost": outcome.lost,
+            });
+            self.wrong.push(wrong);
+        }
+    }
+
+    /// Returns the shares and counts.
+    pub fn json(&self) -> Value {
+        json!({
+            "pairs": self.pairs,
+            "still_present": self.present.share(),
+            "ended_wrongly": self.ended.share(),
+            "ends": self.present.json(),
+            "guards": self.ended.json(),
+            "replacement_missing": self.unreplaced.json(),
+            "still_present_by_kind": self.present_by_kind.json(),
+            "still_present_by_language": self.present_by_language.json(),
+            "ended_wrongly_by_kind": self.ended_by_kind.json(),
+            "ended_wrongly_by_language": self.ended_by_language.json(),
+            "first_not_learned_by_language": self.unlearned,
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! The material about whose words a turn holds and what still holds is whole, and small spaces are judged as it says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use mnemal::Engine;
+use mnemal_benches::attribution::{Half, Material, Turn, Wrapper};
+use mnemal_benches::endings::{self, Outcome, Pair};
+use mnemal_benches::life::{Lists, Lived, read};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+#[test]
+fn each_half_of_the_wrapped_statements_has_every_kind_and_every_language() {
+    let material = Material::read(&data("attribution")).unwrap();
+    for half in Half::ALL {
+        let turns: Vec<Turn<'_>> = material.wrapped(half).collect();
+        let kinds: BTreeSet<&str> = turns.iter().map(|turn| turn.wrapper.kind.as_str()).collect();
+        let languages: BTreeSet<&str> = turns.iter().map(|turn| turn.wrapper.lang.as_str()).collect();
+        assert!(turns.len() >= 400 && kinds.len() >= 25 && languages.len() == 6, "{half:?}: {kinds:?}");
+        assert!(turns.iter().all(|turn| turn.wrapper.text.matches("{s}").count() == 1));
+    }
+    let has_key = |statement: &mnemal_benches::attribution::Statement| {
+        let text = statement.text.to_lowercase();
+        statement.keys.iter().any(|key| text.contains(&key.to_lowercase()))
+    };
+    assert!(material.statements.iter().all(has_key));
+}
+
+#[test]
+fn the_baseline_names_plain_turns_of_the_material_only() {
+    let material = Material::read(&data("attribution")).unwrap();
+    let plain: BTreeSet<String> =
+        Half::ALL.iter().flat_map(|half| material.plain(*half)).map(|turn| turn.name()).collect();
+    assert!(material.baseline.len() > 500);
+    assert!(material.baseline.is_subset(&plain));
+}
+
+#[tokio::test]
+async fn a_statement_in_a_plain_turn_is_learnt_and_one_in_a_marked_quote_is_not() {
+    let material = Material::read(&data("attribution")).unwrap();
+    let statement = material.statements.iter().find(|one| one.id == "en-02").unwrap();
+    let learned = async |text: &str| {
+        let wrapper =
+            Wrapper { id: "w".into(), lang: "en".into(), half: None, kind: "own".into(), text: text.into() };
+        !Turn { wrapper: &wrapper, statement }.learned().await.unwrap().is_empty()
+    };
+    assert!(learned("{s}").await);
+    assert!(!learned("What does he mean?\n\n> {s}").await);
+}
+
+#[test]
+fn each_half_of_the_pairs_has_ends_and_guards_in_every_language() {
+    let pairs = endings::read(&data("endings")).unwrap();
+    assert!(pairs.len() >= 150);
+    let mut found: BTreeMap<(Half, bool), BTreeSet<&str>> = BTreeMap::new();
+    for pair in &pairs {
+        found.entry((pair.half, pair.ends())).or_default().insert(&pair.lang);
+        let keys = if pair.ends() { &pair.gone } else { &pair.still };
+        let first = pair.first.to_lowercase();
+        assert!(keys.iter().any(|key| first.contains(&key.to_lowercase())), "{}", pair.id);
+    }
+    assert!(found.len() == 4 && found.values().all(|languages| languages.len() == 6), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_pair_that_ends_nothing_is_judged_by_what_is_lost() {
+    let pair = Pair {
+        id: "p".into(),
+        lang: "en".into(),
+        half: Half::Dev,
+        kind: "looks".into(),
+        first: "I live in Split.".into(),
+        second: "The ferry was late.".into(),
+        gone: Vec::new(),
+        still: vec!["Split".into()],
+    };
+    let kept = Outcome::of(&pair).await.unwrap();
+    assert!(kept.learned && !kept.lost, "{kept:?}");
+    let ended = Pair { gone: vec!["Split".into()], still: Vec::new(), ..pair };
+    let told = Outcome::of(&ended).await.unwrap();
+    assert!(told.learned && !told.present.is_empty(), "{told:?}");
+}
+
+#[test]
+fn each_life_has_its_turns_and_two_halves_of_questions_whose_evidence_exists() {
+    for name in ["en", "de-en", "es-fr-zh"] {
+        let life = read(&data("life").join(name)).unwrap();
+        let turns: BTreeSet<&str> = life.turns.iter().map(|turn| turn.id.as_str()).collect();
+        assert!(life.turns.len() >= 150 && life.questions.len() == 60, "{name}");
+        let evidence = life.questions.iter().flat_map(|question| &question.evidence);
+        assert!(evidence.clone().all(|id| turns.contains(id.as_str())), "{name}");
+        let held = life.questions.iter().filter(|question| question.half == Some(Half::Held)).count();
+        assert_eq!(held, 30, "{name}");
+        let all: Vec<String> =
+            life.turns.iter().map(|turn| turn.text.to_lowercase().replace('\n', " ")).collect();
+        let stands = |text: &String| all.iter().any(|turn| turn.contains(&text.to_lowercase()));
+        assert!(life.foreign.iter().all(stands), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_life_is_judged_by_what_its_contexts_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let turns = r#"{"id":"1","conv":"c","session":"s","ts":"2026-01-02T10:00:00Z","speaker":"Ada","text":"I live in Split.","by":"import"}
+{"id":"2","session":"t","ts":"2026-02-02T10:00:00Z","speaker":"user","text":"The ferry leaves at nine.","by":"log"}"#;
+    let questions = r#"{"id":"a","category":"home","question":"Where do I live?","needs":[["Split"]],"evidence":["1"]}
+{"id":"b","category":"home","question":"When does the ferry leave?","needs":[["at ten"]],"evidence":["2"]}"#;
+    std::fs::write(folder.path().join("turns.jsonl"), turns).unwrap();
+    std::fs::write(folder.path().join("questions.jsonl"), questions).unwrap();
+    std::fs::write(folder.path().join("facts.jsonl"), r#"{"text":"home","needs":["lives in Split"]}"#)
+        .unwrap();
+    let lived = Lived::live(read(folder.path()).unwrap(), Engine::builder()).await.unwrap();
+    let document = lived.ask(None).await.unwrap().json(Lists::Hidden);
+    assert_eq!(document["budget_1000"]["yes"], 0.5, "{document:#}");
+    assert_eq!(document["recall"]["at_1"], 1.0, "{document:#}");
+    assert!(document.get("preferences").is_none() && document.get("facts").is_some());
+}
