@@ -71,10 +71,28 @@ pub fn says(text: &str, strings: &[String]) -> bool {
     strings.iter().any(|string| text.contains(&plain(string)))
 }
 
-/// Returns a text in small letters with single blanks, straight quotes and no escapes.
+/// Returns a text in small letters with single blanks, straight quotes and no escapes of JSON.
 pub fn plain(text: &str) -> String {
-    let text = text.to_lowercase().replace("\\n", " ").replace("\\\"", "\"").replace(['’', '‘'], "'");
+    let text = unescaped(text).to_lowercase().replace(['’', '‘'], "'");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.strip_prefix('u').and_then(|rest| rest.split_at_checked(4));
+        let letter =
+            code.and_then(|(code, rest)| Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest)));
+        match letter {
+            Some((letter, rest)) => plain.extend([letter.to_string().as_str(), rest]),
+            None => match part.strip_prefix(['n', 't', 'r']) {
+                Some(rest) => plain.extend([" ", rest]),
+                None => plain.push_str(part),
+            },
+        }
+    }
+    plain
 }
 
 /// Writes a turn of the user, as `mnemal log add` does, and returns its id.
@@ -206,4 +224,15 @@ pub async fn settle(memory: &Memory) -> Result<()> {
         ensure!(gaps.iter().all(is_behind), "summaries are missing: {gaps:?}");
     }
     bail!("the summaries are not whole after {MOST_CALLS} calls")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_context_reads_as_its_turn_does() {
+        let line = r#"\u003cLog>\nHe said\u003a \"no\""#;
+        assert_eq!(plain(line), plain("<log>\nHe said: \"no\""));
+    }
 }
