@@ -11,6 +11,7 @@ mod forms;
 mod gates;
 mod gist;
 mod hash;
+mod label;
 mod language;
 mod names;
 mod notes;
@@ -42,6 +43,7 @@ pub use feedback::{
 };
 pub use gates::{Gates, gates};
 pub use gist::{Gist, Sign, gist};
+pub use label::{SpeakerLabel, speaker_label, speaker_voice};
 pub use language::{Tier, by_script, language};
 pub use names::{clean_name, mentions};
 pub use notes::{Note, NoteKind, preference_notes};
