@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mnemal_core::{AgentId, ChannelId, NewEvent, Role, SessionId, Timestamp, UserId, Within, Zone};
+use mnemal_core::{AgentId, ChannelId, EventId, NewEvent, Role, SessionId, Timestamp, UserId, Within, Zone};
 
 use crate::log::Exact;
 
@@ -213,6 +213,9 @@ pub struct ImportBatch {
     pub events: Vec<NewEvent>,
     /// Records of our own export, in place of `events`.
     pub exact: Option<Exact>,
+    /// Events of earlier batches, or of an earlier reading of the file, that their person took back since: he went on from before
+    /// them.
+    pub withdrawn: Vec<EventId>,
     /// The lines they stand in, from 1, without the last; the next batch goes on there.
     pub lines: Range<u64>,
     /// Lines among them that gave no event.

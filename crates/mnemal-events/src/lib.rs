@@ -30,7 +30,7 @@ pub use crate::limit::{
 };
 pub use crate::log::{
     Ack, BURST, Durability, EventLog, EventLogParts, Exact, ExactRecord, HourlyLimits, LeftOut, LogSettings,
-    Quality, Refused, Rehearsal, Released, Taken, Thread,
+    Quality, Raised, Refused, Rehearsal, Released, Taken, Thread, Whose,
 };
 pub use crate::recent::{RECENT_TURNS, RecentSource};
 pub use crate::tail::{Consumer, catch_up};

@@ -18,6 +18,7 @@ use crate::limit::{self, LONGEST_INDEXED};
 mod arrive;
 mod closure;
 mod pace;
+mod raise;
 mod rehearse;
 mod release;
 mod restore;
@@ -26,7 +27,8 @@ mod thread;
 
 pub use arrive::LeftOut;
 pub use pace::{BURST, HourlyLimits};
-pub use rehearse::{Quality, Rehearsal};
+pub use raise::Raised;
+pub use rehearse::{Quality, Rehearsal, Whose};
 pub use release::Released;
 pub use restore::{Exact, ExactRecord};
 pub(crate) use take::imported_id;

@@ -1,33 +1,38 @@
-//! What was said just now in other conversations, and where they stand, offered to the context.
+//! What was said just now in other conversations, offered to the context.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
     AgentId, Because, ContextRequest, ContextSource, Degraded, ErrorKind, Event, EventFilter, EventId,
-    EventStore, Fragment, Importance, Label, Layer, Level, NewEvent, Producer, RecordRef, Result, Role,
-    Score, Section, Seq, SessionId, Source, Span, Trust, UserId, Within,
+    EventStore, Fragment, Importance, Label, Layer, Level, NewEvent, RecordRef, Result, Role, Score, Section,
+    Seq, SessionId, Source, Span, Speaker, UserId, Within,
 };
+use mnemal_extract::speaker_voice;
+use mnemal_text::fold;
 
 /// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 139).
 pub const RECENT_TURNS: usize = 10;
+/// Newest turns of people among which other voices are looked for. Source: own choice; who shares a memory speaks now and then.
+const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 /// Conversations that are looked at when the newest turns are all of the asking one. Source: own choice.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
 /// How many times as many turns as are offered are looked at before conversations are. Source: own choice; the asking one has
 /// said some of the newest.
 const LOOKED_AT: usize = 4;
-/// What the sentence about a conversation is made by.
-const STATE: &str = "events/state";
 
-/// Offers the newest turns of other conversations, newest first, and one sentence on where the latest one stands.
+/// Offers the newest turns of other conversations, newest first.
 ///
+/// Where several people speak, what somebody else than the owner said is evidence of others and no order.
 /// Turns of the asking conversation are never offered: they stand in its window already.
 /// Lines carry their time, so that they can be rendered oldest first after the newest were picked.
 #[derive(Clone, Debug)]
 pub struct RecentSource {
     store: Arc<dyn EventStore>,
     most: usize,
+    owner: BTreeSet<String>,
     found: Arc<Mutex<Option<Found>>>,
 }
 
@@ -46,7 +51,7 @@ struct Found {
 impl RecentSource {
     /// Reads from a log; offers up to [`RECENT_TURNS`].
     pub fn new(store: Arc<dyn EventStore>) -> Self {
-        Self { store, most: RECENT_TURNS, found: Arc::default() }
+        Self { store, most: RECENT_TURNS, owner: BTreeSet::new(), found: Arc::default() }
     }
 
     /// Sets how many turns are offered.
@@ -54,6 +59,30 @@ impl RecentSource {
     pub fn with_most(mut self, most: usize) -> Self {
         self.most = most;
         self
+    }
+
+    /// Says under which names the owner speaks, beside none and labels as `user`.
+    #[must_use]
+    pub fn of_owner<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.owner = names.into_iter().map(|name| fold(name.as_ref())).collect();
+        self
+    }
+
+    /// Returns the voices among some turns that are not the owner's. One person who alone speaks, always by name, is the owner where
+    /// nobody said who that is.
+    async fn others(&self, turns: &[Event]) -> Result<BTreeSet<String>> {
+        let named =
+            |turns: &[Event]| -> BTreeSet<Option<String>> { turns.iter().filter_map(voice).collect() };
+        let others = |voices: BTreeSet<Option<String>>| -> BTreeSet<String> {
+            voices.into_iter().flatten().filter(|name| !self.owner.contains(name)).collect()
+        };
+        let found = others(named(turns));
+        if found.is_empty() || !self.owner.is_empty() {
+            return Ok(found);
+        }
+        let filter = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
+        let lately = named(&self.store.latest(&filter, VOICES).await?);
+        Ok(if lately.len() > 1 { found } else { BTreeSet::new() })
     }
 
     /// Returns the newest turns of other conversations, newest first.
@@ -145,20 +174,19 @@ impl ContextSource for RecentSource {
     }
 
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
-        let wants = |section| request.sections.only().is_none_or(|sections| sections.contains(&section));
-        let (recent, state) = (wants(Section::Recent), wants(Section::State));
-        if !recent && !state {
+        if request.sections.only().is_some_and(|sections| !sections.contains(&Section::Recent)) {
             return Ok(Degraded::whole(Vec::new()));
         }
         let turns = self.turns(request).await?;
-        let mut fragments = Vec::with_capacity(turns.len() + 1);
-        if recent {
-            fragments.extend(turns.iter().filter_map(turn));
-        }
-        if state {
-            fragments.extend(turns.iter().find_map(standing));
-        }
-        Ok(Degraded::whole(fragments))
+        let others = self.others(&turns).await?;
+        let offered = |event: &Event| {
+            let mut fragment = turn(event)?;
+            if voice(event).flatten().is_some_and(|name| others.contains(&name)) {
+                fragment.label.level = Level::External;
+            }
+            Some(fragment)
+        };
+        Ok(Degraded::whole(turns.iter().filter_map(offered).collect()))
     }
 }
 
@@ -180,23 +208,16 @@ fn retain_others(turns: &mut Vec<Event>, request: &ContextRequest) {
     });
 }
 
+/// Returns who of the people of a memory speaks, `None` inside for the one without a name.
+fn voice(event: &Event) -> Option<Option<String>> {
+    let kept = event.kept().filter(|_| event.role == Role::User && event.level == Level::User)?;
+    Some(speaker_voice(kept.speaker.as_ref().map(Speaker::as_str)))
+}
+
 fn turn(event: &Event) -> Option<Fragment> {
     let kept = event.kept().filter(|kept| !kept.content.trim().is_empty())?;
     let because = Because::Recent;
     fragment(event, kept, Said { section: Section::Recent, text: kept.content.clone(), because })
-}
-
-/// Says where the conversation of an event stands; a conclusion, so its trust is at most that of one.
-fn standing(event: &Event) -> Option<Fragment> {
-    let kept = event.kept()?;
-    let text = format!("last activity before this conversation: {} on {}", kept.session, kept.channel);
-    let mut fragment =
-        fragment(event, kept, Said { section: Section::State, text, because: Because::Section })?;
-    fragment.trust = event.trust.min(Trust::Inferred);
-    fragment.label.level = event.level.min(Level::Agent);
-    fragment.label.speaker = None;
-    fragment.producer = Some(Producer { id: STATE.to_owned(), version: 1 });
-    Some(fragment)
 }
 
 struct Said {

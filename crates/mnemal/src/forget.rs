@@ -3,6 +3,7 @@
 mod receipt;
 mod scrub;
 mod select;
+mod withdraw;
 
 use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};

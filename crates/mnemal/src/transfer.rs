@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, Seek, Write};
 
-use mnemal_core::{Degraded, Gaps, Origin, Result};
+use mnemal_core::{Degraded, Gaps, Level, Origin, Result};
 use mnemal_events::{
-    Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, Position, Rehearsal, Skipped,
-    Taken, Why,
+    Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, OwnHistory, Position, Raised,
+    Rehearsal, Skipped, Taken, Why,
 };
 
 use crate::audit::{Audited, AuditedAct};
@@ -21,6 +21,10 @@ pub struct ImportReport {
     pub format: Option<Format>,
     /// What became of its events.
     pub taken: Taken,
+    /// Events that were known and were taken back: in the file their person went on from before them.
+    pub withdrawn: u64,
+    /// Known turns that stood as evidence of others, and are the user's own words from now on.
+    pub raised: u64,
     /// Lines read.
     pub lines: u64,
     /// Bytes read.
@@ -66,13 +70,12 @@ impl Memory {
         options: ImportOptions,
         watch: &mut (dyn FnMut(&ImportReport) + Send),
     ) -> Result<Degraded<ImportReport>> {
-        let log = self.event_log()?;
+        let highest = level(options.origin);
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
         let mut report = ImportReport::of(&importer);
         let mut gaps = Gaps::default();
         while let Some(batch) = importer.next_batch()? {
-            report.read(&batch);
-            report.taken.add(gaps.merge(log.take(batch).await?));
+            self.take(batch, highest, (&mut report, &mut gaps)).await?;
             watch(&report);
         }
         for gap in self.engine.fold().await {
@@ -121,22 +124,54 @@ impl Memory {
     /// As [`import`](Self::import).
     pub async fn follow(
         &self,
-        reader: impl BufRead + Seek + Send,
+        mut reader: impl BufRead + Seek + Send,
         position: Position,
         (format, options): (Format, ImportOptions),
         watch: &mut (dyn FnMut(&ImportReport, Position) + Send),
     ) -> Result<Degraded<ImportReport>> {
-        let log = self.event_log()?;
-        let key = self.engine.parts().key.clone();
-        let mut importer = Importer::behind(reader, position, format, options, key)?;
+        let highest = level(options.origin);
+        let key = &self.engine.parts().key;
+        let mut importer = Importer::behind(&mut reader, position, format, options.clone(), key.clone())?;
         let mut report = ImportReport::of(&importer);
         let mut gaps = Gaps::default();
         while let Some(batch) = importer.next_batch()? {
-            report.read(&batch);
-            report.taken.add(gaps.merge(log.take(batch).await?));
+            self.take(batch, highest, (&mut report, &mut gaps)).await?;
             watch(&report, importer.position(report.bytes)?);
         }
+        if importer.lacks_beginning() {
+            // Somebody went back further than was read.
+            let start = Position::default();
+            let mut whole = Importer::behind(&mut reader, start, format, options, key.clone())?;
+            while let Some(batch) = whole.next_batch()? {
+                let mut again = ImportReport::default();
+                self.take(batch, highest, (&mut again, &mut gaps)).await?;
+                report.withdrawn += again.withdrawn;
+            }
+        }
         Ok(gaps.attach(report))
+    }
+
+    /// Stores a batch, and takes back what it says was taken back.
+    async fn take(
+        &self,
+        mut batch: ImportBatch,
+        highest: Level,
+        (report, gaps): (&mut ImportReport, &mut Gaps),
+    ) -> Result<()> {
+        report.read(&batch);
+        let log = self.event_log()?;
+        let withdrawn = log.with_raised(&std::mem::take(&mut batch.withdrawn));
+        let own = if highest == Level::User { batch.events.clone() } else { Vec::new() };
+        let taken = gaps.merge(log.take(batch).await?);
+        if taken.duplicates > 0 {
+            let raised = log.raised(own).await?;
+            let again = gaps.merge(log.take(Raised::batch(raised.events)).await?);
+            report.raised += again.stored;
+            self.withdraw(&raised.replaced, highest).await?;
+        }
+        report.taken.add(taken);
+        report.withdrawn += self.withdraw(&withdrawn, highest).await?;
+        Ok(())
     }
 
     /// Writes everything that is not derived, without loss: events, decisions, tombstones; two exports of one state are
@@ -162,5 +197,13 @@ impl Memory {
         let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
         self.engine.audit(&act.count("events", written.events))?;
         Ok(written)
+    }
+}
+
+/// Returns the level of what an import takes back at most: evidence of others takes nothing back that the user said.
+fn level(origin: OwnHistory) -> Level {
+    match origin {
+        OwnHistory::No => Level::External,
+        OwnHistory::Yes | OwnHistory::Captured => Level::User,
     }
 }

@@ -317,6 +317,7 @@ Imported = TypedDict('Imported', {
     "format": 'str',
     "gaps": 'list[Gap]',
     "lines": 'int',
+    "raised": 'int',
     "redactions": 'int',
     "skipped": 'int',
     "stored": 'int',
@@ -1436,13 +1437,14 @@ class Operations:
         *,
         dry_run: bool | None = None,
         format: str | None = None,
+        own_history: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Imported:
-        """Reads conversations in, each once; human speakers are hearsay."""
+        """Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/import", space),
-            query={"dry_run": dry_run, "format": format},
+            query={"dry_run": dry_run, "format": format, "own_history": own_history},
             lines=(lines, "application/x-ndjson"),
             idempotency_key=idempotency_key,
         )
@@ -2911,13 +2913,14 @@ class AsyncOperations:
         *,
         dry_run: bool | None = None,
         format: str | None = None,
+        own_history: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Imported:
-        """Reads conversations in, each once; human speakers are hearsay."""
+        """Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/import", space),
-            query={"dry_run": dry_run, "format": format},
+            query={"dry_run": dry_run, "format": format, "own_history": own_history},
             lines=(lines, "application/x-ndjson"),
             idempotency_key=idempotency_key,
         )

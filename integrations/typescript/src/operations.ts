@@ -546,6 +546,8 @@ export interface Imported {
   gaps: Array<Gap>;
   /** Lines that were read. */
   lines: number;
+  /** Known turns that count as the user's own words from now on. */
+  raised: number;
   /** Secrets that were replaced. */
   redactions: number;
   /** Lines that were passed over. */
@@ -1931,9 +1933,9 @@ export abstract class Operations {
     return this.call<Status>('GET', `/health/ready`, {  });
   }
 
-  /** Reads conversations in, each once; human speakers are hearsay. */
-  import(space: string, given: { lines: string; dry_run?: boolean; format?: string; idempotency_key?: string }): Promise<Imported> {
-    return this.call<Imported>('POST', `/v1/spaces/${encodeURIComponent(space)}/import`, { query: { dry_run: given.dry_run, format: given.format }, lines: [given.lines, 'application/x-ndjson'], idempotencyKey: given.idempotency_key });
+  /** Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise. */
+  import(space: string, given: { lines: string; dry_run?: boolean; format?: string; own_history?: boolean; idempotency_key?: string }): Promise<Imported> {
+    return this.call<Imported>('POST', `/v1/spaces/${encodeURIComponent(space)}/import`, { query: { dry_run: given.dry_run, format: given.format, own_history: given.own_history }, lines: [given.lines, 'application/x-ndjson'], idempotencyKey: given.idempotency_key });
   }
 
   /** Reads a text in, as a document; the same text is read once. */

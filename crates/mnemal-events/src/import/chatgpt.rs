@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::json::{self, Object};
 use super::moment::Moments;
+use super::reader::OTHER_BRANCH;
 use super::turn::{Said, Turns};
 
 /// What is the same for all messages of a conversation.
@@ -35,7 +36,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     let shown: HashSet<&str> = branch.iter().map(|(name, _)| *name).collect();
     let has_message = |node: &Value| node.get("message").is_some_and(Value::is_object);
     for _ in nodes.iter().filter(|(name, node)| !shown.contains(name.as_str()) && has_message(node)) {
-        turns.remark("a message of another branch");
+        turns.remark(OTHER_BRANCH);
     }
     let mut last = None;
     for (name, node) in branch {

@@ -170,8 +170,8 @@ pub(super) fn langchain(
         _ => record.clone(),
     };
     let role = match json::text(record, "type")? {
-        "human" => "user",
-        "ai" => "assistant",
+        "human" | "HumanMessageChunk" => "user",
+        "ai" | "AIMessageChunk" => "assistant",
         "system" => "system",
         "tool" | "function" => "tool",
         "chat" => json::maybe_text(&message, "role")?.unwrap_or("user"),

@@ -62,7 +62,19 @@ impl Moments {
                 let at = in_range(micros(civil).saturating_sub(i64::from(seconds) * 1_000_000))?;
                 return Ok((at, Zone { name: String::new(), offset_seconds: seconds }));
             }
-            _ => self.offset_of(civil),
+            None => match pieces.time_zone_annotation() {
+                Some(named) => {
+                    let zone =
+                        named.to_time_zone().map_err(|_| "a time in a zone that is not known".to_owned())?;
+                    let offset = zone.to_zoned(civil).map(|zoned| zoned.offset().seconds());
+                    let offset = offset.map_err(|_| "a time outside 1970 to 9999".to_owned())?;
+                    let at = in_range(micros(civil).saturating_sub(i64::from(offset) * 1_000_000))?;
+                    let name = zone.iana_name().unwrap_or_default().to_owned();
+                    return Ok((at, Zone { name, offset_seconds: offset }));
+                }
+                None => self.offset_of(civil),
+            },
+            Some(_) => self.offset_of(civil),
         };
         let at = in_range(micros(civil).saturating_sub(i64::from(offset) * 1_000_000))?;
         Ok((at, Zone { name: self.zone.name.clone(), offset_seconds: offset }))
@@ -117,6 +129,9 @@ mod tests {
             ("\"2026-01-12\"", "2026-01-12T00:00:00Z"),
             ("\"2026-01-12T19:00:00.25Z\"", "2026-01-12T19:00:00.250000Z"),
             ("\"2026-01-12T19:00:00+02:00\"", "2026-01-12T17:00:00Z"),
+            ("\"2026-07-01T12:00:00[Asia/Tokyo]\"", "2026-07-01T03:00:00Z"),
+            ("\"2026-07-01 12:00[Europe/Lisbon]\"", "2026-07-01T11:00:00Z"),
+            ("\"2026-07-01T12:00:00+09:00[Asia/Tokyo]\"", "2026-07-01T03:00:00Z"),
             ("1772442031", "2026-03-02T09:00:31Z"),
             ("1772442031.5", "2026-03-02T09:00:31.500000Z"),
             ("1772442031000", "2026-03-02T09:00:31Z"),

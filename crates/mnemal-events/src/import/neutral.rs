@@ -1,12 +1,13 @@
 //! The neutral layout: one event a line, `{id, conv, session, ts, speaker, text, caption?}`.
 
 use mnemal_core::{EventKind, Metadata, ToolName};
+use mnemal_extract::{SpeakerLabel, speaker_label};
 
 use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
 
-/// Reads one record; every speaker other than `assistant` and `tool` is a person.
+/// Reads one record; every speaker is a person whose label is not that of a machine.
 pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let conv = json::name(record, "conv")?.unwrap_or_default();
     if !turns.wants(&conv) {
@@ -20,13 +21,17 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     if let Some(caption) = json::maybe_text(record, "caption")? {
         metadata.insert("caption".to_owned(), caption.to_owned());
     }
-    let kind = match speaker {
-        Some("assistant") => EventKind::AssistantMessage,
-        Some("tool") => {
+    let kind = match speaker.and_then(speaker_label) {
+        Some(SpeakerLabel::Assistant) => EventKind::AssistantMessage,
+        Some(SpeakerLabel::Tool) => {
             let tool = ToolName::new("tool").map_err(|why| why.to_string())?;
             EventKind::ToolResult { tool, ok: true }
         }
-        _ => EventKind::UserMessage,
+        Some(SpeakerLabel::System) => {
+            turns.remark("instructions of the host");
+            return Ok(());
+        }
+        Some(SpeakerLabel::User) | None => EventKind::UserMessage,
     };
     let said = Said {
         human: kind == EventKind::UserMessage,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use mnemal_extract::{SpeakerLabel, speaker_label};
 use serde_json::Value;
 
 use super::json::{self, Object};
@@ -103,15 +104,18 @@ fn message(
     if other {
         turns.remark("a part that is not text");
     }
-    match role {
-        "system" | "developer" => turns.remark("instructions of the host"),
-        "user" => {
+    let is_machine = said.speaker.as_deref().and_then(speaker_label).is_some_and(SpeakerLabel::is_machine);
+    match speaker_label(role) {
+        Some(SpeakerLabel::System) => turns.remark("instructions of the host"),
+        // Some hosts write every turn as the user's, and say by a name who speaks.
+        Some(SpeakerLabel::User) if is_machine => assistant(record, said, turns, calls)?,
+        Some(SpeakerLabel::User) => {
             said.human = true;
             say(&said, turns)?;
         }
-        "assistant" => assistant(record, said, turns, calls)?,
-        "tool" | "function" => answer(record, said, turns, calls)?,
-        _ => return Err("field `role` is none of system, developer, user, assistant, tool".to_owned()),
+        Some(SpeakerLabel::Assistant) => assistant(record, said, turns, calls)?,
+        Some(SpeakerLabel::Tool) => answer(record, said, turns, calls)?,
+        None => return Err("field `role` is none of system, developer, user, assistant, tool".to_owned()),
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! The importer: reads lines ahead, and hands out batches in the order of the file.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 
-use mnemal_core::{Error, ErrorKind, InstallationKey, Result};
+use mnemal_core::{Error, ErrorKind, EventId, InstallationKey, Result};
 
 use super::claude_code::ClaudeCode;
 use super::detect::{DETECT_BYTES, detect, elements, has_end};
@@ -43,6 +43,9 @@ const AHEAD_BYTES: usize = 2 * 1024 * 1024;
 /// some short ones, so that the entry just before is always known.
 const LOOK_BACK: u64 = 1024 * 1024 + 64 * 1024;
 
+/// Why a message gives no event that its person went back behind.
+pub(super) const OTHER_BRANCH: &str = "a message of another branch";
+
 /// Reads a file into batches of events, in bounded memory.
 #[derive(Debug)]
 pub struct Importer<R> {
@@ -55,6 +58,9 @@ pub struct Importer<R> {
     ahead: VecDeque<(Place, Record)>,
     ahead_bytes: usize,
     skipped: VecDeque<Skipped>,
+    /// Events that were handed out, now or in an earlier run, and were taken back behind them.
+    withdrawn: Vec<EventId>,
+    lacks_beginning: bool,
     /// The line after the last one that was handed out, and the bytes up to it.
     handed: Place,
     /// Lines that start before this byte gave their events earlier: they are read for threads only.
@@ -183,6 +189,8 @@ impl<R: BufRead> Importer<R> {
             ahead: VecDeque::new(),
             ahead_bytes: 0,
             skipped: VecDeque::new(),
+            withdrawn: Vec::new(),
+            lacks_beginning: false,
             handed: Place { line: 1, end: 0 },
             fresh_from: 0,
             unfinished: None,
@@ -194,6 +202,12 @@ impl<R: BufRead> Importer<R> {
     /// Returns what the file holds.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// Whether a file that was read from behind a position must be read from its start: what a prompt went back behind stands
+    /// further up than was read.
+    pub fn lacks_beginning(&self) -> bool {
+        self.fresh_from > 0 && self.lacks_beginning
     }
 
     /// Returns what the numbers of lines count: `line`, or `record` of a JSON document.
@@ -218,7 +232,8 @@ impl<R: BufRead> Importer<R> {
                 self.failure = Some(error);
             }
         }
-        if self.ahead.is_empty() && self.skipped.is_empty() && self.ended {
+        let is_done = self.ahead.is_empty() && self.skipped.is_empty() && self.withdrawn.is_empty();
+        if is_done && self.ended {
             return self.failure.take().map_or(Ok(None), Err);
         }
         Ok(Some(self.batch()))
@@ -237,8 +252,7 @@ impl<R: BufRead> Importer<R> {
                 return Ok(());
             }
             _ if !is_fresh => {
-                self.turns.made.clear();
-                self.turns.remarks.clear();
+                self.turns.clear();
                 return Ok(());
             }
             // The last line of a transcript that is still being written is left for the next run.
@@ -256,8 +270,7 @@ impl<R: BufRead> Importer<R> {
                 Why::Broken(why)
             }
         };
-        self.turns.made.clear();
-        self.turns.remarks.clear();
+        self.turns.clear();
         self.skipped.push_back(Skipped { line: place.line, why });
         Ok(())
     }
@@ -298,6 +311,27 @@ impl<R: BufRead> Importer<R> {
             self.ahead_bytes += bytes(&exact);
             self.ahead.push_back((place, Record::Exact(Box::new(exact))));
         }
+        self.turns.said.clear();
+        self.lacks_beginning |= std::mem::take(&mut self.turns.is_orphan);
+        let withdrawn = std::mem::take(&mut self.turns.withdrawn);
+        if wanted && !withdrawn.is_empty() {
+            self.withdraw(withdrawn);
+        }
+    }
+
+    /// Leaves out what was taken back; what was handed out is named in the next batch.
+    fn withdraw(&mut self, ids: Vec<EventId>) {
+        let mut ids: HashSet<EventId> = ids.into_iter().collect();
+        let (skipped, freed) = (&mut self.skipped, &mut self.ahead_bytes);
+        self.ahead.retain(|(place, record)| match record {
+            Record::New(turn) if ids.remove(&turn.id) => {
+                *freed = freed.saturating_sub(turn.bytes());
+                skipped.push_back(Skipped { line: place.line, why: Why::NotMemory(OTHER_BRANCH) });
+                false
+            }
+            _ => true,
+        });
+        self.withdrawn.extend(ids);
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -354,6 +388,7 @@ impl<R: BufRead> Importer<R> {
                 _ => None,
             },
             lines,
+            withdrawn: std::mem::take(&mut self.withdrawn),
             skipped: self.skipped.drain(..n_skipped).collect(),
             bytes_read: self.unfinished.map_or(self.handed.end, |start| self.handed.end.min(start)),
         }

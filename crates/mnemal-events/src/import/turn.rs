@@ -40,6 +40,7 @@ pub(super) struct Said {
 /// An event whose time may still be unknown.
 #[derive(Debug)]
 pub(super) struct Turn {
+    pub(super) id: EventId,
     event: NewEvent,
     timed: bool,
     conv: Option<String>,
@@ -65,6 +66,12 @@ pub(super) struct Turns {
     pub(super) start: u64,
     /// Events of the line that is read.
     pub(super) made: Vec<Turn>,
+    /// The ids of all events that the line gives, wanted or not.
+    pub(super) said: Vec<EventId>,
+    /// The ids of events of this line and of earlier ones that were taken back.
+    pub(super) withdrawn: Vec<EventId>,
+    /// Whether the line answers one that was not read, so that nobody can tell what it takes back.
+    pub(super) is_orphan: bool,
     /// Parts of the line that gave no event.
     pub(super) remarks: Vec<&'static str>,
 }
@@ -80,8 +87,20 @@ impl Turns {
             line: 0,
             start: 0,
             made: Vec::new(),
+            said: Vec::new(),
+            withdrawn: Vec::new(),
+            is_orphan: false,
             remarks: Vec::new(),
         }
+    }
+
+    /// Forgets what the line gave.
+    pub(super) fn clear(&mut self) {
+        self.made.clear();
+        self.said.clear();
+        self.withdrawn.clear();
+        self.is_orphan = false;
+        self.remarks.clear();
     }
 
     /// Returns the name of a conversation that has none in the file: the file's.
@@ -174,10 +193,12 @@ impl Turns {
             let piece = if place == 0 { String::new() } else { format!("#{}", place + 1) };
             let key = format!("import:{}:{record}{piece}", self.format.as_str());
             last = imported_id(&self.key, &key);
+            self.said.push(last);
             if !is_wanted {
                 continue;
             }
             self.made.push(Turn {
+                id: last,
                 event: NewEvent {
                     content: said.content.get(range).unwrap_or_default().to_owned(),
                     idempotency_key: Some(key),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use mnemal_core::{Degraded, EventId, Gaps, NewEvent, Result, Role, Speaker, Timestamp, marker};
+use mnemal_core::{Degraded, EventId, Gaps, Level, NewEvent, Result, Role, Speaker, Timestamp, marker};
 
 use super::arrive::LeftOut;
 use super::take::{Taken, imported_id, known};
@@ -40,6 +40,44 @@ impl Quality {
     }
 }
 
+/// Whose words a record is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Whose {
+    /// The user's own.
+    User,
+    /// Those of somebody else.
+    Other,
+    /// The assistant's.
+    Assistant,
+    /// A tool's.
+    Tool,
+    /// Nobody's: a file, a note.
+    Nobody,
+}
+
+impl Whose {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Other => "other",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Nobody => "nobody",
+        }
+    }
+
+    fn of(event: &NewEvent) -> Self {
+        match event.kind.role() {
+            Role::User if event.origin.level() == Level::User => Self::User,
+            Role::User => Self::Other,
+            Role::Assistant => Self::Assistant,
+            Role::Tool => Self::Tool,
+            _ => Self::Nobody,
+        }
+    }
+}
+
 /// What an import would do. It remembers 24 bytes of each record and up to a thousand names, and no text.
 #[derive(Clone, Debug, Default)]
 pub struct Rehearsal {
@@ -53,8 +91,8 @@ pub struct Rehearsal {
     pub quality: BTreeMap<Role, Quality>,
     /// Records that would be held back, by the rule: orders to an agent, hidden text, encoded text.
     pub rules: BTreeMap<String, u64>,
-    /// Records by who speaks, as far as that is named; of a thousand names at most.
-    pub speakers: BTreeMap<String, u64>,
+    /// Records by who speaks, with whom he is taken for; one without a name has that of his part. Of a thousand at most.
+    pub speakers: BTreeMap<(String, Whose), u64>,
     /// Records of speakers beyond these.
     pub other_speakers: u64,
     ids: HashSet<EventId>,
@@ -71,12 +109,13 @@ impl Rehearsal {
 
     /// Counts who speaks.
     fn hear(&mut self, event: &NewEvent) {
-        let Some(name) = event.speaker.as_ref().map(Speaker::as_str) else { return };
+        let name = event.speaker.as_ref().map_or(event.kind.role().as_str(), Speaker::as_str);
+        let key = (name.to_owned(), Whose::of(event));
         let is_full = self.speakers.len() >= NAMES;
-        match self.speakers.get_mut(name) {
+        match self.speakers.get_mut(&key) {
             Some(count) => *count += 1,
             None if is_full => self.other_speakers += 1,
-            None => drop(self.speakers.insert(name.to_owned(), 1)),
+            None => drop(self.speakers.insert(key, 1)),
         }
     }
 

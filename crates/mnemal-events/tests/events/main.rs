@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod append;
+mod claude_code;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]

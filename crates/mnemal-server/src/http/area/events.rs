@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
 use hyper::Method;
-use mnemal::{Ack, Memory, Message};
+use mnemal::{Ack, Memory, Message, SpeakerLabel, speaker_label};
 use mnemal_core::{
     AgentId, ChannelId, Degraded, Event, EventFilter, EventId, Gaps, Metadata, Role, Selector, SessionId,
     Speaker, ToolName, UserId, Within, Zone,
@@ -473,12 +473,14 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
     };
     let plain = |message: Message| Spoken { message, call: None, answers: None };
     let mut said = Vec::new();
-    match turn.role.as_str() {
-        "system" | "developer" => return Ok(said),
-        "user" | "assistant" if text.is_empty() => {}
-        "user" => said.push(plain(whose.said_by_user(named(dated(Message::user(text)))?))),
-        "assistant" => said.push(plain(whose.said(named(dated(Message::assistant(text)))?))),
-        "tool" | "function" => {
+    match speaker_label(&turn.role) {
+        Some(SpeakerLabel::System) => return Ok(said),
+        Some(SpeakerLabel::User | SpeakerLabel::Assistant) if text.is_empty() => {}
+        Some(SpeakerLabel::User) => said.push(plain(whose.said_by_user(named(dated(Message::user(text)))?))),
+        Some(SpeakerLabel::Assistant) => {
+            said.push(plain(whose.said(named(dated(Message::assistant(text)))?)))
+        }
+        Some(SpeakerLabel::Tool) => {
             let tool = ToolName::new(turn.name.as_deref().unwrap_or("tool"))?;
             let mut message = whose.said(dated(Message::tool_result(tool, text)));
             if let Some(id) = &turn.tool_call_id {
@@ -486,9 +488,10 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
             }
             said.push(Spoken { message, call: None, answers: turn.tool_call_id.clone() });
         }
-        other => {
+        None => {
+            let role = &turn.role;
             return Err(Problem::invalid(format!(
-                "no role {other:?}; there are user, assistant, tool and system"
+                "no role {role:?}; there are user, assistant, tool and system"
             )));
         }
     }

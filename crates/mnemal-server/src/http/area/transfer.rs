@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post(
             "import",
             "/v1/spaces/{space}/import",
-            "Reads conversations in, each once; human speakers are hearsay.",
+            "Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise.",
             (of::<ImportedForm>, of::<ImportedForm>, |call| Box::pin(import(call))),
         )
         .takes(JSONL)
@@ -46,6 +46,9 @@ struct ImportQuery {
     format: Option<String>,
     /// Only say what would be stored.
     dry_run: Option<bool>,
+    /// It is the user's own history: the turns of its human speakers count as his words, those too that are known already. For the
+    /// key of an application.
+    own_history: Option<bool>,
 }
 
 /// What was read.
@@ -60,6 +63,8 @@ struct ImportedForm {
     stored: u64,
     /// Events that were there already.
     duplicates: u64,
+    /// Known turns that count as the user's own words from now on.
+    raised: u64,
     /// Events that were forgotten before, and stay so.
     forgotten: u64,
     /// Secrets that were replaced.
@@ -75,11 +80,18 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
     let name = query.format.as_deref().unwrap_or("auto");
     let format =
         ImportFormat::from_name(name).ok_or_else(|| Problem::invalid(format!("no format {name:?}")))?;
+    let origin = match query.own_history {
+        Some(true) => {
+            call.vouches()?;
+            OwnHistory::Yes
+        }
+        _ => OwnHistory::No,
+    };
     let memory =
         if query.dry_run == Some(true) { Memory::in_memory().await? } else { call.memory_or_new().await? };
     let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
     let turn = call.host.turns.open()?;
-    let options = ImportOptions { origin: OwnHistory::No, ..ImportOptions::new("http", call.host.now()) };
+    let options = ImportOptions { origin, ..ImportOptions::new("http", call.host.now()) };
     let runtime = Handle::current();
     let reading = tokio::task::spawn_blocking(move || {
         let mut incoming = Incoming::new(parts, turn);
@@ -93,6 +105,7 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
         lines: report.lines,
         stored: report.taken.stored,
         duplicates: report.taken.duplicates,
+        raised: report.raised,
         forgotten: report.taken.forgotten,
         redactions: report.taken.redactions,
         skipped: report.skipped_total,

@@ -1,0 +1,51 @@
+//! Prompts that were typed while the agent was at work.
+
+use std::collections::VecDeque;
+
+use mnemal_core::{Timestamp, Zone};
+use serde_json::Value;
+
+use super::super::json::{self, Object};
+use super::super::moment::Moments;
+
+/// Prompts that wait. Source: own choice; more than anybody types while he waits.
+const LONGEST: usize = 1_000;
+
+/// When prompts were typed that wait for the agent. Those that it reads stand in entries of their own.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: VecDeque<(String, (Timestamp, Zone))>,
+}
+
+impl Queue {
+    /// Reads an entry that says what was put into the queue, or taken out of it.
+    pub(super) fn read(&mut self, record: &Object, moments: &Moments) -> Result<(), String> {
+        match json::maybe_text(record, "operation")? {
+            Some("enqueue") => {
+                let text = record.get("content").map(text).unwrap_or_default();
+                if let Some(at) = moments.read(record.get("timestamp"))? {
+                    self.waiting.push_back((text, at));
+                }
+                if self.waiting.len() > LONGEST {
+                    self.waiting.pop_front();
+                }
+            }
+            Some("dequeue") => drop(self.waiting.pop_front()),
+            Some("popAll") => self.waiting.clear(),
+            // One that is removed was read by the agent, or taken back; an entry of its own tells which.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns when a prompt was typed that the agent reads now.
+    pub(super) fn taken(&mut self, prompt: &Value) -> Option<(Timestamp, Zone)> {
+        let text = text(prompt);
+        let place = self.waiting.iter().position(|(waiting, _)| *waiting == text)?;
+        self.waiting.remove(place).map(|(_, at)| at)
+    }
+}
+
+fn text(content: &Value) -> String {
+    json::content(Some(content)).map(|(text, _)| text).unwrap_or_default()
+}

@@ -1,0 +1,73 @@
+//! Raises what an import brought as evidence of others, when its owner says later that it is his own.
+
+use mnemal_core::{Event, EventId, InstallationKey, Level, NewEvent, Result};
+
+use super::EventLog;
+use super::take::{imported_id, known};
+use crate::import::ImportBatch;
+
+/// Turns that were known as evidence of others and are the user's own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Raised {
+    /// They again, at their own level; give them to [`EventLog::take`].
+    pub events: Vec<NewEvent>,
+    /// What they stood as; to be taken back once they are stored.
+    pub replaced: Vec<EventId>,
+}
+
+impl EventLog {
+    /// Returns those of an import's events of the user that are known as evidence of others, under names of their own.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn raised(&self, events: Vec<NewEvent>) -> Result<Raised> {
+        let named = |event: NewEvent| {
+            let id = imported_id(&self.parts.key, event.idempotency_key.as_deref()?);
+            (event.origin.level() == Level::User).then_some((id, event))
+        };
+        let mut own: Vec<(EventId, NewEvent)> = events.into_iter().filter_map(named).collect();
+        let store = self.parts.store.as_ref();
+        let known = known(store, own.iter().map(|(id, _)| *id).collect()).await?;
+        own.retain(|(id, _)| known.contains(id));
+        let ids: Vec<EventId> = own.iter().map(|(id, _)| *id).collect();
+        let stored = if ids.is_empty() { Vec::new() } else { store.get(&ids).await? };
+        let is_lower = |event: &&Event| event.kept().is_some() && event.level < Level::User;
+        let replaced: Vec<EventId> = stored.iter().filter(is_lower).map(|event| event.id).collect();
+        own.retain(|(id, _)| replaced.contains(id));
+        let again = |(id, event): (EventId, NewEvent)| NewEvent {
+            idempotency_key: Some(raised_name(id)),
+            parent: event.parent.map(|parent| {
+                if replaced.contains(&parent) { raised_id(&self.parts.key, parent) } else { parent }
+            }),
+            ..event
+        };
+        Ok(Raised { events: own.into_iter().map(again).collect(), replaced: replaced.clone() })
+    }
+
+    /// Returns the ids under which events stand that were raised, beside their own.
+    pub fn with_raised(&self, ids: &[EventId]) -> Vec<EventId> {
+        ids.iter().flat_map(|id| [*id, raised_id(&self.parts.key, *id)]).collect()
+    }
+}
+
+impl Raised {
+    /// Returns the turns as a batch of their import.
+    pub fn batch(events: Vec<NewEvent>) -> ImportBatch {
+        ImportBatch {
+            events,
+            exact: None,
+            withdrawn: Vec::new(),
+            lines: 0..0,
+            skipped: Vec::new(),
+            bytes_read: 0,
+        }
+    }
+}
+
+fn raised_name(id: EventId) -> String {
+    format!("import:raised:{id}")
+}
+
+fn raised_id(key: &InstallationKey, id: EventId) -> EventId {
+    imported_id(key, &raised_name(id))
+}
