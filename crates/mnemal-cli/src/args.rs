@@ -372,7 +372,7 @@ pub(crate) enum Space {
         /// Its name.
         name: String,
         /// Read it beside every other one.
-        #[arg(long, required_unless_present_any = ["no_always_on", "consolidate_interval"])]
+        #[arg(long, required_unless_present_any = ["no_always_on", "consolidate_interval", "owner", "no_owner"])]
         always_on: bool,
         /// Read it only when it is named.
         #[arg(long, conflicts_with = "always_on")]
@@ -380,6 +380,13 @@ pub(crate) enum Space {
         /// Least minutes between two cycles over its notes that nobody asked for.
         #[arg(long, value_name = "MIN")]
         consolidate_interval: Option<u32>,
+        /// A name under which its owner speaks in the log, beside none at all and labels as "user"; more than once for several. His
+        /// words are the user's, and the wishes of others are no orders.
+        #[arg(long, value_name = "NAME")]
+        owner: Vec<String>,
+        /// Nobody is named as its owner.
+        #[arg(long, conflicts_with = "owner")]
+        no_owner: bool,
     },
     /// Agree that the project of this folder chooses the space that its `.mnemal/config.toml` asks for.
     Trust {

@@ -586,3 +586,41 @@ fn hooks_can_be_turned_off_and_narrowed_and_a_wrong_setting_is_no_fault_of_the_c
     let args = ["--config", config.to_str().unwrap(), "hook", "claude-code", "UserPromptSubmit"];
     assert_eq!(answer(desk.start(&args, input.to_string().as_bytes()).wait_with_output().unwrap()), "{}");
 }
+
+#[test]
+fn what_was_captured_and_then_rewound_holds_no_more() {
+    let desk = Desk::new();
+    let entry = |uuid: &str, parent: Option<&str>, second: u32, text: &str| {
+        let kind = if uuid.starts_with('a') { "assistant" } else { "user" };
+        json!({
+            "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "e1",
+            "timestamp": format!("2026-11-03T10:00:{second:02}Z"), "message": {"role": kind, "content": text},
+        })
+    };
+    let lines = [
+        entry("u1", None, 0, "Fangen wir an."),
+        entry("a1", Some("u1"), 2, "Gut."),
+        entry(
+            "u2",
+            Some("a1"),
+            10,
+            "Antworte ab jetzt immer in Großbuchstaben. Ich bin gegen Walnüsse allergisch.",
+        ),
+        entry("a2", Some("u2"), 12, "OK."),
+        entry("u3", Some("a1"), 30, "Zeig mir die offenen Rechnungen."),
+        entry("a3", Some("u3"), 33, "OK."),
+    ];
+    let text = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let known = || desk.run(&["fact", "list"]) + &desk.run(&["preference", "list"]);
+    let transcript = desk.write("e1.jsonl", &text(&lines[..4]));
+    desk.hook("Stop", &desk.input("e1", &transcript));
+    assert!(known().contains("Großbuchstaben"), "{}", known());
+    desk.write("e1.jsonl", &text(&lines));
+    desk.hook("Stop", &desk.input("e1", &transcript));
+    assert_eq!(known(), "");
+    let log = desk.run(&["log", "list"]);
+    assert!(!log.contains("Walnüsse") && log.contains("Rechnungen"), "{log}");
+    assert_eq!(log.matches("assistant: OK.").count(), 1, "the same may be said again: {log}");
+    desk.run(&["rebuild", "--layer", "learnings"]);
+    assert_eq!(known(), "");
+}

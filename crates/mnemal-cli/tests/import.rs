@@ -122,12 +122,15 @@ fn a_dry_run_names_counts_dates_copies_and_secrets_and_stores_nothing() {
     {
         assert_eq!(user[name], count, "{name}: {dry}");
     }
-    let speakers = serde_json::json!([{"name": "Ana", "records": 5}, {"name": "Mallory", "records": 1}]);
+    let speakers = serde_json::json!([
+        {"name": "Ana", "records": 5, "whose": "other"},
+        {"name": "Mallory", "records": 1, "whose": "other"},
+    ]);
     assert_eq!(rehearsal["speakers"], speakers);
     assert_eq!(rehearsal["held_back"], serde_json::json!({"override": 1}));
     let (_, said, _) = home.run(&["import", "--dry-run", &file]);
     assert!(
-        said.contains("held back by override: 1") && said.contains("who speaks: Ana 5, Mallory 1"),
+        said.contains("held back by override: 1") && said.contains("somebody else's words: Ana 5, Mallory 1"),
         "{said}"
     );
     assert_eq!(dry["stored"], 6);
@@ -294,4 +297,62 @@ fn an_import_that_is_killed_goes_on_where_it_stopped_and_brings_nothing_twice() 
     let again = home.json(&["import", &file]);
     assert_eq!((again["stored"].as_u64(), again["duplicates"].as_u64()), (Some(0), Some(2_800)));
     assert_eq!(home.json(&["status"])["events"], 2_800);
+}
+
+fn said(id: u32, speaker: &str, text: &str) -> String {
+    let line = serde_json::json!({
+        "id": id.to_string(), "conv": "c", "ts": "2026-01-05T10:00:00Z", "speaker": speaker, "text": text,
+    });
+    format!("{line}\n")
+}
+
+#[test]
+fn an_import_can_be_raised_to_the_users_own_words_later() {
+    let home = Home::new();
+    let file = home.file(
+        "a.jsonl",
+        &said(1, "user", "Ich bin gegen Lupinen allergisch. Bitte antworte immer in Prosa."),
+    );
+    home.well(&["import", &file]);
+    assert_eq!(home.json(&["preference", "list"])["items"], serde_json::json!([]));
+    let raised = home.json(&["import", "--own-history", &file]);
+    assert_eq!((raised["stored"].as_u64(), raised["raised"].as_u64()), (Some(0), Some(1)), "{raised}");
+    let known = home.well(&["preference", "list"]);
+    assert!(known.contains("antworte immer in Prosa"), "{known}");
+    let log = home.well(&["log", "list"]);
+    assert_eq!(log.matches("Lupinen").count(), 1, "it stands once: {log}");
+    for again in [&["import", "--own-history", &file][..], &["import", &file]] {
+        let again = home.json(again);
+        assert_eq!((again["stored"].as_u64(), again["raised"].as_u64()), (Some(0), Some(0)), "{again}");
+    }
+    assert_eq!(home.well(&["preference", "list"]), known);
+}
+
+#[test]
+fn a_dry_run_says_whom_each_label_is_taken_for() {
+    let home = Home::new();
+    let labels = ["Tilda", "Gast", "me", "Assistente", "function", "System"];
+    let file: String =
+        (1..).zip(labels).map(|(id, label)| said(id, label, &format!("Always be number {id}."))).collect();
+    let file = home.file("a.jsonl", &file);
+    let taken = |home: &Home| {
+        let dry = home.json(&["import", "--dry-run", "--own-history", &file]);
+        let speakers = dry["rehearsal"]["speakers"].as_array().unwrap().clone();
+        let mut taken: Vec<String> = speakers
+            .iter()
+            .map(|one| format!("{} {}", one["name"].as_str().unwrap(), one["whose"].as_str().unwrap()))
+            .collect();
+        taken.sort();
+        taken
+    };
+    assert_eq!(taken(&home), ["Assistente assistant", "Gast name", "Tilda name", "function tool", "me user"]);
+    home.well(&["init"]);
+    home.well(&["log", "add", "Hello."]);
+    home.well(&["space", "set", "default", "--owner", "Tilda"]);
+    assert_eq!(taken(&home), ["Assistente assistant", "Gast name", "Tilda user", "function tool", "me user"]);
+    let (_, said, _) = home.run(&["import", "--dry-run", "--own-history", &file]);
+    assert!(said.contains("your words: Tilda 1, me 1"), "{said}");
+    assert!(home.well(&["space", "list"]).contains("owner Tilda"));
+    let (code, _, why) = home.run(&["space", "set", "default", "--owner", "ChatGPT"]);
+    assert!(code != 0 && why.contains("machine"), "{why}");
 }

@@ -74,8 +74,8 @@ struct Resolved {
 
 impl Fold {
     /// Starts a fold of a log from its begin: there is nothing else to know.
-    pub(crate) fn whole() -> Self {
-        Self { is_whole: true, ..Self::default() }
+    pub(crate) fn whole(names: Names) -> Self {
+        Self { names, is_whole: true, ..Self::default() }
     }
 
     /// Starts from stored entities and what is stored of predicates; facts and company are loaded as they are needed.

@@ -16,7 +16,7 @@ use crate::index::{Called, How, Index, Meant};
 use crate::key::titled;
 use crate::pack::{Gender, packs};
 use crate::spelling::squeezed;
-use crate::{forms, kind, role, slip};
+use crate::{forms, kind, resolve, role, slip};
 
 pub(crate) use self::ties::{Saying, Shift};
 
@@ -38,6 +38,8 @@ pub(crate) struct Names {
     gazetteer: Gazetteer,
     /// Entities that changed since they were taken.
     changed: BTreeSet<EntityId>,
+    /// Folded names under which the user speaks, as the host says.
+    owner: Arc<BTreeSet<String>>,
 }
 
 /// What the title in a name says, found out when it is asked for.
@@ -102,6 +104,21 @@ impl Names {
         }
         names.know_ties();
         names
+    }
+
+    /// Says under which names the user speaks.
+    pub(crate) fn of_owner(self, owner: Arc<BTreeSet<String>>) -> Self {
+        Self { owner, ..self }
+    }
+
+    /// Returns the same without anybody in it.
+    pub(crate) fn of_nobody(&self) -> Self {
+        Self::default().of_owner(Arc::clone(&self.owner))
+    }
+
+    /// Whether a speaker of this label is the user: it is no name, or one of his.
+    pub(crate) fn is_user(&self, label: &str) -> bool {
+        resolve::is_user(label) || self.owner.contains(&mnemal_text::fold(label))
     }
 
     pub(crate) fn gazetteer(&self) -> &Gazetteer {

@@ -61,6 +61,8 @@ pub struct GraphProjector {
     shadow: Mutex<Option<Shadow>>,
     /// Events that the last transaction took.
     pace: AtomicUsize,
+    /// Folded names under which the user speaks.
+    owner: Arc<BTreeSet<String>>,
 }
 
 /// What a step leaves for the next one.
@@ -128,7 +130,26 @@ impl GraphProjector {
         extractor: Arc<dyn Extractor>,
     ) -> Self {
         let reader = Reader { events, graph, extractor };
-        Self { reader, known: Mutex::new(None), shadow: Mutex::new(None), pace: AtomicUsize::new(FIRST_PACE) }
+        Self {
+            reader,
+            known: Mutex::new(None),
+            shadow: Mutex::new(None),
+            pace: AtomicUsize::new(FIRST_PACE),
+            owner: Arc::default(),
+        }
+    }
+
+    /// Says under which names the user speaks, beside none and labels as `user`. Rows that were made before stay as they are until
+    /// they are made anew.
+    #[must_use]
+    pub fn of_owner<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let owner = names.into_iter().map(|name| mnemal_text::fold(name.as_ref())).collect();
+        Self { owner: Arc::new(owner), ..self }
+    }
+
+    /// Knows nobody yet but under which names the user speaks.
+    fn names(&self) -> Names {
+        Names::default().of_owner(Arc::clone(&self.owner))
     }
 
     /// Returns what is written on every row: the extractor and the fold, each with its version.
@@ -185,9 +206,10 @@ impl GraphProjector {
             return Ok(known);
         }
         if cursor == Cursor::START {
-            return Ok(Knowledge::whole());
+            return Ok(Knowledge::whole(self.names()));
         }
-        let names = Names::from_rows(own(self.reader.graph.entities(&EntityFilter::all()).await?));
+        let rows = own(self.reader.graph.entities(&EntityFilter::all()).await?);
+        let names = Names::from_rows(rows).of_owner(Arc::clone(&self.owner));
         let held = Cardinalities::from_rows(self.reader.graph.edition().await?.predicates);
         Ok(Knowledge::from_names(names, held, self.unread().await?))
     }
@@ -409,7 +431,7 @@ impl GraphProjector {
     async fn shadowed(&self, limit: NonZeroUsize, end: Cursor) -> Result<(Shadow, Renewal)> {
         let mut shadow = match self.take_shadow().filter(|shadow| shadow.is_of(&self.producer())) {
             Some(shadow) => shadow,
-            None => Shadow::start(&self.reader, self.producer(), BTreeSet::new()).await?,
+            None => Shadow::start(&self.reader, self.producer(), BTreeSet::new(), self.names()).await?,
         };
         let difference = shadow.go_on(&self.reader, limit, end).await?.cloned();
         let behind = shadow.behind(end);

@@ -257,11 +257,17 @@ fn newcomer(
     names.make(&own, name.kind, name.text, said)
 }
 
-/// Returns the entity of the one who speaks: by the name of the speaker, else of the person, else of the space.
+/// Whether a label of a speaker says no more than that it is the user.
+pub(crate) fn is_user(label: &str) -> bool {
+    mnemal_extract::speaker_label(label) == Some(mnemal_extract::SpeakerLabel::User)
+}
+
+/// Returns the entity of the one who speaks: by the name of the speaker, else of the person, else of the space. A label that is no
+/// name says nothing.
 pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
     let kept = said.event.kept();
     let name = kept.and_then(|kept| kept.speaker.as_ref()).map(mnemal_core::Speaker::as_str);
-    if let Some(name) = name {
+    if let Some(name) = name.filter(|name| !names.is_user(name)) {
         let key = name_key(name, EntityKind::Person);
         let called = Called { text: name, key: &key, kind: EntityKind::Person };
         let known = names.named(called);

@@ -19,6 +19,7 @@ mod source;
 
 mod lesson;
 mod objective;
+mod owner;
 mod preferences;
 mod profile;
 mod topic;
@@ -29,6 +30,7 @@ pub use crate::lesson::{LearntFrom, Sentiment, recommendation};
 pub use crate::notes::Notes;
 pub use crate::objective::Objective;
 pub use crate::operate::timeline_key;
+pub use crate::owner::Owner;
 pub use crate::preferences::PreferenceSource;
 pub use crate::profile::{ProfileHeading, profile};
 pub use crate::projector::LearningProjector;

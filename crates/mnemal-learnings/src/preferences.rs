@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use mnemal_core::{
     Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Injected,
     Label, Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef,
-    Result, Score, ScorePart, Section, Slot, Speaker, Zone,
+    Result, Score, ScorePart, Section, Slot, Zone,
 };
 
 use mnemal_extract::{concerns_user, question};
 use mnemal_text::fold;
 
+use crate::owner::{Own, voice};
 use crate::same::Same;
 use crate::source::{best, is_filed, lines_of};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
@@ -47,9 +48,6 @@ const OF_OTHERS: f32 = 0.5;
 const NOTED: usize = 12;
 /// Where notes about the user are filed. Source: RB-04, the conventional categories.
 const OF_USER: &str = "user-preferences";
-
-/// What a host calls the one whose memory it is, where it names him at all.
-const USER: &str = "user";
 
 /// Offers preferences, and notes about the user, to a request by what they are about, nearest first, the newest first among equals.
 ///
@@ -234,7 +232,7 @@ impl ContextSource for PreferenceSource {
             ..LearningFilter::all()
         };
         let all = self.store.active(&filter, request.as_of).await?;
-        Ok(self.chosen(request, &all).await)
+        Ok(self.chosen(request, &all, &Own::All).await)
     }
 }
 
@@ -261,6 +259,7 @@ impl PreferenceSource {
         &self,
         request: &ContextRequest,
         rows: &[Arc<Learning>],
+        own: &Own,
     ) -> Degraded<Vec<Fragment>> {
         let Some(query) = question_of(request) else { return Degraded::whole(Vec::new()) };
         let (standing, requests, cause) = self.shelf(rows).await;
@@ -275,7 +274,7 @@ impl PreferenceSource {
             Topic::of(query, None)
         });
         let found = standing.topics.near(&asked, requests.as_deref());
-        let weights = standing.voices.weights(query);
+        let weights = standing.voices.weights(query, own);
         let is_noted = |place: usize| standing.noted.get(place) == Some(&true);
         let rated = |(place, (near, voice)): (usize, (Near, f32))| {
             let voice = if is_noted(place) { OF_OTHERS } else { voice };
@@ -296,7 +295,8 @@ impl PreferenceSource {
         }
         let offered = |one: Rated| {
             let row = rows.get(*standing.places.get(one.place)?)?;
-            Some(fragment(row, one.score, parts(one.near, one.voice)))
+            let because = if own.may_order(row) { because(row) } else { Because::Query };
+            Some(Fragment { because, ..fragment(row, one.score, parts(one.near, one.voice)) })
         };
         gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
@@ -335,11 +335,11 @@ struct Voices {
 
 impl Voices {
     fn new<'l>(all: impl Iterator<Item = &'l Learning>) -> Self {
-        let mut places: HashMap<Option<&str>, usize> = HashMap::new();
+        let mut places: HashMap<Option<String>, usize> = HashMap::new();
         let mut names = Vec::new();
         let of = all.map(|one| {
-            *places.entry(name(one)).or_insert_with_key(|name| {
-                names.push(name.map(fold));
+            *places.entry(voice(one.speaker.as_ref())).or_insert_with_key(|name| {
+                names.push(name.clone());
                 names.len() - 1
             })
         });
@@ -349,24 +349,19 @@ impl Voices {
 
     /// Returns what each preference counts: in full the user's own and those of whom the request names, and all where everybody has
     /// a name, so that nobody is another.
-    fn weights(&self, query: &str) -> impl Iterator<Item = f32> {
+    fn weights(&self, query: &str, own: &Own) -> impl Iterator<Item = f32> {
         let words = fold(query);
         let named: Vec<&str> = words.split(|letter: char| !letter.is_alphanumeric()).collect();
         let is_named = |name: &str| name.split(' ').any(|part| named.contains(&part));
         let has_own = self.names.contains(&None);
+        let is_own = |name: &Option<String>| *own != Own::All && own.holds(name);
         let weight = |name: &Option<String>| match name {
-            Some(name) if has_own && !is_named(name) => OF_OTHERS,
+            Some(other) if has_own && !is_named(other) && !is_own(name) => OF_OTHERS,
             _ => 1.0,
         };
         let weights: Vec<f32> = self.names.iter().map(weight).collect();
         self.of.iter().map(move |place| weights.get(*place).copied().unwrap_or(OF_OTHERS))
     }
-}
-
-/// Returns the name of who said it; `None` for the one whose memory it is.
-fn name(preference: &Learning) -> Option<&str> {
-    let name = preference.speaker.as_ref().map(Speaker::as_str);
-    name.filter(|name| !name.eq_ignore_ascii_case(USER))
 }
 
 /// What the score of a preference is made of; the first is missing where one of the two has no vector.
@@ -400,7 +395,11 @@ fn fragment(preference: &Learning, score: Score, parts: Parts) -> Fragment {
         importance: preference.importance,
         score,
         parts: parts.into_iter().flatten().collect(),
-        because: if preference.level == Level::User { Because::ExplicitPreference } else { Because::Query },
+        because: because(preference),
         withheld: None,
     }
+}
+
+fn because(preference: &Learning) -> Because {
+    if preference.level == Level::User { Because::ExplicitPreference } else { Because::Query }
 }

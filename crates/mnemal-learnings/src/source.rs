@@ -14,6 +14,7 @@ use mnemal_core::{
 use crate::base;
 use crate::decay::Decay;
 use crate::own_work;
+use crate::owner::{Own, Owner};
 use crate::preferences::{PreferenceSource, is_about_user};
 use crate::same::Same;
 use crate::task;
@@ -75,6 +76,7 @@ pub struct NotesSource {
     store: Arc<dyn LearningStore>,
     decay: Decay,
     preferences: Option<PreferenceSource>,
+    owner: Owner,
     beside_insights: usize,
     standings: Arc<Mutex<Option<Arc<Standings>>>>,
 }
@@ -86,6 +88,7 @@ impl NotesSource {
             store,
             decay: Decay::default(),
             preferences: None,
+            owner: Owner::default(),
             beside_insights: base::NOTES,
             standings: Arc::default(),
         }
@@ -110,6 +113,12 @@ impl NotesSource {
         Self { preferences: Some(preferences), ..self }
     }
 
+    /// Says whose memory it is: the wishes of others are offered where they are asked about, and as no orders.
+    #[must_use]
+    pub fn of_owner(self, owner: Owner) -> Self {
+        Self { owner, ..self }
+    }
+
     /// Returns where these rows stand, as it was found out last.
     fn standings(&self, rows: &[Arc<Learning>]) -> Arc<Standings> {
         let mut kept = self.standings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +131,7 @@ impl NotesSource {
     }
 
     /// Offers those of some rows that need no question.
-    fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
+    fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>], own: &Own) -> Vec<Fragment> {
         let is_of_base = request.asks_for(Section::Insights);
         let standings = self.standings(notes);
         let too_many =
@@ -142,6 +151,7 @@ impl NotesSource {
             .filter_map(seen)
             .filter(|(.., note)| too_many.is_empty() || !too_many.contains(&note.id))
             .filter(|(standing, note)| !standing.is_of_a_tool || may_warn(note, request))
+            .filter(|(_, note)| own.may_order(note))
             .filter(|(Standing { section, .. }, _)| {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
@@ -208,11 +218,12 @@ impl ContextSource for NotesSource {
             ..LearningFilter::all()
         };
         let rows = self.store.active(&filter, request.as_of).await?;
+        let own = self.owner.own(request, &rows).await;
         let mut chosen = match &self.preferences {
-            Some(preferences) => preferences.chosen(request, &rows).await,
+            Some(preferences) => preferences.chosen(request, &rows, &own).await,
             None => Degraded::whole(Vec::new()),
         };
-        let mut fragments = self.unasked(request, &rows);
+        let mut fragments = self.unasked(request, &rows, &own);
         fragments.append(&mut chosen.value);
         Ok(Degraded { value: fragments, gaps: chosen.gaps })
     }

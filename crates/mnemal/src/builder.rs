@@ -19,7 +19,7 @@ use mnemal_core::{
 use mnemal_events::{Cleaner, EventLog, EventLogParts, HourlyLimits, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_graph::{GraphProjector, GraphSource};
-use mnemal_learnings::{LearningProjector, NotesSource};
+use mnemal_learnings::{LearningProjector, NotesSource, Owner};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_summaries::{SummaryProjector, SummarySource, Writings};
@@ -70,6 +70,7 @@ pub struct Builder {
     tally: Arc<mnemal_providers::Tally>,
     audit: Option<AuditLog>,
     weights: Weights,
+    owner: Vec<String>,
     without: Vec<Layer>,
     switch: Switch,
     #[cfg(feature = "sqlite")]
@@ -112,6 +113,7 @@ impl Default for Builder {
             tally: Arc::default(),
             audit: None,
             weights: Weights::default(),
+            owner: Vec::new(),
             without: Vec::new(),
             switch: Switch::On,
             #[cfg(feature = "sqlite")]
@@ -298,7 +300,7 @@ impl Builder {
         let projectors = projectors(&stores);
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
-        let graph_projector = graph_projector(&stores, &extractor);
+        let graph_projector = graph_projector(&stores, &extractor, &self.owner);
         let summary_projector = summary_projector(&stores, language, self.settings.summaries.at_once());
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
@@ -358,6 +360,13 @@ impl Builder {
         }
         let file = self.key_path(path).with_file_name(crate::audit::NAME);
         Ok(Some(AuditLog::new(file, self.installation_key(path)?)))
+    }
+
+    /// Says under which names the owner of the memory speaks, beside none at all and labels as `user`: his words are the user's, and
+    /// the wishes of others are no orders. Rows of the graph that were made before stay until they are made anew.
+    pub fn with_owner<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.owner = names.into_iter().map(Into::into).collect();
+        self
     }
 
     /// Sets the least minutes between two cycles that nobody asked for.
@@ -577,11 +586,15 @@ impl Builder {
             let notes = NotesSource::new(Arc::clone(notes))
                 .with_decay(self.settings.learning.decay())
                 .at_most(self.settings.recall.inject_limit)
-                .with_preferences(guarded.embedder.clone(), at_once);
+                .with_preferences(guarded.embedder.clone(), at_once)
+                .of_owner(match &guarded.events {
+                    Slot::Filled(events) => Owner::new(&self.owner).with_events(Arc::clone(events)),
+                    Slot::Empty => Owner::new(&self.owner),
+                });
             sources.push(Arc::new(notes));
         }
         if let Slot::Filled(events) = &guarded.events {
-            sources.push(Arc::new(RecentSource::new(Arc::clone(events))));
+            sources.push(Arc::new(RecentSource::new(Arc::clone(events)).of_owner(&self.owner)));
         }
         if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
             let source = GraphSource::new(Arc::clone(graph), Arc::clone(events));
@@ -643,11 +656,16 @@ fn projectors(stores: &Stores) -> Vec<Arc<dyn Projector>> {
     }
 }
 
-fn graph_projector(stores: &Stores, extractor: &Arc<dyn Extractor>) -> Slot<GraphProjector> {
+fn graph_projector(
+    stores: &Stores,
+    extractor: &Arc<dyn Extractor>,
+    owner: &[String],
+) -> Slot<GraphProjector> {
     match (&stores.events, &stores.graph) {
         (Slot::Filled(events), Slot::Filled(graph)) => {
             let (events, graph) = (Arc::clone(events), Arc::clone(graph));
-            Slot::Filled(Arc::new(GraphProjector::new(events, graph, Arc::clone(extractor))))
+            let projector = GraphProjector::new(events, graph, Arc::clone(extractor));
+            Slot::Filled(Arc::new(projector.of_owner(owner)))
         }
         _ => Slot::Empty,
     }

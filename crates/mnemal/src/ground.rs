@@ -24,8 +24,6 @@ pub enum Ground {
     Covered(u8),
     /// It is a fact, and its value stands in its words.
     Value,
-    /// It tells of an event where it was.
-    Place,
     /// It is said as it stands there.
     Verbatim,
 }
@@ -35,7 +33,7 @@ impl Ground {
     pub fn percent(self) -> u8 {
         match self {
             Self::Covered(percent) => percent,
-            Self::Value | Self::Place | Self::Verbatim => 100,
+            Self::Value | Self::Verbatim => 100,
         }
     }
 
@@ -177,11 +175,6 @@ impl Shown {
             if plain(source.span.of(&kept.content).unwrap_or_default()).contains(&text) {
                 return Ground::Verbatim;
             }
-            let place =
-                format!("last activity before this conversation: {} on {}", kept.session, kept.channel);
-            if place.starts_with(&text) {
-                return Ground::Place;
-            }
         }
         let there = stems(&words(known, events), language);
         if let RecordRef::Fact(fact) = known.record {
@@ -228,8 +221,6 @@ mod tests {
     #[test]
     fn the_best_ground_counts_and_nine_tenths_are_enough() {
         assert!(Ground::Verbatim > Ground::Value && Ground::Value > Ground::Covered(100));
-        assert!(
-            Ground::Covered(90).is_enough() && !Ground::Covered(89).is_enough() && Ground::Place.is_enough()
-        );
+        assert!(Ground::Covered(90).is_enough() && !Ground::Covered(89).is_enough());
     }
 }

@@ -63,9 +63,9 @@ pub use mnemal_dream::{
 };
 pub use mnemal_events::{
     Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions,
-    Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Released, Skipped, Taken,
+    Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Released, Skipped, Taken, Whose,
 };
-pub use mnemal_extract::{Author, Gist, OwnWords, Segment, Sign, gist};
+pub use mnemal_extract::{Author, Gist, OwnWords, Segment, Sign, SpeakerLabel, gist, speaker_label};
 pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
     Suggested, Suggestion, Together, Topic, Weighing,

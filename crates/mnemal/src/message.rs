@@ -1,9 +1,10 @@
 //! What a host logs, in the shape it has at hand.
 
 use mnemal_core::{
-    AgentId, ChannelId, EventId, EventKind, Metadata, NewEvent, Origin, Result, SessionId, Speaker,
+    AgentId, ChannelId, EventId, EventKind, Level, Metadata, NewEvent, Origin, Result, SessionId, Speaker,
     Timestamp, ToolName, UserId, Zone,
 };
+use mnemal_extract::{SpeakerLabel, speaker_label};
 
 /// Session of a write that names none. Source: SURFACES 1.1.
 pub(crate) const DEFAULT_SESSION: &str = "default";
@@ -108,7 +109,8 @@ impl Message {
         self
     }
 
-    /// Sets who speaks; indexed with the text.
+    /// Sets who speaks; indexed with the text. What stands under the label of a machine, as `assistant` or `bot`, is no turn of the
+    /// user.
     pub fn speaker(mut self, speaker: Speaker) -> Self {
         self.speaker = Some(speaker);
         self
@@ -146,7 +148,15 @@ impl Message {
     }
 
     /// Fills in what is missing.
-    pub(crate) fn into_event(self, defaults: &Defaults<'_>) -> Result<NewEvent> {
+    pub(crate) fn into_event(mut self, defaults: &Defaults<'_>) -> Result<NewEvent> {
+        let label = self.speaker.as_ref().and_then(|speaker| speaker_label(speaker.as_str()));
+        if self.kind == EventKind::UserMessage && label.is_some_and(SpeakerLabel::is_machine) {
+            // A machine is nobody's mouth, whatever role its host gives it.
+            self.kind = EventKind::AssistantMessage;
+            if self.origin.level() == Level::User {
+                self.origin = Origin::Assistant;
+            }
+        }
         let session = self.session.or_else(|| defaults.session.cloned());
         Ok(NewEvent {
             kind: self.kind,

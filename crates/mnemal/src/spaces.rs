@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Error, ErrorKind, EventFilter, Gap, Layer, Origin, Result, Scope, SpaceId, Timestamp, Within,
+    Error, ErrorKind, EventFilter, Gap, Layer, Origin, Result, Scope, SpaceId, Speaker, Timestamp, Within,
 };
 use mnemal_dream::Pace;
+use mnemal_extract::{SpeakerLabel, speaker_label};
 use mnemal_store::SqliteStore;
 
 use self::folder::{Folder, Marker};
@@ -50,6 +51,8 @@ pub struct SpaceEntry {
     pub always_on_since: Option<Timestamp>,
     /// Least minutes between two cycles over its notes that nobody asked for; those of the settings unless it has its own.
     pub consolidate_interval_mins: u32,
+    /// Under which names its owner speaks, beside none at all and labels as `user`; empty where nobody said.
+    pub owner: Vec<String>,
 }
 
 /// What is known of one space.
@@ -220,6 +223,21 @@ impl Spaces {
         self.mark(space, |marker| Marker { interval_mins: Some(mins), ..marker })
     }
 
+    /// Says under which names the owner of a space speaks, beside none at all and labels as `user`, from its next opening on: his
+    /// words are the user's, and the wishes of others are no orders. Make the graph anew where it was read before.
+    ///
+    /// # Errors
+    /// `Invalid` for the label of a machine; `NotFound` when there is no space of this name, `Unavailable` when its marker cannot be
+    /// written.
+    pub fn set_owner(&self, space: &SpaceId, names: Vec<Speaker>) -> Result<()> {
+        let is_machine = |name: &Speaker| speaker_label(name.as_str()).is_some_and(SpeakerLabel::is_machine);
+        if let Some(machine) = names.iter().find(|name| is_machine(name)) {
+            return Err(Error::invalid(format!("{:?} is what a machine is called", machine.as_str())));
+        }
+        let owner = names.iter().map(|name| name.as_str().trim().to_owned()).collect();
+        self.mark(space, |marker| Marker { owner, ..marker })
+    }
+
     /// Returns the spaces that are always on, by name.
     ///
     /// # Errors
@@ -353,8 +371,12 @@ impl Spaces {
             Entry::Seat(seat) => seat,
         };
         let mut template = self.inner.template.clone();
-        if let Some(mins) = self.inner.folder.marked(space).interval_mins {
+        let marked = self.inner.folder.marked(space);
+        if let Some(mins) = marked.interval_mins {
             template = template.with_interval(mins);
+        }
+        if !marked.owner.is_empty() {
+            template = template.with_owner(marked.owner);
         }
         let engine = template.open(self.inner.folder.file(space)).await?;
         let (engine, twin) = seat.take(engine);
@@ -385,6 +407,7 @@ impl Spaces {
             consolidate_interval_mins: marked
                 .interval_mins
                 .unwrap_or(self.inner.template.settings().dream.interval_mins),
+            owner: marked.owner,
             space,
         }
     }

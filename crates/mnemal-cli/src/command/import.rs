@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemal::{
     Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Quality,
-    Rehearsal, Scope, SessionId, Within,
+    Rehearsal, Scope, SessionId, Whose, Within, speaker_label,
 };
 use serde::Serialize;
 
@@ -67,15 +67,16 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
         gaps.extend(left.into_iter().filter(|gap| gap.layer != Layer::Learnings));
         bar.finish_and_clear();
     }
+    let owner = owner_of(global);
     let mut form = form(&reports, &gaps);
     form.unread = told;
-    form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal));
+    form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal, &owner));
     output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
     // Our own export says of each event whose words it holds.
     let is_of_others = reports.iter().any(|(_, report)| report.format != Some(ImportFormat::Mnemal));
     if !call.own_history && form.stored > 0 && is_of_others {
         output.say(
-            "what was said counts as other people's words: nothing is learnt of you from them; your own history is read with --own-history",
+            "what was said counts as other people's words: nothing is learnt of you from them; import it again with --own-history if it is your own",
         );
     }
     super::settled(global, &memory, Ok(super::gaps(&gaps, global, output))).await
@@ -206,6 +207,10 @@ struct Report {
     bytes: u64,
     stored: u64,
     duplicates: u64,
+    /// Known turns that count as the user's own words from now on.
+    raised: u64,
+    /// Known events that their person took back.
+    withdrawn: u64,
     forgotten: u64,
     empty: u64,
     redactions: u64,
@@ -261,6 +266,58 @@ struct Rehearsed {
 struct Speaks {
     name: String,
     records: u64,
+    /// Whose words they are taken for: those of the `user`, of the person of that `name`, of an `other` one, of the `assistant`, of a
+    /// `tool`, or `nobody`'s.
+    whose: &'static str,
+}
+
+/// What the words of a speaker are taken for, and how that is said.
+const WHOSE: [(&str, &str); 6] = [
+    ("user", "your words"),
+    ("name", "words of people by their names, which are no orders"),
+    ("other", "somebody else's words"),
+    ("assistant", "assistant"),
+    ("tool", "tool"),
+    ("nobody", "nobody's words"),
+];
+
+/// By which names the user speaks.
+struct Voices<'v> {
+    owner: &'v [String],
+    /// Whether several people speak by name, so that nobody can tell who of them it is.
+    are_several: bool,
+}
+
+impl<'v> Voices<'v> {
+    fn new(rehearsal: &Rehearsal, owner: &'v [String]) -> Self {
+        let is_voice =
+            |(name, whose): &&(String, Whose)| *whose == Whose::User && speaker_label(name).is_none();
+        let n_names = rehearsal.speakers.keys().filter(is_voice).count();
+        let has_user = rehearsal
+            .speakers
+            .keys()
+            .any(|(name, whose)| *whose == Whose::User && speaker_label(name).is_some());
+        Self { owner, are_several: n_names > 1 || n_names > 0 && has_user }
+    }
+
+    fn whose(&self, name: &str, whose: Whose) -> &'static str {
+        let is_owner = || self.owner.iter().any(|own| own.to_lowercase() == name.to_lowercase());
+        let is_another = whose == Whose::User
+            && speaker_label(name).is_none()
+            && !is_owner()
+            && (self.are_several || !self.owner.is_empty());
+        if is_another { "name" } else { whose.as_str() }
+    }
+}
+
+/// Returns the names by which the owner of the space speaks, as far as somebody said.
+fn owner_of(global: &Global) -> Vec<String> {
+    let named = || {
+        let place = Place::find(global).ok()?;
+        let spaces = super::spaces(global).ok()?.list().ok()?;
+        spaces.into_iter().find(|entry| entry.space == place.space).map(|entry| entry.owner)
+    };
+    named().unwrap_or_default()
 }
 
 #[derive(Serialize)]
@@ -276,8 +333,13 @@ struct Shares {
     junk_share: f64,
 }
 
-fn rehearsed(rehearsal: &Rehearsal) -> Rehearsed {
-    let speaks = |(name, records): (&String, &u64)| Speaks { name: name.clone(), records: *records };
+fn rehearsed(rehearsal: &Rehearsal, owner: &[String]) -> Rehearsed {
+    let voices = Voices::new(rehearsal, owner);
+    let speaks = |((name, whose), records): (&(String, Whose), &u64)| Speaks {
+        name: name.clone(),
+        records: *records,
+        whose: voices.whose(name, *whose),
+    };
     let mut speaking: Vec<Speaks> = rehearsal.speakers.iter().map(speaks).collect();
     speaking.sort_by(|one, other| (other.records, &one.name).cmp(&(one.records, &other.name)));
     let shares = |quality: &Quality| Shares {
@@ -305,12 +367,15 @@ fn rehearsed(rehearsal: &Rehearsal) -> Rehearsed {
 fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
     let mut taken = mnemal::Taken::default();
     let (mut lines, mut bytes, mut skipped_total) = (0, 0, 0);
+    let (mut raised, mut withdrawn) = (0, 0);
     let mut skipped = Vec::new();
     for (name, report) in reports {
         taken.add(report.taken.clone());
         lines += report.lines;
         bytes += report.bytes;
         skipped_total += report.skipped_total;
+        raised += report.raised;
+        withdrawn += report.withdrawn;
         let file = (reports.len() > 1).then(|| name.clone());
         let room = LISTED.saturating_sub(skipped.len());
         skipped.extend(report.skipped.iter().take(room).map(|one| Skip {
@@ -329,6 +394,8 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         bytes,
         stored: taken.stored,
         duplicates: taken.duplicates,
+        raised,
+        withdrawn,
         forgotten: taken.forgotten,
         empty: taken.empty,
         redactions: taken.redactions,
@@ -353,6 +420,8 @@ fn text(form: &Report, would: &str) -> String {
         form.stored, form.lines, form.format, form.duplicates
     )];
     for (count, what) in [
+        (form.raised, "known turns count as your own words from now on"),
+        (form.withdrawn, "known events were taken back: their person went on from before them"),
         (form.redactions, "secrets were replaced"),
         (form.quarantined, "events are held back by a rule"),
         (form.forgotten, "events were forgotten here and stay away"),
@@ -403,12 +472,16 @@ fn judged(rehearsal: &Rehearsed) -> Vec<String> {
         lines.push(format!("  held back by {rule}: {count}"));
     }
     if !rehearsal.speakers.is_empty() {
-        let mut names: Vec<String> =
-            rehearsal.speakers.iter().map(|one| format!("{} {}", one.name, one.records)).collect();
-        if rehearsal.other_speakers > 0 {
-            names.push(format!("others {}", rehearsal.other_speakers));
+        for (whose, title) in WHOSE {
+            let of = rehearsal.speakers.iter().filter(|one| one.whose == whose);
+            let names: Vec<String> = of.map(|one| format!("{} {}", one.name, one.records)).collect();
+            if !names.is_empty() {
+                lines.push(format!("  {title}: {}", names.join(", ")));
+            }
         }
-        lines.push(format!("  who speaks: {}", names.join(", ")));
+        if rehearsal.other_speakers > 0 {
+            lines.push(format!("  of other speakers: {}", rehearsal.other_speakers));
+        }
     }
     lines
 }

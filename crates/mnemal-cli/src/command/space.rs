@@ -1,7 +1,7 @@
 //! `mnemal space`.
 
 use anyhow::Result;
-use mnemal::{AlwaysOn, Error, SpaceEntry, SpaceId, SpaceReport, Spaces};
+use mnemal::{AlwaysOn, Error, ErrorKind, Layer, Rebuild, SpaceEntry, SpaceId, SpaceReport, Spaces, Speaker};
 use serde::Serialize;
 
 use crate::args::{Global, Space};
@@ -16,6 +16,8 @@ struct EntryForm {
     #[serde(skip_serializing_if = "Option::is_none")]
     always_on_since: Option<String>,
     consolidate_interval_mins: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    owner: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -73,8 +75,11 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
             output.answer(&form, || format!("this project chooses the space {space}"))?;
         }
         Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
-        Space::Set { name, always_on, no_always_on, consolidate_interval } => {
+        Space::Set { name, always_on, no_always_on, consolidate_interval, owner, no_owner } => {
             let space = SpaceId::new(name)?;
+            if no_owner || !owner.is_empty() {
+                set_owner(&spaces, &space, owner).await?;
+            }
             if let Some(mins) = consolidate_interval {
                 spaces.set_consolidate_interval(&space, mins)?;
             }
@@ -90,6 +95,17 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
     Ok(0)
 }
 
+/// Says who the owner is, and makes the graph anew, in which he may stand as two.
+async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Result<()> {
+    let names = names.into_iter().map(Speaker::new).collect::<Result<Vec<_>, _>>()?;
+    spaces.set_owner(space, names)?;
+    let memory = spaces.open(space).await?;
+    match memory.engine().rebuild(Layer::Graph, Rebuild::Anew).await {
+        Err(error) if error.kind() != ErrorKind::Unsupported => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 fn list(spaces: &Spaces, output: &Output) -> Result<()> {
     let forms: Vec<EntryForm> = spaces.list()?.iter().map(EntryForm::from).collect();
     output.list(&forms, &Items { items: &forms }, || forms.iter().map(row).collect::<Vec<_>>().join("\n"))?;
@@ -101,7 +117,9 @@ fn list(spaces: &Spaces, output: &Output) -> Result<()> {
 
 fn row(form: &EntryForm) -> String {
     let always_on = if form.always_on { "  always on" } else { "" };
-    format!("{:<40} {:>9} KiB{always_on}", form.space, form.bytes / 1_024)
+    let owner =
+        if form.owner.is_empty() { String::new() } else { format!("  owner {}", form.owner.join(", ")) };
+    format!("{:<40} {:>9} KiB{always_on}{owner}", form.space, form.bytes / 1_024)
 }
 
 async fn show(spaces: &Spaces, space: &SpaceId, output: &Output) -> Result<()> {
@@ -118,7 +136,7 @@ async fn remove(spaces: &Spaces, space: &SpaceId, global: &Global, output: &Outp
                 report.stats.notes
             )
         }
-        Err(error) if error.kind() == mnemal::ErrorKind::Corrupt => {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
             format!("would remove space {space}, which is damaged")
         }
         Err(error) => return Err(error.into()),
@@ -143,6 +161,7 @@ impl From<&SpaceEntry> for EntryForm {
             always_on,
             always_on_since: entry.always_on_since.map(|at| at.to_string()),
             consolidate_interval_mins: entry.consolidate_interval_mins,
+            owner: entry.owner.clone(),
         }
     }
 }
@@ -166,9 +185,14 @@ impl From<&SpaceReport> for ReportForm {
 fn text(form: &ReportForm) -> String {
     let last = form.last_at.as_deref().unwrap_or("never");
     let always_on = if form.entry.always_on { "yes" } else { "no" };
+    let owner = match form.entry.owner.as_slice() {
+        [] => "the user, who speaks without a name".to_owned(),
+        names => names.join(", "),
+    };
     let rows = [
         ("space", form.entry.space.clone()),
         ("database", format!("{} ({} KiB)", form.database, form.entry.bytes / 1_024)),
+        ("owner", owner),
         ("always on", always_on.to_owned()),
         ("cycles", format!("every {} minutes", form.entry.consolidate_interval_mins)),
         ("events", format!("{} in {} conversations", form.events, form.sessions)),

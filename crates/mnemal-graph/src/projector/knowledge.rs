@@ -41,10 +41,10 @@ pub(super) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Knows that there is nothing.
-    pub(super) fn whole() -> Self {
+    /// Knows that there is nothing but these names, of nobody yet.
+    pub(super) fn whole(names: Names) -> Self {
         Self {
-            fold: Fold::whole(),
+            fold: Fold::whole(names),
             recent: HashMap::new(),
             trims: 0,
             needed: 0,
@@ -145,7 +145,7 @@ mod tests {
     // proves: NB-38 (five attempts at growing distances, counted in events: ADR 130)
     #[test]
     fn what_could_not_be_read_is_tried_five_times_ever_later() {
-        let mut known = Knowledge::whole();
+        let mut known = Knowledge::whole(Names::default());
         known.unread.push((EventId(7), Seq(100)));
         let tried: Vec<u64> =
             (100..10_000).filter(|at| !known.to_try(at - 1, *at).is_empty()).map(|at| at - 100).collect();

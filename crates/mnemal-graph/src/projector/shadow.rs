@@ -18,6 +18,7 @@ use super::difference::{Rows, compare_entities};
 use super::knowledge::Knowledge;
 use super::reader::{Reader, Trouble};
 use crate::graph::own;
+use crate::names::Names;
 
 use super::{BROKEN, PAGE, ROWS, UNREAD, forgotten_by};
 
@@ -56,10 +57,11 @@ impl Shadow {
         reader: &Reader,
         producer: Producer,
         broken: BTreeSet<EventId>,
+        names: Names,
     ) -> Result<Self> {
         Ok(Self {
             producer,
-            known: Knowledge::whole(),
+            known: Knowledge::whole(names),
             rows: Rows::default(),
             at: Cursor::START,
             events: Vec::new(),
@@ -125,7 +127,8 @@ impl Shadow {
         page.retain(|event| Cursor(Some(event.seq)) <= end);
         let forgets = page.iter().filter_map(forgotten_by).flatten();
         if forgets.into_iter().any(|event| !self.forgotten.contains(event)) {
-            *self = Self::start(reader, self.producer.clone(), self.broken.clone()).await?;
+            let names = self.known.fold.names.of_nobody();
+            *self = Self::start(reader, self.producer.clone(), self.broken.clone(), names).await?;
             return Ok(());
         }
         for event in page {
@@ -142,7 +145,8 @@ impl Shadow {
                 // What is known is spoilt; from the begin again, without this one.
                 Err(Trouble::Broken) => {
                     self.broken.insert(event.id);
-                    *self = Self::start(reader, self.producer.clone(), self.broken.clone()).await?;
+                    let names = self.known.fold.names.of_nobody();
+                    *self = Self::start(reader, self.producer.clone(), self.broken.clone(), names).await?;
                     return Ok(());
                 }
                 Err(Trouble::Store(error)) => return Err(error),

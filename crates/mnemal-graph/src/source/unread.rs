@@ -13,13 +13,12 @@ use mnemal_extract::predicate::{self, Cardinality};
 use super::choose::Known;
 use super::line::WordsOf;
 use crate::key::name_key;
+use crate::resolve::is_user;
 use crate::say::Names;
 
 /// Newest turns past the graph's cursor that are read. Source: own choice; a conversation has few between two folds, and each is
 /// read in a tenth of a millisecond.
 const TURNS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
-/// What a host calls the one whose memory it is, where it names him at all.
-const USER: &str = "user";
 
 /// A turn past the graph's cursor with what it claims.
 #[derive(Debug)]
@@ -93,9 +92,7 @@ impl Unread {
     fn is_about(&self, claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
         let speaker = self.turn.kept().and_then(|kept| kept.speaker.as_ref()).map(Speaker::as_str);
         match &claim.subject {
-            Subject::Speaker => {
-                names.is_owner(fact.subject) && speaker.is_none_or(|name| name.eq_ignore_ascii_case(USER))
-            }
+            Subject::Speaker => names.is_owner(fact.subject) && speaker.is_none_or(is_user),
             Subject::Named(name) | Subject::Relation { name: Some(name), .. } => {
                 is_same(names.of(fact.subject), name, EntityKind::Person)
             }

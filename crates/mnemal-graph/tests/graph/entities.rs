@@ -178,6 +178,22 @@ fn a_renamed_pet_is_the_same_pet() {
 }
 
 #[test]
+fn the_user_is_one_by_whatever_label_his_words_come_in() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me likes tea");
+    for (label, what) in [("user", "walks"), ("Ich", "trains"), ("Usuario", "rain")] {
+        let mut entry = life.entry("2020-05-02", "s", &format!("me likes {what}"));
+        entry.event.speaker = Some(mnemal_core::Speaker::new(label).unwrap());
+        life.append(entry);
+        life.fold();
+    }
+    let held = ["user likes rain", "user likes tea", "user likes trains", "user likes walks"];
+    assert_eq!(life.on("2021-01-01"), held);
+    life.say("2020-05-03", "me name Ada:person");
+    assert!(life.on("2021-01-01").iter().all(|line| line.starts_with("Ada ")), "{:?}", life.on("2021-01-01"));
+}
+
+#[test]
 fn the_speaker_is_somebody() {
     let mut life = Life::new();
     life.say_by("Caroline", "2020-05-01", "me likes tea");

@@ -4,7 +4,7 @@ use mnemal_core::{
     AsOf, Because, Category, ContextRequest, ContextSource as _, Decision, Deed, EventKind, Fragment,
     Importance, Injected, LearningKind, Level, Origin, Section, SessionId, Timestamp, TokenCount, Within,
 };
-use mnemal_learnings::NotesSource;
+use mnemal_learnings::{NotesSource, Owner};
 
 use crate::log::{Space, at, now, remember};
 use crate::operations::filed;
@@ -355,4 +355,46 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
     assert_eq!(texts(&asked(None, &both, 2), Section::Knowledge), [noted[0], noted[2]]);
     assert!(texts(&asked(None, &[Section::Insights], 5), Section::Knowledge).is_empty());
     assert!(texts(&asked(None, &[Section::Knowledge], 5), Section::Insights).is_empty());
+}
+
+/// Says something by a name, in a conversation.
+fn say(space: &mut Space, (name, session): (Option<&str>, &str), text: &str) {
+    space.append_with(EventKind::UserMessage, text, Origin::UserDirect, |entry| {
+        entry.event.speaker = name.map(|name| mnemal_core::Speaker::new(name).unwrap());
+        entry.event.session = SessionId::new(session).unwrap();
+    });
+}
+
+/// The wishes that stand as orders in a conversation.
+fn orders(space: &Space, owner: &[&str], session: &str) -> Vec<String> {
+    let owner = Owner::new(owner).with_events(space.store.clone());
+    let asked = ContextRequest {
+        session: SessionId::new(session).unwrap(),
+        ..request(Within::Only(vec![Section::Preferences]), at(7_200))
+    };
+    let found = now(NotesSource::new(space.store.clone()).of_owner(owner).fragments(&asked)).unwrap().value;
+    found.into_iter().map(|fragment| fragment.text).collect()
+}
+
+#[test]
+fn the_wishes_of_one_speaker_are_no_orders_for_another() {
+    let mut space = Space::new();
+    say(&mut space, (Some("Gast"), "g"), "From now on always answer in rhymes.");
+    space.catch_up(10);
+    assert_eq!(orders(&space, &[], "new").len(), 1, "who alone ever spoke is the owner");
+    say(&mut space, (Some("Edda"), "e"), "Bitte antworte ab jetzt immer kurz.");
+    space.catch_up(10);
+    assert!(orders(&space, &[], "new").is_empty(), "nobody said whose memory it is");
+    assert_eq!(orders(&space, &["edda"], "new"), ["Bitte antworte ab jetzt immer kurz."]);
+    assert_eq!(
+        orders(&space, &["Edda"], "g"),
+        ["From now on always answer in rhymes."],
+        "where he speaks himself"
+    );
+    assert_eq!(orders(&space, &["Edda", "Gast"], "new").len(), 2);
+    say(&mut space, (Some("User"), "u"), "From now on always answer in English.");
+    say(&mut space, (None, "u"), "Please never use emojis in your answers.");
+    space.catch_up(10);
+    assert_eq!(orders(&space, &[], "new").len(), 2, "one without a name, and by the label of the user");
+    assert_eq!(orders(&space, &[], "e"), ["Bitte antworte ab jetzt immer kurz."]);
 }

@@ -24,6 +24,8 @@ pub(crate) struct Marker {
     pub(crate) interval_mins: Option<u32>,
     /// When it became always-on for the first time.
     pub(crate) since: Option<Timestamp>,
+    /// Under which names its owner speaks.
+    pub(crate) owner: Vec<String>,
 }
 
 impl Marker {
@@ -38,6 +40,7 @@ impl Marker {
                 ("created_at_micros", value) => {
                     marker.since = value.parse().ok().and_then(|micros| Timestamp::from_micros(micros).ok());
                 }
+                ("owner", name) if !name.is_empty() => marker.owner.push(name.to_owned()),
                 _ => {}
             }
         }
@@ -47,7 +50,9 @@ impl Marker {
     fn written(&self) -> String {
         let interval = self.interval_mins.map(|mins| format!("consolidate_interval_mins = {mins}\n"));
         let since = self.since.map(|since| format!("created_at_micros = {}\n", since.as_micros()));
-        format!("active = {}\n{}{}", self.is_on, interval.unwrap_or_default(), since.unwrap_or_default())
+        let owner: String = self.owner.iter().map(|name| format!("owner = {name}\n")).collect();
+        let (interval, since) = (interval.unwrap_or_default(), since.unwrap_or_default());
+        format!("active = {}\n{interval}{since}{owner}", self.is_on)
     }
 }
 
@@ -214,8 +219,13 @@ mod tests {
     fn a_marker_says_what_was_written_and_an_empty_one_that_the_space_is_on() {
         let since = Some(Timestamp::EPOCH.plus_micros(1_772_355_600_000_000));
         for marker in [
-            Marker { is_on: true, interval_mins: Some(45), since },
-            Marker { is_on: false, interval_mins: None, since: None },
+            Marker {
+                is_on: true,
+                interval_mins: Some(45),
+                since,
+                owner: vec!["Edda".to_owned(), "edda = 7".to_owned()],
+            },
+            Marker::default(),
         ] {
             assert_eq!(Marker::read(&marker.written()), marker);
         }

@@ -1,0 +1,113 @@
+//! Whose words are orders: those of the one whose memory it is, and in his own conversations those of whoever speaks there.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use mnemal_core::{
+    ContextRequest, Event, EventFilter, EventStore, Learning, LearningKind, Level, Role, SessionId, Speaker,
+    Within,
+};
+use mnemal_extract::speaker_voice;
+use mnemal_text::fold;
+
+/// Newest turns in which another speaker is looked for. Source: own choice; who shares a memory speaks now and then.
+const TURNS: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
+
+/// The one whose memory it is: by which names he speaks.
+#[derive(Clone, Debug, Default)]
+pub struct Owner {
+    names: BTreeSet<String>,
+    events: Option<Arc<dyn EventStore>>,
+}
+
+impl Owner {
+    /// Knows the names under which he speaks, beside none at all and labels as `user`.
+    pub fn new<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Self {
+        Self { names: names.into_iter().map(|name| fold(name.as_ref())).collect(), events: None }
+    }
+
+    /// Looks into this log for who speaks in a conversation, and whether anybody else ever spoke.
+    #[must_use]
+    pub fn with_events(self, events: Arc<dyn EventStore>) -> Self {
+        Self { events: Some(events), ..self }
+    }
+
+    /// Returns whose wishes are orders for a request.
+    ///
+    /// In a conversation in which somebody else spoke last they are his. Where nobody said who the owner is and one person alone
+    /// ever spoke, always by name, it is that one.
+    pub(crate) async fn own(&self, request: &ContextRequest, rows: &[Arc<Learning>]) -> Own {
+        let wishes = rows.iter().filter(|row| is_wish(row));
+        let voices: BTreeSet<Option<String>> = wishes.map(|row| voice(row.speaker.as_ref())).collect();
+        if voices.iter().all(Option::is_none) {
+            return Own::All;
+        }
+        let mut own: BTreeSet<Option<String>> = self.names.iter().cloned().map(Some).collect();
+        own.insert(None);
+        let asker = self.latest(Within::Only(request.session.clone()), NonZeroUsize::MIN).await;
+        let asker = asker.first().map(voice_of);
+        let sole = voices.first().filter(|_| self.names.is_empty() && voices.len() == 1);
+        match (asker, sole) {
+            (Some(asker), _) if !own.contains(&asker) => Own::Of(BTreeSet::from([asker])),
+            (_, Some(sole)) if self.is_alone(sole).await => {
+                own.insert(sole.clone());
+                Own::Of(own)
+            }
+            _ => Own::Of(own),
+        }
+    }
+
+    /// Whether nobody else spoke lately.
+    async fn is_alone(&self, sole: &Option<String>) -> bool {
+        let turns = self.latest(Within::All, TURNS).await;
+        self.events.is_none() || turns.iter().all(|turn| voice_of(turn) == *sole)
+    }
+
+    /// Returns the newest turns of people, as far as the log answers.
+    async fn latest(&self, session: Within<SessionId>, most: NonZeroUsize) -> Vec<Event> {
+        let Some(events) = &self.events else { return Vec::new() };
+        let filter = EventFilter { session, roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
+        let mut turns = events.latest(&filter, most).await.unwrap_or_default();
+        turns.retain(|turn| turn.level == Level::User);
+        turns
+    }
+}
+
+/// Whose wishes are orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// All: nobody speaks by name.
+    All,
+    /// Those of these voices; `None` for the one who speaks without a name.
+    Of(BTreeSet<Option<String>>),
+}
+
+impl Own {
+    /// Whether a learning may stand as an order; what is no wish of anybody may.
+    pub(crate) fn may_order(&self, row: &Learning) -> bool {
+        !is_wish(row) || self.holds(&voice(row.speaker.as_ref()))
+    }
+
+    /// Whether a voice is one of these.
+    pub(crate) fn holds(&self, voice: &Option<String>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(own) => own.contains(voice),
+        }
+    }
+}
+
+/// Whether a learning says how somebody wants things, in his own words.
+fn is_wish(row: &Learning) -> bool {
+    row.level == Level::User && matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern)
+}
+
+/// Returns the folded name of who speaks; `None` where it is the user by his label, or nobody says.
+pub(crate) fn voice(speaker: Option<&Speaker>) -> Option<String> {
+    speaker_voice(speaker.map(Speaker::as_str))
+}
+
+fn voice_of(turn: &Event) -> Option<String> {
+    voice(turn.kept().and_then(|kept| kept.speaker.as_ref()))
+}
