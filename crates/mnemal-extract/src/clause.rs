@@ -104,6 +104,11 @@ impl<'t> Reading<'t> {
         self.words.get(at).and_then(|word| self.text.get(start..word.span.start))
     }
 
+    /// Says whether a word is written in one with the word before it: "'s".
+    pub(crate) fn is_glued(&self, at: usize) -> bool {
+        at > 0 && self.between(at) == Some("")
+    }
+
     /// Returns the bytes from the first to the last of some words.
     pub(crate) fn bytes(&self, words: &Range<usize>) -> Range<usize> {
         let first = self.words.get(words.start).map_or(self.text.len(), |word| word.span.start);

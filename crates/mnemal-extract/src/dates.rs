@@ -22,6 +22,7 @@ mod pack;
 mod resolve;
 mod resolve_clock;
 mod share;
+mod spelled;
 mod token;
 mod zone;
 
@@ -55,6 +56,25 @@ const PACKS: [(&str, &str); 8] = [
     ("ja", include_str!("../packs/ja/dates.toml")),
     ("ko", include_str!("../packs/ko/dates.toml")),
 ];
+
+/// Returns the number that digits or words mean in a language of the packs: "elf" is 11, "twenty-five" is 25, "十一" is 11.
+///
+/// Words that mean two numbers in two languages mean none.
+#[must_use]
+pub fn number(text: &str) -> Option<i64> {
+    let text = text.trim().to_lowercase();
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    let rules = PACKS.iter().filter_map(|(code, _)| DateRules::built_in(code));
+    let mut found: Vec<i64> = rules.filter_map(|rules| rules.pack.number(&text)).collect();
+    found.sort_unstable();
+    found.dedup();
+    match found.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
 
 /// The moment and the place from which words look at time.
 #[derive(Clone, Copy, Debug)]

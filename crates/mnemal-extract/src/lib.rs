@@ -35,7 +35,7 @@ mod word;
 
 pub use admit::admit;
 pub use authorship::{Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText};
-pub use dates::{Anchor, DateRules, Dated, Lean, dates};
+pub use dates::{Anchor, DateRules, Dated, Lean, dates, number};
 pub use extractor::RuleExtractor;
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,

@@ -10,6 +10,7 @@ mod identifier;
 mod kind;
 mod known;
 mod lexicon;
+mod opener;
 mod pack;
 pub(crate) mod quantity;
 mod reading;
@@ -32,6 +33,7 @@ pub use clean::clean_name;
 
 use kind::weigh;
 use lexicon::Lexicon;
+use opener::Openers;
 use pack::Words;
 use reading::{Case, Reading};
 use run::Run;
@@ -68,6 +70,12 @@ pub fn mentions(text: &str, known: &Gazetteer) -> Vec<Mention> {
     }
     disjoint(&mut found);
     found.into_iter().filter_map(|(range, kind)| mention(text, &range, kind)).collect()
+}
+
+/// Says whether a word is one of everyday language and no given name that is known: "tired", but not "grace".
+pub(crate) fn is_everyday_word(word: &str) -> bool {
+    let known = Lexicon::built_in().of(&mnemal_text::fold(word));
+    known.has(Known::ORDINARY) && !known.has(Known::FIRST.with(Known::SURNAME))
 }
 
 /// Sorts by place and drops what begins inside of another; of two that begin together the first of the list stays.
@@ -108,7 +116,14 @@ fn reading<'t>(
         }
     }
     let (mut known, mut begins) = (Vec::with_capacity(tokens.len()), Vec::with_capacity(tokens.len()));
+    let openers = Openers::default();
     for token in &tokens {
+        if openers.has(text, token) {
+            let of_word = Lexicon::built_in().of(token.key());
+            known.push(of_word.without(Known::NAMED).with(Known::REJECT));
+            begins.push(false);
+            continue;
+        }
         let entry = lexicon.entry(token.key());
         let of_word = entry.without(Known::BEGINS).with(words.of(token.key()));
         known.push(if of_word == Known::NOTHING { plural(lexicon, token) } else { of_word });

@@ -8,10 +8,14 @@ use mnemal_core::{
     MentionFilter, MentionRow, Result, Within, WorldTime,
 };
 
+use crate::index::How;
 use crate::key::name_key;
 use crate::names::{Names, as_known};
-use crate::resolve::{USER, speaker_ids};
+use crate::resolve::{self, USER, speaker_ids};
 use crate::suggest::{self, Suggestion};
+
+/// A kind of each class, under which a name is looked for whose kind nobody says.
+const KINDS: [EntityKind; 3] = [EntityKind::Person, EntityKind::Organization, EntityKind::Location];
 
 /// Reads the graph of one space.
 #[derive(Clone, Debug)]
@@ -30,16 +34,37 @@ impl Graph {
     }
 
     /// Returns the one entity that an id or a name means. One that has no name is found by what it is shown as: `sister`; and
-    /// `user` is the one whose memory it is, by whatever name he is known.
+    /// `user` is the one whose memory it is, by whatever name he is known. Where nobody has the whole name, a part of one
+    /// finds its bearer: `Miriam` means Miriam Adler while she is the only one.
     ///
     /// # Errors
     /// `NotFound` when nobody and nothing is known by that; `Invalid` when it means several: the message lists them with
     /// their ids and what tells them apart; `Unavailable` when the database does not answer.
     pub async fn whom(&self, who: &str, as_of: AsOf) -> Result<Entity> {
-        let found = match who.parse::<EntityId>() {
-            Ok(id) => self.entities([id], as_of).await?,
-            Err(_) => self.called(who, as_of).await?,
-        };
+        let mut found = self.exactly_called(who, as_of).await?;
+        if found.is_empty() && who.parse::<EntityId>().is_err() {
+            found = self.partly_called(who, as_of).await?;
+        }
+        self.only(who, found, as_of).await
+    }
+
+    /// The same, where no part of a name counts: what cannot be taken back touches nobody who is only nearly meant.
+    ///
+    /// # Errors
+    /// As [`whom`](Self::whom).
+    pub async fn exactly(&self, who: &str, as_of: AsOf) -> Result<Entity> {
+        let found = self.exactly_called(who, as_of).await?;
+        self.only(who, found, as_of).await
+    }
+
+    async fn exactly_called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
+        match who.parse::<EntityId>() {
+            Ok(id) => self.entities([id], as_of).await,
+            Err(_) => self.called(who, as_of).await,
+        }
+    }
+
+    async fn only(&self, who: &str, found: Vec<Entity>, as_of: AsOf) -> Result<Entity> {
         match <[Entity; 1]>::try_from(found) {
             Ok([entity]) => Ok(entity),
             Err(found) if found.is_empty() => {
@@ -67,14 +92,25 @@ impl Graph {
         Ok(all)
     }
 
+    /// Returns those of whose names this is a part, a short form or another spelling.
+    async fn partly_called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
+        let names = Names::from_rows(own(self.store.entities(&EntityFilter::all()).await?));
+        let mut found = BTreeSet::new();
+        for kind in KINDS {
+            let meant = resolve::candidates(&names, who, kind);
+            found.extend(meant.into_iter().filter(|(_, how)| *how != How::Doubtful).map(|(id, _)| id));
+        }
+        self.entities(found, as_of).await
+    }
+
     /// Returns the error that tells several of one name apart.
     async fn several(&self, who: &str, found: &[Entity], as_of: AsOf) -> Result<Error> {
         let mut list = Vec::new();
         for entity in found {
             let n_events = self.sightings(entity.id, as_of).await?.map_or(0, |seen| seen.events);
             let roles: Vec<String> = entity.roles.iter().map(|(_, role)| format!(", {role}")).collect();
-            let (id, kind) = (entity.id, entity.kind.as_str());
-            list.push(format!("{id} ({kind}{}, named in {n_events} events)", roles.concat()));
+            let (id, name, kind) = (entity.id, &entity.name, entity.kind.as_str());
+            list.push(format!("{id} {name} ({kind}{}, named in {n_events} events)", roles.concat()));
         }
         Ok(Error::invalid(format!(
             "{} are known by {who:?}; say the id of one: {}",
@@ -89,8 +125,7 @@ impl Graph {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn named(&self, name: &str, as_of: AsOf) -> Result<Vec<Entity>> {
-        let kinds = [EntityKind::Person, EntityKind::Organization, EntityKind::Location];
-        let keys: BTreeSet<String> = kinds.into_iter().map(|kind| name_key(name, kind)).collect();
+        let keys: BTreeSet<String> = KINDS.into_iter().map(|kind| name_key(name, kind)).collect();
         let filter = EntityFilter { keys: Within::Only(keys.into_iter().collect()), ..EntityFilter::all() };
         let found = self.store.entities(&filter).await?;
         self.entities(found.into_iter().map(|entity| entity.id), as_of).await

@@ -52,6 +52,7 @@ pub use crate::lookalikes::{Lookalikes, Suggested};
 pub use crate::model::ModelReader;
 pub use crate::observed::Observed;
 pub use crate::projector::{GraphProjector, Renewal};
+pub use crate::resolve::{name_id, speaker_id};
 pub use crate::say::said;
 pub use crate::source::GraphSource;
 pub use crate::suggest::{Likeness, Suggestion};

@@ -65,8 +65,9 @@ fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Mean
 
 /// Returns the one that is meant, of those who are likely; `None` when nobody is, or when nobody can tell.
 ///
-/// Those who share the most company here come first, then the one that was named last in this conversation; where that does not
-/// tell, one who was called so before those who only could be.
+/// Those who share the most company here come first, then the one that was named last in this conversation, or, of those who
+/// share a part of their names, the only one that was named in it; where that does not tell, one who was called so before
+/// those who only could be.
 fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Option<EntityId> {
     // Those who are taken for one are one; a part of it that is not the whole is kept apart below.
     let mut wholes: BTreeMap<EntityId, (EntityId, How)> = BTreeMap::new();
@@ -84,11 +85,14 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
     // One of them who stands here by another name is no company that tells: he may be named twice, or stand beside his brother.
     let with = scene.with.iter().map(|id| names.canon(*id)).filter(|id| !wholes.contains_key(id));
     let with: BTreeSet<EntityId> = with.collect();
+    // Who of several was named last tells of a whole name alone: a first name that several bear is a guess.
+    let is_shared_part = wholes.values().all(|(_, how)| *how < How::Whole);
     let rank = |canon: &EntityId| {
         let parts = names.same_as(*canon);
         let near = parts.iter().filter_map(|id| company.get(id)).flatten().map(|id| names.canon(*id));
         let near: BTreeSet<EntityId> = near.filter(|id| with.contains(id)).collect();
-        (near.len(), parts.iter().filter_map(|id| scene.named.get(id)).max().copied())
+        let named = parts.iter().filter_map(|id| scene.named.get(id)).max().copied();
+        (near.len(), named.map(|at| if is_shared_part { Timestamp::EPOCH } else { at }))
     };
     let ranks = wholes.iter().map(|(canon, (part, how))| (rank(canon), *how > How::Short, *part));
     let ranks: Vec<_> = ranks.collect();
@@ -297,6 +301,23 @@ pub(crate) fn speaker_ids(user: Option<&mnemal_core::UserId>) -> [EntityId; 2] {
     let own = self_key(user.map_or("", mnemal_core::UserId::as_str));
     [own.as_str(), USER]
         .map(|key| EntityId(mnemal_core::named_id("entity", &[kind::class(EntityKind::Person), key])))
+}
+
+/// Returns the id of the one who speaks without a name.
+pub fn speaker_id(user: Option<&mnemal_core::UserId>) -> EntityId {
+    let [own, _] = speaker_ids(user);
+    own
+}
+
+/// Returns the id of what would be made of a name of this kind, if nobody were known by it.
+pub fn name_id(name: &str, kind: EntityKind) -> EntityId {
+    EntityId(mnemal_core::named_id("entity", &[kind::class(kind), &name_key(name, kind)]))
+}
+
+/// Returns the kind of which a name has this id; `None` for an id that is made of anything else.
+pub(crate) fn kind_by_id(name: &str, id: EntityId) -> Option<EntityKind> {
+    let has_key = |kind: &EntityKind| !name_key(name, *kind).is_empty();
+    EntityKind::ALL.into_iter().filter(has_key).find(|kind| name_id(name, *kind) == id)
 }
 
 /// Whether a kind can be that of somebody.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use mnemal_core::{
-    AsOf, Cardinality, Cursor, Decision, Degraded, Entity, EntityId, Error, Event, EventFilter, EventId,
-    EventKind, FactChoice, FactDecision, FactFilter, Origin, Predicate, Result, Role, Timestamp, Value,
-    Within,
+    AsOf, Cardinality, Cursor, Decision, Degraded, Entity, EntityId, EntityKind, Error, ErrorKind, Event,
+    EventFilter, EventId, EventKind, FactChoice, FactDecision, FactFilter, Gazetteer, Origin, Predicate,
+    Result, Role, Timestamp, Value, Within,
 };
 use mnemal_events::Ack;
 use mnemal_text::fold;
@@ -64,7 +64,51 @@ pub fn value_key(words: &str) -> String {
     fold(words)
 }
 
+/// Whom a decision is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Addressee {
+    /// By id.
+    pub id: EntityId,
+    /// By name.
+    pub name: String,
+    /// The decision that makes somebody known of whom nobody spoke yet; it comes first.
+    pub introduction: Option<Decision>,
+}
+
 impl Memory {
+    /// Returns whom a decision is about: the one who is known by an id or a name, or one whom it introduces. `user` is
+    /// whoever speaks without a name.
+    ///
+    /// # Errors
+    /// `NotFound` for an id that nobody has; `Invalid` when several are meant, which the message lists, and for what is no
+    /// name; `Unsupported` without a graph; `Unavailable` when the store does not answer.
+    pub async fn addressee(&self, who: &str) -> Result<Addressee> {
+        let always = AsOf::present(Timestamp::MAX);
+        match self.graph().await?.value.whom(who, always).await {
+            Ok(entity) => Ok(Addressee { id: entity.id, name: entity.name, introduction: None }),
+            Err(error) if error.kind() == ErrorKind::NotFound && who.parse::<EntityId>().is_err() => {
+                self.stranger(who)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns somebody of whom nobody spoke yet.
+    fn stranger(&self, who: &str) -> Result<Addressee> {
+        let name = who.trim().to_owned();
+        if fold(&name) == "user" {
+            let id = mnemal_graph::speaker_id(self.scope.user.only());
+            return Ok(Addressee { id, name, introduction: None });
+        }
+        let mentions = mnemal_extract::mentions(&name, &Gazetteer::default());
+        let kind = match mentions.as_slice() {
+            [one] if one.name == name && one.kind != EntityKind::Identifier => one.kind,
+            _ => EntityKind::Person,
+        };
+        let id = mnemal_graph::name_id(&name, kind);
+        Ok(Addressee { introduction: Some(renaming(id, &name)?), id, name })
+    }
+
     /// Logs what the user decided about a fact, a predicate, a note or a learning, or that two entities are one, or two; readers see it
     /// next, a context too, which does not read the log into the graph itself.
     ///
@@ -142,7 +186,7 @@ impl Memory {
                     return Ok(Decision::Undo { decision });
                 }
                 Err(Error::new(
-                    mnemal_core::ErrorKind::Conflict,
+                    ErrorKind::Conflict,
                     format!(
                         "{} build on {decision}; take them back first",
                         built.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
@@ -195,7 +239,7 @@ impl Memory {
         let behind = self.engine.fold_graph().await;
         match behind.first() {
             Some(gap) => Err(Error::new(
-                mnemal_core::ErrorKind::Unavailable,
+                ErrorKind::Unavailable,
                 format!("the graph has not read everything yet ({gap}); try again"),
             )),
             None => Ok(graph.value),

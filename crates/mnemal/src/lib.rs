@@ -95,7 +95,7 @@ pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
 pub use crate::compress::{CompressCall, Compressed, Draft, Method, Spoken, TimelineEntry};
 pub use crate::counter::EstimateCounter;
-pub use crate::decide::{holding, is_shipped, renaming, value_key};
+pub use crate::decide::{Addressee, holding, is_shipped, renaming, value_key};
 pub use crate::diff::{Change, ChangeKind, Changes};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;

@@ -31,7 +31,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
             return rename(memory, (&who, &name), Going::from(dry_run), output).await;
         }
         Entity::Forget { who, dry_run } => {
-            let known = memory.graph().await?.whom(&who, always()).await?;
+            let known = memory.graph().await?.exactly(&who, always()).await?;
             let events = memory.naming(known.id).await?;
             super::forget::say_what_goes(memory, &events, output).await?;
             return super::forget::erase(

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use mnemal::{
-    Act, AsOf, Cardinality, Decision, Entity, Error, ErrorKind, EventId, FactChoice, FactDecision,
+    Act, Addressee, AsOf, Cardinality, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision,
     FactFilter, FactId, Grain, Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime,
     Zone,
 };
@@ -23,7 +23,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
         }
         Fact::Add { subject, predicate, object, topic, since, until, dry_run } => {
             let graph = memory.graph().await?;
-            let subject = graph.whom(&subject, always()).await?;
+            let subject = memory.addressee(&subject).await?;
             let read = |text: Option<String>| text.as_deref().map(time::world).transpose();
             let choice = FactChoice::Add { valid_at: read(since)?, invalid_at: read(until)? };
             let predicate = Predicate::new(predicate)?;
@@ -64,11 +64,22 @@ async fn list(
     let graph = memory.graph().await?;
     let predicate = predicate.map(Predicate::new).transpose()?;
     let mut facts = if let Some(who) = about {
-        let entity = graph.whom(&who, as_of).await?;
-        graph.about(&[entity.id], as_of).await?
+        match graph.whom(&who, as_of).await {
+            Ok(entity) => graph.about(&[entity.id], as_of).await?,
+            // Who never said a thing is known all the same.
+            Err(error) if error.kind() == ErrorKind::NotFound && mnemal::value_key(&who) == "user" => {
+                output.say("nothing is known of the user yet");
+                Vec::new()
+            }
+            Err(error) => return Err(error.into()),
+        }
     } else {
         let predicates = predicate.clone().map_or(Within::All, |one| Within::Only(vec![one]));
-        graph.facts(&FactFilter { predicates, ..FactFilter::all() }, as_of).await?
+        let facts = graph.facts(&FactFilter { predicates, ..FactFilter::all() }, as_of).await?;
+        if facts.is_empty() && predicate.is_none() {
+            output.say("nothing is known yet");
+        }
+        facts
     };
     facts.retain(|fact| predicate.as_ref().is_none_or(|wanted| fact.predicate == *wanted));
     let told = memory.tell(&graph, facts, as_of).await?;
@@ -79,7 +90,7 @@ async fn list(
 
 /// Whom a decision is about and what it says, by name.
 struct Said {
-    subject: Entity,
+    subject: Addressee,
     shown: String,
 }
 
@@ -92,7 +103,14 @@ async fn add(memory: &Memory, fact: FactDecision, said: Said, going: Going, outp
     let until = invalid_at.map(|at| format!(", until {}", day(at))).unwrap_or_default();
     let what = fact.predicate.as_str().replace('_', " ");
     let text = format!("{} – {what}: {}{since}{until}", said.subject.name, said.shown);
-    let names = [said.subject.name, fact.predicate.to_string(), said.shown];
+    let Addressee { name, introduction, .. } = said.subject;
+    if let Some(introduction) = introduction {
+        output.say(&format!("{name:?} is new here"));
+        if going == Going::Really {
+            let _ack = memory.decide(introduction).await?.value;
+        }
+    }
+    let names = [name, fact.predicate.to_string(), said.shown];
     decided(memory, Decision::Fact(fact), going, output, ("add", &names, &text)).await
 }
 
@@ -122,7 +140,7 @@ async fn hold(
 
 /// Returns what an object means: somebody or something that is known by the name, or the words.
 async fn object_named(graph: &Graph, object: &str) -> Result<(Value, String)> {
-    match graph.whom(object, always()).await {
+    match graph.exactly(object, always()).await {
         Ok(entity) => Ok((Value::Entity(entity.id), entity.name)),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let text = object.trim().to_owned();

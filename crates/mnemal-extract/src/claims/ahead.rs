@@ -1,6 +1,6 @@
 //! Claims whose object stands before the pattern: "Emil is my son", "Zainab, my co-founder".
 
-use mnemal_core::{EntityKind, ExtractedFact, Subject};
+use mnemal_core::{Act, EntityKind, ExtractedFact, Subject};
 
 use super::{Match, Sentence};
 use crate::claims::objects::{key, language};
@@ -17,7 +17,7 @@ const LONGEST_UNKNOWN: usize = 2;
 impl Sentence<'_, '_> {
     /// "Emil is my son": the subject is what is told of the speaker.
     pub(super) fn swapped(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
-        let Subject::Named(_) = &found.subject else { return Err(Reason::WrongSubject) };
+        let name = self.swapped_name(found)?;
         let words = found.said.start..found.slots.own.end;
         let act = self.act(found, words)?;
         let cutter = self.cutter(found.rule);
@@ -28,13 +28,40 @@ impl Sentence<'_, '_> {
             said: found.said.clone(),
             ..*found
         };
-        let mut fact = self.fact(&of_speaker, &cut, act, None);
-        if let (How::Pronoun, Subject::Named(name)) = (found.how, &found.subject) {
-            fact.object.text.clone_from(name);
+        let time = if act == Act::End {
+            self.time(found.rule, found.said.start..found.slots.own.end, act)
+        } else {
+            None
+        };
+        let mut fact = self.fact(&of_speaker, &cut, act, time);
+        if !matches!(found.how, How::Named) {
+            name.clone_into(&mut fact.object.text);
             fact.object.key = key(name, true, self.rules.code);
-            fact.object.kind = Some(EntityKind::Person);
+            let is_animal = found.rule.kinds.contains(&EntityKind::Animal);
+            fact.object.kind = Some(if is_animal { EntityKind::Animal } else { EntityKind::Person });
+        }
+        if let Subject::Relation { role, .. } = &found.subject {
+            fact.object.topic = Some(role.clone());
         }
         Ok(vec![fact])
+    }
+
+    /// Returns the name of a subject that may be an object of the speaker: of a kind of the rule, where it has any; who has a
+    /// role for the speaker already counts as an animal alone.
+    fn swapped_name<'f>(&self, found: &'f Match<'_>) -> Result<&'f str, Reason> {
+        let kinds = &found.rule.kinds;
+        match &found.subject {
+            Subject::Named(name) => {
+                let is_meant =
+                    kinds.is_empty() || self.hints.kinds_of(name).any(|kind| kinds.contains(&kind));
+                is_meant.then_some(name.as_str()).ok_or(Reason::WrongKind)
+            }
+            Subject::Relation { role, name: Some(name) } if kinds.contains(&EntityKind::Animal) => {
+                let is_animal = self.rules.subjects.is_animal(role);
+                is_animal.then_some(name.as_str()).ok_or(Reason::WrongKind)
+            }
+            _ => Err(Reason::WrongSubject),
+        }
     }
 
     /// "Zainab, my co-founder".

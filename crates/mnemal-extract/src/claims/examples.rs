@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mnemal_core::Gazetteer;
+use mnemal_core::{EntityKind, Gazetteer};
 use mnemal_text::sentences;
 
 use super::Claims;
@@ -11,10 +11,19 @@ use super::hints::Hints;
 use crate::clause::Reading;
 use crate::language::Pack;
 
+/// What a space knows of names that no list has.
+fn pets() -> Gazetteer {
+    let mut known = Gazetteer::default();
+    known.add("咪咪", EntityKind::Animal);
+    known.add("豆豆", EntityKind::Animal);
+    known.add("Rex", EntityKind::Animal);
+    known
+}
+
 fn rules_of(pack: &Pack, text: &str) -> Vec<String> {
     let disabled = HashSet::new();
     let mut claims = Claims::new(&disabled).unweighed();
-    let mentions = crate::names::mentions(text, &Gazetteer::default());
+    let mentions = crate::names::mentions(text, &pets());
     for (number, sentence) in sentences(text).into_iter().enumerate() {
         let reading = Reading::new(sentence.of(text), pack.gates());
         let hints = Hints { times: &[], mentions: &mentions, base: sentence.start, sentence: number };

@@ -10,12 +10,15 @@ use crate::claims::pattern::Slots;
 use crate::claims::remark::Reason;
 use crate::claims::rule::{Kind, Rule, TopicOf, Whom};
 use crate::claims::score;
-use crate::claims::subjects::How;
+use crate::claims::subjects::{How, is_person};
 use crate::clause::Break;
 use crate::gates::pack::Words;
+use crate::names::is_everyday_word;
 
 /// Digits of the shortest telephone number. Source: own choice; that of the kind `contact` too.
 const SHORTEST_NUMBER: usize = 5;
+/// Words of what somebody owns before its verb: "Anna's old maths teacher is". Source: own choice.
+const LONGEST_OWNED: usize = 3;
 
 impl<'t> Sentence<'_, 't> {
     /// Returns what a match claims, or why it claims nothing.
@@ -33,6 +36,9 @@ impl<'t> Sentence<'_, 't> {
         let has = |of: &Words| between.iter().any(|word| of.holds(word));
         if has(&rule.not_after) || !rule.after.is_empty() && !has(&rule.after) {
             return Err(Reason::Rejected);
+        }
+        if self.is_of_owned(found) {
+            return Err(Reason::WrongSubject);
         }
         if rule.is_swapped {
             return self.swapped(found);
@@ -56,6 +62,10 @@ impl<'t> Sentence<'_, 't> {
             None if cutter.rejects(&range) => return Err(Reason::Rejected),
             None => vec![cutter.own(range)],
         };
+        if cuts.iter().any(|cut| self.names_nobody(rule, cut) || self.is_bare_measure(rule, cut)) {
+            return Err(Reason::WrongKind);
+        }
+        let cuts: Vec<Cut> = cuts.into_iter().map(|cut| self.with_company(rule, cut)).collect();
         let is_cut_short = |slot: &Range<usize>| cuts.last().is_some_and(|cut| cut.words.end < slot.end);
         let is_inner = |slot: &&Range<usize>| {
             matches!(rule.kind, Kind::Name | Kind::Place) && slot.end <= found.slots.own.end
@@ -68,6 +78,65 @@ impl<'t> Sentence<'_, 't> {
         let act = self.act(found, found.said.start..end)?;
         let time = self.time(rule, found.said.start.min(found.slots.own.start)..end, act);
         Ok(cuts.iter().map(|cut| self.fact(found, cut, act, time)).collect())
+    }
+
+    /// "Anna's teacher is Bruno": the sign of an owner, with a verb behind what is owned, is no "is".
+    fn is_of_owned(&self, found: &Match<'_>) -> bool {
+        let at = found.slots.own.start;
+        if found.how == How::Speaker || !self.reading.has(at, &self.rules.subjects.genitive) {
+            return false;
+        }
+        let end = self.reading.next_break(at + 1, Break::Comma).min(at + 2 + LONGEST_OWNED);
+        self.reading.is_glued(at) && (at + 2..end).any(|at| self.is_finite(at))
+    }
+
+    /// A verb that needs a subject before it: "is", "has".
+    fn is_finite(&self, at: usize) -> bool {
+        self.reading.has(at, &self.rules.objects.copulas)
+            || self.rules.is_of("finite", self.reading.lower(at))
+    }
+
+    /// Says whether what looks like the speaker's name is none: it owns what stands behind it ("I'm Maria's brother"), begins
+    /// a title ("I am Legend is a film"), or is a word of everyday language ("I'm Tired").
+    fn names_nobody(&self, rule: &Rule, cut: &Cut) -> bool {
+        if rule.predicate.as_str() != "name" || rule.kind != Kind::Name {
+            return false;
+        }
+        let end = cut.words.end;
+        let is_owner = self.reading.has(end, &self.rules.subjects.genitive) && self.reading.is_glued(end);
+        let goes_on = self.reading.break_at(end) == Break::None && self.is_finite(end);
+        let is_word =
+            self.rules.code == "en" && cut.words.clone().all(|at| is_everyday_word(self.reading.lower(at)));
+        is_owner || !rule.is_explicit && (goes_on || is_word)
+    }
+
+    /// "I measured 17 minutes": a number from which its measure was cut says nothing.
+    fn is_bare_measure(&self, rule: &Rule, cut: &Cut) -> bool {
+        let is_number =
+            |at: usize| self.reading.lower(at).starts_with(|c: char| c.is_ascii_digit()) || self.is_count(at);
+        rule.with_verb && !cut.words.is_empty() && cut.words.clone().all(is_number)
+    }
+
+    fn is_count(&self, at: usize) -> bool {
+        self.reading.has(at, &self.rules.objects.numbers)
+    }
+
+    /// "I met Selma and Ruth": a name that is joined to the one with which a deed ends belongs to it.
+    fn with_company(&self, rule: &Rule, cut: Cut) -> Cut {
+        let end = cut.words.end;
+        let joins = rule.with_verb && self.rules.objects.joins(self.reading.lower(end));
+        let ends_with_name = || {
+            cut.words.clone().any(|at| {
+                let mention = self.hints.mention_at(self.reading, at);
+                mention.is_some_and(|(behind, _)| behind == end)
+            })
+        };
+        match self.hints.mention_at(self.reading, end + 1) {
+            Some((behind, mention)) if joins && is_person(mention.kind) && ends_with_name() => {
+                Cut { words: cut.words.start..behind, ..cut }
+            }
+            _ => cut,
+        }
     }
 
     /// Returns what cuts objects out of the sentence for a rule.

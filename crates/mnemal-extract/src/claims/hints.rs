@@ -63,6 +63,11 @@ impl<'h> Hints<'h> {
         self.mentions.iter().find(covers).map(|mention| mention.kind)
     }
 
+    /// Returns the kinds under which the text mentions a name.
+    pub(crate) fn kinds_of(&self, name: &str) -> impl Iterator<Item = EntityKind> {
+        self.mentions.iter().filter(move |mention| mention.name == name).map(|mention| mention.kind)
+    }
+
     /// Says whether a name, a number or an identifier stands among bytes of the sentence.
     pub(crate) fn has_name(&self, bytes: &Range<usize>) -> bool {
         let (start, end) = (self.base + bytes.start, self.base + bytes.end);

@@ -2,18 +2,21 @@
 
 use mnemal_core::{
     Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, FactChoice, FactDecision, Level,
-    NewEvent, Operation, Predicate, RuleId, Says, Source, Span, Support, Value,
+    NewEvent, Operation, Predicate, Producer, RuleId, Says, Source, Span, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
 use super::{Fold, Pending, Reading, Resolved};
 use crate::cardinality::{may_decide, may_learn};
-use crate::names::Saying;
+use crate::index::Called;
+use crate::key::name_key;
+use crate::names::{Said, Saying};
 use crate::resolve::{self, Scene};
 
 impl Fold {
-    /// Returns what a decision asks for, or what the engine learnt. Only the user decides, and only about what is known.
-    pub(crate) fn decide(&self, event: &Event, kept: &NewEvent) -> Pending {
+    /// Returns what a decision asks for, or what the engine learnt. Only the user decides, and only about what is known or
+    /// what the decision introduces.
+    pub(crate) fn decide(&mut self, event: &Event, kept: &NewEvent, producer: &Producer) -> Pending {
         let mut pending = Pending::default();
         let decision = match &kept.kind {
             EventKind::Decision(decision) => decision,
@@ -27,6 +30,12 @@ impl Fold {
             _ => return pending,
         };
         if event.level < Level::User {
+            return pending;
+        }
+        let said = Said { event, occurred_at: kept.occurred_at, producer };
+        if let Decision::Fact(fact) = decision
+            && self.introduce(fact, said)
+        {
             return pending;
         }
         let is_known = |id: &EntityId| self.names.get(*id).is_some();
@@ -53,6 +62,32 @@ impl Fold {
             _ => {}
         }
         pending
+    }
+}
+
+impl Fold {
+    /// Makes the one known of whom a decision is the first to speak: whoever decides, and what a name is given to whose id is
+    /// made of that name. Says whether nothing is left to decide.
+    fn introduce(&mut self, fact: &FactDecision, said: Said<'_>) -> bool {
+        let FactChoice::Add { .. } = fact.choice else { return false };
+        if self.names.get(fact.subject).is_some() {
+            return false;
+        }
+        let user = said.event.kept().and_then(|kept| kept.user.as_ref());
+        if fact.subject == resolve::speaker_id(user) {
+            resolve::speaker(&mut self.names, said);
+            return false;
+        }
+        let Value::Literal { text, .. } = &fact.object else { return false };
+        let Some(kind) =
+            resolve::kind_by_id(text, fact.subject).filter(|_| fact.predicate.as_str() == "name")
+        else {
+            return false;
+        };
+        let key = name_key(text, kind);
+        let id = self.names.make(&key, kind, text, said);
+        self.names.call(id, Called { text, key: &key, kind }, said);
+        true
     }
 }
 

@@ -115,7 +115,8 @@ impl Fold {
             self.rename(subject, fact, said, &mut so_far.pending);
         }
         let (valid_at, invalid_at) = interval(&fact.predicate, fact.act, fact.time);
-        let topic = fact.object.topic.as_deref().map(role::normal);
+        let said_topic = fact.object.topic.as_deref().map(role::normal);
+        let topic = said_topic.or_else(|| self.role_ended(fact, subject, &object));
         let support = Support {
             source: Source { event: reading.event.id, span: fact.span },
             rule: fact.rule.clone(),
@@ -199,8 +200,14 @@ impl Fold {
         if fact.predicate.as_str() == "name" {
             return Some(words());
         }
+        if let Some(number) = number_of(fact) {
+            return Some(Value::Literal { text: number.to_string(), key: number.to_string() });
+        }
+        if let Some(kind) = object.kind.filter(|_| ends_by_name(fact)) {
+            return self.named(&object.text, kind, reading.said(), so_far).map(Value::Entity);
+        }
         if let Some(role) = role_of(fact) {
-            let name = name_of_role(fact);
+            let name = name_of_role(fact).or_else(|| name_said_next(reading.extraction, fact));
             if name.is_none() && role::normal(&object.text) != role::normal(&role) {
                 return Some(words());
             }
@@ -218,6 +225,17 @@ impl Fold {
             }
             _ => Some(words()),
         }
+    }
+
+    /// Returns the role that somebody had for the subject of an end that says the name alone: "Mimi died" ends a cat.
+    fn role_ended(&self, fact: &ExtractedFact, subject: EntityId, object: &Value) -> Option<String> {
+        let id = object.entity().filter(|_| ends_by_name(fact))?;
+        let owner = self.names.canon(subject);
+        let mut roles = self.names.rows_of(id).flat_map(|entity| &entity.roles);
+        let is_meant = |(of, role): &&(EntityId, String)| {
+            self.names.canon(*of) == owner && role::predicate(role) == fact.predicate.as_str()
+        };
+        roles.find(is_meant).map(|(_, role)| role.clone())
     }
 
     /// Notes who and what an event names, and in which company.
@@ -294,6 +312,11 @@ pub(super) fn role_of(fact: &ExtractedFact) -> Option<String> {
     }
 }
 
+/// Whether a claim ends what somebody is for somebody, and says his name and no role.
+fn ends_by_name(fact: &ExtractedFact) -> bool {
+    fact.act == Act::End && fact.object.topic.is_none() && fact.predicate.as_str() == "pet"
+}
+
 fn is_related(fact: &ExtractedFact) -> bool {
     matches!(fact.subject, Subject::Relation { .. }) || role_of(fact).is_some()
 }
@@ -348,6 +371,27 @@ fn new_name<'f>(fact: &'f ExtractedFact, role: &str) -> Option<&'f str> {
 /// Returns the name in the object of a claim of somebody's role; `None` for one without a name.
 fn name_of_role(fact: &ExtractedFact) -> Option<&str> {
     fact.object.kind.filter(|kind| kind::is_entity(*kind)).map(|_| fact.object.text.as_str())
+}
+
+/// Returns the number that a claim of a number says in words: "eleven" is the same age as "11".
+fn number_of(fact: &ExtractedFact) -> Option<i64> {
+    let info = predicate::of(fact.predicate.as_str())?;
+    let is_number = info.objects.iter().all(|object| object == "number");
+    is_number.then(|| mnemal_extract::number(&fact.object.text)).flatten()
+}
+
+/// Returns the name that the same event gives to somebody of whom a claim says the role alone: "We got a dog, he is called Rex".
+fn name_said_next<'e>(extraction: &'e Extraction, fact: &ExtractedFact) -> Option<&'e str> {
+    let topic = role::normal(fact.object.topic.as_deref()?);
+    let is_of_role = |subject: &Subject| match subject {
+        Subject::Relation { role, .. } => role::normal(role) == topic,
+        _ => false,
+    };
+    let mut names = extraction.facts.iter().filter(|name| {
+        name.predicate.as_str() == "name" && name.act == Act::Assert && is_of_role(&name.subject)
+    });
+    let only = names.next().filter(|_| fact.act == Act::Assert)?;
+    names.next().is_none().then_some(only.object.text.as_str())
 }
 
 /// Returns the kind of a subject's name: somebody, unless the text says otherwise.

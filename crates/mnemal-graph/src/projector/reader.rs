@@ -91,7 +91,7 @@ impl Reader {
         if let Some(found) = found_by(kept) {
             return self.find(known, (event, kept), found, producer).await;
         }
-        let mut pending = guarded(|| known.fold.decide(event, kept))?;
+        let mut pending = guarded(|| known.fold.decide(event, kept, producer))?;
         if let Some(undone) = pending.undone {
             let taken_back = match self.events.get(&[undone]).await {
                 Ok(mut found) => found.pop(),

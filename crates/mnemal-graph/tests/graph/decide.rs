@@ -1,8 +1,8 @@
 //! What a person decides about facts and entities, and takes back.
 
 use mnemal_core::{
-    AsOf, Decision, EntityId, EventKind, FactChoice, FactDecision, FactFilter, FactStatus, GraphStore as _,
-    Origin, Predicate, Reason, Timestamp, Value, WorldTime,
+    AsOf, Decision, EntityId, EntityKind, ErrorKind, EventKind, FactChoice, FactDecision, FactFilter,
+    FactStatus, GraphStore as _, Origin, Predicate, Reason, Timestamp, Value, WorldTime,
 };
 
 use crate::log::{Life, day, now};
@@ -238,4 +238,95 @@ fn words_of_a_decided_relation_name_an_entity() {
     assert_eq!(life.rebuilt(), rows);
     life.decide("2020-08-01", Decision::Undo { decision });
     assert!(!life.on("2021-01-01").contains(&"user works_at Fjordbank".to_owned()));
+}
+
+/// Says that somebody of whom nobody spoke yet exists, and something of him.
+fn introduction(name: &str) -> (EntityId, Decision) {
+    let id = mnemal_graph::name_id(name, EntityKind::Person);
+    let predicate = Predicate::new("name").unwrap();
+    (
+        id,
+        Decision::Fact(FactDecision {
+            subject: id,
+            predicate,
+            topic: None,
+            object: words(name),
+            choice: ADD,
+        }),
+    )
+}
+
+#[test]
+fn a_decision_may_introduce_whom_it_is_about() {
+    let mut life = Life::new();
+    let predicate = Predicate::new("crm_id").unwrap();
+    let fact = |subject, text: &str| {
+        let (predicate, object) = (predicate.clone(), words(text));
+        Decision::Fact(FactDecision { subject, predicate, topic: None, object, choice: ADD })
+    };
+    let (ilse, introduced) = introduction("Ilse");
+    // Without a name nobody is made.
+    life.decide("2020-05-01", fact(ilse, "K-4"));
+    assert_eq!(life.on("2021-01-01"), Vec::<String>::new());
+    life.decide("2020-05-02", introduced);
+    life.decide("2020-05-03", fact(ilse, "K-4"));
+    life.decide("2020-05-04", fact(mnemal_graph::speaker_id(None), "K-1"));
+    assert_eq!(life.on("2021-01-01"), ["Ilse crm_id K-4", "user crm_id K-1"]);
+    assert_eq!(life.rebuilt(), life.dump());
+    // A name whose id is that of another makes nobody.
+    let (otto, _) = introduction("Otto");
+    let predicate = Predicate::new("name").unwrap();
+    let wrong = FactDecision { subject: otto, predicate, topic: None, object: words("Karl"), choice: ADD };
+    life.decide("2020-05-05", Decision::Fact(wrong));
+    assert!(life.dump().entities.iter().all(|entity| entity.name != "Karl"));
+}
+
+#[test]
+fn a_part_of_a_name_finds_its_one_bearer_and_lists_several() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Miriam_Adler works_at Acme:organization");
+    life.say("2020-05-02", "Jürgen_van_Dael likes tea");
+    let as_of = AsOf::present(Timestamp::MAX);
+    let whom = |life: &Life, name: &str| now(life.graph().whom(name, as_of)).map(|entity| entity.name);
+    assert_eq!(whom(&life, "miriam").unwrap(), "Miriam Adler");
+    assert_eq!(whom(&life, "Jurgen").unwrap(), "Jürgen van Dael");
+    assert_eq!(now(life.graph().exactly("Miriam", as_of)).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(whom(&life, "Miri").unwrap_err().kind(), ErrorKind::NotFound, "half a word is no name");
+    life.say("2020-05-03", "Miriam_Roth likes tea");
+    let several = whom(&life, "Miriam").unwrap_err();
+    assert_eq!(several.kind(), ErrorKind::Invalid);
+    let text = several.to_string();
+    assert!(text.contains("Miriam Adler") && text.contains("Miriam Roth"), "{text}");
+}
+
+#[test]
+fn a_first_name_that_several_bear_is_attached_to_none() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Miriam_Adler likes tea");
+    life.say("2020-05-02", "Miriam_Roth likes tea");
+    life.say("2020-05-03", "Miriam");
+    let as_of = AsOf::present(Timestamp::MAX);
+    let seen = |name: &str| {
+        let graph = life.graph();
+        let id = now(graph.named(name, as_of)).unwrap()[0].id;
+        now(graph.sightings(id, as_of)).unwrap().map_or(0, |seen| seen.events)
+    };
+    assert_eq!((seen("Miriam Adler"), seen("Miriam Roth")), (1, 1));
+}
+
+#[test]
+fn numbers_in_words_are_numbers_and_a_role_named_next_has_that_name() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "cat(Mimi) age elf");
+    life.say("2020-06-01", "me pet Hund #dog\ndog() name Bolle");
+    assert_eq!(life.on("2021-01-01"), ["Mimi age 11", "user pet Bolle"]);
+}
+
+#[test]
+fn an_end_that_says_the_name_alone_ends_what_it_was() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me pet Mimi:animal #cat");
+    life.say("2020-06-01", "me pet Mimi:animal @2020-05-31 end");
+    assert_eq!(life.on("2021-01-01"), Vec::<String>::new());
+    assert_eq!(life.rebuilt(), life.dump());
 }

@@ -146,7 +146,7 @@ impl Memory {
         match self.graph().await {
             Ok(graph) => {
                 let always = mnemal_core::AsOf::present(mnemal_core::Timestamp::MAX);
-                match graph.value.whom(name.trim(), always).await {
+                match graph.value.exactly(name.trim(), always).await {
                     Ok(entity) => ids.extend(self.naming(entity.id).await?),
                     Err(error) if error.kind() == ErrorKind::NotFound => {}
                     Err(error) => return Err(error),

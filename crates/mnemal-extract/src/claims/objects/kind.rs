@@ -9,6 +9,7 @@ use crate::claims::remark::Reason;
 use crate::claims::rule::Kind;
 use crate::claims::subjects::name_run;
 use crate::clause::Break;
+use crate::dates::number;
 
 /// The highest age. Source: nobody is known to have lived past 122.
 const OLDEST: u32 = 122;
@@ -26,9 +27,7 @@ impl Cutter<'_, '_> {
                 .or_else(|| self.small_name(&words))
                 .ok_or(Reason::WrongKind),
             Kind::Place => self.place(words, is_marked),
-            Kind::Number => (self.is_number(words.start) && !self.is_too_old(words.start))
-                .then_some(words.start..words.start + 1)
-                .ok_or(Reason::WrongKind),
+            Kind::Number => self.number(&words).ok_or(Reason::WrongKind),
             Kind::Date => {
                 let at = words.clone().find(|at| self.hints.time_at(self.reading, *at).is_some());
                 let at = at.filter(|at| at - words.start < 2).ok_or(Reason::WrongKind)?;
@@ -45,6 +44,17 @@ impl Cutter<'_, '_> {
             }
             _ => Ok(words),
         }
+    }
+
+    /// The number with which words begin; the signs of one are written together.
+    fn number(&self, words: &Range<usize>) -> Option<Range<usize>> {
+        let is_part = |at: usize| {
+            self.is_number(at)
+                || self.rule.predicate.as_str() == "age" && number(self.reading.lower(at)).is_some()
+        };
+        let start = words.start;
+        let more = (start + 1..words.end).take_while(|at| self.reading.is_glued(*at) && is_part(*at)).count();
+        (is_part(start) && !self.is_too_old(start)).then_some(start..start + 1 + more)
     }
 
     /// Nobody is 900 years old.

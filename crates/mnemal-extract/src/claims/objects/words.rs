@@ -16,7 +16,7 @@ pub(crate) struct ObjectWords {
     /// Forms of "be", which an object does not begin with.
     pub(in crate::claims) copulas: Words,
     pub(super) determiners: Words,
-    pub(super) numbers: Words,
+    pub(in crate::claims) numbers: Words,
     pub(super) pronouns: Words,
     pub(super) generic: Words,
     pub(super) hollow: Words,

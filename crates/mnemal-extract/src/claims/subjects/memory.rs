@@ -8,6 +8,8 @@ use crate::clause::Reading;
 
 /// Sentences back in which a pronoun looks for its person. Source: EXTRACTION 4.4.
 const SENTENCES_BACK: usize = 2;
+/// Words of a name before what somebody is to the speaker. Source: own choice.
+const LONGEST_NAME: usize = 3;
 
 /// Who was spoken of, for pronouns.
 #[derive(Debug, Default)]
@@ -29,6 +31,7 @@ impl Memory {
             let single = |subject, how| Found { words: at..at + 1, subject, how };
             let relation = of.relation_at(reading, at).or_else(|| of.alone_at(reading, at));
             if let Some((relation, gender)) = relation {
+                let relation = named_before(reading, hints, relation, at);
                 self.keep(hints.sentence, relation.subject.clone(), gender);
                 let begin = at;
                 at = relation.words.end;
@@ -45,11 +48,14 @@ impl Memory {
             } else if of.pronoun_gender(&word.lower).is_none()
                 && !of.articles.holds(word)
                 && let Some(person) = hints.person_at(reading, at)
+                && !(at + 1..person.0).any(|at| of.longest_role(reading, at, |_| true).is_some())
             {
                 let role = of.role_before(reading, at);
                 let (subject, gender) = self.known_by_role(person.1, role);
                 self.keep(hints.sentence, subject.clone(), gender);
-                if begins(reading, of, at) {
+                // "O Rex", "die Mimi".
+                let article = usize::from(at > 0 && reading.has(at - 1, &of.articles));
+                if begins(reading, of, at - article) {
                     found.push(Found { words: at..person.0, subject, how: How::Named });
                 }
                 at = person.0.max(at + 1);
@@ -107,6 +113,27 @@ impl Memory {
             _ => None,
         }
     }
+}
+
+/// "Selma, my wife, works": gives somebody of the speaker's the name that stands before, between signs.
+fn named_before(reading: &Reading<'_>, hints: &Hints<'_>, relation: Found, at: usize) -> Found {
+    let Subject::Relation { role, name: None } = &relation.subject else { return relation };
+    let end = relation.words.end;
+    let is_apart = reading.between(at).is_some_and(is_aside) && reading.between(end).is_some_and(is_aside);
+    let mentions = (at.saturating_sub(LONGEST_NAME)..at).filter_map(|start| hints.person_at(reading, start));
+    let name = mentions.filter(|(end, _)| *end == at).map(|(_, name)| name).next();
+    match name.filter(|_| is_apart && end < reading.words.len()) {
+        Some(name) => {
+            let subject = Subject::Relation { role: role.clone(), name: Some(name) };
+            Found { subject, ..relation }
+        }
+        None => relation,
+    }
+}
+
+/// The signs on both sides of what is put in.
+fn is_aside(between: &str) -> bool {
+    matches!(between.trim(), "," | "，" | "(" | ")" | "–" | "—" | "-")
 }
 
 fn same_person(one: &Subject, other: &Subject) -> bool {

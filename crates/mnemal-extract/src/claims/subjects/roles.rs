@@ -29,6 +29,11 @@ impl SubjectWords {
         self.firsts.iter().filter(move |(of, _)| **of == *group).map(|(_, first)| &**first)
     }
 
+    /// Says whether a role is that of an animal.
+    pub(crate) fn is_animal(&self, role: &str) -> bool {
+        self.roles.iter().any(|known| &*known.group == "animal" && &*known.name == role)
+    }
+
     /// Returns the role that a word names, with its group.
     pub(crate) fn role_of(&self, reading: &Reading<'_>, at: usize) -> Option<(&str, &str)> {
         let (role, _) = self.longest_role(reading, at, |_| true)?;

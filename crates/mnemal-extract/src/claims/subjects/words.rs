@@ -19,7 +19,7 @@ pub(crate) struct SubjectWords {
     pub(super) some: Words,
     pub(super) adjectives: Words,
     pub(super) who: Words,
-    pub(super) genitive: Words,
+    pub(crate) genitive: Words,
     pub(super) joiners: Words,
     /// Words before "my" behind which somebody is no subject: "the sister of my wife".
     pub(super) behind: Words,

@@ -139,7 +139,7 @@ async fn selector(call: &Call, memory: &Memory, form: SelectorForm) -> Result<Se
     }
     if let Some(who) = form.entity {
         let always = mnemal_core::AsOf::present(Timestamp::MAX);
-        let entity = memory.graph().await?.whom(&who, always).await?;
+        let entity = memory.graph().await?.exactly(&who, always).await?;
         return Ok(Selector::Events(memory.naming(entity.id).await?));
     }
     if is_time || form.user.is_some() {

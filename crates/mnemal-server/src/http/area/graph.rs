@@ -325,7 +325,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
 
 async fn erase(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
-    let entity = memory.graph().await?.whom(call.name(1), AsOf::present(Timestamp::MAX)).await?;
+    let entity = memory.graph().await?.exactly(call.name(1), AsOf::present(Timestamp::MAX)).await?;
     let selector = Selector::Events(memory.naming(entity.id).await?);
     forget::erase(&call, selector).await
 }
