@@ -324,3 +324,31 @@ fn a_person_says_how_many_values_a_predicate_holds_and_takes_it_back() {
     assert_eq!(run(&home, &["fact", "cardinality", "visited", "many"]).0, 2, "a happening stays one");
     assert_eq!(run(&home, &["fact", "cardinality", "lives_in", "several"]).0, 2);
 }
+
+#[test]
+fn a_fact_may_be_added_of_the_user_and_of_somebody_new() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(&home, &["fact", "list", "--about", "user"]).0, 0, "nothing is known of the user yet");
+    assert_eq!(run(&home, &["fact", "list", "--about", "Ilse"]).0, 3);
+    assert_eq!(run(&home, &["fact", "add", "Ilse", "crm_id", "K-4", "--dry-run"]).0, 0);
+    assert_eq!(run(&home, &["entity", "show", "Ilse"]).0, 3, "a dry run makes nobody known");
+    assert_eq!(run(&home, &["fact", "add", "user", "lives_in", "Lund"]).0, 0);
+    assert_eq!(run(&home, &["fact", "add", "Ilse", "crm_id", "K-4"]).0, 0);
+    let (code, listed) = run(&home, &["fact", "list"]);
+    assert_eq!(code, 0);
+    assert!(listed.contains("user lives in Lund") && listed.contains("Ilse's crm id: K-4"), "{listed}");
+}
+
+#[test]
+fn a_first_name_shows_its_one_bearer_and_lists_several() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(&home, &["log", "add", "My boss Miriam Adler wants the draft."]).0, 0);
+    assert!(run(&home, &["entity", "show", "Miriam"]).1.contains("Miriam Adler"));
+    assert_eq!(
+        run(&home, &["entity", "forget", "Miriam", "--dry-run"]).0,
+        3,
+        "a part of a name erases nobody"
+    );
+    assert_eq!(run(&home, &["log", "add", "My swimming coach is Miriam Roth."]).0, 0);
+    assert_eq!(run(&home, &["entity", "show", "Miriam"]).0, 2, "several are listed to choose from");
+}

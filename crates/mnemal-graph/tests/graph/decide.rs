@@ -319,7 +319,7 @@ fn numbers_in_words_are_numbers_and_a_role_named_next_has_that_name() {
     let mut life = Life::new();
     life.say("2020-05-01", "cat(Mimi) age elf");
     life.say("2020-06-01", "me pet Hund #dog\ndog() name Bolle");
-    assert_eq!(life.on("2021-01-01"), ["Mimi age 11", "user pet Bolle"]);
+    assert_eq!(life.on("2021-01-01"), ["Bolle name Bolle", "Mimi age 11", "user pet Bolle #dog"]);
 }
 
 #[test]
