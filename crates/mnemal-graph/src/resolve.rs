@@ -91,8 +91,8 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
         let parts = names.same_as(*canon);
         let near = parts.iter().filter_map(|id| company.get(id)).flatten().map(|id| names.canon(*id));
         let near: BTreeSet<EntityId> = near.filter(|id| with.contains(id)).collect();
-        let named = parts.iter().filter_map(|id| scene.named.get(id)).max().copied();
-        (near.len(), named.map(|at| if is_shared_part { Timestamp::EPOCH } else { at }))
+        let last = parts.iter().filter_map(|id| scene.named.get(id)).max().copied();
+        (near.len(), last.map(|at| if is_shared_part { Timestamp::EPOCH } else { at }))
     };
     let ranks = wholes.iter().map(|(canon, (part, how))| (rank(canon), *how > How::Short, *part));
     let ranks: Vec<_> = ranks.collect();
