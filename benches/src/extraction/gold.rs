@@ -217,7 +217,7 @@ impl Counts {
             let hit = extraction.facts.iter().find(|fact| {
                 let is_inside = range.contains(&(fact.span.start as usize));
                 let is_label = labels.claims.iter().any(|label| agrees(fact, label, &turn.text));
-                is_inside && !is_label && fact.act != Act::End && fact.attributed_to.is_none()
+                is_inside && !is_label && !fact.act.is_of_past() && fact.attributed_to.is_none()
             });
             self.negated.count(hit.is_some());
             if let Some(fact) = hit {

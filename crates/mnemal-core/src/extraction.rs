@@ -248,6 +248,10 @@ pub enum Act {
     Assert,
     /// It is no longer so.
     End,
+    /// It was so, told in the past tense: over, unless it is known to have begun later.
+    Past,
+    /// It was so once before, which says nothing about now: "as a child", "already once".
+    Earlier,
     /// It is intended.
     Plan,
     /// It is not so; only where the absence itself is worth knowing, as in a diet.
@@ -260,6 +264,8 @@ impl Act {
         match self {
             Self::Assert => "assert",
             Self::End => "end",
+            Self::Past => "past",
+            Self::Earlier => "earlier",
             Self::Plan => "plan",
             Self::Negative => "negative",
         }
@@ -267,7 +273,14 @@ impl Act {
 
     /// Reads the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Assert, Self::End, Self::Plan, Self::Negative].into_iter().find(|act| act.as_str() == name)
+        [Self::Assert, Self::End, Self::Past, Self::Earlier, Self::Plan, Self::Negative]
+            .into_iter()
+            .find(|act| act.as_str() == name)
+    }
+
+    /// Whether it tells of what was: its end, or the past.
+    pub fn is_of_past(self) -> bool {
+        matches!(self, Self::End | Self::Past | Self::Earlier)
     }
 }
 
@@ -354,7 +367,34 @@ impl WorldTime {
             _ => civil.day_text(),
         }
     }
+
+    /// Returns the first moment behind the unit that begins here.
+    #[must_use]
+    pub fn after(self, grain: Grain) -> Self {
+        match grain {
+            Grain::Second => Self(self.0 + 1),
+            Grain::Minute => Self(self.0 + 60),
+            Grain::Hour => Self(self.0 + 3_600),
+            Grain::Day => Self(self.0 + DAY),
+            Grain::Week => Self(self.0 + 7 * DAY),
+            Grain::Month => self.months_on(1),
+            Grain::Quarter | Grain::Season => self.months_on(3),
+            Grain::Year => self.months_on(12),
+            Grain::Decade => self.months_on(120),
+            Grain::Century => self.months_on(1_200),
+        }
+    }
+
+    /// Moves the first day of a month by months.
+    fn months_on(self, months: u16) -> Self {
+        let month = |at: i64| Civil::at_seconds(at + MIDNIGHTS).month;
+        let next = |at: i64| (28..31).map(|days| at + days * DAY).find(|next| month(*next) != month(at));
+        Self((0..months).fold(self.0, |at, _| next(at).unwrap_or(at + 31 * DAY)))
+    }
 }
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
 
 /// Seconds within which a local midnight lies before that of UTC; added to it, the midnights of all offsets from -10:59 to
 /// +13:00 fall on their own day. Source: own choice; beyond these a few islands have theirs.

@@ -343,7 +343,7 @@ impl Support {
 
     /// Whether it says that something is so, neither that it is over nor that it never was.
     pub fn says_so(&self) -> bool {
-        self.act != Act::End && !self.is_rejection()
+        !self.act.is_of_past() && !self.is_rejection()
     }
 
     /// Whether it says so, and somebody other than the agent or memory itself says it.
@@ -393,6 +393,8 @@ pub struct Fact {
     pub producer: Producer,
 }
 
+/// The predicate of what is intended. Source: `predicates.toml` of the extractor.
+const PLAN: &str = "plan";
 /// What strength one support gives, and what each more adds. Source: NB-09.
 const STRENGTH: (f32, f32) = (0.5, 0.1);
 /// Events that give the strength 1. Source: follows from `STRENGTH`.
@@ -432,7 +434,7 @@ impl Fact {
     /// Returns where it stands among others when not all are read: 0 for what is over or rejected, else 1, and 1 more for each
     /// event that [`strength`](Self::strength) counts, up to 7, from which on nothing is stronger.
     pub fn rank(&self) -> u8 {
-        if self.invalid_at.is_some() || self.status == FactStatus::Rejected {
+        if self.is_over() || self.status == FactStatus::Rejected {
             return 0;
         }
         u8::try_from(self.n_events()).map_or(HIGHEST_RANK, |n| n.saturating_add(1).min(HIGHEST_RANK))
@@ -473,10 +475,42 @@ impl Fact {
         voices.len()
     }
 
-    /// Whether it holds in the world at a moment: `valid_at ≤ world < invalid_at`.
+    /// Whether it was over when it was last said, or something put an end to it.
+    fn is_over(&self) -> bool {
+        let last = self.supports.iter().map(|one| one.occurred_at).max();
+        let last = last.map(|at| WorldTime::from_seconds(at.as_micros().div_euclid(1_000_000)));
+        self.invalid_at.is_some_and(|end| self.superseded.is_some() || last.is_none_or(|last| end <= last))
+    }
+
+    /// Whether it is intended and not yet so.
+    pub fn is_plan(&self) -> bool {
+        self.act == Act::Plan || self.predicate.as_str() == PLAN
+    }
+
+    /// Whether it holds in the world at a moment: `valid_at ≤ world < invalid_at`. A plan holds as a plan until its time is
+    /// over.
     pub fn holds_at(&self, world: Timestamp) -> bool {
         let world = WorldTime::from_seconds(world.as_micros().div_euclid(1_000_000));
+        if self.is_plan() {
+            return self.plan_end().is_none_or(|end| world < end);
+        }
         self.valid_at.is_none_or(|from| from <= world) && self.invalid_at.is_none_or(|end| world < end)
+    }
+
+    /// Returns the first moment at which a plan is none any more: the end of what it names, else of the unit in which it begins.
+    fn plan_end(&self) -> Option<WorldTime> {
+        let of_unit = || Some(self.valid_at?.after(self.valid_grain.unwrap_or(Grain::Day)));
+        self.invalid_at.or_else(of_unit)
+    }
+
+    /// Returns the moment at which it was first said.
+    pub fn first_said(&self) -> Option<Timestamp> {
+        self.supports.iter().map(|one| one.occurred_at).min()
+    }
+
+    /// Whether no words place it at a moment before it was first said: it is shown as of then, but nobody had said it yet.
+    pub fn is_said_after(&self, world: Timestamp) -> bool {
+        self.first_said().is_some_and(|first| first > world)
     }
 
     /// Whether this version was believed at a moment: `created_at ≤ belief < expired_at`.

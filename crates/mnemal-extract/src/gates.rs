@@ -37,9 +37,11 @@ impl Gates {
     pub const QUOTED: Gates = Gates(1 << 9);
     /// It tells of somebody who was made up, or asks for such a text.
     pub const FICTION: Gates = Gates(1 << 10);
+    /// It tells of a time before, which says nothing of now: "as a child", "already once".
+    pub const EARLIER: Gates = Gates(1 << 11);
 
     /// Each gate with its name, in the order of the bits.
-    pub const NAMES: [(Gates, &'static str); 11] = [
+    pub const NAMES: [(Gates, &'static str); 12] = [
         (Gates::QUESTION, "question"),
         (Gates::IMPERATIVE, "imperative"),
         (Gates::HYPOTHETICAL, "hypothetical"),
@@ -51,6 +53,7 @@ impl Gates {
         (Gates::PAST_HABIT, "past_habit"),
         (Gates::QUOTED, "quoted"),
         (Gates::FICTION, "fiction"),
+        (Gates::EARLIER, "earlier"),
     ];
 
     /// Says whether every gate of `other` is in the set.

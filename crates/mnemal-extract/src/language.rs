@@ -143,8 +143,12 @@ fn told(text: &str, voted: &'static str) -> &'static str {
             *vote += usize::from(told >> place & 1);
         }
     }
-    let Some((best, most)) = counts.iter().enumerate().max_by_key(|(_, vote)| **vote) else { return voted };
-    let is_alone = counts.iter().filter(|vote| *vote == most).count() == 1;
+    // "Vivo" is Spanish and Portuguese; the small words beside it tell which.
+    let small = |place: usize| packs.get(place).map_or(0, |pack| stop_words(&words, pack.code));
+    let rank = |(place, vote): (usize, &usize)| (*vote, small(place));
+    let best = counts.iter().enumerate().filter(|(_, vote)| **vote > 0).max_by_key(|of| rank(*of));
+    let Some((best, most)) = best else { return voted };
+    let is_alone = counts.iter().enumerate().filter(|of| rank(*of) == rank((best, most))).count() == 1;
     // A single word tells nothing against a language that has no words of its own here.
     let of_voted = packs
         .iter()
@@ -158,6 +162,12 @@ fn told(text: &str, voted: &'static str) -> &'static str {
         }
         _ => voted,
     }
+}
+
+/// Returns how many words are small ones of a language.
+fn stop_words(words: &[Word<'_>], code: &str) -> usize {
+    let Some(language) = Language::from_code(code) else { return 0 };
+    words.iter().filter(|word| is_stop_word(language, &word.lower)).count()
 }
 
 /// Whether so many words of a language weigh more than the English ones: "me" and "a" are also Spanish, and count half.

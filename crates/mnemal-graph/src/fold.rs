@@ -4,11 +4,12 @@ mod decide;
 mod held;
 mod read;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
-    Act, Cardinality, EntityId, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow, NewEvent,
-    Predicate, Producer, Role, Ruling, SessionId, Span, Support, Timestamp, derived_id,
+    Act, Cardinality, EntityId, EntityKind, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow,
+    NewEvent, Predicate, Producer, Role, Ruling, SessionId, Span, Support, Timestamp, Value, derived_id,
 };
 
 use self::held::Held;
@@ -18,6 +19,9 @@ use crate::interval::{Version, weigh};
 use crate::names::{Names, Said, Saying, Shift};
 use crate::resolve::{self, Company};
 use crate::slot::{Claim, Slot, place, places};
+
+/// What "I left Alba" may end. Source: own choice of `predicates.toml` of the extractor.
+const LEFT: [&str; 4] = ["lives_in", "works_at", "studies_at", "member_of"];
 
 /// Rows that an entity is written in: itself, a name, a source. Most have one of each.
 const ENTITY_ROWS: usize = 3;
@@ -196,6 +200,7 @@ impl Fold {
             }
         }
         for claim in decided.as_ref().unwrap_or(&pending.claims) {
+            let Some(claim) = self.ended(claim) else { continue };
             let topic = claim.topic.as_deref();
             let (slot, claim) = place(&claim.predicate, topic, &claim.support, held, canon);
             slots.entry(slot).or_default().push(claim);
@@ -206,6 +211,45 @@ impl Fold {
         let mut ordinal = 0;
         for (slot, claims) in slots {
             self.settle(&slot, claims, reading, &mut ordinal);
+        }
+    }
+
+    /// Returns what a claim of an end ends. Who leaves Alba leaves a job or a home, and only what is known tells which; whoever
+    /// leaves a person that is neither has ended nothing of these.
+    fn ended<'c>(&self, claim: &'c Resolved) -> Option<Cow<'c, Resolved>> {
+        let is_left = claim.support.act == Act::End && LEFT.contains(&claim.predicate.as_str());
+        if !is_left || claim.support.is_decided() {
+            return Some(Cow::Borrowed(claim));
+        }
+        let known = self.facts.get(&self.names.canon(claim.support.subject));
+        let name = self.name_of(&claim.support.object);
+        let is_meant = |fact: &&Fact| {
+            LEFT.contains(&fact.predicate.as_str())
+                && fact.act == Act::Assert
+                && fact.superseded.is_none()
+                && self.name_of(&fact.object) == name
+        };
+        let mut meant: Vec<&Fact> = known.into_iter().flat_map(Held::facts).filter(is_meant).collect();
+        meant.sort_by_key(|fact| (fact.predicate != claim.predicate, fact.id));
+        let Some(fact) = meant.first() else {
+            let who = claim.support.object.entity().and_then(|id| self.names.get(id));
+            let is_person = who.is_some_and(|entity| entity.kind == EntityKind::Person);
+            return (!is_person).then_some(Cow::Borrowed(claim));
+        };
+        if fact.predicate == claim.predicate && fact.object.key() == claim.support.object.key() {
+            return Some(Cow::Borrowed(claim));
+        }
+        let support = Support { object: fact.object.clone(), ..claim.support.clone() };
+        Some(Cow::Owned(Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }))
+    }
+
+    /// Returns the name of a value, in small letters.
+    fn name_of(&self, object: &Value) -> String {
+        let entity = object.entity().and_then(|id| self.names.get(self.names.canon(id)));
+        match (entity, object) {
+            (Some(entity), _) => entity.name.to_lowercase(),
+            (None, Value::Literal { text, .. }) => text.to_lowercase(),
+            (None, Value::Entity(_)) => String::new(),
         }
     }
 
@@ -434,7 +478,7 @@ impl<'a> BySource<'a> {
 
 fn order(version: &Version) -> (String, Option<String>, String, Option<mnemal_core::WorldTime>, u8) {
     let act = match version.act {
-        Act::Assert | Act::End => 0,
+        Act::Assert | Act::End | Act::Past | Act::Earlier => 0,
         Act::Plan => 1,
         Act::Negative => 2,
     };

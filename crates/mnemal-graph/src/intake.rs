@@ -5,11 +5,14 @@ use mnemal_extract::predicate::{self, Cardinality};
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
+/// What is due at a time. Source: `predicates.toml` of the extractor.
+const DEADLINE: &str = "deadline";
 
 /// Returns the begin and the end of what a claim says.
 ///
 /// A time as long as its unit is a moment ("in March": since then), a longer one an interval ("from 2010 to 2015").
-/// What holds for life, and what happened, has no end; the time of a birthday or a deadline is its value.
+/// What holds for life, and what happened, has no end; the time of a birthday or a deadline is its value, and a deadline holds
+/// until its time is over. What is told of the past as of a month or longer held in it, and not before.
 pub(crate) fn interval(
     predicate: &Predicate,
     act: Act,
@@ -25,17 +28,22 @@ pub(crate) fn interval(
         .is_some_and(|(start, end)| end.as_seconds() - start.as_seconds() <= seconds(time.grain) * 3 / 2);
     match (cardinality, act) {
         (Some(Cardinality::One), _) => (None, None),
+        _ if predicate.as_str() == DEADLINE => {
+            // "By Friday" names the day on which it falls due.
+            (None, end.map(|end| if is_moment { end } else { end.after(Grain::Day) }))
+        }
         _ if is_value => (None, None),
         (Some(Cardinality::Event), _) => (start.or(end), None),
-        (_, Act::End) if is_moment || end.is_none() => (None, start),
-        (_, Act::End) => (start, end),
+        (_, Act::Past | Act::Earlier) if is_moment && time.grain >= Grain::Month => (start, end),
+        (_, Act::End | Act::Past | Act::Earlier) if is_moment || end.is_none() => (None, start),
+        (_, Act::End | Act::Past | Act::Earlier) => (start, end),
         _ if is_moment => (start, None),
         _ => (start, end),
     }
 }
 
 /// Returns about how long a unit is.
-fn seconds(grain: Grain) -> i64 {
+pub(crate) fn seconds(grain: Grain) -> i64 {
     match grain {
         Grain::Second | Grain::Minute => 60,
         Grain::Hour => DAY / 2,

@@ -10,6 +10,7 @@ use mnemal_core::{
     Value, WorldTime,
 };
 
+use crate::intake::seconds;
 use crate::slot::{Claim, Rule};
 
 /// A fact without its id and its belief times.
@@ -30,9 +31,12 @@ pub(crate) struct Version {
     pub(crate) level: Level,
 }
 
-/// Weighs the claims of one slot; each claim is a support of exactly one version.
+/// Weighs the claims of one slot. Each claim is a support of one version, but for a value that goes on behind a stay elsewhere:
+/// before and behind rest on the same claims.
 pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
-    claims.sort_by_cached_key(|claim| order(&claim.support));
+    claims.sort_by_cached_key(|claim| {
+        (order(&claim.support), claim.support.valid_at, claim.support.invalid_at, claim.value.clone())
+    });
     claims.dedup_by(|one, other| one.support == other.support && one.value == other.value);
     let grains = grains(&claims);
     let mut versions = Vec::new();
@@ -58,6 +62,8 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     );
     let (claims, overruled) = overruled(rule, claims);
     versions.extend(overruled);
+    let (claims, replaced) = if rule == Rule::Now { replaced(claims) } else { (claims, Vec::new()) };
+    versions.extend(replaced);
     // What is uncertain ends what is certain all the same: measured on a life of six months, a newer value that was said once
     // is right more often than an older one that was said with certainty.
     let mut standings: BTreeMap<(Level, Trust), Vec<Claim>> = BTreeMap::new();
@@ -99,7 +105,7 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
 fn grains(claims: &[Claim]) -> BTreeMap<WorldTime, Grain> {
     let mut grains: BTreeMap<WorldTime, Grain> = BTreeMap::new();
     for Claim { support, .. } in claims {
-        let end = support.invalid_at.filter(|_| support.act == Act::End);
+        let end = support.invalid_at.filter(|_| support.act.is_of_past());
         // What a person decides is meant to the day.
         let grain = support.grain.or_else(|| support.is_decided().then_some(Grain::Day));
         if let (Some(at), Some(grain)) = (support.valid_at.or(end), grain) {
@@ -112,7 +118,7 @@ fn grains(claims: &[Claim]) -> BTreeMap<WorldTime, Grain> {
 
 fn order(support: &Support) -> (Timestamp, mnemal_core::Source, mnemal_core::RuleId, String, bool) {
     let rule = support.rule.clone();
-    (support.occurred_at, support.source, rule, support.object.key(), support.act == Act::End)
+    (support.occurred_at, support.source, rule, support.object.key(), support.act.is_of_past())
 }
 
 /// Hands the claims that fit to `take` and returns the others.
@@ -160,13 +166,16 @@ fn reject(rejected: &BTreeMap<String, Support>, claims: Vec<Claim>) -> Version {
 
 /// Makes a version of what is intended or denied, which ends nothing.
 fn beside(act: Act, claims: Vec<Claim>) -> Version {
-    let start = claims.iter().filter_map(|claim| claim.support.valid_at).min();
-    let mut version = Version { act, valid_at: start, ..version(claims, FactStatus::Candidate) };
+    let start = claims.iter().filter_map(Claim::valid_at).min();
+    let ends = claims.iter().map(|claim| claim.support.invalid_at).max().flatten();
+    let mut version =
+        Version { act, valid_at: start, invalid_at: ends, ..version(claims, FactStatus::Candidate) };
     version.status = standing(&version);
     version
 }
 
-/// Takes out what a person overruled: whatever was said of a slot before the person decided, and begins no earlier.
+/// Takes out what a person overruled: whatever was said of a slot before the person decided, and begins no earlier. A stay with
+/// both its ends is no contradiction of what surrounds it, and what ended before was no other value of that time.
 fn overruled(rule: Rule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     let last = claims
         .iter()
@@ -182,14 +191,54 @@ fn overruled(rule: Rule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     let is_over = |claim: &Claim| {
         claim.value != last.value
             && claim.support.occurred_at <= last.support.occurred_at
-            && (rule == Rule::One || last.support.valid_at.is_some_and(|from| begin(&claim.support) >= from))
+            && (rule == Rule::One || last.support.valid_at.is_some_and(|from| is_later(claim, from)))
     };
     let rest = apart(claims, is_over, |claims| {
-        out.extend(by_value(claims).into_values().map(|claims| Version {
-            superseded: Some(ended_by(Reason::UserCorrection, &last.support)),
-            ..version(claims, FactStatus::Superseded)
-        }));
+        out.extend(by_value(claims).into_values().map(|claims| corrected(claims, &last)));
     });
+    (rest, out)
+}
+
+/// Whether an open claim begins at a moment or behind it.
+fn is_later(claim: &Claim, from: WorldTime) -> bool {
+    let is_before = claim.support.invalid_at.is_some_and(|end| end <= from);
+    !claim.is_bounded() && !is_before && claim.begin() >= from
+}
+
+/// Makes a version of what never held, because a person decided otherwise: its interval is empty.
+fn corrected(claims: Vec<Claim>, by: &Claim) -> Version {
+    let at = claims.iter().filter_map(Claim::valid_at).min().unwrap_or_else(|| by.begin());
+    Version {
+        valid_at: Some(at),
+        invalid_at: Some(at),
+        superseded: Some(ended_by(Reason::UserCorrection, &by.support)),
+        ..version(claims, FactStatus::Superseded)
+    }
+}
+
+/// Lets a decided stay with both its ends take its time from what was known before and begins within it: what goes on behind
+/// it begins at its end, what does not was never so.
+fn replaced(claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
+    let is_stay = |claim: &&Claim| claim.support.is_decided() && claim.is_assertion() && claim.is_bounded();
+    let mut stays: Vec<Claim> = claims.iter().filter(is_stay).cloned().collect();
+    stays.sort_by_key(|stay| stay.support.recorded_at);
+    let (mut rest, mut out) = (claims, Vec::new());
+    for stay in stays {
+        let (Some(from), Some(end)) = (stay.valid_at(), stay.support.invalid_at) else { continue };
+        let is_within = |claim: &Claim| {
+            claim.value != stay.value
+                && claim.is_assertion()
+                && claim.support.recorded_at < stay.support.recorded_at
+                && claim.valid_at().is_some_and(|begin| (from..end).contains(&begin))
+        };
+        let goes_on = |claim: &Claim| claim.support.invalid_at.is_none_or(|last| last > end);
+        for claim in rest.iter_mut().filter(|claim| is_within(claim) && goes_on(claim)) {
+            claim.floor = Some(end);
+        }
+        rest = apart(rest, is_within, |claims| {
+            out.extend(by_value(claims).into_values().map(|claims| corrected(claims, &stay)));
+        });
+    }
     (rest, out)
 }
 
@@ -203,7 +252,7 @@ fn agreeing(held: &mut [Version], claims: Vec<Claim>) -> Vec<Claim> {
                 && version.object.key() == key
                 && version.status != FactStatus::Rejected
                 && claim.support.invalid_at.is_none_or(|end| version.valid_at.is_none_or(|from| from <= end))
-                && version.invalid_at.is_none_or(|end| begin(&claim.support) <= end)
+                && version.invalid_at.is_none_or(|end| claim.begin() <= end)
         };
         match held.iter_mut().find(fits) {
             Some(version) => version.supports.push(claim.support),
@@ -237,7 +286,11 @@ fn all(rule: Rule, claims: Vec<Claim>) -> Vec<Version> {
 }
 
 /// One value while it holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is true or false for itself, and none rules out another"
+)]
 struct Run {
     claims: Vec<Claim>,
     /// Whether a claim says when it began; a decision counts as one.
@@ -248,18 +301,32 @@ struct Run {
     last: WorldTime,
     /// Whether another value held before.
     follows: bool,
+    /// Whether it goes on behind a stay elsewhere.
+    is_resumed: bool,
     end: Option<(WorldTime, Option<Superseded>)>,
     is_disputed: bool,
+    /// What goes on when this one, a stay with both its ends, is over.
+    under: Vec<Run>,
 }
 
 impl Run {
     fn new(claim: Claim) -> Self {
         let support = &claim.support;
-        let first = begin(support);
-        let is_dated = support.valid_at.is_some() || support.is_decided();
-        let by = (support.act == Act::End).then(|| ended_by(Reason::Ended, support));
+        let first = claim.begin();
+        let is_dated = claim.valid_at().is_some() || support.is_decided();
+        let by = support.act.is_of_past().then(|| ended_by(Reason::Ended, support));
         let end = support.invalid_at.map(|end| (end, by));
-        Self { claims: vec![claim], is_dated, first, last: first, follows: false, end, is_disputed: false }
+        Self {
+            claims: vec![claim],
+            is_dated,
+            first,
+            last: first,
+            follows: false,
+            is_resumed: false,
+            end,
+            is_disputed: false,
+            under: Vec::new(),
+        }
     }
 
     fn value(&self) -> &str {
@@ -270,13 +337,42 @@ impl Run {
         self.end.as_ref().is_some_and(|(end, _)| *end <= at)
     }
 
+    /// Whether it is a stay: its claims say when it began and when it ended.
+    fn is_stay(&self) -> bool {
+        self.claims.first().is_some_and(Claim::is_bounded)
+    }
+
+    /// Returns the last moment at which somebody said that it is so, without an end to come.
+    fn vouched(&self) -> Option<WorldTime> {
+        let open = |claim: &&Claim| claim.is_assertion() && claim.support.invalid_at.is_none();
+        self.claims.iter().filter(open).map(|claim| said(&claim.support)).max()
+    }
+
+    /// Whether what is told of the past ends it: it has no begin of its own or is told from that begin on, and nobody said
+    /// behind that end that it still is so.
+    fn ends_with(&self, claim: &Claim, end: WorldTime) -> bool {
+        let is_of_past = matches!(claim.support.act, Act::Past | Act::Earlier);
+        let is_inside = claim.valid_at().is_some_and(|from| self.is_dated && from > self.first);
+        !is_of_past || !is_inside && self.vouched().is_none_or(|vouched| vouched < end)
+    }
+
     fn take(&mut self, claim: Claim) {
-        self.is_dated |= claim.support.valid_at.is_some();
-        self.last = begin(&claim.support);
-        if let Some(end) = claim.support.invalid_at
-            && self.end.as_ref().is_none_or(|(known, _)| *known < end)
-        {
-            self.end = Some((end, None));
+        self.is_dated |= claim.valid_at().is_some();
+        self.last = claim.begin();
+        match claim.support.invalid_at {
+            Some(end)
+                if self.ends_with(&claim, end) && self.end.as_ref().is_none_or(|(known, _)| *known < end) =>
+            {
+                self.end = Some((end, None));
+            }
+            // What is told of the past says no end of what is so after it.
+            None if claim.is_assertion()
+                && claim.valid_at().is_some()
+                && self.is_over_at(said(&claim.support)) =>
+            {
+                self.end = None;
+            }
+            _ => {}
         }
         self.claims.push(claim);
     }
@@ -287,9 +383,17 @@ impl Run {
         }
     }
 
+    /// Goes on at a moment, behind a stay elsewhere.
+    fn resumed(mut self, at: WorldTime) -> Self {
+        self.last = self.last.max(at);
+        (self.first, self.is_dated, self.is_resumed, self.is_disputed) = (at, true, true, false);
+        self
+    }
+
     fn version(self) -> Version {
-        let start = self.claims.iter().filter_map(|claim| claim.support.valid_at).min();
-        let start = start.filter(|start| *start <= self.first).or_else(|| self.follows.then_some(self.first));
+        let start = self.claims.iter().filter_map(Claim::valid_at).min();
+        let start = start.filter(|start| *start <= self.first && !self.is_resumed);
+        let start = start.or_else(|| (self.follows || self.is_resumed).then_some(self.first));
         let mut version = version(self.claims, FactStatus::Candidate);
         version.valid_at = start;
         version.status = if self.is_disputed { FactStatus::Disputed } else { standing(&version) };
@@ -304,78 +408,255 @@ impl Run {
     }
 }
 
+/// What is open and what is over at a moment of the sweep.
+#[derive(Debug, Default)]
+struct Sweep {
+    open: Vec<Run>,
+    done: Vec<Run>,
+}
+
 /// Lays the claims of one standing out in world time.
 fn timeline(mut claims: Vec<Claim>) -> Vec<Version> {
     claims.sort_by_cached_key(|claim| {
-        let support = &claim.support;
-        let is_end = support.act == Act::End && support.valid_at.is_none();
-        (moment(support), is_end, support.valid_at.is_none(), order(support), claim.value.clone())
+        (moment(claim), turn(claim), claim.valid_at().is_none(), order(&claim.support), claim.value.clone())
     });
-    let mut done: Vec<Run> = Vec::new();
-    let mut open: Vec<Run> = Vec::new();
+    let mut sweep = Sweep::default();
     for claim in claims {
-        let at = moment(&claim.support);
-        if claim.support.act == Act::End && claim.support.invalid_at.is_none_or(|end| end == at) {
-            end(&mut open, &mut done, claim, at);
-        } else {
-            begin_or_go_on(&mut open, &mut done, claim, at);
+        let at = moment(&claim);
+        sweep.pass(at);
+        match kind(&claim, at) {
+            Told::End => sweep.end(claim, at),
+            Told::Past => sweep.past(claim, at),
+            Told::Value => sweep.begin_or_go_on(claim, at),
         }
     }
-    done.append(&mut open);
-    done.into_iter().map(Run::version).collect()
+    sweep.finish()
 }
 
-/// Lets a value end at a moment.
-fn end(open: &mut Vec<Run>, done: &mut Vec<Run>, claim: Claim, at: WorldTime) {
-    let by = ended_by(Reason::Ended, &claim.support);
-    if let Some(place) = open.iter().position(|run| run.value() == claim.value) {
-        let mut run = open.remove(place);
-        run.close(at, by);
-        run.claims.push(claim);
-        if let [other] = open.as_mut_slice() {
-            other.is_disputed = false;
+/// What a claim does to the sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// A value begins or goes on.
+    Value,
+    /// A value ends.
+    End,
+    /// A value was so at an unknown time.
+    Past,
+}
+
+fn kind(claim: &Claim, at: WorldTime) -> Told {
+    let support = &claim.support;
+    let is_undated = claim.valid_at().is_none() && support.invalid_at.is_none();
+    match support.act {
+        Act::Past | Act::Earlier if is_undated => Told::Past,
+        Act::End | Act::Past | Act::Earlier if support.invalid_at.is_none_or(|end| end == at) => Told::End,
+        Act::Assert if is_over_when_said(claim) => Told::End,
+        _ => Told::Value,
+    }
+}
+
+/// Whether a claim names the end of a value alone, and that was over: "I lived there until 2021".
+fn is_over_when_said(claim: &Claim) -> bool {
+    let end = claim.support.invalid_at.filter(|_| claim.valid_at().is_none());
+    end.is_some_and(|end| end <= said(&claim.support))
+}
+
+/// What comes first of one moment: what is over before it, then what begins, then what ends as it is said.
+fn turn(claim: &Claim) -> u8 {
+    match claim.support.act {
+        Act::Assert | Act::Past | Act::Earlier if is_over_when_said(claim) => 0,
+        act if act.is_of_past() && claim.valid_at().is_none() => 2,
+        _ => 1,
+    }
+}
+
+impl Sweep {
+    /// Puts away what is over at a moment, and lets go on what that had interrupted.
+    fn pass(&mut self, at: WorldTime) {
+        while let Some((place, end)) = self.first_over(at) {
+            let mut run = self.open.remove(place);
+            let under = std::mem::take(&mut run.under);
+            self.done.push(run);
+            let going_on = under.into_iter().filter(|run| !run.is_over_at(end));
+            if self.open.is_empty() {
+                self.open.extend(going_on.map(|run| run.resumed(end)));
+            } else if let Some(other) = self.open.iter_mut().find(|other| other.is_stay()) {
+                other.under.extend(going_on);
+            }
         }
-        done.push(run);
-    } else if let Some(run) = done.iter_mut().rev().find(|run| run.value() == claim.value) {
-        run.claims.push(claim);
-    } else {
-        // "I was an analyst there": over at an unknown time, so before anything else that is known.
-        let first = open.iter().chain(&*done).map(|run| run.first).min();
-        let at = first.filter(|_| claim.support.invalid_at.is_none()).map_or(at, |first| first.min(at));
+    }
+
+    /// Returns where the open run stands that is over first, and its end.
+    fn first_over(&self, at: WorldTime) -> Option<(usize, WorldTime)> {
+        let ends = self.open.iter().enumerate().filter_map(|(place, run)| {
+            run.end.as_ref().map(|(end, _)| (place, *end)).filter(|(_, end)| *end <= at)
+        });
+        ends.min_by_key(|(place, end)| (*end, *place))
+    }
+
+    fn finish(mut self) -> Vec<Version> {
+        self.pass(WorldTime::from_seconds(i64::MAX));
+        self.done.append(&mut self.open);
+        self.done.into_iter().map(Run::version).collect()
+    }
+
+    /// Lets a value end at a moment.
+    fn end(&mut self, claim: Claim, at: WorldTime) {
+        let by = ended_by(Reason::Ended, &claim.support);
+        if let Some(place) = self.open.iter().position(|run| run.value() == claim.value) {
+            if self.open.get(place).is_some_and(|run| !run.ends_with(&claim, at)) {
+                if let Some(run) = self.open.get_mut(place) {
+                    run.claims.push(claim);
+                }
+                return;
+            }
+            let mut run = self.open.remove(place);
+            run.close(at, by);
+            run.claims.push(claim);
+            if let [other] = self.open.as_mut_slice() {
+                other.is_disputed = false;
+            }
+            let under = std::mem::take(&mut run.under);
+            self.done.push(run);
+            if self.open.is_empty() {
+                self.open
+                    .extend(under.into_iter().filter(|run| !run.is_over_at(at)).map(|run| run.resumed(at)));
+            }
+        } else if let Some(run) = self.away(&claim.value) {
+            run.close(at, by);
+            run.claims.push(claim.clone());
+            self.note(claim);
+        } else {
+            self.ended_before(claim, at, by);
+        }
+    }
+
+    /// Returns the run of a value that a stay elsewhere interrupts.
+    fn away(&mut self, value: &str) -> Option<&mut Run> {
+        self.open.iter_mut().flat_map(|run| &mut run.under).find(|run| run.value() == value)
+    }
+
+    /// Gives a claim to what held of its value last, so that it is kept when nothing of it goes on.
+    fn note(&mut self, claim: Claim) {
+        if let Some(run) = self.done.iter_mut().rev().find(|run| run.value() == claim.value) {
+            run.claims.push(claim);
+        }
+    }
+
+    /// Notes the end of a value that does not hold at a moment.
+    fn ended_before(&mut self, claim: Claim, at: WorldTime, by: Superseded) {
+        if let Some(run) = self.done.iter_mut().rev().find(|run| run.value() == claim.value) {
+            run.claims.push(claim);
+            return;
+        }
+        let at = match claim.support.invalid_at {
+            Some(_) => self.touched(&claim, at),
+            // "I was an analyst there": over at an unknown time, so before anything else that is known.
+            None => self
+                .open
+                .iter()
+                .chain(&self.done)
+                .map(|run| run.first)
+                .min()
+                .map_or(at, |first| first.min(at)),
+        };
         let mut run = Run::new(claim);
         run.end = Some((at, Some(by)));
-        done.push(run);
+        self.done.push(run);
+    }
+
+    /// Returns where a value ended: where the next one began, if that lies in the unit that names the end. "Until May" and
+    /// "since May" touch.
+    fn touched(&self, claim: &Claim, end: WorldTime) -> WorldTime {
+        let Some(grain) = claim.support.grain else { return end };
+        let within =
+            |first: &WorldTime| end.as_seconds() - first.as_seconds() <= seconds(grain) && *first < end;
+        let next = self.open.iter().filter(|run| run.is_dated).map(|run| run.first).filter(within).min();
+        next.unwrap_or(end)
+    }
+
+    /// Notes that a value held at an unknown time before it was said.
+    fn past(&mut self, claim: Claim, at: WorldTime) {
+        let Some(place) = self.open.iter().position(|run| run.value() == claim.value) else {
+            let by = ended_by(Reason::Ended, &claim.support);
+            self.ended_before(claim, at, by);
+            return;
+        };
+        let is_dated = self.open.get(place).is_some_and(|run| run.is_dated);
+        if !is_dated && claim.support.act == Act::Past {
+            self.end(claim, at);
+        } else if is_dated {
+            let first = self.open.iter().chain(&self.done).map(|run| run.first).min().unwrap_or(at);
+            let by = ended_by(Reason::Ended, &claim.support);
+            let mut run = Run::new(claim);
+            run.end = Some((first, Some(by)));
+            self.done.push(run);
+        } else if let Some(run) = self.open.get_mut(place) {
+            run.claims.push(claim);
+        }
+    }
+
+    fn begin_or_go_on(&mut self, claim: Claim, at: WorldTime) {
+        if let Some(place) = self.open.iter().position(|run| run.value() == claim.value) {
+            let mut run = self.open.remove(place);
+            // Said again after an undated value that disputed it: that one is over.
+            if run.is_disputed && self.open.iter().all(|other| !other.is_dated && other.last < at) {
+                run.is_disputed = false;
+                let by = newer(&self.open, &claim);
+                self.done
+                    .extend(std::mem::take(&mut self.open).into_iter().map(|other| closed(other, at, &by)));
+            }
+            run.take(claim);
+            self.open.push(run);
+            return;
+        }
+        // Whoever is away for a while still lives there.
+        if claim.valid_at().is_none()
+            && let Some(run) = self.away(&claim.value)
+        {
+            run.take(claim.clone());
+            self.note(claim);
+            return;
+        }
+        self.begin(claim, at);
+    }
+
+    /// Lets a new value begin.
+    fn begin(&mut self, claim: Claim, at: WorldTime) {
+        let mut run = Run::new(claim);
+        run.follows = !self.open.is_empty() || !self.done.is_empty();
+        let is_stay = run.is_stay();
+        if self.open.iter().any(|other| is_said_beside(other, &run)) {
+            run.follows = !self.done.is_empty();
+        } else if self.open.iter().any(|other| is_unclear(other, &run)) {
+            run.is_disputed = true;
+            for other in &mut self.open {
+                other.is_disputed = true;
+            }
+        } else if let Some(first) = run.claims.first() {
+            let by = newer(&self.open, first);
+            let before = std::mem::take(&mut self.open);
+            if is_stay {
+                run.under = interrupted(&before, &run);
+            }
+            self.done.extend(before.into_iter().map(|other| closed(other, at, &by)));
+        }
+        self.open.push(run);
     }
 }
 
-fn begin_or_go_on(open: &mut Vec<Run>, done: &mut Vec<Run>, claim: Claim, at: WorldTime) {
-    if let Some(place) = open.iter().position(|run| run.value() == claim.value && !run.is_over_at(at)) {
-        let mut run = open.remove(place);
-        // Said again after an undated value that disputed it: that one is over.
-        if run.is_disputed && open.iter().all(|other| !other.is_dated && other.last < at) {
-            run.is_disputed = false;
-            let by = newer(open, &claim);
-            done.extend(std::mem::take(open).into_iter().map(|other| closed(other, at, &by)));
+/// Returns what goes on when a stay is over: what held before it, and below a stay that is over by then, what held before that.
+fn interrupted(before: &[Run], stay: &Run) -> Vec<Run> {
+    let mut going_on = Vec::new();
+    for run in before {
+        let is_over = stay.end.as_ref().is_some_and(|(end, _)| run.is_over_at(*end));
+        if is_over {
+            going_on.extend(run.under.iter().cloned());
+        } else {
+            going_on.push(run.clone());
         }
-        run.take(claim);
-        open.push(run);
-        return;
     }
-    let mut run = Run::new(claim);
-    run.follows = !open.is_empty() || !done.is_empty();
-    done.extend(open.extract_if(.., |other| other.is_over_at(at)));
-    if open.iter().any(|other| is_said_beside(other, &run)) {
-        run.follows = !done.is_empty();
-    } else if open.iter().any(|other| is_unclear(other, &run)) {
-        run.is_disputed = true;
-        for other in open.iter_mut() {
-            other.is_disputed = true;
-        }
-    } else if let Some(first) = run.claims.first() {
-        let by = newer(open, first);
-        done.extend(std::mem::take(open).into_iter().map(|other| closed(other, at, &by)));
-    }
-    open.push(run);
+    going_on
 }
 
 /// Whether two values were said in one breath: two jobs at once.
@@ -384,10 +665,11 @@ fn is_said_beside(known: &Run, new: &Run) -> bool {
     event(known) == event(new) && known.first == new.first
 }
 
-/// Whether nobody can tell which of two values is newer: they begin at the same time, or one has no date and was said after
-/// the other began.
+/// Whether nobody can tell which of two values is newer: they begin at the same time and one is no stay in the other, or one
+/// has no date and was said after the other began.
 fn is_unclear(known: &Run, new: &Run) -> bool {
-    known.is_dated && (!new.is_dated || known.first == new.first)
+    let is_within = new.is_stay() && !known.is_stay();
+    known.is_dated && (!new.is_dated || known.first == new.first && !is_within)
 }
 
 /// Why a value ends when another begins. The other was known first if one of its claims was recorded before all of these.
@@ -403,6 +685,7 @@ fn newer(open: &[Run], by: &Claim) -> Superseded {
 
 fn closed(mut run: Run, at: WorldTime, by: &Superseded) -> Run {
     run.is_disputed = false;
+    run.under.clear();
     run.close(at, by.clone());
     run
 }
@@ -413,15 +696,21 @@ fn ended_by(reason: Reason, support: &Support) -> Superseded {
 
 /// Returns the moment from which a claim says that a value holds: its begin, else when it was said.
 pub(crate) fn begin(support: &Support) -> WorldTime {
-    let said = WorldTime::from_seconds(support.occurred_at.as_micros().div_euclid(1_000_000));
+    let said = said(support);
     support.valid_at.unwrap_or_else(|| support.invalid_at.map_or(said, |end| said.min(end)))
 }
 
+/// Returns the moment at which a claim was made.
+fn said(support: &Support) -> WorldTime {
+    WorldTime::from_seconds(support.occurred_at.as_micros().div_euclid(1_000_000))
+}
+
 /// Returns where a claim stands in the sweep: an end without a begin at its end.
-fn moment(support: &Support) -> WorldTime {
-    match (support.act, support.valid_at, support.invalid_at) {
-        (Act::End, None, Some(end)) => end,
-        _ => begin(support),
+fn moment(claim: &Claim) -> WorldTime {
+    let support = &claim.support;
+    match (support.act.is_of_past(), claim.valid_at(), support.invalid_at) {
+        (true, None, Some(end)) => end,
+        _ => claim.begin(),
     }
 }
 
@@ -438,7 +727,7 @@ fn version(claims: Vec<Claim>, status: FactStatus) -> Version {
         predicate,
         topic,
         object,
-        act: if act == Act::End { Act::Assert } else { act },
+        act: if act.is_of_past() { Act::Assert } else { act },
         valid_at: None,
         invalid_at: None,
         valid_grain: None,

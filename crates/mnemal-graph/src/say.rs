@@ -162,6 +162,11 @@ pub fn said(fact: &Fact, subject: &str, object: &str) -> String {
     if times.is_empty() { said } else { format!("{said} ({times})") }
 }
 
+/// Returns a sentence marked as one that nobody had said at the moment that is asked about.
+pub fn said_later(sentence: String) -> String {
+    sentence + " (said later)"
+}
+
 /// Puts subject, predicate, topic and these words together.
 fn frame(fact: &Fact, subject: &str, value: &str) -> String {
     let topic = fact.topic.as_deref();
@@ -199,6 +204,12 @@ fn form(name: &str) -> Form {
 fn times(fact: &Fact) -> String {
     let is_event =
         predicate::of(fact.predicate.as_str()).is_some_and(|info| info.cardinality == Cardinality::Event);
+    let info = predicate::of(fact.predicate.as_str());
+    let is_value = info.is_some_and(|info| info.objects.iter().any(|object| object == "date"));
+    let never_held = fact.valid_at.is_some() && fact.valid_at == fact.invalid_at;
+    if is_value || never_held {
+        return if fact.status == FactStatus::Superseded { "no longer".to_owned() } else { String::new() };
+    }
     match (fact.since(), fact.until()) {
         (Some(from), None) if is_event && fact.valid_grain > Some(Grain::Week) => format!("in {from}"),
         (Some(from), None) if is_event => format!("on {from}"),

@@ -1,9 +1,10 @@
 //! Which claims are weighed against each other: the slots.
 
-use mnemal_core::{Cardinality, EntityId, Fact, Predicate, Support, Value};
+use mnemal_core::{Act, Cardinality, EntityId, Fact, Predicate, Support, Value, WorldTime};
 use mnemal_extract::predicate;
 
 use crate::cardinality::Cardinalities;
+use crate::interval::begin;
 
 /// How the values of a slot exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,31 @@ pub(crate) struct Claim {
     /// What tells the values of a slot apart.
     pub(crate) value: String,
     pub(crate) support: Support,
+    /// The moment from which it may hold at the earliest, where a later decision took what lies before.
+    pub(crate) floor: Option<WorldTime>,
+}
+
+impl Claim {
+    /// Returns the stated begin.
+    pub(crate) fn valid_at(&self) -> Option<WorldTime> {
+        self.floor.or(self.support.valid_at)
+    }
+
+    /// Returns the moment from which it says that the value holds: its begin, else when it was said.
+    pub(crate) fn begin(&self) -> WorldTime {
+        self.floor.unwrap_or_else(|| begin(&self.support))
+    }
+
+    /// Whether it says when the value began and when it ended to hold.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let support = &self.support;
+        self.valid_at().zip(support.invalid_at).is_some_and(|(from, end)| from < end)
+    }
+
+    /// Whether it says that its value is so, to the end that it names or without one.
+    pub(crate) fn is_assertion(&self) -> bool {
+        self.support.act == Act::Assert
+    }
 }
 
 /// Seconds of a day.
@@ -79,7 +105,10 @@ pub(crate) fn place(
     };
     let slot = Slot { subject: canon(support.subject), key, rule };
     let topic = topic.map(str::to_owned);
-    (slot, Claim { predicate: predicate.clone(), topic, object, value, support: support.clone() })
+    (
+        slot,
+        Claim { predicate: predicate.clone(), topic, object, value, support: support.clone(), floor: None },
+    )
 }
 
 /// Returns the claims of a stored fact, each in its slot.

@@ -292,7 +292,7 @@ impl ContextSource for GraphSource {
         let ends: Vec<EntityId> = facts.iter().flat_map(|fact| ends(fact)).collect();
         let others = self.graph.known(ends, request.as_of).await?;
         let known = Known::new(facts, Names::new(others, ids(&owners)), &asked, &self.stems);
-        let mut choice = Choice::new(&known, (&asked, &self.stems), request.budget);
+        let mut choice = Choice::new(&known, (&asked, &self.stems), (request.budget, request.as_of.world));
         if !request.asks_for(Section::Insights) {
             choice.knowledge();
         }

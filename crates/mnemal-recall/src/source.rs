@@ -59,6 +59,9 @@ impl RecallSource {
     }
 }
 
+/// Microseconds of a day: who asks as of a day asks with what was said on it.
+const DAY: i64 = 86_400_000_000;
+
 #[async_trait]
 impl ContextSource for RecallSource {
     fn layer(&self) -> Layer {
@@ -72,13 +75,13 @@ impl ContextSource for RecallSource {
         };
         // A host that wants few lines asks on every prompt, and has no room for a course.
         let course = Course::read(query).filter(|_| request.lines.is_none());
-        let known = request.as_of.world.min(request.as_of.belief).plus_micros(1);
+        let known = request.as_of.world.plus_micros(DAY).min(request.as_of.belief.plus_micros(1));
         let asked = RecallRequest {
             query_vector: request.query_vector.clone(),
             filter: EventFilter {
                 user: request.user.clone(),
                 agent: request.agent.clone(),
-                until: (!request.as_of.is_present()).then_some(known),
+                until: Some(known),
                 ..EventFilter::live()
             },
             except_session: Some(request.session.clone()),

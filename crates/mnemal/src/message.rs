@@ -135,6 +135,12 @@ impl Message {
         self
     }
 
+    /// Sets the zone in which it is said, whenever that is.
+    pub fn zone(mut self, zone: Zone) -> Self {
+        self.zone = zone;
+        self
+    }
+
     /// Names the call, so that a repetition has one effect.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());

@@ -46,6 +46,8 @@ pub struct Told {
     pub object: String,
     /// Where it was said, oldest first.
     pub sentences: Vec<Sentence>,
+    /// Whether it was first said after the moment that is asked about.
+    pub is_said_later: bool,
 }
 
 /// Words in the log on which a fact rests.
@@ -77,7 +79,8 @@ impl Sentence {
 impl Told {
     /// Returns the fact as a sentence: who, what, since when, until when; a plan and a denial say so.
     pub fn line(&self) -> String {
-        said(&self.fact, &self.subject, &self.object)
+        let said = said(&self.fact, &self.subject, &self.object);
+        if self.is_said_later { mnemal_graph::said_later(said) } else { said }
     }
 
     /// Returns how sure it is: the confidence, and where it stands if that is more than that it holds or held.
@@ -172,6 +175,7 @@ impl Memory {
                 Value::Literal { text, .. } => text.clone(),
             },
             sentences: sentences(&fact, &events),
+            is_said_later: fact.is_said_after(as_of.world),
             fact,
         };
         Ok(facts.into_iter().map(told).collect())

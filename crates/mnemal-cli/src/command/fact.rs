@@ -313,7 +313,7 @@ impl From<&Told> for FactForm {
                 }
                 Value::Literal { text, .. } => ObjectForm::Literal(text.clone()),
             },
-            act: if fact.act == Act::End { Act::Assert.as_str() } else { fact.act.as_str() },
+            act: if fact.act.is_of_past() { Act::Assert.as_str() } else { fact.act.as_str() },
             confidence: fact.confidence().get(),
             strength: fact.strength(),
             trust: fact.trust.as_str(),

@@ -125,6 +125,7 @@ async fn one(
         origin: if call.own_history { OwnHistory::Yes } else { OwnHistory::No },
         lenient: if call.lenient { Lenient::Yes } else { Lenient::No },
         conv: call.conv.clone().map_or(Within::All, Within::Only),
+        zone: crate::time::here(memory.engine().now()),
         ..ImportOptions::new(source.name, memory.engine().now())
     };
     let reader = sealed::opened(source.reader, &options.source, call.identity.as_deref())?;
@@ -150,6 +151,7 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
     let options = ImportOptions {
         origin: OwnHistory::Yes,
         session: Some(session),
+        zone: crate::time::here(memory.engine().now()),
         ..ImportOptions::new("stdin", memory.engine().now())
     };
     let report = memory.import(super::stdin(global)?, ImportFormat::OpenAi, options, &mut |_| ()).await?;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use mnemal::{ChannelId, Error, Event, EventFilter, Memory, Message, SessionId, Speaker, Within, Zone};
+use mnemal::{ChannelId, Error, Event, EventFilter, Memory, Message, SessionId, Speaker, Within};
 use serde::Serialize;
 
 use crate::args::{Global, Log, LogAdd, LogList};
@@ -40,9 +40,13 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
     if let Some(speaker) = call.speaker {
         message = message.speaker(Speaker::new(speaker)?);
     }
-    if let Some(at) = call.at {
-        message = message.occurred_at(time::read(&at)?, Zone::utc());
-    }
+    message = match call.at {
+        Some(at) => {
+            let (at, zone) = time::said(&at)?;
+            message.occurred_at(at, zone)
+        }
+        None => message.zone(time::here(memory.engine().now())),
+    };
     if let Some(key) = call.idempotency_key {
         message = message.idempotency_key(key);
     }

@@ -34,7 +34,9 @@ struct HitForm {
 
 /// Prints what was found, best first.
 pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output: &Output) -> Result<u8> {
-    let mut request = memory.recall(&call.query).filter(super::filter(&call.filter)?).mode(mode(&call.mode)?);
+    let here = crate::time::here(memory.engine().now());
+    let mut request =
+        memory.recall(&call.query).zone(here).filter(super::filter(&call.filter)?).mode(mode(&call.mode)?);
     if let Some(limit) = call.limit {
         request = request.limit(limit);
     }

@@ -27,12 +27,18 @@ impl Sentence<'_, '_> {
         let own = if rule.is_strict { 0..0 } else { own };
         let over = self.reading.marks_over(words.clone(), &own);
         let ends: Vec<_> = over.filter(|mark| !is_in_subject(&mark.cue)).collect();
-        let end_cues: Vec<Range<usize>> =
-            ends.iter().filter(|mark| mark.gate == Gates::END).map(|mark| mark.cue.clone()).collect();
-        for mark in ends {
-            let is_of_end = mark.gate == Gates::NEGATION
-                && end_cues.iter().any(|end| end.start <= mark.cue.start && mark.cue.end <= end.end);
-            if !is_of_end {
+        let cues = |gate: Gates| -> Vec<Range<usize>> {
+            ends.iter().filter(|mark| mark.gate == gate).map(|mark| mark.cue.clone()).collect()
+        };
+        let (end_cues, past_cues) = (cues(Gates::END), cues(Gates::PAST_HABIT));
+        for mark in &ends {
+            let is_in = |cues: &[Range<usize>]| {
+                cues.iter().any(|cue| cue.start <= mark.cue.start && mark.cue.end <= cue.end)
+            };
+            let is_of_end = mark.gate == Gates::NEGATION && is_in(&end_cues);
+            // "Used to" tells of the past; that it is over is only likely.
+            let is_of_past = mark.gate == Gates::END && is_in(&past_cues);
+            if !is_of_end && !is_of_past {
                 gates |= mark.gate;
             }
         }
@@ -51,14 +57,27 @@ impl Sentence<'_, '_> {
             return Ok(rule.act);
         }
         let is_negated = gates.intersects(Gates::NEGATION);
-        if gates.intersects(Gates::END | Gates::PAST_HABIT) && rule.act != Act::End {
+        let is_told = gates.intersects(Gates::END | Gates::PAST_HABIT);
+        if is_told && !rule.act.is_of_past() {
             let may_end = rule.ends && rule.act == Act::Assert && !is_negated;
-            return if may_end { Ok(Act::End) } else { Err(Reason::gate(Gates::END)) };
+            return if may_end { Ok(of_past(gates)) } else { Err(Reason::gate(Gates::END)) };
         }
         match rule.act {
             _ if is_negated => Err(Reason::gate(Gates::NEGATION)),
+            Act::Past => Ok(of_past(gates)),
             Act::Assert if self.is_late(found) => Ok(Act::End),
             act => Ok(act),
         }
+    }
+}
+
+/// Returns how words tell of the past: something is over, or was so once.
+fn of_past(gates: Gates) -> Act {
+    if gates.intersects(Gates::END) {
+        Act::End
+    } else if gates.intersects(Gates::EARLIER) {
+        Act::Earlier
+    } else {
+        Act::Past
     }
 }

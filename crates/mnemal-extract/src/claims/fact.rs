@@ -5,6 +5,7 @@ use std::ops::Range;
 use mnemal_core::{Act, EntityKind, ExtractedFact, Object, Span, Subject, When};
 
 use super::{Match, Sentence};
+use crate::claims::hints::TimeSpan;
 use crate::claims::objects::{Cut, Cutter, key};
 use crate::claims::pattern::Slots;
 use crate::claims::remark::Reason;
@@ -49,7 +50,7 @@ impl<'t> Sentence<'_, 't> {
         if rule.is_event {
             return self.event_ahead(found);
         }
-        if rule.is_dated && !self.is_planned(found) {
+        if rule.is_dated && !self.is_planned(found) || self.is_elsewhere(found) {
             return Err(Reason::WrongKind);
         }
         let range = found.slots.object.clone().unwrap_or(found.slots.own.clone());
@@ -77,6 +78,9 @@ impl<'t> Sentence<'_, 't> {
         let end = cuts.last().map_or(found.slots.own.end, |cut| cut.words.end.max(found.slots.own.end));
         let act = self.act(found, found.said.start..end)?;
         let time = self.time(rule, found.said.start.min(found.slots.own.start)..end, act);
+        if is_open_visit(rule, time) || self.is_birth(found) || self.is_once(found, end) {
+            return Err(Reason::WrongKind);
+        }
         Ok(cuts.iter().map(|cut| self.fact(found, cut, act, time)).collect())
     }
 
@@ -139,6 +143,36 @@ impl<'t> Sentence<'_, 't> {
         }
     }
 
+    /// Whether somebody went back to what is not known to be a place: to work there again is no visit.
+    fn is_elsewhere(&self, found: &Match<'_>) -> bool {
+        let (own, object) = (&found.slots.own, found.slots.object.as_ref());
+        let Some(object) = object.filter(|_| found.rule.predicate.as_str() == "visited") else {
+            return false;
+        };
+        let returns = (own.start..object.start).any(|at| self.rules.is_of("return", self.reading.lower(at)));
+        let comes_from =
+            object.start.checked_sub(1).is_some_and(|at| self.rules.is_of("origin", self.reading.lower(at)));
+        returns
+            && !comes_from
+            && self.hints.kind_of(&self.reading.bytes(object)) != Some(EntityKind::Location)
+    }
+
+    /// Whether what is due is a child: its birth is no deadline.
+    fn is_birth(&self, found: &Match<'_>) -> bool {
+        let is_child = |at: usize| self.rules.is_of("newborn", self.reading.lower(at));
+        let clause = self.reading.clause_at(found.slots.own.start)..found.slots.own.end;
+        found.rule.predicate.as_str() == "deadline"
+            && found.slots.topic.clone().into_iter().chain([clause]).flatten().any(is_child)
+    }
+
+    /// Whether what is told as a habit has a day of its own: "a tasting on 9 April at six".
+    fn is_once(&self, found: &Match<'_>, end: usize) -> bool {
+        let has_day = |at: usize| self.hints.time_at(self.reading, at).is_some_and(TimeSpan::has_day);
+        found.rule.predicate.as_str() == "habit"
+            && !found.rule.act.is_of_past()
+            && (found.slots.own.start..end).any(has_day)
+    }
+
     /// Returns what cuts objects out of the sentence for a rule.
     pub(super) fn cutter<'c>(&'c self, rule: &'c Rule) -> Cutter<'c, 't> {
         Cutter { reading: self.reading, rules: self.rules, rule, hints: self.hints }
@@ -150,20 +184,47 @@ impl<'t> Sentence<'_, 't> {
     /// A name in passing has none: in "My sister Ida moved in March" it is the move that has a date.
     pub(super) fn time(&self, rule: &Rule, words: Range<usize>, act: Act) -> Option<When> {
         let Range { start, end } = words;
-        if rule.names_in_passing() {
+        if rule.names_in_passing() || rule.is_kinship() && act == Act::Assert {
             return None;
         }
         let is_ahead = act == Act::Plan || rule.predicate.as_str() == "deadline";
         let of = |at: usize| {
             let time = self.hints.time_at(self.reading, at)?;
-            if is_ahead { time.future.or(time.past) } else { time.past }
+            if is_ahead {
+                time.future.or(time.past)
+            } else if rule.predicate.as_str() == "birthday" {
+                time.past.or(time.future)
+            } else {
+                time.past
+            }
         };
         let comma = self.reading.next_break(end, Break::Comma);
         let (from, to) = (self.reading.clause_at(start), self.reading.next_break(end, Break::Start));
         (start..comma)
             .find_map(of)
+            .or_else(|| of(comma).filter(|_| self.is_unsigned(comma)))
             .or_else(|| (from..start).rev().find_map(of))
+            .or_else(|| self.fronted(from).find_map(of))
             .or_else(|| (comma..to).find_map(of))
+    }
+
+    /// Whether no sign stands before a word: "until the end of May" begins no clause of its own.
+    fn is_unsigned(&self, at: usize) -> bool {
+        self.reading.between(at).is_some_and(|between| between.trim().is_empty())
+    }
+
+    /// Returns the words of a time before the comma with which a clause begins: "From 2010 to 2013, I lived in Lyon".
+    fn fronted(&self, clause: usize) -> Range<usize> {
+        let Some(last) = clause
+            .checked_sub(1)
+            .filter(|_| matches!(self.reading.break_at(clause), Break::Comma | Break::Start))
+        else {
+            return 0..0;
+        };
+        let words = self.reading.last_break(last, Break::Comma)..clause;
+        let leads = |at: usize| self.rules.subjects.lead.contains(self.reading.lower(at));
+        let is_fronted = words.clone().all(|at| self.is_time(at) || leads(at));
+        if is_fronted { words } else { 0..0 }
     }
 
     /// Returns where an object with its verb begins; forms of "be" in front of it say nothing.
@@ -277,6 +338,12 @@ impl<'t> Sentence<'_, 't> {
         let at = |place: usize| u32::try_from(self.hints.base + place).unwrap_or(u32::MAX);
         Span { start: at(bytes.start), end: at(bytes.end) }
     }
+}
+
+/// Whether a visit has no end: who has been somewhere since 2022 does not visit it.
+fn is_open_visit(rule: &Rule, time: Option<When>) -> bool {
+    rule.predicate.as_str() == "visited"
+        && time.is_some_and(|time| time.start.is_some() && time.end.is_none())
 }
 
 /// Returns of which kind a contact is by the look of it; whoever says "reach me at" says of nothing whether it is a number.

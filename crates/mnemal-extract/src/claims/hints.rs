@@ -22,6 +22,24 @@ pub(crate) struct TimeSpan {
     pub(crate) is_ahead: bool,
 }
 
+/// Seconds by which the next and the last of an hour of the day lie apart. Source: the length of a day, with an hour more where
+/// a clock is put back.
+const HOURS_APART: i64 = 25 * 3_600;
+
+impl TimeSpan {
+    /// Says whether it names a day of its own, and not only an hour of any day.
+    pub(crate) fn has_day(&self) -> bool {
+        let start = |time: Option<When>| time.and_then(|time| time.start);
+        match (start(self.past), start(self.future)) {
+            (Some(past), Some(future)) => {
+                let apart = future.as_seconds() - past.as_seconds();
+                apart == 0 || apart > HOURS_APART
+            }
+            (one, other) => one.or(other).is_some(),
+        }
+    }
+}
+
 /// Times and names of a text, and where in it the sentence stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Hints<'h> {

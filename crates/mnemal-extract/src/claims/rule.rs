@@ -221,6 +221,11 @@ impl Rule {
         self.is_presupposed && self.cues.is_empty() && self.kind == Kind::Name
     }
 
+    /// Says whether it reads who belongs to whom, which no time in the clause is about: "My cousin gets married in May".
+    pub(crate) fn is_kinship(&self) -> bool {
+        self.predicate.as_str() == "relative"
+    }
+
     /// Reads a table `rule`.
     ///
     /// # Errors

@@ -136,6 +136,13 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("quarter", |of| of_year(of, Unit::Quarter, 4)),
     ("half_year", |of| of_year(of, Unit::Half, 2)),
     ("week_number", |of| of_year(of, Unit::Week, 53)),
+    ("week_of_year", |of| {
+        let number = of.iter().find_map(|value| number(value))?;
+        let outer = of.iter().find_map(|value| expr(value))?;
+        let item = Rc::new(Expr::OfYear { unit: Unit::Week, number });
+        (1..=53).contains(&number).then_some(())?;
+        time(Kind::Period, Expr::In { item, outer })
+    }),
     ("quarter_of_short_year", |of| {
         let (year, number) = two(of, number)?;
         let year = full_year(i16::try_from(year).ok()?);

@@ -42,6 +42,13 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
     ("before", |of| open(of, Bound::Before)),
     ("until", |of| open(of, Bound::Until)),
     ("through", |of| open(of, Bound::Through)),
+    ("until_length", |of| {
+        let length = of
+            .iter()
+            .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
+        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Way::On });
+        time(Kind::Open, Expr::Open { bound: Bound::Before, of })
+    }),
     ("by", |of| open(of, Bound::By)),
     ("after_sign", |of| open(of, Bound::After)),
     ("after", |of| open(of, Bound::After)),

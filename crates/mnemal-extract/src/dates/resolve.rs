@@ -159,14 +159,18 @@ impl Resolver<'_> {
         let is_point =
             time.grain < Grain::Day || time.grain == Grain::Day && self.customs.is("after_day_begins");
         let is_end = matches!(of, Expr::Edge { edge: Edge::End, .. });
+        let is_begin = matches!(of, Expr::Edge { edge: Edge::Begin, .. });
         let begins = self.customs.is("through_begins");
         let (start, end) = match bound {
-            Bound::Through if begins => (None, time.start),
-            Bound::Through => (None, time.end),
+            Bound::Through | Bound::Until if begins || is_begin => (None, time.start),
+            // "Until March": March is part of it, as "bis März" says.
+            Bound::Until if time.grain < Grain::Day => (None, time.start),
+            Bound::Through | Bound::Until => (None, time.end),
             Bound::By if matches!(of, Expr::Edge { .. } | Expr::EndOfDay(_)) => (None, time.end),
             Bound::Before if is_end && self.customs.is("edges_are_points") => (None, time.end),
-            Bound::Before | Bound::Until | Bound::By => (None, time.start),
+            Bound::Before | Bound::By => (None, time.start),
             Bound::After if !is_point || matches!(of, Expr::Part { .. }) => (time.end, None),
+            Bound::Since if is_end && time.grain >= Grain::Day => (time.end, None),
             Bound::After | Bound::Since => (time.start, None),
         };
         let mut found = Interval { start, end, ..time };

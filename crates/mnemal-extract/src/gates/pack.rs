@@ -101,12 +101,13 @@ impl FromIterator<Box<str>> for Words {
 }
 
 /// Each gate with its table, in which the keys of `REACHES` are lists of cues.
-const TABLES: [(&str, Gates); 9] = [
+const TABLES: [(&str, Gates); 10] = [
     ("hypothetical", Gates::HYPOTHETICAL),
     ("obligation", Gates::OBLIGATION),
     ("negation", Gates::NEGATION),
     ("end", Gates::END),
     ("past_habit", Gates::PAST_HABIT),
+    ("earlier", Gates::EARLIER),
     ("reported", Gates::REPORTED),
     ("sarcasm", Gates::SARCASM),
     ("fiction", Gates::FICTION),

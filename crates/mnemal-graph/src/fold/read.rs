@@ -194,7 +194,10 @@ impl Fold {
         so_far: &mut SoFar,
     ) -> Option<Value> {
         let object = &fact.object;
-        let words = || Value::Literal { text: object.text.clone(), key: object.key.clone() };
+        let words = || match crate::day::of(fact, reading.kept) {
+            Some(text) => Value::Literal { key: mnemal_text::fold(&text), text },
+            None => Value::Literal { text: object.text.clone(), key: object.key.clone() },
+        };
         let is_relation =
             predicate::of(fact.predicate.as_str()).is_some_and(|info| info.fact == FactType::Relation);
         if fact.predicate.as_str() == "name" {

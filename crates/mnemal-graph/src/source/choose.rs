@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    Because, Entity, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section, TokenCount,
+    Because, Entity, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section, Timestamp,
+    TokenCount,
 };
 use mnemal_extract::predicate::{self, PredicateInfo};
 
@@ -154,15 +155,21 @@ pub(super) struct Choice<'k> {
     asked: &'k Asked,
     stems: &'k Stems,
     budget: TokenCount,
+    /// The moment that is asked about.
+    world: Timestamp,
     /// Of each known fact.
     is_taken: Vec<bool>,
     fragments: Vec<Fragment>,
 }
 
 impl<'k> Choice<'k> {
-    pub(super) fn new(known: &'k Known, (asked, stems): (&'k Asked, &'k Stems), budget: TokenCount) -> Self {
+    pub(super) fn new(
+        known: &'k Known,
+        (asked, stems): (&'k Asked, &'k Stems),
+        (budget, world): (TokenCount, Timestamp),
+    ) -> Self {
         let is_taken = vec![false; known.facts.len()];
-        Self { known, asked, stems, budget, is_taken, fragments: Vec::new() }
+        Self { known, asked, stems, budget, world, is_taken, fragments: Vec::new() }
     }
 
     /// Returns how many facts of a lane this budget has that nobody asked for: none where there is little room.
@@ -306,7 +313,8 @@ impl<'k> Choice<'k> {
             let (section, parts, because) = place(self, read);
             let rivals = rivals.iter().filter_map(|place| known.facts.get(*place));
             let rivals = rivals.map(|read| read.fact.as_ref()).collect();
-            let line = Line { names: &known.names, fact: &read.fact, rivals, section, parts, because };
+            let world = self.world;
+            let line = Line { names: &known.names, fact: &read.fact, rivals, section, parts, because, world };
             self.fragments.push(line.fragment());
         }
     }

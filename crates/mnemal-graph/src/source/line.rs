@@ -7,7 +7,7 @@ use mnemal_core::{
     Speaker, Support, Timestamp, Zone,
 };
 
-use crate::say::Names;
+use crate::say::{Names, said_later};
 
 /// A fact with what is said of it, and the other values of its slot where they are disputed.
 pub(super) struct Line<'k> {
@@ -17,6 +17,8 @@ pub(super) struct Line<'k> {
     pub(super) section: Section,
     pub(super) parts: Vec<ScorePart>,
     pub(super) because: Because,
+    /// The moment that is asked about.
+    pub(super) world: Timestamp,
 }
 
 impl Line<'_> {
@@ -26,6 +28,8 @@ impl Line<'_> {
         facts.sort_by_key(|fact| (said_at(fact), fact.id));
         let first = facts.first().copied().unwrap_or(self.fact);
         let text = if facts.len() > 1 { self.names.question(&facts) } else { self.names.sentence(self.fact) };
+        let text =
+            if facts.iter().all(|fact| fact.is_said_after(self.world)) { said_later(text) } else { text };
         let sources: BTreeSet<Source> =
             facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source).collect();
         Fragment {

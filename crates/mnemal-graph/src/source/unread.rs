@@ -115,7 +115,8 @@ fn excludes(claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
         && match claim.act {
             Act::Assert => has_one && !is_value,
             Act::End | Act::Negative => is_value,
-            Act::Plan => false,
+            Act::Past => is_value && fact.valid_at.is_none(),
+            Act::Plan | Act::Earlier => false,
         }
 }
 

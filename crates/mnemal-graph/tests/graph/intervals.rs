@@ -258,7 +258,8 @@ fn a_plan_ends_nothing() {
         ("2020-05-01", "me lives_in Oslo:location"),
         ("2021-05-01", "me lives_in Rome:location @2021-09-01 plan"),
     ];
-    check(&said, "2022-01-01", &["user lives_in Oslo", "user plans lives_in Rome"]);
+    check(&said, "2021-06-01", &["user lives_in Oslo", "user plans lives_in Rome"]);
+    check(&said, "2022-01-01", &["user lives_in Oslo"]);
 }
 
 #[test]
@@ -373,8 +374,8 @@ fn the_day_of_a_deadline_is_its_value_and_not_when_it_holds() {
         ("2020-05-01", "me deadline 29_May #report @2020-05-29"),
         ("2020-05-10", "me deadline 12_June #report @2020-06-12"),
     ];
-    check(&said[..1], "2020-05-02", &["user deadline 29 May #report"]);
-    check(&said, "2020-05-20", &["user deadline 12 June #report"]);
+    check(&said[..1], "2020-05-02", &["user deadline 2020-05-29 #report"]);
+    check(&said, "2020-05-20", &["user deadline 2020-06-12 #report"]);
 }
 
 // proves: DF-04
@@ -410,4 +411,129 @@ fn what_is_said_fifty_times_in_other_words_is_one_fact() {
     let fact = now(life.store.believed(&FactFilter::all())).unwrap().remove(0);
     assert!((fact.strength() - 0.5).abs() < 1e-6, "the agent's words do not count");
     assert!(fact.supports.iter().any(|support| support.source.event == once));
+}
+
+/// Where the user lives as of each day, whichever order the sentences arrive in; `-` where no home is known.
+fn home_on(said: &[(&str, &str)], days: &[(&str, &str)]) {
+    let reversed: Vec<_> = said.iter().rev().copied().collect();
+    for said in [said.to_vec(), reversed] {
+        let mut life = Life::new();
+        for (day, text) in &said {
+            life.say(day, text);
+        }
+        for (day, home) in days {
+            let lines = life.on(day);
+            let homes: Vec<&str> = lines
+                .iter()
+                .filter_map(|line| line.strip_prefix("user lives_in ")?.split(' ').next())
+                .collect();
+            assert_eq!(homes.join("+"), home.replace('-', ""), "{day} of {said:?}: {:?}", life.believed());
+        }
+    }
+}
+
+#[test]
+fn a_stay_with_both_ends_splits_what_surrounds_it() {
+    let days =
+        [("2019-01-01", "Oslo"), ("2020-04-01", "Bergen"), ("2020-07-01", "Oslo"), ("2026-01-01", "Oslo")];
+    let told = [
+        ("2025-01-01", "me lives_in Oslo:location @2018-01-01"),
+        ("2025-06-10", "me lives_in Bergen:location @2020-03-01..2020-06-01 past"),
+    ];
+    home_on(&told, &days);
+    let asserted = [told[0], ("2025-06-10", "me lives_in Bergen:location @2020-03-01..2020-06-01")];
+    home_on(&asserted, &days);
+    // To come, and without a stated begin of what surrounds it.
+    let ahead = [
+        ("2025-01-01", "me lives_in Oslo:location"),
+        ("2025-05-01", "me lives_in Bergen:location @2025-06-01..2025-09-01"),
+        ("2025-07-10", "me lives_in Oslo:location"),
+    ];
+    home_on(&ahead, &[("2025-02-01", "Oslo"), ("2025-07-20", "Bergen"), ("2025-10-01", "Oslo")]);
+    // A stay within a stay, and two that overlap.
+    let nested = [
+        ("2025-01-01", "me lives_in Oslo:location @2010-01-01..2020-01-01"),
+        ("2025-01-02", "me lives_in Bergen:location @2012-01-01..2016-01-01"),
+        ("2025-01-03", "me lives_in Rome:location @2013-01-01..2014-01-01"),
+        ("2025-01-04", "me lives_in Kiel:location @2018-01-01..2022-01-01"),
+    ];
+    let days = [
+        ("2011-01-01", "Oslo"),
+        ("2012-06-01", "Bergen"),
+        ("2013-06-01", "Rome"),
+        ("2015-01-01", "Bergen"),
+        ("2017-01-01", "Oslo"),
+        ("2021-01-01", "Kiel"),
+        ("2023-01-01", "-"),
+    ];
+    home_on(&nested, &days);
+}
+
+#[test]
+fn who_moves_on_from_a_stay_does_not_go_back() {
+    let said = [
+        ("2020-01-01", "me lives_in Oslo:location @2018-01-01"),
+        ("2020-02-01", "me lives_in Bergen:location @2020-03-01..2020-06-01"),
+        ("2020-05-01", "me lives_in Rome:location @2020-05-01"),
+    ];
+    home_on(&said, &[("2020-04-01", "Bergen"), ("2020-05-10", "Rome"), ("2020-07-01", "Rome")]);
+    let left = [said[0], said[1], ("2020-04-10", "me lives_in Oslo:location @2020-04-10 end")];
+    home_on(&left, &[("2020-04-20", "Bergen"), ("2020-07-01", "-")]);
+}
+
+#[test]
+fn ends_that_touch_beginnings_contradict_nothing() {
+    for (until, since) in
+        [("@..2021-01-01", "@2021-01-01"), ("@..2022", "@2021"), ("@2015..2022-01-01", "@2021")]
+    {
+        let (oslo, kiel) =
+            (format!("me lives_in Oslo:location {until} past"), format!("me lives_in Kiel:location {since}"));
+        let said = [("2025-01-01", oslo.as_str()), ("2025-01-02", kiel.as_str())];
+        home_on(&said, &[("2018-01-01", "Oslo"), ("2021-06-01", "Kiel"), ("2024-01-01", "Kiel")]);
+    }
+}
+
+#[test]
+fn what_is_told_of_the_past_does_not_end_a_present_with_a_begin_of_its_own() {
+    let lives = ("2026-10-01", "me lives_in Lyon:location @2019-01-01");
+    for past in [
+        "past",
+        "earlier",
+        "@2010-01-01..2014-01-01 past",
+        "@..2014-01-01 past",
+        "@2020-01-01..2021-01-01 past",
+    ] {
+        let told = format!("me lives_in Lyon:location {past}");
+        home_on(&[lives, ("2026-10-02", &told)], &[("2026-11-01", "Lyon"), ("2022-01-01", "Lyon")]);
+    }
+    let told = ("2026-10-02", "me lives_in Lyon:location @2010-01-01..2014-01-01 past");
+    home_on(&[lives, told], &[("2012-01-01", "Lyon"), ("2016-01-01", "-")]);
+    // It does end one without a begin, unless it was earlier still; what says that it is over ends both.
+    let undated = ("2026-10-01", "me lives_in Lyon:location");
+    home_on(&[undated, ("2026-10-02", "me lives_in Lyon:location past")], &[("2026-11-01", "-")]);
+    home_on(&[undated, ("2026-10-02", "me lives_in Lyon:location earlier")], &[("2026-11-01", "Lyon")]);
+    for before in [lives, undated] {
+        home_on(&[before, ("2026-10-02", "me lives_in Lyon:location end")], &[("2026-11-01", "-")]);
+    }
+    // Told from its begin on, and behind the last word of it, the past is its end.
+    let over = ("2027-10-02", "me lives_in Lyon:location @2019-01-01..2027-01-01 past");
+    home_on(&[lives, over], &[("2026-11-01", "Lyon"), ("2027-02-01", "-")]);
+}
+
+#[test]
+fn a_plan_is_one_until_its_time_is_over() {
+    let said = [("2026-11-23", "me plan flying_to_Rome @2026-12-03 plan")];
+    check(&said, "2026-11-27", &["user plans plan flying to Rome"]);
+    check(&said, "2026-12-03", &["user plans plan flying to Rome"]);
+    check(&said, "2026-12-04", &[]);
+    let month = [("2026-11-23", "me plan flying_to_Rome @2027-02 plan")];
+    check(&month, "2027-02-28", &["user plans plan flying to Rome"]);
+    check(&month, "2027-03-01", &[]);
+}
+
+#[test]
+fn a_deadline_that_has_passed_is_over() {
+    let said = [("2026-10-05", "me deadline tomorrow #rent @2026-10-06")];
+    check(&said, "2026-10-06", &["user deadline 2026-10-06 #rent"]);
+    check(&said, "2026-10-08", &[]);
 }

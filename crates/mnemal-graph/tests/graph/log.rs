@@ -127,7 +127,7 @@ fn read(line: &str, span: Span, found: &mut Extraction) {
 
 fn when(text: &str, span: Span) -> When {
     let at = |text: &str| (!text.is_empty()).then(|| WorldTime::from_seconds(seconds(text)));
-    let (grain, days) = match text.split("..").next().unwrap_or_default().len() {
+    let (grain, days) = match text.split("..").find(|part| !part.is_empty()).unwrap_or_default().len() {
         4 => (Grain::Year, 365),
         7 => (Grain::Month, 31),
         _ => (Grain::Day, 1),

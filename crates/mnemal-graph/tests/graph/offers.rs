@@ -112,7 +112,7 @@ fn what_is_over_is_told_only_where_the_question_looks_back() {
     let then = ContextRequest { as_of: AsOf::present(day("2021-01-01")), ..request("Where does Anna live?") };
     assert_eq!(
         said(&offered(&life, &then)),
-        ["entity: Anna lives in Lyon (from 2020-01-01 until 2024-02-01)"]
+        ["entity: Anna lives in Lyon (from 2020-01-01 until 2024-02-01) (said later)"]
     );
 }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::Query;
 use bytes::Bytes;
 use hyper::Uri;
+use jiff::tz::TimeZone;
 use mnemal::Memory;
-use mnemal_core::{SpaceId, Timestamp};
+use mnemal_core::{SpaceId, Timestamp, Zone};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
@@ -33,6 +34,8 @@ pub(crate) struct Call {
     /// The body of a route that takes bytes as they come.
     pub(crate) parts: Option<mpsc::Receiver<std::io::Result<Bytes>>>,
     pub(crate) idempotency_key: Option<String>,
+    /// `Time-Zone`: where the days of the request are.
+    pub(crate) time_zone: Option<String>,
     /// `Last-Event-ID` of a stream that goes on.
     pub(crate) last_event: Option<u64>,
 }
@@ -129,15 +132,39 @@ impl Call {
         Err(edge::lacks(right))
     }
 
-    /// Reads a time: RFC 3339, a plain day, or Unix milliseconds; a span back from now such as `7d`.
+    /// Returns the zone in which the days of a request are meant: that of its header `Time-Zone`, else UTC.
+    ///
+    /// # Errors
+    /// 400 for a zone that is not known.
+    pub(crate) fn zone(&self) -> Result<TimeZone, Problem> {
+        let Some(named) = self.time_zone.as_deref() else { return Ok(TimeZone::UTC) };
+        let wrong = || {
+            Problem::new(
+                "invalid_time",
+                "the header Time-Zone must be a zone, Europe/Berlin, or an offset, +02:00",
+            )
+        };
+        crate::mcp::moment::zone(named.trim()).ok_or_else(wrong)
+    }
+
+    /// Returns the zone of the place where something was said at a moment; see [`zone`](Self::zone).
+    ///
+    /// # Errors
+    /// As [`zone`](Self::zone).
+    pub(crate) fn place(&self, text: Option<&str>, at: Timestamp) -> Result<Zone, Problem> {
+        Ok(crate::mcp::moment::place(text, at, &self.zone()?))
+    }
+
+    /// Reads a time: RFC 3339, a plain day, a year, or Unix milliseconds; a span back from now such as `7d`.
     pub(crate) fn time(&self, name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
         let Some(text) = text else { return Ok(None) };
         let wrong = || {
-            let detail =
-                format!("{name} must be a time: 2026-11-21, 2026-11-21T09:00:00Z, or Unix milliseconds");
+            let detail = format!(
+                "{name} must be a time: 2026, 2026-11-21, 2026-11-21T09:00:00Z, 7d, or Unix milliseconds"
+            );
             Problem::new("invalid_time", detail)
         };
-        crate::mcp::moment::read(text, self.host.now()).map(Some).ok_or_else(wrong)
+        crate::mcp::moment::read(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
     }
 
     /// Reads a time to come, or a span ahead of now such as `90d`.
@@ -147,7 +174,7 @@ impl Call {
             let detail = format!("{name} must be a time to come: 2027-11-21, 2027-11-21T09:00:00Z, or 90d");
             Problem::new("invalid_time", detail)
         };
-        crate::mcp::moment::ahead(text, self.host.now()).map(Some).ok_or_else(wrong)
+        crate::mcp::moment::ahead(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
     }
 }
 

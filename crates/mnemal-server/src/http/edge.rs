@@ -40,6 +40,8 @@ const LONGEST_ID: usize = 64;
 /// How long a request waits for a free slot. Source: own default; longer, and the client is better off asking again.
 const WAIT: Duration = Duration::from_secs(1);
 
+/// The zone in which the days of a request are meant.
+pub(crate) const TIME_ZONE: &str = "time-zone";
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -228,6 +230,7 @@ pub(crate) async fn called(
         body: Bytes::new(),
         parts: None,
         idempotency_key,
+        time_zone: headers.get(TIME_ZONE).map(|zone| zone.to_str().unwrap_or_default().to_owned()),
         last_event: headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()),
     };
     let time = host.settings.timeout();

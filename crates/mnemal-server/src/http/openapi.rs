@@ -61,6 +61,11 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
             "description": "The same request with the same key is done once.",
         }));
     }
+    parameters.push(json!({
+        "name": "Time-Zone", "in": "header", "required": false, "schema": {"type": "string"},
+        "description": "Where the days of this request are, `Europe/Berlin` or `+02:00`; without it days are those of UTC. \
+            A time with an offset keeps its own.",
+    }));
     let content = |content_type: &str, schema: Value| json!({content_type: {"schema": schema}});
     let success = match route.gives {
         Gives::Json(_, form) => content("application/json", form(generator).to_value()),

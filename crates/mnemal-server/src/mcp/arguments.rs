@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use jiff::tz::TimeZone;
 use mnemal_core::{AsOf, Result, SessionId, Timestamp};
 use serde_json::{Map, Value};
 
@@ -155,9 +156,9 @@ impl Arguments {
     /// Returns a time.
     pub(super) fn time(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, Mistake> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        moment::read(&text, now).map(Some).ok_or_else(|| {
+        moment::read(&text, now, &TimeZone::system()).map(Some).ok_or_else(|| {
             Mistake::new(format!(
-                "{name} must be a time: 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
+                "{name} must be a time: 2026, 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
             ))
         })
     }

@@ -1,34 +1,94 @@
-//! Times as models write them.
+//! Times as models and programs write them.
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
+#[cfg(feature = "http")]
+use jiff::fmt::temporal::{Pieces, PiecesOffset};
+#[cfg(feature = "http")]
+use jiff::tz::Offset;
 use jiff::tz::TimeZone;
 use mnemal_core::Timestamp;
+#[cfg(feature = "http")]
+use mnemal_core::Zone;
 
 const MICROS_PER_MINUTE: i64 = 60_000_000;
+/// Digits of a year. Source: the years 1970 to 9999.
+const YEAR_DIGITS: usize = 4;
+/// Digits of Unix milliseconds. Source: own choice; eleven digits and fewer lie before 1974 and are more often seconds.
+const MILLIS_DIGITS: std::ops::RangeInclusive<usize> = 12..=15;
 
-/// Reads RFC 3339, a day or a time of a day without a zone (the system's is meant), Unix milliseconds, or a span back from now:
-/// `90m`, `24h`, `7d`, `2w`.
-pub(crate) fn read(text: &str, now: Timestamp) -> Option<Timestamp> {
+/// Reads RFC 3339, a year, a month, a day or a time of a day without a zone (the one that is given is meant), Unix
+/// milliseconds, or a span back from now: `90m`, `24h`, `7d`, `2w`.
+pub(crate) fn read(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let back = |micros| now.as_micros().checked_sub(micros);
-    point(text.trim()).or_else(|| Timestamp::from_micros(back(span(text.trim())?)?).ok())
+    point(text.trim(), zone).or_else(|| Timestamp::from_micros(back(span(text.trim())?)?).ok())
 }
 
 /// Reads the same, a span ahead of now; nothing that is over.
-pub(crate) fn ahead(text: &str, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn ahead(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let ahead = |micros| now.as_micros().checked_add(micros);
-    let time = point(text.trim()).or_else(|| Timestamp::from_micros(ahead(span(text.trim())?)?).ok());
+    let time = point(text.trim(), zone).or_else(|| Timestamp::from_micros(ahead(span(text.trim())?)?).ok());
     time.filter(|time| *time > now)
 }
 
-fn point(text: &str) -> Option<Timestamp> {
-    if let Ok(millis) = text.parse::<i64>() {
-        return Timestamp::from_micros(millis.saturating_mul(1_000)).ok();
+#[cfg(feature = "http")]
+/// Reads the name of a zone, `Europe/Berlin`, or its offset, `+02:00`.
+pub(crate) fn zone(text: &str) -> Option<TimeZone> {
+    let of_offset = || {
+        let moment = format!("2026-01-01T00:00:00{text}");
+        let signed = text.starts_with(['+', '-']).then(|| Pieces::parse(&moment).ok())??;
+        match signed.offset()? {
+            PiecesOffset::Numeric(numeric) => Some(TimeZone::fixed(numeric.offset())),
+            _ => None,
+        }
+    };
+    if text.eq_ignore_ascii_case("z") {
+        Some(TimeZone::UTC)
+    } else {
+        TimeZone::get(text).ok().or_else(of_offset)
+    }
+}
+
+#[cfg(feature = "http")]
+/// Returns the zone of the place where something was said: the offset that its time is written with, else the one that is given.
+pub(crate) fn place(text: Option<&str>, at: Timestamp, zone: &TimeZone) -> Zone {
+    let written = text.and_then(|text| Pieces::parse(text.trim()).ok()?.offset());
+    match written {
+        Some(PiecesOffset::Numeric(numeric)) => of_offset(numeric.offset()),
+        _ => {
+            let instant = jiff::Timestamp::from_microsecond(at.as_micros()).ok();
+            let offset_seconds = instant.map_or(0, |instant| zone.to_offset(instant).seconds());
+            match zone.iana_name() {
+                Some("UTC") => Zone::utc(),
+                name => Zone { name: name.unwrap_or_default().to_owned(), offset_seconds },
+            }
+        }
+    }
+}
+
+#[cfg(feature = "http")]
+fn of_offset(offset: Offset) -> Zone {
+    Zone { name: String::new(), offset_seconds: offset.seconds() }
+}
+
+fn point(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && MILLIS_DIGITS.contains(&text.len()) {
+        return Timestamp::from_micros(text.parse::<i64>().ok()?.saturating_mul(1_000)).ok();
     }
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Timestamp::from_micros(time.as_microsecond()).ok();
     }
-    let civil = text.parse::<DateTime>().ok()?.to_zoned(TimeZone::system()).ok()?;
-    Timestamp::from_micros(civil.timestamp().as_microsecond()).ok()
+    let zoned = civil(text)?.to_zoned(zone.clone()).ok()?;
+    Timestamp::from_micros(zoned.timestamp().as_microsecond()).ok()
+}
+
+/// Reads a year, a month, a day or a time of a day without a zone, as its first moment.
+fn civil(text: &str) -> Option<DateTime> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let year = (text.len() == YEAR_DIGITS).then(|| text.parse().ok())??;
+        return Some(Date::new(year, 1, 1).ok()?.into());
+    }
+    let month = || format!("{text}-01").parse::<Date>().ok().map(DateTime::from);
+    text.parse::<DateTime>().ok().or_else(|| month().filter(|_| text.len() == "2026-11".len()))
 }
 
 /// Returns a span in microseconds.
@@ -50,29 +110,60 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_in_four_forms_and_nothing_else() {
+    fn times_are_read_in_five_forms_and_nothing_else() {
         let now = Timestamp::from_micros(1_795_251_600_000_000).unwrap();
+        let utc = TimeZone::UTC;
         for (text, expect) in [
             ("2026-11-21T09:00:00Z", "2026-11-21T09:00:00Z"),
             ("2026-11-21T10:00:00+01:00", "2026-11-21T09:00:00Z"),
             ("1795251600000", "2026-11-21T09:00:00Z"),
+            ("2030", "2030-01-01T00:00:00Z"),
+            ("2026-11", "2026-11-01T00:00:00Z"),
             ("90m", "2026-11-21T07:30:00Z"),
             ("7d", "2026-11-14T09:00:00Z"),
         ] {
-            assert_eq!(read(text, now).unwrap().to_string(), expect, "{text}");
+            assert_eq!(read(text, now, &utc).unwrap().to_string(), expect, "{text}");
         }
-        let day = read("2026-11-21", now).unwrap();
+        let day = read("2026-11-21", now, &utc).unwrap();
         for (text, hours) in [("2026-11-21T12:30:00", 12.5), ("2026-11-21 18:00", 18.0)] {
-            let passed = read(text, now).unwrap().as_micros() - day.as_micros();
+            let passed = read(text, now, &utc).unwrap().as_micros() - day.as_micros();
             assert!((passed as f64 / 3.6e9 - hours).abs() < 1e-6, "{text}: a time of day is kept");
         }
-        assert_eq!(ahead("7d", now).unwrap().to_string(), "2026-11-28T09:00:00Z");
-        assert_eq!(ahead("2026-11-22T09:00:00Z", now), read("2026-11-22T09:00:00Z", now));
-        assert!(ahead("2026-11-20", now).is_none() && ahead("2026-11-21T09:00:00Z", now).is_none());
-        for wrong in
-            ["", "yesterday", "-5", "5", "0d", "2026-13-01", "99999999999999999999", "9999999999999w"]
-        {
-            assert!(read(wrong, now).is_none_or(|time| time.as_micros() < 1_000_000), "{wrong}");
+        assert_eq!(ahead("7d", now, &utc).unwrap().to_string(), "2026-11-28T09:00:00Z");
+        assert_eq!(ahead("2026-11-22T09:00:00Z", now, &utc), read("2026-11-22T09:00:00Z", now, &utc));
+        assert!(
+            ahead("2026-11-20", now, &utc).is_none() && ahead("2026-11-21T09:00:00Z", now, &utc).is_none()
+        );
+        for wrong in [
+            "",
+            "yesterday",
+            "-5",
+            "5",
+            "0d",
+            "2026-13-01",
+            "99999999999999999999",
+            "9999999999999w",
+            "1893456000",
+        ] {
+            assert!(read(wrong, now, &utc).is_none(), "{wrong}");
         }
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn a_day_is_one_of_the_zone_that_is_given() {
+        let now = Timestamp::from_micros(1_795_251_600_000_000).unwrap();
+        for (name, expect) in [
+            ("UTC", "2026-11-21T00:00:00Z"),
+            ("Europe/Berlin", "2026-11-20T23:00:00Z"),
+            ("-08:00", "2026-11-21T08:00:00Z"),
+        ] {
+            let zone = zone(name).unwrap();
+            assert_eq!(read("2026-11-21", now, &zone).unwrap().to_string(), expect, "{name}");
+        }
+        assert!(zone("Berlin time").is_none() && zone("").is_none());
+        let said = place(Some("2019-03-01T00:20:00+13:00"), now, &TimeZone::UTC);
+        assert_eq!(said.offset_seconds, 13 * 3_600);
+        assert_eq!(place(None, now, &zone("Europe/Berlin").unwrap()).offset_seconds, 3_600);
     }
 }

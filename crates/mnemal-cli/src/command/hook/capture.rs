@@ -34,6 +34,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let options = ImportOptions {
         origin: OwnHistory::Captured,
         lenient: Lenient::Yes,
+        zone: crate::time::here(memory.engine().now()),
         roles: Within::Only(settings.capture_roles.iter().map(|role| (*role).into()).collect()),
         ..ImportOptions::new(transcript.display().to_string(), memory.engine().now())
     };

@@ -7,7 +7,7 @@ use hyper::Method;
 use mnemal::{Ack, Memory, Message, SpeakerLabel, speaker_label};
 use mnemal_core::{
     AgentId, ChannelId, Degraded, Event, EventFilter, EventId, Gaps, Metadata, Role, Selector, SessionId,
-    Speaker, ToolName, UserId, Within, Zone,
+    Speaker, ToolName, UserId, Within,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -403,9 +403,10 @@ fn message(call: &Call, form: NewEventForm) -> Result<Message, Problem> {
     if let Some(speaker) = form.speaker {
         message = message.speaker(Speaker::new(speaker)?);
     }
-    if let Some(at) = call.time("occurred_at", form.occurred_at.as_deref())? {
-        message = message.occurred_at(at, Zone::utc());
-    }
+    message = match call.time("occurred_at", form.occurred_at.as_deref())? {
+        Some(at) => message.occurred_at(at, call.place(form.occurred_at.as_deref(), at)?),
+        None => message.zone(call.place(None, call.host.now())?),
+    };
     for (name, value) in form.metadata {
         message = message.metadata(name, value);
     }
@@ -461,9 +462,10 @@ struct Spoken {
 fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Problem> {
     let text = text_of(&turn.content)?;
     let at = call.time("occurred_at", turn.occurred_at.as_deref())?;
+    let zone = call.place(turn.occurred_at.as_deref(), at.unwrap_or_else(|| call.host.now()))?;
     let dated = |message: Message| match at {
-        Some(at) => message.occurred_at(at, Zone::utc()),
-        None => message,
+        Some(at) => message.occurred_at(at, zone.clone()),
+        None => message.zone(zone.clone()),
     };
     let named = |message: Message| -> Result<Message, Problem> {
         Ok(match &turn.name {

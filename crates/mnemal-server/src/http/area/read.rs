@@ -189,6 +189,11 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     filter.user = super::events::within(form.user.as_deref(), |name| UserId::new(name))?;
     filter.since = call.time("since", form.since.as_deref())?;
     filter.until = call.time("until", form.until.as_deref())?;
+    if form.as_of.is_some() {
+        // What was said later was not known then.
+        let known = call.time("as_of", form.as_of.as_deref())?.map(|at| at.plus_micros(1));
+        filter.until = filter.until.into_iter().chain(known).min();
+    }
     let held_by = form.include_quarantined.then(|| filter.clone());
     let asked = looked_at(&wanted, limit);
     let mut request = memory.recall(&form.query).filter(filter).limit(asked as usize);
@@ -204,6 +209,7 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     if let Some(as_of) = as_of(&call, form.as_of.as_deref(), form.believed_at.as_deref())? {
         request = request.as_of(as_of);
     }
+    request = request.zone(call.place(None, call.host.now())?);
     let began = call.host.clock.monotonic();
     let desk = call.host.desks.take().await?;
     let mut found = request.await?;

@@ -91,7 +91,8 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
         if query.dry_run == Some(true) { Memory::in_memory().await? } else { call.memory_or_new().await? };
     let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
     let turn = call.host.turns.open()?;
-    let options = ImportOptions { origin, ..ImportOptions::new("http", call.host.now()) };
+    let zone = call.place(None, call.host.now())?;
+    let options = ImportOptions { origin, zone, ..ImportOptions::new("http", call.host.now()) };
     let runtime = Handle::current();
     let reading = tokio::task::spawn_blocking(move || {
         let mut incoming = Incoming::new(parts, turn);
