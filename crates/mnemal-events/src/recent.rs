@@ -71,10 +71,9 @@ impl RecentSource {
     /// Returns the voices among some turns that are not the owner's. One person who alone speaks, always by name, is the owner where
     /// nobody said who that is.
     async fn others(&self, turns: &[Event]) -> Result<BTreeSet<String>> {
-        let named =
-            |turns: &[Event]| -> BTreeSet<Option<String>> { turns.iter().filter_map(voice).collect() };
-        let others = |voices: BTreeSet<Option<String>>| -> BTreeSet<String> {
-            voices.into_iter().flatten().filter(|name| !self.owner.contains(name)).collect()
+        let named = |turns: &[Event]| -> BTreeSet<Voice> { turns.iter().filter_map(voice).collect() };
+        let others = |voices: BTreeSet<Voice>| -> BTreeSet<String> {
+            voices.into_iter().filter_map(|voice| voice.0).filter(|name| !self.owner.contains(name)).collect()
         };
         let found = others(named(turns));
         if found.is_empty() || !self.owner.is_empty() {
@@ -181,7 +180,7 @@ impl ContextSource for RecentSource {
         let others = self.others(&turns).await?;
         let offered = |event: &Event| {
             let mut fragment = turn(event)?;
-            if voice(event).flatten().is_some_and(|name| others.contains(&name)) {
+            if voice(event).and_then(|voice| voice.0).is_some_and(|name| others.contains(&name)) {
                 fragment.label.level = Level::External;
             }
             Some(fragment)
@@ -208,10 +207,14 @@ fn retain_others(turns: &mut Vec<Event>, request: &ContextRequest) {
     });
 }
 
-/// Returns who of the people of a memory speaks, `None` inside for the one without a name.
-fn voice(event: &Event) -> Option<Option<String>> {
+/// By which name one of the people of a memory speaks; `None` inside for the one without a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Voice(Option<String>);
+
+/// Returns who of the people of a memory speaks.
+fn voice(event: &Event) -> Option<Voice> {
     let kept = event.kept().filter(|_| event.role == Role::User && event.level == Level::User)?;
-    Some(speaker_voice(kept.speaker.as_ref().map(Speaker::as_str)))
+    Some(Voice(speaker_voice(kept.speaker.as_ref().map(Speaker::as_str))))
 }
 
 fn turn(event: &Event) -> Option<Fragment> {

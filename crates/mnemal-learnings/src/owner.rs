@@ -50,7 +50,7 @@ impl Owner {
         let sole = voices.first().filter(|_| self.names.is_empty() && voices.len() == 1);
         match (asker, sole) {
             (Some(asker), _) if !own.contains(&asker) => Own::Of(BTreeSet::from([asker])),
-            (_, Some(sole)) if self.is_alone(sole).await => {
+            (_, Some(sole)) if self.is_alone(sole.as_deref()).await => {
                 own.insert(sole.clone());
                 Own::Of(own)
             }
@@ -59,9 +59,9 @@ impl Owner {
     }
 
     /// Whether nobody else spoke lately.
-    async fn is_alone(&self, sole: &Option<String>) -> bool {
+    async fn is_alone(&self, sole: Option<&str>) -> bool {
         let turns = self.latest(Within::All, TURNS).await;
-        self.events.is_none() || turns.iter().all(|turn| voice_of(turn) == *sole)
+        self.events.is_none() || turns.iter().all(|turn| voice_of(turn).as_deref() == sole)
     }
 
     /// Returns the newest turns of people, as far as the log answers.
@@ -86,14 +86,14 @@ pub(crate) enum Own {
 impl Own {
     /// Whether a learning may stand as an order; what is no wish of anybody may.
     pub(crate) fn may_order(&self, row: &Learning) -> bool {
-        !is_wish(row) || self.holds(&voice(row.speaker.as_ref()))
+        !is_wish(row) || self.holds(voice(row.speaker.as_ref()).as_deref())
     }
 
     /// Whether a voice is one of these.
-    pub(crate) fn holds(&self, voice: &Option<String>) -> bool {
+    pub(crate) fn holds(&self, voice: Option<&str>) -> bool {
         match self {
             Self::All => true,
-            Self::Of(own) => own.contains(voice),
+            Self::Of(own) => own.iter().any(|known| known.as_deref() == voice),
         }
     }
 }

@@ -354,7 +354,7 @@ impl Voices {
         let named: Vec<&str> = words.split(|letter: char| !letter.is_alphanumeric()).collect();
         let is_named = |name: &str| name.split(' ').any(|part| named.contains(&part));
         let has_own = self.names.contains(&None);
-        let is_own = |name: &Option<String>| *own != Own::All && own.holds(name);
+        let is_own = |name: &Option<String>| *own != Own::All && own.holds(name.as_deref());
         let weight = |name: &Option<String>| match name {
             Some(other) if has_own && !is_named(other) && !is_own(name) => OF_OTHERS,
             _ => 1.0,

@@ -229,7 +229,7 @@ impl Spaces {
     /// # Errors
     /// `Invalid` for the label of a machine; `NotFound` when there is no space of this name, `Unavailable` when its marker cannot be
     /// written.
-    pub fn set_owner(&self, space: &SpaceId, names: Vec<Speaker>) -> Result<()> {
+    pub fn set_owner(&self, space: &SpaceId, names: &[Speaker]) -> Result<()> {
         let is_machine = |name: &Speaker| speaker_label(name.as_str()).is_some_and(SpeakerLabel::is_machine);
         if let Some(machine) = names.iter().find(|name| is_machine(name)) {
             return Err(Error::invalid(format!("{:?} is what a machine is called", machine.as_str())));

@@ -98,7 +98,7 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
 /// Says who the owner is, and makes the graph anew, in which he may stand as two.
 async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Result<()> {
     let names = names.into_iter().map(Speaker::new).collect::<Result<Vec<_>, _>>()?;
-    spaces.set_owner(space, names)?;
+    spaces.set_owner(space, &names)?;
     let memory = spaces.open(space).await?;
     match memory.engine().rebuild(Layer::Graph, Rebuild::Anew).await {
         Err(error) if error.kind() != ErrorKind::Unsupported => Err(error.into()),

@@ -50,7 +50,7 @@ impl Marker {
     fn written(&self) -> String {
         let interval = self.interval_mins.map(|mins| format!("consolidate_interval_mins = {mins}\n"));
         let since = self.since.map(|since| format!("created_at_micros = {}\n", since.as_micros()));
-        let owner: String = self.owner.iter().map(|name| format!("owner = {name}\n")).collect();
+        let owner = self.owner.iter().fold(String::new(), |lines, name| lines + "owner = " + name + "\n");
         let (interval, since) = (interval.unwrap_or_default(), since.unwrap_or_default());
         format!("active = {}\n{interval}{since}{owner}", self.is_on)
     }

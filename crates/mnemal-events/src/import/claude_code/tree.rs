@@ -22,6 +22,12 @@ pub(super) enum Parent<'e> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node(usize);
 
+/// What a person said, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Prompt {
+    at: Option<Timestamp>,
+}
+
 #[derive(Debug, Default)]
 struct Entry {
     parent: Option<usize>,
@@ -31,7 +37,7 @@ struct Entry {
     /// The events that it gave.
     events: Vec<EventId>,
     /// When a person said it, if he did.
-    prompt: Option<Option<Timestamp>>,
+    prompt: Option<Prompt>,
     is_left: bool,
 }
 
@@ -109,7 +115,7 @@ impl Tree {
         let above = self.entry(place).and_then(|entry| entry.parent);
         if let Some(entry) = self.entries.get_mut(place) {
             // Whoever goes on in a branch that was left is there again.
-            (entry.prompt, entry.is_left) = (Some(at), false);
+            (entry.prompt, entry.is_left) = (Some(Prompt { at }), false);
         }
         let beside: &[usize] = match (above.and_then(|above| self.entry(above)), parent) {
             (Some(above), _) => &above.children,
@@ -123,7 +129,7 @@ impl Tree {
             looked_at += 1;
             let Some(entry) = self.entry(next).filter(|entry| !entry.is_left) else { continue };
             match entry.prompt {
-                Some(said) if said != at && !(is_root && entry.children.is_empty()) => left.push(next),
+                Some(said) if said.at != at && !(is_root && entry.children.is_empty()) => left.push(next),
                 Some(_) => {}
                 None => open.extend(&entry.children),
             }

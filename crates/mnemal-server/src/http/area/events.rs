@@ -480,7 +480,7 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
         Some(SpeakerLabel::User | SpeakerLabel::Assistant) if text.is_empty() => {}
         Some(SpeakerLabel::User) => said.push(plain(whose.said_by_user(named(dated(Message::user(text)))?))),
         Some(SpeakerLabel::Assistant) => {
-            said.push(plain(whose.said(named(dated(Message::assistant(text)))?)))
+            said.push(plain(whose.said(named(dated(Message::assistant(text)))?)));
         }
         Some(SpeakerLabel::Tool) => {
             let tool = ToolName::new(turn.name.as_deref().unwrap_or("tool"))?;
