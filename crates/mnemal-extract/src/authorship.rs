@@ -1,7 +1,15 @@
 //! Whose words a turn holds: the gate in front of everything that learns.
 
+mod code;
+mod lead;
+mod lexicon;
+mod lines;
+mod mail;
 mod quote;
 mod rules;
+mod talk;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -349,3 +349,8 @@ fn may_be(reading: &Reading<'_>, run: &Run) -> bool {
     let is_listed = run.is_phrase && run.listed.has(Known::NAMED) && !run.listed.has(Known::ORDINARY);
     !is_useless || is_listed && !run.is_lower && reading.token(at).is_some_and(|token| token.lower.len() > 3)
 }
+/// Says whether a word with a capital is somebody's first name and nothing else that is in a dictionary.
+pub(crate) fn is_first_name(word: &str) -> bool {
+    let known = Lexicon::built_in().of(&lexicon::key(word));
+    word.starts_with(char::is_uppercase) && known.has(Known::FIRST) && !known.has(Known::ORDINARY)
+}

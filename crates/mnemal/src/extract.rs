@@ -5,9 +5,14 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     Body, ChannelId, Clock as _, Cursor, EntityKind, Event, EventFilter, EventId, EventKind, Extraction,
-    Extractor as _, Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Utterance, Within, Zone,
+    Extractor as _, Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Span, Utterance, Within,
+    Zone,
 };
-use mnemal_extract::RuleExtractor;
+use mnemal_extract::{
+    FeedbackAct, OwnWords, RuleExtractor, RuleSegmenter, Segment, Segmenter as _, Turn, TurnText, feedback,
+    preference_notes,
+};
+use mnemal_text::sentences;
 
 use crate::clock::SystemClock;
 use crate::memory::Memory;
@@ -49,6 +54,43 @@ impl Memory {
         }
         Ok(before.into())
     }
+}
+
+/// Says of each part of a text that the user says now whose words it is, by the built-in rules.
+pub fn segments(text: &str) -> Vec<Segment> {
+    RuleSegmenter.segments(&TurnText { text, names: &[] })
+}
+
+/// A sentence that says how its speaker wants things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What kind of wish it is: `directive`, `preference`, or the kind of a note: `taste`, `constraint`.
+    pub kind: &'static str,
+    /// The sentence.
+    pub span: Span,
+}
+
+/// Returns the sentences of a text in which its speaker says how he wants things, in their order, each once, by the built-in
+/// rules.
+pub fn wishes(text: &str) -> Vec<Wish> {
+    let own = OwnWords::of_text(text);
+    let said = feedback(Turn { user: &own, assistant: None, earlier: &[] }).into_iter();
+    let said = said.filter(|one| matches!(one.act, FeedbackAct::Directive | FeedbackAct::Preference));
+    let said = said.map(|one| (one.act.as_str(), one.span));
+    let notes = preference_notes(&own).into_iter().map(|note| (note.kind.as_str(), note.span));
+    let sentence = |at: u32| {
+        let found = sentences(own.as_str()).into_iter().find(|one| one.range().contains(&(at as usize)))?;
+        Some(Span { start: u32::try_from(found.start).ok()?, end: u32::try_from(found.end).ok()? })
+    };
+    let mut wishes: Vec<Wish> = Vec::new();
+    for (kind, span) in said.chain(notes) {
+        let Some(span) = sentence(span.start) else { continue };
+        if wishes.iter().all(|other| other.span != span) {
+            wishes.push(Wish { kind, span });
+        }
+    }
+    wishes.sort_by_key(|wish| wish.span.start);
+    wishes
 }
 
 /// Returns who and what a text names, by the built-in rules, each once, in the order of the text; numbers with units and

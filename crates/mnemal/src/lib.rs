@@ -99,7 +99,7 @@ pub use crate::decide::{Addressee, holding, is_shipped, renaming, value_key};
 pub use crate::diff::{Change, ChangeKind, Changes};
 pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
 pub use crate::engine::Engine;
-pub use crate::extract::{extract_text, named_in};
+pub use crate::extract::{Wish, extract_text, named_in, segments, wishes};
 pub use crate::feedback::Feedback;
 pub use crate::forget::{
     Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,

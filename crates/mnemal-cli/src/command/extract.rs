@@ -55,6 +55,9 @@ struct Read {
 struct ExtractionForm {
     facts: Vec<FactForm>,
     mentions: Vec<MentionForm>,
+    preferences: Vec<WishForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segments: Option<Vec<SegmentForm>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,6 +101,25 @@ struct TimeForm {
     approximate: bool,
 }
 
+/// A sentence that says how its speaker wants things.
+#[derive(Serialize)]
+struct WishForm {
+    kind: &'static str,
+    text: String,
+    span: [u32; 2],
+}
+
+/// A part of the text, and whose words it is.
+#[derive(Serialize)]
+struct SegmentForm {
+    author: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    reason: &'static str,
+    text: String,
+    span: [u32; 2],
+}
+
 #[derive(Serialize)]
 struct MentionForm {
     name: String,
@@ -115,9 +137,30 @@ impl Read {
         ExtractionForm {
             facts: self.found.facts.iter().map(|fact| self.fact(fact)).collect(),
             mentions: self.found.mentions.iter().map(mention).collect(),
+            preferences: self.wishes(),
+            segments: self.explained.is_some().then(|| self.segments()),
             dropped: self.explained.is_some().then(|| self.found.remarks.clone()),
             gist: self.gist(),
         }
+    }
+
+    fn wishes(&self) -> Vec<WishForm> {
+        let words = |span: Span| span.of(&self.text).unwrap_or_default().to_owned();
+        let form =
+            |wish: mnemal::Wish| WishForm { kind: wish.kind, text: words(wish.span), span: bytes(wish.span) };
+        mnemal::wishes(&self.text).into_iter().map(form).collect()
+    }
+
+    fn segments(&self) -> Vec<SegmentForm> {
+        let form = |segment: mnemal::Segment| SegmentForm {
+            author: segment.author.as_str(),
+            name: segment.author.name().map(str::to_owned),
+            reason: segment.reason,
+            text: segment.span.of(&self.text).unwrap_or_default().to_owned(),
+            span: bytes(segment.span),
+        };
+        let said = mnemal::segments(&self.text).into_iter().map(form);
+        said.filter(|segment| !segment.text.trim().is_empty()).collect()
     }
 
     fn gist(&self) -> Option<GistForm> {
@@ -182,10 +225,18 @@ impl Read {
         let mention =
             |mention: &mnemal::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
         lines.extend(self.found.mentions.iter().map(mention));
+        let wishes = self.wishes();
+        lines
+            .extend(wishes.into_iter().map(|wish| format!("wishes {}: {}", wish.kind, one_line(&wish.text))));
         if lines.is_empty() {
             lines.push("nothing is claimed or named".to_owned());
         }
         if let Some(gist) = self.gist() {
+            for segment in self.segments() {
+                let name = segment.name.map(|name| format!(" ({name})")).unwrap_or_default();
+                let text = one_line(&segment.text);
+                lines.push(format!("{}{name}, {}: {text}", segment.author, segment.reason));
+            }
             lines.extend(self.found.remarks.iter().map(|remark| format!("dropped: {remark}")));
             lines.extend(gist.summary.iter().map(|sentence| format!("in short: {sentence}")));
             lines.push(format!("about: {}", gist.topics.join(", ")));
@@ -193,6 +244,11 @@ impl Read {
         }
         lines.join("\n")
     }
+}
+
+/// Puts words on one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn shown(moment: Option<String>) -> String {

@@ -7,6 +7,8 @@ pub(super) const REASON: &str = "between quotation marks";
 
 /// Words between quotation marks that make them somebody's words. Source: own choice; names and terms are shorter.
 const QUOTED_WORDS: usize = 4;
+/// Marks that open a quotation.
+const MARKS: [char; 7] = ['"', '“', '«', '„', '「', '『', '‹'];
 /// What stands before and behind code.
 const FENCES: [&str; 2] = ["```", "~~~"];
 
@@ -15,7 +17,7 @@ const FENCES: [&str; 2] = ["```", "~~~"];
 pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(open) = find(text, from, &['"', '“', '«', '„', '「', '『', '‹']) {
+    while let Some(open) = find(text, from, &MARKS) {
         let mark = text.get(open..).and_then(|rest| rest.chars().next()).unwrap_or('"');
         let inside = open + mark.len_utf8();
         let Some(close) = find(text, inside, closing(mark)) else { return found };
@@ -53,6 +55,12 @@ fn is_sentence(said: &str) -> bool {
     let signs = said.chars().filter(|sign| crate::word::is_sign(*sign)).count();
     let has_several = [". ", "! ", "? ", "。", "！"].iter().any(|mark| said.contains(mark));
     all >= QUOTED_WORDS && small * 2 > all || has_several || signs >= 2 * QUOTED_WORDS
+}
+
+/// Returns where a quotation ends that begins at a byte, if one does.
+pub(super) fn closed(text: &str, at: usize) -> Option<usize> {
+    let mark = text.get(at..)?.chars().next().filter(|mark| MARKS.contains(mark))?;
+    find(text, at + mark.len_utf8(), closing(mark))
 }
 
 /// Returns the fenced parts of a text, line by line, with their fences; an open fence goes to the end.

@@ -2,80 +2,338 @@
 
 use std::ops::Range;
 
-use mnemal_text::sentences;
+use super::lead::{Lead, frames, lead, lead_without_colon};
+use super::lexicon::{Cue, Lexicon};
+use super::lines::{Line, lines, paragraphs};
+use super::mail::{self, Address};
+use super::{Author, Segment, Segmenter, TurnText, code, quote, segment, talk};
+use crate::program::program_elements;
 
-use super::{Author, Segment, Segmenter, TurnText, quote, segment};
-use crate::clause::Reading;
-use crate::gates::Gates;
-use crate::language::{Pack, language};
-
-/// Words of the last sentence before a colon that asks for work whatever its form: "Fix the grammar". Source: own choice.
-const LONGEST_ORDER: usize = 6;
+/// Words of the longest paragraph that only asks about the text beside it. Source: own choice.
+const LONGEST_REQUEST: usize = 40;
 
 /// Tells whose words the parts of a turn are by its structure and by what is asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleSegmenter;
 
 /// Bytes with whose words they are and what shows it.
-type Part = (Range<usize>, Author, &'static str);
+pub(super) type Part = (Range<usize>, Author, &'static str);
 
 impl Segmenter for RuleSegmenter {
-    fn segments(&self, passage: &TurnText<'_>) -> Vec<Segment> {
-        covered(passage.text, others(passage.text))
+    fn segments(&self, turn: &TurnText<'_>) -> Vec<Segment> {
+        covered(turn.text, others(turn))
     }
 }
 
+/// Why words are the speaker's own.
+const OWN: &str = "nothing shows that they are another's";
+
+/// What shows that words are a program's or a document's.
+const FENCED: &str = "fenced";
+
 /// Returns the parts that are not the speaker's own, in any order.
-fn others(text: &str) -> Vec<Part> {
+fn others(turn: &TurnText<'_>) -> Vec<Part> {
+    let text = turn.text;
     let mut parts: Vec<Part> = Vec::new();
     let quoted = |range| (range, Author::Other(None), quote::REASON);
     parts.extend(quote::quotations(text).into_iter().map(quoted));
-    if text.contains('\n') || text.starts_with('>') {
-        parts.extend(quote::fenced(text).into_iter().map(|range| (range, Author::Program, "fenced")));
-        parts.extend(below(text));
+    if text.contains('<') {
+        let elements = program_elements(text).into_iter().chain(code::elements(text));
+        parts.extend(elements.map(|range| (range, Author::Program, "an element in tags")));
     }
+    parts.extend(quote::fenced(text).into_iter().map(|range| (range, Author::Program, FENCED)));
+    Reader::new(turn, &parts).read(&mut parts);
     parts
 }
 
-/// Beginnings of lines of a mail.
-const HEADERS: [&str; 7] = ["From:", "Sent:", "Subject:", "To:", "Cc:", "-----Original", "Betreff:"];
-
-/// Returns lines of quotations and of mails, and what stands below a line that asks for work on it.
-fn below(text: &str) -> Vec<Part> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut is_after_order = false;
-    for line in text.split_inclusive('\n') {
-        let body = line.trim();
-        let is_header = HEADERS
-            .iter()
-            .any(|header| body.get(..header.len()).is_some_and(|of| of.eq_ignore_ascii_case(header)));
-        if is_header || body == "--" {
-            found.push((start..text.len(), Author::Other(None), "mail"));
-            break;
-        }
-        if is_after_order && start > 0 && !body.is_empty() {
-            found.push((start..text.len(), Author::Material, "a text to work on"));
-            break;
-        }
-        if body.starts_with('>') {
-            found.push((start..start + line.len(), Author::Other(None), "a quoted line"));
-        }
-        is_after_order =
-            body.ends_with([':', '：']) && asks_for_work(body) || is_after_order && body.is_empty();
-        start += line.len();
-    }
-    found
+/// A turn on its way through the rules.
+struct Reader<'t> {
+    text: &'t str,
+    names: &'t [&'t str],
+    lexicon: &'static Lexicon,
+    lines: Vec<Line<'t>>,
+    paragraphs: Vec<Range<usize>>,
+    /// Fenced blocks.
+    blocks: Vec<Range<usize>>,
 }
 
-fn asks_for_work(line: &str) -> bool {
-    let code = language(line);
-    let last = sentences(line).last().copied();
-    Pack::of(code).zip(last).is_some_and(|(pack, last)| {
-        let gates = Reading::new(last.of(line), pack.gates()).gates();
-        gates.intersects(Gates::IMPERATIVE | Gates::QUESTION | Gates::FICTION)
-            || last.of(line).split_whitespace().count() <= LONGEST_ORDER
-    })
+impl<'t> Reader<'t> {
+    fn new(turn: &TurnText<'t>, parts: &[Part]) -> Self {
+        let lines = lines(turn.text);
+        let blocks = parts.iter().filter(|(.., reason)| *reason == FENCED);
+        Self {
+            text: turn.text,
+            names: turn.names,
+            lexicon: Lexicon::built_in(),
+            paragraphs: paragraphs(&lines),
+            lines,
+            blocks: blocks.map(|(range, ..)| range.clone()).collect(),
+        }
+    }
+
+    fn read(&self, parts: &mut Vec<Part>) {
+        if self.lines.len() > 1 {
+            self.read_lines(parts);
+            self.read_mails(parts);
+            self.read_letters(parts);
+        } else if self.text.starts_with('>') {
+            parts.push((0..self.text.len(), Author::Other(None), "a quoted line"));
+        } else if self.text.contains([':', '：', '/']) {
+            parts.extend(talk::talk(&self.lines, self.names, self.lexicon));
+            self.read_code(&(0..self.lines.len()), parts);
+        }
+        self.read_requests(parts);
+    }
+
+    /// Lines that show by themselves whose they are.
+    fn read_lines(&self, parts: &mut Vec<Part>) {
+        for line in self.lines.iter().filter(|line| line.body.starts_with('>')) {
+            parts.push((line.start..line.end, Author::Other(None), "a quoted line"));
+        }
+        for paragraph in &self.paragraphs {
+            let Some(lines) = self.lines.get(paragraph.clone()) else { continue };
+            parts.extend(talk::talk(lines, self.names, self.lexicon));
+            self.read_code(paragraph, parts);
+        }
+        // What stands behind the mark of a signature.
+        if let Some(mark) = self.lines.iter().find(|line| line.body == "--") {
+            parts.push((mark.start..self.text.len(), Author::Unsure, "below a signature"));
+        }
+    }
+
+    fn read_code(&self, paragraph: &Range<usize>, parts: &mut Vec<Part>) {
+        let lines = self.lines.get(paragraph.clone()).unwrap_or_default();
+        let found = code::code(lines).into_iter();
+        parts.extend(found.map(|range| (range, Author::Program, "code or a comment in it")));
+    }
+
+    /// Mails with heads, reply and forward lines.
+    fn read_mails(&self, parts: &mut Vec<Part>) {
+        let mut from = 0;
+        while let Some(head) = mail::head(&self.lines, from, self.lexicon) {
+            let end = self.mail_end(head.body);
+            let start = self.line_start(head.first);
+            parts.push((start..self.line_start(end), Author::Other(head.writer), head.reason));
+            from = end.max(head.body);
+        }
+    }
+
+    /// Returns the line behind a mail: below its signature, or before a last paragraph that asks about it.
+    fn mail_end(&self, body: usize) -> usize {
+        if let Some(end) = mail::sign_off(&self.lines, body, self.lexicon).map(|off| off.end)
+            && self.lines.get(end..).is_some_and(|rest| rest.iter().any(|line| !line.is_blank()))
+        {
+            return end;
+        }
+        let last = self.paragraphs.iter().rposition(|paragraph| paragraph.start > body);
+        let last = last.filter(|_| self.paragraphs.iter().any(|one| one.start >= body && one.end > body));
+        match last.and_then(|last| self.paragraphs.get(last)) {
+            Some(last) if self.is_behind_text(last.start, body) && self.is_request(last) => last.start,
+            _ => self.lines.len(),
+        }
+    }
+
+    /// Says whether words stand between two lines.
+    fn is_behind_text(&self, line: usize, from: usize) -> bool {
+        self.lines.get(from..line).is_some_and(|lines| lines.iter().any(|line| !line.is_blank()))
+    }
+
+    /// Says whether a paragraph only asks for something about a text beside it.
+    fn is_request(&self, paragraph: &Range<usize>) -> bool {
+        let text = self.words_of(paragraph);
+        let cues = self.lexicon.cues(text);
+        let is_short = text.split_whitespace().count() <= LONGEST_REQUEST;
+        is_short && cues.has_any(&[Cue::Answer, Cue::Work, Cue::Transform, Cue::Aside])
+    }
+
+    fn words_of(&self, paragraph: &Range<usize>) -> &'t str {
+        let start = self.line_start(paragraph.start);
+        let end = self.line_start(paragraph.end);
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// Returns the first byte of a line; behind the last line that of the end.
+    fn line_start(&self, line: usize) -> usize {
+        self.lines.get(line).map_or(self.text.len(), |line| line.start)
+    }
+
+    /// Letters with a signature.
+    fn read_letters(&self, parts: &mut Vec<Part>) {
+        let mut from = 0;
+        while let Some(off) = mail::sign_off(&self.lines, from, self.lexicon) {
+            let opening =
+                mail::salutation(&self.lines, off.line, self.lexicon).filter(|(line, _)| *line >= from);
+            let is_asked = self.asks_outside(opening.map_or(off.line, |(line, _)| line), off.end, from);
+            let first = opening.map_or_else(|| self.unopened(from, off.line), |(line, _)| line);
+            let range = self.line_start(first)..self.line_start(off.end);
+            let is_own = off.is_of(self.names);
+            let name = Some(off.name.to_owned()).filter(|name| !name.is_empty());
+            if !is_own && is_asked {
+                parts.push((range, Author::Other(name), mail::LETTER));
+            } else if !is_own && matches!(opening, Some((_, Address::Formal))) {
+                parts.push((range, Author::Unsure, "a letter to somebody else"));
+            }
+            from = off.end;
+        }
+    }
+
+    /// Says whether something is asked about a letter before or behind it.
+    fn asks_outside(&self, first: usize, end: usize, from: usize) -> bool {
+        let outside =
+            self.paragraphs.iter().filter(|one| one.start >= end || one.start >= from && one.end <= first);
+        outside.into_iter().any(|paragraph| {
+            let cues = self.lexicon.cues(self.words_of(paragraph));
+            cues.has_any(&[Cue::Answer, Cue::Work, Cue::Transform])
+                || cues.has(Cue::Present) && paragraph.end <= first
+        })
+    }
+
+    /// Returns where a letter without salutation begins: behind the last paragraph above it that asks.
+    fn unopened(&self, from: usize, line: usize) -> usize {
+        let above = self.paragraphs.iter().filter(|one| one.start >= from && one.end <= line);
+        let asks = above.filter(|one| {
+            let words = self.words_of(one).trim_end();
+            words.ends_with(['?', '？', ':', '：']) || self.is_request(one)
+        });
+        asks.last().map_or(from, |one| one.end)
+    }
+
+    /// What stands below, behind or above words that ask for work on it.
+    fn read_requests(&self, parts: &mut Vec<Part>) {
+        let mut from = 0;
+        for (place, paragraph) in self.paragraphs.iter().enumerate() {
+            for line in self.lines.get(paragraph.clone()).unwrap_or_default() {
+                if line.start < from || self.is_block(line.at) || is_inside(parts, line.at) {
+                    continue;
+                }
+                let is_last = line.end >= self.line_start(paragraph.end);
+                let Some(lead) = self.lead_of(line, is_last) else { continue };
+                let start = if lead.end < line.end
+                    && !self.text.get(lead.end..line.end).unwrap_or_default().trim().is_empty()
+                {
+                    lead.end
+                } else {
+                    line.end
+                };
+                let end = self.extent(start, place, &lead, parts);
+                if self.text.get(start..end).is_some_and(|words| !words.trim().is_empty()) {
+                    parts.push((start..end, lead.author, lead.reason));
+                    from = end;
+                }
+            }
+        }
+        if from == 0 {
+            self.read_request_behind(parts);
+        }
+    }
+
+    /// Returns what of a line announces or asks for work on what follows.
+    #[expect(clippy::fn_params_excessive_bools, reason = "whether the paragraph ends with the line")]
+    fn lead_of(&self, line: &Line<'t>, is_last: bool) -> Option<Lead> {
+        let has_more = self.text.get(line.end..).is_some_and(|rest| !rest.trim().is_empty());
+        lead(self.text, line, has_more, self.lexicon)
+            .or_else(|| frames(line, self.lexicon))
+            .or_else(|| lead_without_colon(line, has_more, is_last, self.lexicon))
+    }
+
+    /// Returns where the text ends that begins at a byte: at a fence or quotation of its own, below a signature, at a list's end,
+    /// before words that turn to something else, or at the end of the turn.
+    fn extent(&self, start: usize, place: usize, lead: &Lead, parts: &[Part]) -> usize {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let at = start + rest.len() - rest.trim_start().len();
+        let is_mail =
+            parts.iter().any(|(range, _, reason)| mail::REASONS.contains(reason) && range.contains(&at));
+        if is_mail || self.is_block(at) || rest.trim_start().starts_with('>') {
+            return start;
+        }
+        if let Some(close) = quote::closed(self.text, at) {
+            return close;
+        }
+        let own =
+            self.paragraphs.get(place).map_or(self.text.len(), |paragraph| self.line_start(paragraph.end));
+        if lead.is_narrow {
+            return own;
+        }
+        let first = if self.text.get(start..own).is_some_and(|words| !words.trim().is_empty()) {
+            place
+        } else {
+            place + 1
+        };
+        for (next, paragraph) in self.paragraphs.iter().enumerate().skip(first + 1) {
+            let is_last = next + 1 == self.paragraphs.len();
+            let is_behind = self.is_closed_before(first, next);
+            let turns = self.lexicon.cues(first_line(self.words_of(paragraph))).has(Cue::Aside);
+            if is_behind || turns || is_last && self.is_request(paragraph) {
+                return self.line_start(paragraph.start);
+            }
+        }
+        self.text.len()
+    }
+
+    /// Says whether a text has come to its end before a paragraph: signed, or a list where no list goes on.
+    fn is_closed_before(&self, first: usize, next: usize) -> bool {
+        let (Some(start), Some(before), Some(after)) = (
+            self.paragraphs.get(first),
+            next.checked_sub(1).and_then(|before| self.paragraphs.get(before)),
+            self.paragraphs.get(next),
+        ) else {
+            return false;
+        };
+        let signed = mail::sign_off(&self.lines, start.start, self.lexicon)
+            .is_some_and(|off| off.end <= after.start && off.end + 1 >= before.end);
+        signed || self.is_list(before) && !self.is_list(after)
+    }
+
+    fn is_list(&self, paragraph: &Range<usize>) -> bool {
+        let lines = self.lines.get(paragraph.clone()).unwrap_or_default();
+        let is_item = |line: &Line<'_>| {
+            line.body.starts_with(['-', '*', '•', '–', '·'])
+                || line.body.split_once(['.', ')', '、']).is_some_and(|(number, _)| {
+                    !number.is_empty()
+                        && number.len() <= 3
+                        && number.bytes().all(|byte| byte.is_ascii_digit())
+                })
+        };
+        lines.len() > 1 && lines.iter().filter(|line| is_item(line)).count() * 2 > lines.len()
+    }
+
+    /// A last paragraph that asks for work on what stands above it.
+    fn read_request_behind(&self, parts: &mut Vec<Part>) {
+        let Some((last, before)) = self.paragraphs.split_last().filter(|(_, before)| !before.is_empty())
+        else {
+            return;
+        };
+        let text = self.words_of(last);
+        let cues = self.lexicon.cues(text);
+        let is_short = text.split_whitespace().count() <= LONGEST_REQUEST;
+        let asks = cues.has_any(&[Cue::Transform, Cue::Work]);
+        let is_parted = self
+            .lines
+            .get(..last.start)
+            .is_some_and(|above| above.iter().rev().find(|line| !line.is_blank()).is_some_and(Line::is_rule));
+        let points = cues.has(Cue::Above) || is_parted && cues.has_any(&[Cue::Text, Cue::This]);
+        let is_at = |part: &Part| part.0.start >= self.line_start(last.start);
+        if is_short && asks && points && !parts.iter().any(is_at) {
+            let start = before.first().map_or(0, |first| self.line_start(first.start));
+            parts.push((
+                start..self.line_start(last.start),
+                Author::Material,
+                "work on it is asked for below",
+            ));
+        }
+    }
+
+    fn is_block(&self, at: usize) -> bool {
+        self.blocks.iter().any(|block| block.contains(&at))
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim_start().lines().next().unwrap_or_default()
+}
+
+fn is_inside(parts: &[Part], at: usize) -> bool {
+    parts.iter().any(|(range, _, reason)| *reason != quote::REASON && range.contains(&at))
 }
 
 /// Puts parts in order, cuts overlaps off, and fills the gaps with the speaker's own words.
@@ -95,6 +353,3 @@ fn covered(text: &str, mut parts: Vec<Part>) -> Vec<Segment> {
     segments.extend((at < text.len()).then(|| segment(at..text.len(), Author::Speaker, OWN)).flatten());
     segments
 }
-
-/// Why words are the speaker's own.
-const OWN: &str = "nothing shows that they are another's";

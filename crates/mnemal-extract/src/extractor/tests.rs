@@ -596,3 +596,45 @@ fn a_chinese_town_keeps_the_sign_that_elsewhere_means_all() {
         assert!(claims(text).contains(&format!("me lives_in assert {town}")), "{:?}", claims(text));
     }
 }
+
+#[test]
+fn a_dislike_that_is_denied_is_none_and_neither_is_a_liking() {
+    for text in [
+        "It's not that I dislike Rust, I just don't need it.",
+        "It isn't that I hate coriander.",
+        "It's not that I love trains, they are just cheap.",
+        "Ce n'est pas que je déteste le café.",
+        "C'est pas que j'aime le thé, mais bon.",
+        "Es ist nicht so, dass ich Koriander hasse.",
+        "Nicht dass ich Kaffee nicht mag.",
+        "No es que odie el café.",
+        "Não é que eu odeie café.",
+        "我不是讨厌咖啡。",
+    ] {
+        check(text, &[]);
+        let own = OwnWords::of_text(text);
+        assert_eq!(crate::preference_notes(&own), [], "{text}");
+    }
+    check("I dislike Rust.", &["me dislikes assert Rust"]);
+    check("Je déteste le café.", &["me dislikes assert café"]);
+}
+
+#[test]
+fn words_of_others_in_a_turn_are_no_claims_and_own_words_beside_them_are() {
+    for text in [
+        "From: Jonas\nTo: me\n\nI moved to Bern and I work at Bosch.\nBest, Jonas\n\nWhat should I answer?",
+        "Übersetze ins Englische: Ich wohne in Bern.",
+        "Write a dating profile: I live in Bern and I have a dog.",
+        "Jonas: I live in Bern now\nMe: cool\nJonas: I work at Bosch\n\nSummarise this chat.",
+        "Traduce al inglés: Vivo en Sevilla.",
+        "Corrige cette phrase : j'habite à Lyon.",
+    ] {
+        check(text, &[]);
+    }
+    check("Correct this:\n\nI lives in Bern.\n\nBy the way, I live in Lyon.", &["me lives_in assert Lyon"]);
+    check(
+        "I live in Lyon.\n\nWhat my cousin wrote me today:\n- I live in Bern and I work at Bosch.",
+        &["me lives_in assert Lyon"],
+    );
+    check("I moved to Kiel.\n\nBest,\nNina", &["me lives_in assert Kiel"]);
+}

@@ -1,0 +1,290 @@
+//! The words by which mails, letters, chats and requests are known, of all languages with packs together.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use mnemal_core::Result;
+use mnemal_text::fold;
+
+use crate::phrase::Phrases;
+use crate::section::{PackFile, Section};
+use crate::word::{Word, is_sign};
+
+/// The pack of each language.
+const PACKS: [&str; 8] = [
+    include_str!("../../packs/en/authorship.toml"),
+    include_str!("../../packs/de/authorship.toml"),
+    include_str!("../../packs/fr/authorship.toml"),
+    include_str!("../../packs/es/authorship.toml"),
+    include_str!("../../packs/pt/authorship.toml"),
+    include_str!("../../packs/zh/authorship.toml"),
+    include_str!("../../packs/it/authorship.toml"),
+    include_str!("../../packs/nl/authorship.toml"),
+];
+
+/// What a phrase is a sign of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cue {
+    /// A reply line: "On Tuesday Jonas wrote".
+    Wrote,
+    /// A line above a forwarded mail.
+    Rule,
+    /// The first line of a letter.
+    Salutation,
+    /// The first line of a letter to somebody who is addressed by name or office.
+    Formal,
+    /// The line above a signature.
+    SignOff,
+    /// The wording of a text is to be worked on.
+    Transform,
+    /// Something is to be made of a text.
+    Work,
+    /// A text follows.
+    Present,
+    /// Somebody said or wrote something.
+    Said,
+    /// Somebody's words are to be made up.
+    Compose,
+    /// A play, a riddle, invented people.
+    Frame,
+    /// The same, where a colon follows.
+    Sample,
+    /// The speaker speaks of himself.
+    Own,
+    /// The speaker turns to something else.
+    Aside,
+    /// The text above is meant.
+    Above,
+    /// What to answer to a text.
+    Answer,
+    /// A word for a text.
+    Text,
+    /// A word that points at one.
+    This,
+}
+
+/// Each cue with its table and key.
+const KEYS: [(Cue, &str, &str); 16] = [
+    (Cue::Wrote, "mail", "wrote"),
+    (Cue::Rule, "mail", "rule"),
+    (Cue::Salutation, "letter", "salutation"),
+    (Cue::Formal, "letter", "formal"),
+    (Cue::SignOff, "letter", "sign_off"),
+    (Cue::Transform, "ask", "transform"),
+    (Cue::Work, "ask", "work"),
+    (Cue::Present, "ask", "present"),
+    (Cue::Said, "ask", "said"),
+    (Cue::Compose, "ask", "compose"),
+    (Cue::Frame, "ask", "frame"),
+    (Cue::Sample, "ask", "sample"),
+    (Cue::Own, "ask", "own"),
+    (Cue::Aside, "ask", "aside"),
+    (Cue::Above, "ask", "above"),
+    (Cue::Answer, "ask", "answer"),
+];
+
+/// A set of cues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cues(u32);
+
+impl Cues {
+    /// Says whether a cue is in the set.
+    pub(super) fn has(self, cue: Cue) -> bool {
+        self.0 & (1 << cue as u32) != 0
+    }
+
+    /// Says whether one of several cues is in the set.
+    pub(super) fn has_any(self, cues: &[Cue]) -> bool {
+        cues.iter().any(|cue| self.has(*cue))
+    }
+
+    fn add(&mut self, cue: Cue) {
+        self.0 |= 1 << cue as u32;
+    }
+}
+
+/// The phrases and labels of all packs.
+#[derive(Debug, Default)]
+pub(super) struct Lexicon {
+    phrases: Phrases<Cue>,
+    /// Labels of the line of a mail that names who wrote it, folded.
+    from: HashSet<String>,
+    /// Labels of its other lines.
+    header: HashSet<String>,
+    /// What somebody is called who speaks in a chat or an interview.
+    roles: HashSet<String>,
+    /// What programs are called in one.
+    machines: HashSet<String>,
+}
+
+impl Lexicon {
+    /// Returns the lexicon that is built in; of a pack with a mistake nothing is in it. A test reads every pack.
+    pub(super) fn built_in() -> &'static Self {
+        static LEXICON: OnceLock<Lexicon> = OnceLock::new();
+        LEXICON.get_or_init(|| {
+            let mut lexicon = Self::default();
+            for pack in PACKS {
+                // A mistake in one pack must not silence the others.
+                let _mistake = lexicon.add(pack);
+            }
+            lexicon
+        })
+    }
+
+    fn add(&mut self, pack: &str) -> Result<()> {
+        let file = PackFile::parse(pack)?;
+        let root = file.root();
+        let lists = root.section("words")?;
+        let text = choices(lists, "text")?;
+        let this = choices(lists, "this")?;
+        for (cue, table, key) in KEYS {
+            let Some(section) = root.section(table)? else { continue };
+            for line in section.lines(key)? {
+                let line = fold(line).replace("@text", &text).replace("@this", &this);
+                self.add_phrase(cue, &line);
+            }
+        }
+        for (cue, words) in [(Cue::Text, &text), (Cue::This, &this)] {
+            if !words.is_empty() {
+                self.phrases.add(cue, words);
+            }
+        }
+        let mail = root.section("mail")?;
+        let label = root.section("label")?;
+        for (into, section, key) in [
+            (&mut self.from, mail, "from"),
+            (&mut self.header, mail, "header"),
+            (&mut self.roles, label, "roles"),
+            (&mut self.machines, label, "machines"),
+        ] {
+            let Some(section) = section else { continue };
+            into.extend(section.lines(key)?.into_iter().map(fold));
+        }
+        Ok(())
+    }
+
+    /// Adds a phrase under each word with which it may begin.
+    fn add_phrase(&mut self, cue: Cue, line: &str) {
+        self.phrases.add(cue, line);
+        let (start, body) = line.strip_prefix('^').map_or(("", line), |body| ("^", body));
+        if let Some((_, rest)) = body.strip_prefix('?').and_then(|body| body.split_once(' ')) {
+            self.add_phrase(cue, &format!("{start}{rest}"));
+        }
+    }
+
+    /// Returns the cues in a text.
+    pub(super) fn cues(&self, text: &str) -> Cues {
+        self.cues_of(&words(text))
+    }
+
+    /// Returns the cues among words.
+    pub(super) fn cues_of(&self, words: &[Word<'_>]) -> Cues {
+        let mut cues = Cues::default();
+        self.phrases.find(words, |cue, _| cues.add(cue));
+        cues
+    }
+
+    /// Returns how many words a phrase of a kind takes at the start, the longest.
+    pub(super) fn leading(&self, cue: Cue, words: &[Word<'_>]) -> Option<usize> {
+        let mut end: Option<usize> = None;
+        self.phrases.find_at(words, 0, |found, places| {
+            if found == cue {
+                end = end.max(Some(places.end));
+            }
+        });
+        end
+    }
+
+    /// Returns where the first phrase of a kind ends, in words.
+    pub(super) fn first_end(&self, cue: Cue, words: &[Word<'_>]) -> Option<usize> {
+        let mut end: Option<usize> = None;
+        self.phrases.find(words, |found, places| {
+            if found == cue && end.is_none() {
+                end = Some(places.end);
+            }
+        });
+        end
+    }
+
+    /// Says whether a label stands before the writer's name in a mail.
+    pub(super) fn is_from(&self, label: &str) -> bool {
+        self.from.contains(&fold(label))
+    }
+
+    /// Says whether a label stands in the head of a mail.
+    pub(super) fn is_header(&self, label: &str) -> bool {
+        self.header.contains(&fold(label))
+    }
+
+    /// Says whether a label is what somebody is called who speaks.
+    pub(super) fn is_role(&self, label: &str) -> bool {
+        let folded = fold(label);
+        let of_last = |folded: &str| {
+            // "Speaker 1", "Interviewer A".
+            folded
+                .rsplit_once(' ')
+                .is_some_and(|(role, number)| number.chars().count() <= 2 && self.roles.contains(role))
+        };
+        self.roles.contains(&folded) || of_last(&folded)
+    }
+
+    /// Says whether a label is that of a program.
+    pub(super) fn is_machine(&self, label: &str) -> bool {
+        self.machines.contains(&fold(label))
+    }
+}
+
+/// Joins the words of a list to the choices of a step.
+fn choices(lists: Option<Section<'_>>, key: &str) -> Result<String> {
+    let Some(lists) = lists else { return Ok(String::new()) };
+    let words: Vec<String> = lists.lines(key)?.into_iter().map(|word| fold(word).replace(' ', "_")).collect();
+    Ok(words.join("|"))
+}
+
+/// Returns the words of a text, folded and parted at apostrophes; a sign of a script without spaces is a word of its own.
+pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut found: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
+    let mut starts_clause = true;
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, first)) = chars.next() {
+        if !first.is_alphanumeric() {
+            starts_clause |= !(first == ' ' || matches!(first, '\'' | '’'));
+            continue;
+        }
+        let mut end = start + first.len_utf8();
+        while let Some(&(at, next)) = chars.peek() {
+            if is_sign(first) || is_sign(next) || !(next.is_alphanumeric() || is_hyphen(text, at, next)) {
+                break;
+            }
+            end = at + next.len_utf8();
+            chars.next();
+        }
+        let written = text.get(start..end).unwrap_or_default();
+        let lower = if written.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+            written.into()
+        } else {
+            fold(written).into()
+        };
+        found.push(Word::new(lower, start..end, starts_clause));
+        starts_clause = false;
+    }
+    found
+}
+
+/// A hyphen between two letters.
+fn is_hyphen(text: &str, at: usize, mark: char) -> bool {
+    let next = text.get(at + mark.len_utf8()..).and_then(|rest| rest.chars().next());
+    mark == '-' && next.is_some_and(|next| next.is_alphanumeric() && !is_sign(next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pack_can_be_read() {
+        for pack in PACKS {
+            Lexicon::default().add(pack).unwrap();
+        }
+    }
+}
