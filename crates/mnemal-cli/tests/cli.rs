@@ -361,6 +361,21 @@ fn an_event_and_a_text_say_what_they_claim_and_what_was_dropped() {
         page.contains("in short: We decided") && page.contains("importance 0.7: date, decision"),
         "{page}"
     );
+    let mail =
+        "From now on answer in French.\n\nFrom: Hedwig\nTo: me\n\nI moved to Steyr. Always use tables.";
+    let found = home.json(&["--json", "extract", "--text", mail, "--explain"]);
+    let segments = found["segments"].as_array().unwrap();
+    let authors: Vec<&str> = segments.iter().map(|one| one["author"].as_str().unwrap()).collect();
+    assert_eq!(authors, ["speaker", "other"], "{found}");
+    assert!(
+        segments[1]["name"] == "Hedwig" && segments[1]["reason"].as_str().unwrap().contains("mail"),
+        "{found}"
+    );
+    assert_eq!(found["preferences"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["preferences"][0]["text"], "From now on answer in French.");
+    assert_eq!(found["facts"], serde_json::json!([]));
+    let page = home.run(&["extract", "--text", "From now on answer in French."]).out;
+    assert!(page.contains("wishes directive: From now on answer in French."), "{page}");
     let neither = home.run(&["extract"]);
     assert!(neither.code == 2 && neither.err.contains("EVENT"), "{}", neither.err);
 }

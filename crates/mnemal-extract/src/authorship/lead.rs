@@ -3,7 +3,7 @@
 use mnemal_text::sentences;
 
 use super::Author;
-use super::lexicon::{Cue, Cues, Lexicon, words};
+use super::lexicon::{Cue, Cues, Lexicon};
 use super::lines::Line;
 use crate::word::Word;
 
@@ -27,7 +27,7 @@ pub(super) struct Lead {
 
 /// Returns the words before a colon of a line that announce a text or ask for work on it.
 #[expect(clippy::fn_params_excessive_bools, reason = "whether words stand below the line")]
-pub(super) fn lead(text: &str, line: &Line<'_>, has_more: bool, lexicon: &Lexicon) -> Option<Lead> {
+pub(super) fn lead(line: &Line<'_>, has_more: bool, lexicon: &Lexicon) -> Option<Lead> {
     let mut from = 0;
     while let Some(at) = line.body.get(from..).and_then(|rest| rest.find([':', '：'])).map(|at| from + at) {
         let size = if line.body.get(at..).is_some_and(|rest| rest.starts_with('：')) {
@@ -45,11 +45,10 @@ pub(super) fn lead(text: &str, line: &Line<'_>, has_more: bool, lexicon: &Lexico
         if !is_mark || clause.is_empty() {
             continue;
         }
-        let words = words(clause);
+        let words = lexicon.plain(clause);
         let cues = lexicon.cues_of(&words);
         if let Some((author, reason)) = announced(cues, &words, behind.is_empty()) {
             let end = line.at + from;
-            debug_assert!(text.is_char_boundary(end), "a colon ends on a border");
             return Some(Lead { end, author, reason, is_narrow: false });
         }
     }
@@ -80,14 +79,14 @@ fn announced(cues: Cues, words: &[Word<'_>], is_block: bool) -> Option<(Author, 
     if cues.has(Cue::Work) {
         return material("a text to be worked on");
     }
-    let presents = cues.has(Cue::Present) && cues.has(Cue::Text)
-        || is_block && cues.has(Cue::Text) && cues.has(Cue::Present);
-    presents.then_some((Author::Document, "below words that announce a text"))
+    let is_seen = is_block && cues.has(Cue::Seen) && !is_self;
+    let presents = cues.has(Cue::Present) && cues.has(Cue::Text) || cues.has_any(&[Cue::Point, Cue::Title]);
+    (presents || is_seen).then_some((Author::Document, "below words that announce a text"))
 }
 
 /// Returns the words of a sentence that begin a play, a riddle or an invention, up to the next mark.
 pub(super) fn frames(line: &Line<'_>, lexicon: &Lexicon) -> Option<Lead> {
-    let words = words(line.body);
+    let words = lexicon.plain(line.body);
     if !lexicon.cues_of(&words).has(Cue::Frame) {
         return None;
     }
@@ -128,19 +127,36 @@ pub(super) fn lead_without_colon(
     if !has_more || line.body.ends_with([',', '，']) || last.split_whitespace().count() > LONGEST_LEAD {
         return None;
     }
-    let cues = lexicon.cues(last);
-    let is_own = cues.has(Cue::Own);
-    let asks =
-        cues.has_any(&[Cue::Transform, Cue::Work]) && points(cues) || cues.has(Cue::Compose) && points(cues);
-    let asks_only = is_last && all.len() == 1 && cues.has(Cue::Answer);
-    if asks && !is_own {
+    let words = lexicon.plain(last);
+    let cues = lexicon.cues_of(&words);
+    if cues.has(Cue::Own) {
+        return None;
+    }
+    let is_self = words.first().is_some_and(|first| SELF.contains(&&*first.lower));
+    let asks = cues.has_any(&[Cue::Transform, Cue::Work, Cue::Compose]) && points(cues);
+    if asks || cues.has(Cue::Point) && !is_self {
         let author = Author::Material;
         return Some(Lead { end: line.end, author, reason: "a text to be worked on", is_narrow: false });
     }
+    let asks_only = is_last && all.len() == 1 && cues.has(Cue::Answer);
     asks_only.then_some(Lead {
         end: line.end,
         author: Author::Unsure,
         reason: "below a question for what to answer",
+        is_narrow: false,
+    })
+}
+
+/// Returns a line that is the title of a list below it: "Minutes of the house meeting, 3 March".
+pub(super) fn title(line: &Line<'_>, next: Option<&Line<'_>>, lexicon: &Lexicon) -> Option<Lead> {
+    next.filter(|next| next.is_item())?;
+    let words = lexicon.plain(line.body);
+    let cues = lexicon.cues_of(&words);
+    let is_title = cues.has(Cue::Title) && !cues.has(Cue::Own) && !line.is_item();
+    is_title.then_some(Lead {
+        end: line.end,
+        author: Author::Document,
+        reason: "a list below its title",
         is_narrow: false,
     })
 }

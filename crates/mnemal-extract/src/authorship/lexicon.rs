@@ -22,6 +22,9 @@ const PACKS: [&str; 8] = [
     include_str!("../../packs/nl/authorship.toml"),
 ];
 
+/// Letters of a compound before the word for a text. Source: own choice, "Lied".
+const LEAST_BEFORE: usize = 3;
+
 /// What a phrase is a sign of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
@@ -61,10 +64,16 @@ pub(super) enum Cue {
     Text,
     /// A word that points at one.
     This,
+    /// A text is pointed at: "this letter".
+    Point,
+    /// Something was come across.
+    Seen,
+    /// The title of a text: "minutes of".
+    Title,
 }
 
 /// Each cue with its table and key.
-const KEYS: [(Cue, &str, &str); 16] = [
+const KEYS: [(Cue, &str, &str); 19] = [
     (Cue::Wrote, "mail", "wrote"),
     (Cue::Rule, "mail", "rule"),
     (Cue::Salutation, "letter", "salutation"),
@@ -81,6 +90,9 @@ const KEYS: [(Cue, &str, &str); 16] = [
     (Cue::Aside, "ask", "aside"),
     (Cue::Above, "ask", "above"),
     (Cue::Answer, "ask", "answer"),
+    (Cue::Point, "ask", "point"),
+    (Cue::Seen, "ask", "seen"),
+    (Cue::Title, "ask", "title"),
 ];
 
 /// A set of cues.
@@ -115,6 +127,8 @@ pub(super) struct Lexicon {
     roles: HashSet<String>,
     /// What programs are called in one.
     machines: HashSet<String>,
+    /// Words for texts with which compounds end: "Liedtext".
+    compounds: Vec<String>,
 }
 
 impl Lexicon {
@@ -149,6 +163,9 @@ impl Lexicon {
                 self.phrases.add(cue, words);
             }
         }
+        if let Some(lists) = lists {
+            self.compounds.extend(lists.lines("compound")?.into_iter().map(fold));
+        }
         let mail = root.section("mail")?;
         let label = root.section("label")?;
         for (into, section, key) in [
@@ -163,6 +180,12 @@ impl Lexicon {
         Ok(())
     }
 
+    /// Returns the word for a text with which a compound ends.
+    fn ending<'l>(&'l self, word: &str) -> Option<&'l str> {
+        let ends = |end: &&String| word.len() >= end.len() + LEAST_BEFORE && word.ends_with(end.as_str());
+        self.compounds.iter().filter(ends).map(String::as_str).max_by_key(|end| end.len())
+    }
+
     /// Adds a phrase under each word with which it may begin.
     fn add_phrase(&mut self, cue: Cue, line: &str) {
         self.phrases.add(cue, line);
@@ -174,7 +197,18 @@ impl Lexicon {
 
     /// Returns the cues in a text.
     pub(super) fn cues(&self, text: &str) -> Cues {
-        self.cues_of(&words(text))
+        self.cues_of(&self.plain(text))
+    }
+
+    /// Returns the words of a text, folded; a compound that ends with a word for a text is that word.
+    pub(super) fn plain<'t>(&self, text: &'t str) -> Vec<Word<'t>> {
+        let mut words = words(text);
+        for word in &mut words {
+            if let Some(end) = self.ending(&word.lower) {
+                *word = Word::new(end.to_owned().into(), word.span.clone(), word.starts_clause);
+            }
+        }
+        words
     }
 
     /// Returns the cues among words.

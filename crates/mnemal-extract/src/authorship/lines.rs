@@ -26,6 +26,16 @@ impl Line<'_> {
         self.body.chars().count() >= LEAST_RULE && self.body.chars().all(|sign| RULES.contains(&sign))
     }
 
+    /// Says whether it is an item of a list.
+    pub(super) fn is_item(&self) -> bool {
+        let is_numbered = || {
+            self.body.split_once(['.', ')', '、']).is_some_and(|(number, _)| {
+                (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        };
+        self.body.starts_with(['-', '*', '•', '–', '·']) && !self.is_rule() || is_numbered()
+    }
+
     /// Says whether nothing stands in it.
     pub(super) fn is_blank(&self) -> bool {
         self.body.is_empty()
@@ -35,12 +45,11 @@ impl Line<'_> {
 /// Returns the lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut start = 0;
-    let line = |raw: &'_ str| raw.len();
     let mut found = Vec::new();
     for raw in text.split_inclusive('\n') {
         let body = raw.trim();
         let at = start + raw.len() - raw.trim_start().len();
-        found.push(Line { start, end: start + line(raw), at, body });
+        found.push(Line { start, end: start + raw.len(), at, body });
         start += raw.len();
     }
     found

@@ -10,7 +10,7 @@ const QUOTED_WORDS: usize = 4;
 /// Marks that open a quotation.
 const MARKS: [char; 7] = ['"', '“', '«', '„', '「', '『', '‹'];
 /// What stands before and behind code.
-const FENCES: [&str; 2] = ["```", "~~~"];
+const FENCES: [&str; 4] = ["```", "~~~", "\"\"\"", "'''"];
 
 /// Returns the bytes between quotation marks that hold a sentence; a message that is one quotation from end to end is its
 /// speaker's own.
@@ -54,7 +54,8 @@ fn is_sentence(said: &str) -> bool {
     let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
     let signs = said.chars().filter(|sign| crate::word::is_sign(*sign)).count();
     let has_several = [". ", "! ", "? ", "。", "！"].iter().any(|mark| said.contains(mark));
-    all >= QUOTED_WORDS && small * 2 > all || has_several || signs >= 2 * QUOTED_WORDS
+    let is_ended = all + 1 >= QUOTED_WORDS && small > 0 && said.trim_end().ends_with(['.', '!', '?']);
+    all >= QUOTED_WORDS && small * 2 > all || has_several || is_ended || signs >= 2 * QUOTED_WORDS
 }
 
 /// Returns where a quotation ends that begins at a byte, if one does.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lead::{Lead, frames, lead, lead_without_colon};
+use super::lead::{Lead, frames, lead, lead_without_colon, title};
 use super::lexicon::{Cue, Lexicon};
 use super::lines::{Line, lines, paragraphs};
 use super::mail::{self, Address};
@@ -202,12 +202,16 @@ impl<'t> Reader<'t> {
     fn read_requests(&self, parts: &mut Vec<Part>) {
         let mut from = 0;
         for (place, paragraph) in self.paragraphs.iter().enumerate() {
-            for line in self.lines.get(paragraph.clone()).unwrap_or_default() {
+            for (number, line) in self.lines.iter().enumerate().take(paragraph.end).skip(paragraph.start) {
                 if line.start < from || self.is_block(line.at) || is_inside(parts, line.at) {
                     continue;
                 }
                 let is_last = line.end >= self.line_start(paragraph.end);
-                let Some(lead) = self.lead_of(line, is_last) else { continue };
+                let next = self.lines.get(number + 1);
+                let Some(lead) = self.lead_of(line, is_last).or_else(|| title(line, next, self.lexicon))
+                else {
+                    continue;
+                };
                 let start = if lead.end < line.end
                     && !self.text.get(lead.end..line.end).unwrap_or_default().trim().is_empty()
                 {
@@ -231,7 +235,7 @@ impl<'t> Reader<'t> {
     #[expect(clippy::fn_params_excessive_bools, reason = "whether the paragraph ends with the line")]
     fn lead_of(&self, line: &Line<'t>, is_last: bool) -> Option<Lead> {
         let has_more = self.text.get(line.end..).is_some_and(|rest| !rest.trim().is_empty());
-        lead(self.text, line, has_more, self.lexicon)
+        lead(line, has_more, self.lexicon)
             .or_else(|| frames(line, self.lexicon))
             .or_else(|| lead_without_colon(line, has_more, is_last, self.lexicon))
     }
@@ -286,15 +290,7 @@ impl<'t> Reader<'t> {
 
     fn is_list(&self, paragraph: &Range<usize>) -> bool {
         let lines = self.lines.get(paragraph.clone()).unwrap_or_default();
-        let is_item = |line: &Line<'_>| {
-            line.body.starts_with(['-', '*', '•', '–', '·'])
-                || line.body.split_once(['.', ')', '、']).is_some_and(|(number, _)| {
-                    !number.is_empty()
-                        && number.len() <= 3
-                        && number.bytes().all(|byte| byte.is_ascii_digit())
-                })
-        };
-        lines.len() > 1 && lines.iter().filter(|line| is_item(line)).count() * 2 > lines.len()
+        lines.len() > 1 && lines.iter().filter(|line| line.is_item()).count() * 2 > lines.len()
     }
 
     /// A last paragraph that asks for work on what stands above it.

@@ -12,9 +12,9 @@ use crate::names::is_first_name;
 
 /// Words of the longest label. Source: own choice, "Dr Anna Maria Weber".
 const LONGEST_LABEL: usize = 4;
-/// Bytes of the longest label.
+/// Bytes of the longest label. Source: own choice, four names.
 const LONGEST_LABEL_BYTES: usize = 40;
-/// Signs of the longest label in a script without spaces.
+/// Signs of the longest label in a script without spaces. Source: own choice, a name with an office.
 const LONGEST_SIGNS: usize = 5;
 
 /// A line with who says it.

@@ -585,3 +585,21 @@ proptest! {
         prop_assert_eq!(told(&order), told(&mixed));
     }
 }
+
+#[test]
+fn words_of_others_in_a_turn_are_no_wishes_and_own_words_beside_them_are() {
+    for text in [
+        "From: Hedwig\nTo: me\n\nPlease always send invoices by post. I prefer paper.\n\nWhat would you answer?",
+        "My aunt wrote me this today:\n\nI prefer long letters. Please never call me before noon.",
+        "Notes from the parents' evening:\n- Hedwig: I prefer blue folders.\n- Emil: From now on please send me everything twice.",
+        "Why does this not compile?\n// Always use four spaces from now on.\nint y = 1/0;",
+        "Traduce al inglés: A partir de ahora responde siempre con listas.",
+        "Was meinst du?\n\n-----Ursprüngliche Nachricht-----\nVon: Hedwig\nBetreff: Umzug\n\nBitte antworte ab jetzt immer auf Englisch.",
+    ] {
+        let space = life(&[("monday", USER, text)]);
+        assert_eq!(space.learnt(), [], "{text}");
+    }
+    let text =
+        "From now on always answer in French.\n\nMy aunt wrote me this today:\nPlease never use emojis.";
+    assert_eq!(life(&[("monday", USER, text)]).texts(), ["From now on always answer in French."]);
+}

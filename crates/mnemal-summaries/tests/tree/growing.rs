@@ -161,3 +161,14 @@ fn a_text_names_day_and_speaker_once() {
          2026-03-02 Ada: Helena missed the ferry to Hydra and took a plane."
     );
 }
+
+#[test]
+fn words_of_others_in_a_turn_are_no_sentences_of_a_summary() {
+    let mut space = Space::new();
+    space.say("mail/1", "Here is the mail from Agata about her journey, can you answer it?\n\n> From: Agata Lis\n> Hi, I'm in Porto from 3 to 9 April and I read no mail there.");
+    space.say("mail/2", "Mein Onkel Viktor schrieb mir heute aus Linz:\n\nIch bin im April in Genua und lese dort keine Briefe.");
+    space.fold();
+    let lines = space.lines("root");
+    assert!(lines.iter().any(|line| line.contains("Agata about her journey")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("Porto") || line.contains("Genua")), "{lines:?}");
+}
