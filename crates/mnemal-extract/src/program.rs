@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn lines_that_a_program_writes_behind_its_element_go_with_it() {
         let text =
-            "<task-notification>\n</task-notification>\nFull transcript available at: /tmp/7.output\nThanks!";
+            "<task-notification>\n</task-notification>\nFull transcript available at: 7.output\nThanks!";
         assert_eq!(rest(text), "Thanks!");
     }
 
