@@ -102,8 +102,8 @@ impl<'t> OwnWords<'t> {
         if !matches!(said.kind, EventKind::UserMessage) {
             return Self::whole(&said.content);
         }
-        let speaker = said.speaker.as_ref().map(|speaker| speaker.as_str());
-        let user = said.user.as_ref().map(|user| user.as_str());
+        let speaker = said.speaker.as_ref().map(mnemal_core::Speaker::as_str);
+        let user = said.user.as_ref().map(mnemal_core::UserId::as_str);
         let names: Vec<&str> = speaker.into_iter().chain(user).collect();
         Self::by(&RuleSegmenter, &said.content, &names)
     }

@@ -195,7 +195,7 @@ impl<'t> Reader<'t> {
             let words = self.words_of(one).trim_end();
             words.ends_with(['?', '？', ':', '：']) || self.is_request(one)
         });
-        asks.last().map_or(from, |one| one.end)
+        asks.map(|one| one.end).max().unwrap_or(from)
     }
 
     /// What stands below, behind or above words that ask for work on it.
