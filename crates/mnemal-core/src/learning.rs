@@ -117,6 +117,8 @@ pub enum Stance {
     Leave,
     /// Right as it is: it speaks for what holds, whichever that is.
     Keep,
+    /// Over: it ends what was said before, and never holds itself.
+    End,
 }
 
 /// What one message of the user says about how he wants things, as it was read.

@@ -13,6 +13,7 @@ mod gist;
 mod hash;
 mod label;
 mod language;
+mod lifecycle;
 mod names;
 mod notes;
 mod phrase;
@@ -45,6 +46,9 @@ pub use gates::{Gates, gates};
 pub use gist::{Gist, Sign, gist};
 pub use label::{SpeakerLabel, speaker_label, speaker_voice};
 pub use language::{Tier, by_script, language};
+pub use lifecycle::{
+    Duration, EndedSide, Ending, EndingScope, Form, FormPart, FormWish, denies, duration, endings, form_wish,
+};
 pub use names::{clean_name, mentions};
 pub use notes::{Note, NoteKind, preference_notes};
 pub use private::{PRIVATE_TAG, strip_private, strip_tag};

@@ -1,6 +1,7 @@
 //! The fold: what an event does to entities and facts. Pure; the same events give the same rows.
 
 mod decide;
+mod ended;
 mod held;
 mod read;
 
@@ -11,6 +12,8 @@ use mnemal_core::{
     Act, Cardinality, EntityId, EntityKind, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow,
     NewEvent, Predicate, Producer, Role, Ruling, SessionId, Span, Support, Timestamp, Value, derived_id,
 };
+
+use mnemal_extract::Ending;
 
 use self::held::Held;
 use self::read::{said_names, said_roles};
@@ -199,7 +202,8 @@ impl Fold {
                 slots.entry(slot).or_default().push(claim);
             }
         }
-        for claim in decided.as_ref().unwrap_or(&pending.claims) {
+        let over = self.over(reading, pending);
+        for claim in decided.as_ref().unwrap_or(&pending.claims).iter().chain(&over) {
             let Some(claim) = self.ended(claim) else { continue };
             let topic = claim.topic.as_deref();
             let (slot, claim) = place(&claim.predicate, topic, &claim.support, held, canon);
@@ -396,6 +400,8 @@ pub(crate) struct Pending {
     found_in: Option<EventId>,
     /// Of which predicate it is said how many values it holds, and whether a person decides so.
     ruling: Option<(Predicate, bool, Cardinality)>,
+    /// What the speaker's words end.
+    ended: Option<(EntityId, Vec<Ending>)>,
     /// Whom a person gave which name.
     renamed: Option<(EntityId, String)>,
 }
@@ -403,7 +409,8 @@ pub(crate) struct Pending {
 impl Pending {
     /// Returns whose facts must be loaded before they are weighed.
     pub(crate) fn subjects(&self) -> BTreeSet<EntityId> {
-        self.subjects.iter().chain(&self.shift.from).chain(&self.shift.to).copied().collect()
+        let speaker = self.ended.iter().map(|(speaker, _)| speaker);
+        self.subjects.iter().chain(&self.shift.from).chain(&self.shift.to).chain(speaker).copied().collect()
     }
 
     /// Returns those whose facts as an object must be loaded too.

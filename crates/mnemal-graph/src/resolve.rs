@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mnemal_core::{EntityId, EntityKind, Timestamp};
+use mnemal_core::{EntityId, EntityKind, NewEvent, Timestamp};
 
 use crate::forms::family_first;
 use crate::index::{Called, How, Meant};
@@ -285,6 +285,19 @@ pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
     let user = kept.and_then(|kept| kept.user.as_ref()).map_or("", mnemal_core::UserId::as_str);
     let key = self_key(user);
     names.make(&key, EntityKind::Person, if user.is_empty() { "user" } else { user }, said)
+}
+
+/// Returns who speaks, if anything is known of him.
+pub(crate) fn known_speaker(names: &Names, kept: &NewEvent) -> Option<EntityId> {
+    let name = kept.speaker.as_ref().map(mnemal_core::Speaker::as_str);
+    if let Some(name) = name {
+        let key = name_key(name, EntityKind::Person);
+        let known = names.named(Called { text: name, key: &key, kind: EntityKind::Person });
+        return known.first().copied().filter(|_| known.len() == 1);
+    }
+    let key = self_key(kept.user.as_ref().map_or("", mnemal_core::UserId::as_str));
+    let id = EntityId(mnemal_core::named_id("entity", &[kind::class(EntityKind::Person), &key]));
+    names.get(id).map(|_| id)
 }
 
 /// Stands before the key of one who speaks without a name; no folded name begins with it.

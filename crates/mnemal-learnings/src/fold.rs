@@ -8,6 +8,7 @@ use mnemal_core::{
     Timestamp, Verdict, derived_id,
 };
 
+use crate::ending::Ending;
 use crate::read::{self, LEARNED};
 use crate::rows::Rows;
 use crate::settle::settle;
@@ -102,15 +103,20 @@ impl Fold {
     pub(crate) fn learn(&mut self, found: Vec<Learning>) {
         for row in found {
             let Some(key) = row.key.clone().filter(|_| !self.rows.contains(row.id)) else { continue };
+            let ending = Ending::of(&row);
             self.rows.put(row);
             self.settle(&key);
+            let ended = ending.map(|ending| self.rows.ended_by(&ending)).unwrap_or_default();
+            for key in &ended {
+                self.settle(key);
+            }
         }
     }
 
     /// Weighs the versions of a learned key anew.
     pub(crate) fn settle(&mut self, key: &NoteKey) {
         let mut group: Vec<Learning> = self.rows.of_key(key).cloned().collect();
-        weigh(key, &mut group);
+        weigh(key, &mut group, &self.rows);
         for row in group {
             self.rows.put(row);
         }
@@ -127,7 +133,7 @@ impl Fold {
         };
         let mut judged: Vec<Learning> = known.iter().map(judged).collect();
         if verdict.is_none() {
-            note_absences(key, known, &mut judged, event.recorded_at);
+            note_absences(key, known, &mut judged, &self.rows, event.recorded_at);
         }
         for row in judged {
             self.rows.put(row);
@@ -243,21 +249,29 @@ impl Fold {
     }
 }
 
-/// Weighs the versions of a learned key.
-fn weigh(key: &NoteKey, group: &mut [Learning]) {
+/// Weighs the versions of a learned key, with what other rows end.
+fn weigh(key: &NoteKey, group: &mut [Learning], rows: &Rows) {
     if tool::is_of_tool(key) {
         group.iter_mut().for_each(tool::settle);
     } else {
-        settle(group);
+        let of_group = |ending: &&Ending| group.iter().any(|row| ending.ends(row));
+        let endings: Vec<&Ending> = rows.endings().filter(of_group).collect();
+        settle(group, &endings);
     }
 }
 
 /// Notes in rows that a person took out again, and in those that hold because of it, that they did not hold until now.
-fn note_absences(key: &NoteKey, mut before: Vec<Learning>, after: &mut [Learning], now: Timestamp) {
-    weigh(key, &mut before);
+fn note_absences(
+    key: &NoteKey,
+    mut before: Vec<Learning>,
+    after: &mut [Learning],
+    rows: &Rows,
+    now: Timestamp,
+) {
+    weigh(key, &mut before, rows);
     let ends: BTreeMap<LearningId, Option<Timestamp>> =
         before.iter().map(|row| (row.id, row.expired_at)).collect();
-    weigh(key, after);
+    weigh(key, after, rows);
     for row in after {
         let Some(from) = ends.get(&row.id).copied().flatten() else { continue };
         let until = row.expired_at.map_or(now, |end| end.min(now));

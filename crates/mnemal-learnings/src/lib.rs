@@ -13,6 +13,7 @@ mod rows;
 
 mod base;
 mod decay;
+mod ending;
 mod notes;
 mod same;
 mod source;
@@ -34,4 +35,5 @@ pub use crate::owner::Owner;
 pub use crate::preferences::PreferenceSource;
 pub use crate::profile::{ProfileHeading, profile};
 pub use crate::projector::LearningProjector;
+pub use crate::read::THIS_CONVERSATION;
 pub use crate::source::{NotesSource, PINNED, is_pinned};

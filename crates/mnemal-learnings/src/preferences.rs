@@ -1,5 +1,6 @@
 //! Offers what a user said of how he wants things for a request about the same, chosen by topic.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
@@ -9,13 +10,14 @@ use async_trait::async_trait;
 use mnemal_core::{
     Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Injected,
     Label, Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef,
-    Result, Score, ScorePart, Section, Slot, Zone,
+    Result, Score, ScorePart, Section, SessionId, Slot, Zone,
 };
 
 use mnemal_extract::{concerns_user, question};
 use mnemal_text::fold;
 
 use crate::owner::{Own, voice};
+use crate::read::is_of_conversation;
 use crate::same::Same;
 use crate::source::{best, is_filed, lines_of};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
@@ -232,7 +234,7 @@ impl ContextSource for PreferenceSource {
             ..LearningFilter::all()
         };
         let all = self.store.active(&filter, request.as_of).await?;
-        Ok(self.chosen(request, &all, &Own::All).await)
+        Ok(self.chosen(request, &in_conversation(&all, &request.session), &Own::All).await)
     }
 }
 
@@ -300,6 +302,18 @@ impl PreferenceSource {
         };
         gaps.attach(rated.into_iter().filter_map(offered).collect())
     }
+}
+
+/// Returns the rows that hold in a conversation: all but those that were said for another one alone.
+pub(crate) fn in_conversation<'r>(
+    rows: &'r [Arc<Learning>],
+    session: &SessionId,
+) -> Cow<'r, [Arc<Learning>]> {
+    let holds = |row: &Arc<Learning>| row.session == *session || !is_of_conversation(row);
+    if rows.iter().all(holds) {
+        return Cow::Borrowed(rows);
+    }
+    Cow::Owned(rows.iter().filter(|row| holds(row)).cloned().collect())
 }
 
 /// Whether it is a preference in the user's own words, or a note about him.

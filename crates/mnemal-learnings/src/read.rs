@@ -1,6 +1,9 @@
 //! What one message of the user says about how he wants things: a row for each, as yet without standing.
 
 mod about;
+mod ended;
+mod holding;
+mod parts;
 mod pattern;
 
 use mnemal_core::{
@@ -9,12 +12,15 @@ use mnemal_core::{
     Tag, derived_id,
 };
 use mnemal_extract::{
-    Aspect, Feedback, FeedbackAct, Irritation, Note, OwnWords, Polarity, Turn, feedback, preference_notes,
+    Aspect, Feedback, FeedbackAct, Irritation, Note, OwnWords, Polarity, Turn, endings, feedback,
+    preference_notes,
 };
 use mnemal_text::sentences;
 
 use self::about::About;
-pub(crate) use self::about::{LEARNED, is_own};
+pub(crate) use self::about::{LEARNED, TASTE, is_own};
+pub use self::holding::THIS_CONVERSATION;
+pub(crate) use self::holding::is_of_conversation;
 use self::pattern::pattern;
 pub(crate) use self::pattern::{orders, stored_pattern};
 
@@ -54,7 +60,9 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
     let words = words.shortened(LONGEST);
     let mut found = Vec::new();
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
-    for said in &about_work(&words, &scene) {
+    let endings = endings(&words);
+    let said = about_work(&words, &scene);
+    for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
         // One sentence that orders and corrects says one thing, and the order says it outright.
         match found.iter_mut().find(|other| says_the_same(other, &row)) {
@@ -63,14 +71,24 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
             None => found.push(row),
         }
     }
+    found = parts::by_part(event, (kept, &words), found, &endings)?;
     for note in &preference_notes(&words) {
         let says_it = |row: &Learning| row.sources.iter().any(|source| meets(source.span, note.span));
         if found.iter().any(|row| says_it(row) && row.basis == Basis::Told) {
             continue;
         }
+        if ended::leaves_no_note(&endings, note.span, note.kind) {
+            continue;
+        }
         // What he says outright of himself needs no second occasion, whatever else the sentence may hint at.
         found.retain(|row| !says_it(row));
         found.extend(of_note(event, kept, note)?);
+    }
+    let found: Result<Vec<Option<Learning>>> =
+        found.into_iter().map(|row| holding::held(row, kept, &words)).collect();
+    let mut found: Vec<Learning> = found?.into_iter().flatten().collect();
+    for ending in &endings {
+        found.extend(ended::of_ending(event, kept, ending, &scene)?);
     }
     for (place, row) in (0..).zip(&mut found) {
         row.id = LearningId(derived_id("learning", &row.producer, &[event.id], place));
@@ -223,12 +241,16 @@ fn shortened(text: &str) -> &str {
     text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default()
 }
 
+fn span_of(range: &std::ops::Range<usize>) -> Option<Span> {
+    Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
+}
+
 /// Returns the sentence in which a span begins.
 fn sentence(text: &str, span: Span) -> Option<Span> {
     let at = span.start as usize;
     let found =
         sentences(text).into_iter().map(|sentence| sentence.range()).find(|range| range.contains(&at))?;
-    Some(Span { start: u32::try_from(found.start).ok()?, end: u32::try_from(found.end).ok()? })
+    span_of(&found)
 }
 
 /// Whether feedback says how things shall be, and not only that one answer is right or wrong: it names work or a side of it.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{Learning, LearningDelta, LearningId, NoteKey};
 
+use crate::ending::Ending;
+
 /// The rows of a space that the next event may touch: those with a key, and others while they are looked at.
 ///
 /// A note without a key is touched again by an operation that names it, or where something is taken back; both read it from the
@@ -12,6 +14,8 @@ use mnemal_core::{Learning, LearningDelta, LearningId, NoteKey};
 pub(crate) struct Rows {
     by_id: BTreeMap<LearningId, Learning>,
     by_key: BTreeMap<NoteKey, BTreeSet<LearningId>>,
+    /// What those among them end that end something.
+    endings: BTreeMap<LearningId, Ending>,
     /// What the rows that were touched had been.
     before: BTreeMap<LearningId, Option<Learning>>,
 }
@@ -55,6 +59,16 @@ impl Rows {
         ids.filter_map(|id| self.by_id.get(id))
     }
 
+    /// Returns what is ended, in no order.
+    pub(crate) fn endings(&self) -> impl Iterator<Item = &Ending> {
+        self.endings.values()
+    }
+
+    /// Returns the keys of the rows that something ends.
+    pub(crate) fn ended_by(&self, ending: &Ending) -> BTreeSet<NoteKey> {
+        self.all().filter(|row| ending.ends(row)).filter_map(|row| row.key.clone()).collect()
+    }
+
     /// Writes a row, new or changed.
     pub(crate) fn put(&mut self, row: Learning) {
         if self.by_id.get(&row.id) == Some(&row) {
@@ -65,6 +79,9 @@ impl Rows {
     }
 
     fn insert(&mut self, row: Learning) {
+        if let Some(ending) = Ending::of(&row) {
+            self.endings.insert(row.id, ending);
+        }
         if let Some(key) = &row.key {
             self.by_key.entry(key.clone()).or_default().insert(row.id);
         }

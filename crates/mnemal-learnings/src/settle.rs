@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use mnemal_core::{Basis, Confidence, EventId, Learning, LearningKind, LearningStatus, Stance, Verdict};
 
+use crate::ending::{Ending, is_ending, order};
+
 /// What evidence must weigh together. Source: RB-62, one very irritated, two mild or three casual signals.
 const ENOUGH: f32 = 3.0;
 /// Conversations from which evidence must come that is not enough by itself. Source: RB-62.
@@ -18,12 +20,20 @@ const FURTHER_SUPPORT: f32 = 0.1;
 /// What is told holds until something else is told. What is inferred holds when the messages of one stance weigh enough, and
 /// never against what is told or what a person put away. An anti-pattern that names no alternative waits for one, whatever it weighs
 /// (RB-24), and counts as evidence. Praise never holds: it supports what holds when it is said (NB-53), and makes nothing younger.
-pub(crate) fn settle(group: &mut [Learning]) {
+/// What was said before it was ended holds no more, and is no evidence for what is said later.
+pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending]) {
     group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
     let is_blocked = group.iter().any(|row| row.verdict.is_some());
+    let mut endings: Vec<&Ending> = endings.to_vec();
+    endings.sort_by_key(|ending| ending.at);
+    let mut later = endings.iter().peekable();
     let mut leader: Option<usize> = None;
     for place in 0..group.len() {
-        let (is_told, has_enough) = weigh(group, place);
+        let at = group.get(place).map(order);
+        while let Some(ending) = later.next_if(|ending| at.is_some_and(|at| ending.at < at)) {
+            end(group, &mut leader, ending);
+        }
+        let (is_told, has_enough) = weigh(group, place, &endings);
         let leads_told = leader.and_then(|at| group.get(at)).is_some_and(|row| row.basis == Basis::Told);
         let is_open = group.get(place).is_some_and(|row| row.verdict.is_some()) || !is_blocked;
         if is_told || (has_enough && !leads_told && is_open) {
@@ -36,10 +46,20 @@ pub(crate) fn settle(group: &mut [Learning]) {
             leader = Some(place);
         }
     }
+    later.for_each(|ending| end(group, &mut leader, ending));
     if let Some(leader) = leader {
         praise(group, leader);
     }
     group.iter_mut().for_each(put_away);
+}
+
+/// Ends what holds, if an ending is about it.
+fn end(group: &mut [Learning], leader: &mut Option<usize>, ending: &Ending) {
+    let Some(row) = leader.and_then(|at| group.get_mut(at)).filter(|row| ending.ends(row)) else { return };
+    row.status = LearningStatus::Superseded;
+    row.superseded_by = Some(ending.id);
+    row.expired_at = Some(ending.created_at.max(row.created_at));
+    *leader = None;
 }
 
 /// Adds the messages that praise what a row says, since it was said, to what supports it; each counts once.
@@ -61,13 +81,13 @@ fn is_praise(row: &Learning) -> bool {
 }
 
 /// Sets what the rows up to a place say about the one there; returns whether it is told, and whether they are enough.
-fn weigh(group: &mut [Learning], place: usize) -> (bool, bool) {
-    let (supports, is_enough) = evidence(group, place);
+fn weigh(group: &mut [Learning], place: usize, endings: &[&Ending]) -> (bool, bool) {
+    let (supports, is_enough) = evidence(group, place, endings);
     let Some(row) = group.get_mut(place) else { return (false, false) };
     row.version = u32::try_from(place + 1).unwrap_or(u32::MAX);
     (row.status, row.superseded_by) = (LearningStatus::Candidate, None);
     row.expired_at = Some(row.created_at);
-    let is_told = row.basis == Basis::Told;
+    let is_told = row.basis == Basis::Told && !is_ending(row);
     row.confidence = if is_told { Confidence::new(1.0) } else { confidence(supports) };
     if let Some(signal) = &mut row.signal {
         signal.supports = supports;
@@ -76,10 +96,13 @@ fn weigh(group: &mut [Learning], place: usize) -> (bool, bool) {
 }
 
 /// Returns how many messages up to a place say what the one there says, and whether they weigh enough.
-fn evidence(group: &[Learning], place: usize) -> (u32, bool) {
+fn evidence(group: &[Learning], place: usize, endings: &[&Ending]) -> (u32, bool) {
     let stance = |row: &Learning| row.signal.as_ref().map(|signal| signal.stance);
     let Some(row) = group.get(place) else { return (0, false) };
-    let is_alike = |other: &&Learning| other.verdict == row.verdict && stance(other) == stance(row);
+    let is_over =
+        |other: &Learning| endings.iter().any(|ending| ending.at < order(row) && ending.ends(other));
+    let is_alike =
+        |other: &&Learning| other.verdict == row.verdict && stance(other) == stance(row) && !is_over(other);
     let (mut events, mut sessions) = (BTreeSet::new(), BTreeSet::new());
     let (mut weight, mut heaviest) = (0.0, 0.0_f32);
     for other in group.iter().take(place + 1).filter(is_alike) {
@@ -91,7 +114,7 @@ fn evidence(group: &[Learning], place: usize) -> (u32, bool) {
             sessions.insert(&other.session);
         }
     }
-    let may_hold = !is_praise(row) && says_all(row);
+    let may_hold = !is_praise(row) && !is_ending(row) && says_all(row);
     let is_enough = heaviest >= ENOUGH || (weight >= ENOUGH && sessions.len() >= SESSIONS);
     (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough && may_hold)
 }

@@ -15,7 +15,7 @@ use crate::base;
 use crate::decay::Decay;
 use crate::own_work;
 use crate::owner::{Own, Owner};
-use crate::preferences::{PreferenceSource, is_about_user};
+use crate::preferences::{PreferenceSource, in_conversation, is_about_user};
 use crate::same::Same;
 use crate::task;
 
@@ -218,6 +218,7 @@ impl ContextSource for NotesSource {
             ..LearningFilter::all()
         };
         let rows = self.store.active(&filter, request.as_of).await?;
+        let rows = in_conversation(&rows, &request.session);
         let own = self.owner.own(request, &rows).await;
         let mut chosen = match &self.preferences {
             Some(preferences) => preferences.chosen(request, &rows, &own).await,

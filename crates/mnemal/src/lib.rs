@@ -70,7 +70,9 @@ pub use mnemal_graph::{
     Graph, Likeness, Neighbourhood, Observed, Path, Reached, Sightings, Standing as PredicateStanding,
     Suggested, Suggestion, Together, Topic, Weighing,
 };
-pub use mnemal_learnings::{LearntFrom, Objective, ProfileHeading, Sentiment, recommendation};
+pub use mnemal_learnings::{
+    LearntFrom, Objective, ProfileHeading, Sentiment, THIS_CONVERSATION, recommendation,
+};
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 pub use mnemal_providers::{Asked, ModelCaps, Spent};

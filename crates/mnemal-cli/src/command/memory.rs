@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use mnemal::{
     AsOf, Basis, Category, Decision, Error, Learning, LearningFilter, LearningKind, LearningStatus, Memory,
-    NoteKey, Scored, UserId, Within, key_of,
+    NoteKey, Scored, THIS_CONVERSATION, UserId, Within, key_of,
 };
 use serde::Serialize;
 
@@ -196,6 +196,10 @@ fn line(form: &MemoryForm) -> String {
     if form.basis == Basis::Inferred.as_str() {
         about.push(format!("inferred, weight {:.2}", form.confidence * form.weight));
     }
+    if form.tags.iter().any(|tag| tag == THIS_CONVERSATION) {
+        about.push(format!("only in session {}", form.session));
+    }
+    about.extend(form.expires_at.iter().map(|end| format!("until {end}")));
     let name = form.key.as_ref().unwrap_or(&form.id);
     format!("{}  [{}] {name}", form.content, about.join(", "))
 }
@@ -227,6 +231,7 @@ fn told(form: &MemoryForm) -> String {
     if form.requires_user_permission {
         say("needs", "your leave before it is acted on");
     }
+    form.expires_at.iter().for_each(|end| say("holds until", end));
     form.superseded_by.iter().for_each(|id| say("superseded by", id));
     say("evidence", &form.source_event_ids.join(" "));
     lines.join("\n")

@@ -86,6 +86,11 @@ impl Lexicon {
         self.spelled_out.get(word).map(Vec::as_slice)
     }
 
+    /// Says whether a word joins clauses.
+    pub(crate) fn joins(&self, word: u32) -> bool {
+        self.joins.contains(&word)
+    }
+
     /// Returns the place of a class.
     pub(crate) fn class_named(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Act, Confidence, EntityId, EntityKind, ExtractedFact, Extraction, MentionRow, Predicate, Says, Source,
-    Subject, Support, Value,
+    Act, Confidence, EntityId, EntityKind, EventKind, ExtractedFact, Extraction, MentionRow, Predicate, Says,
+    Source, Subject, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
+use mnemal_extract::{Ending, EndingScope, OwnWords, endings};
 
 use super::{Fold, Pending, Reading, Resolved};
 use crate::index::{Called, How};
@@ -85,8 +86,20 @@ impl Fold {
     fn noted(&mut self, reading: Reading<'_>, mut so_far: SoFar) -> Pending {
         self.mention(reading, &mut so_far);
         let mut pending = so_far.pending;
+        pending.ended = self.endings(reading);
         pending.subjects.extend(pending.claims.iter().map(|claim| self.names.canon(claim.support.subject)));
         pending
+    }
+
+    /// Returns what the words of a person end of what is known of him, if anything is.
+    fn endings(&self, reading: Reading<'_>) -> Option<(EntityId, Vec<Ending>)> {
+        if !matches!(reading.kept.kind, EventKind::UserMessage) {
+            return None;
+        }
+        let speaker = resolve::known_speaker(&self.names, reading.kept)?;
+        let mut endings = endings(&OwnWords::of_event(reading.kept));
+        endings.retain(|ending| !reading.is_echo(ending.span) && ending.scope != EndingScope::Last);
+        (!endings.is_empty()).then(|| (self.names.canon(speaker), endings))
     }
 
     fn claim(

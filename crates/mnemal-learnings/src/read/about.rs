@@ -1,7 +1,7 @@
 //! What a message is about: messages of one key meet, and contradict each other when they say different things.
 
 use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
-use mnemal_extract::{Aspect, Feedback, FeedbackAct, Note, NoteKind, OwnWords};
+use mnemal_extract::{Aspect, Ending, Feedback, FeedbackAct, Form, FormPart, Note, NoteKind, OwnWords};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use super::{is_lasting, sentence, stance};
@@ -12,6 +12,10 @@ pub(super) const WHOLE_ANSWER: &str = "answer";
 pub(crate) const LEARNED: &str = "learned/";
 /// What comes next in the keys of what is about the user's own life.
 const OWN: &str = "own/";
+/// What the keys of tastes begin with.
+pub(crate) const TASTE: &str = "learned/own/taste";
+/// What tells the shape of an answer from what else its format has: it has one of them.
+const SHAPE: &str = "shape";
 /// Sides of which an answer has one at a time, so that another value is a contradiction. Source: own choice; on the other sides
 /// several rules can hold together.
 pub(super) const SINGLE: [Aspect; 5] =
@@ -52,7 +56,7 @@ const MORE: [&str; 9] =
 /// Words of using, which do not tell one tool from another. Source: own choice.
 const USING: [&str; 4] = ["use", "using", "used", "keep"];
 /// Words of feeling, which say how and not what. Source: own choice, from the cues of the pack of notes.
-const FEELING: [&str; 28] = [
+const FEELING: [&str; 34] = [
     "love",
     "like",
     "hate",
@@ -81,6 +85,12 @@ const FEELING: [&str; 28] = [
     "big",
     "loving",
     "can",
+    "now",
+    "actually",
+    "again",
+    "nowadays",
+    "meanwhile",
+    "finally",
 ];
 /// Most topic words. Source: as for notes.
 const MOST: usize = 8;
@@ -126,7 +136,9 @@ impl About {
             value.apart()
         };
         let aspect = said.aspect.as_str();
-        let path = format!("{}/{aspect}", segment(&said.target));
+        // Pictures are of an answer, whether they are named or not.
+        let target = if said.aspect == Aspect::Emoji { WHOLE_ANSWER } else { said.target.as_str() };
+        let path = format!("{}/{aspect}", segment(target));
         let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
         let stance = match (said.act, direction) {
             (FeedbackAct::Praise, _) => Stance::Keep,
@@ -144,10 +156,45 @@ impl About {
             NoteKind::Taste | NoteKind::Aversion => "taste",
             kind => kind.as_str(),
         };
+        let text = favored(text).unwrap_or(text);
         let words = Words::of(text, &FEELING);
         let stance = if note.kind == NoteKind::Aversion { Stance::Leave } else { Stance::Do };
         let (path, side) = (format!("{OWN}{domain}"), note.kind.as_str().to_owned());
         Self { path, apart: words.apart(), side, words: words.topics(), stance }
+    }
+
+    /// Returns what a part of a wish about the form of an answer is about.
+    pub(super) fn of_part(text: &str, part: &FormPart, target: &str) -> Self {
+        let words = Words::of(text, &USING);
+        let aspect = match part.form {
+            Form::Emoji => Aspect::Emoji,
+            Form::Language => Aspect::Language,
+            Form::Tone => Aspect::Tone,
+            Form::Length => Aspect::Length,
+            _ => Aspect::Format,
+        };
+        let apart = match part.form {
+            Form::Shape if !part.denies => vec![SHAPE.to_owned()],
+            _ if SINGLE.contains(&aspect) => Vec::new(),
+            _ => words.apart(),
+        };
+        let direction = (part.form == Form::Length).then(|| direction(text)).flatten();
+        let said = if part.denies { Stance::Leave } else { Stance::Do };
+        let path = format!("{}/{}", segment(target), aspect.as_str());
+        let (side, words) = (aspect.as_str().to_owned(), words.topics());
+        Self { path, apart, side, words, stance: direction.unwrap_or(said) }
+    }
+
+    /// Returns what ends, by its words.
+    pub(super) fn of_ending(ending: &Ending, words: Vec<String>) -> Self {
+        let side = ending.scope.as_str().to_owned();
+        Self { path: side.clone(), apart: Vec::new(), side, words, stance: Stance::End }
+    }
+
+    /// Returns what a key of what is learnt about the work is about.
+    pub(super) fn target_of(key: &NoteKey) -> Option<String> {
+        let rest = key.as_str().strip_prefix(LEARNED)?;
+        rest.split('/').next().map(str::to_owned)
     }
 
     /// Returns the key. It holds no words of the message: those that tell it apart are hashed, with the person.
@@ -164,6 +211,14 @@ impl About {
         let hash = derived_id("about", &producer, &[], 0) >> 64;
         NoteKey::new(format!("{LEARNED}{}/{hash:016x}", self.path))
     }
+}
+
+/// Returns what a sentence names the favorite of: there is one at a time, whichever it is.
+fn favored(text: &str) -> Option<&str> {
+    let folded = fold(text);
+    let names = ["favourite", "favorite", "preferred"].iter().any(|word| folded.contains(word));
+    let end = [" is ", " are ", " would be "].iter().filter_map(|word| text.find(word)).min();
+    text.get(..end.filter(|_| names)?).filter(|named| named.split_whitespace().count() > 2)
 }
 
 /// Whether a key is about the user's own life, and not about the work.

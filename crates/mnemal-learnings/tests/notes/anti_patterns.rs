@@ -1,7 +1,8 @@
 //! What not to do: read from corrections, part by part, and held only with an alternative.
 
 use mnemal_core::{
-    AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, Level, Origin, Remember, ToolName,
+    AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, Level, Origin, Remember, Stance,
+    ToolName,
 };
 use mnemal_learnings::{LearntFrom, Objective, Sentiment, recommendation};
 
@@ -10,9 +11,11 @@ use crate::log::{Space, remember};
 
 const USED: &str = "Done, I have installed it with npm and pushed to main.";
 
-/// Returns what one message that answers work teaches.
+/// Returns what one message that answers work teaches, without what it ends.
 fn taught(session: &str, message: &str) -> Vec<Learning> {
-    life(&[(session, AGENT, USED), (session, USER, message)]).learnt()
+    let mut rows = life(&[(session, AGENT, USED), (session, USER, message)]).learnt();
+    rows.retain(|row| row.signal.as_ref().is_none_or(|signal| signal.stance != Stance::End));
+    rows
 }
 
 fn parts(row: &Learning) -> (&str, Option<&str>, Option<&str>) {

@@ -7,6 +7,8 @@ mod choosing;
 #[cfg(test)]
 mod learned;
 #[cfg(test)]
+mod life_cycle;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod offering;

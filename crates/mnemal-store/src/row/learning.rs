@@ -117,8 +117,8 @@ fn learnt_row(learning: &Learning) -> LearntRow {
         }),
         signal: learning.signal.as_ref().map(|signal| SignalRow {
             rule: signal.rule.as_str().to_owned(),
-            leaves: signal.stance == Stance::Leave,
-            keeps: signal.stance == Stance::Keep,
+            leaves: matches!(signal.stance, Stance::Leave | Stance::End),
+            keeps: matches!(signal.stance, Stance::Keep | Stance::End),
             weight: f64::from(signal.weight),
             supports: signal.supports,
         }),
@@ -210,7 +210,8 @@ fn signal_of(row: SignalRow) -> Result<Signal> {
     Ok(Signal {
         rule: RuleId::new(row.rule)?,
         stance: match (row.keeps, row.leaves) {
-            (true, _) => Stance::Keep,
+            (true, true) => Stance::End,
+            (true, false) => Stance::Keep,
             (false, true) => Stance::Leave,
             (false, false) => Stance::Do,
         },

@@ -1,0 +1,264 @@
+//! The life of what was said: what a later message ends or takes back, and how long a wish holds.
+
+mod pack;
+
+use std::sync::OnceLock;
+
+use mnemal_core::{RuleId, Span, Timestamp};
+use mnemal_text::{Language, sentences};
+
+use self::pack::Pack;
+use crate::authorship::OwnWords;
+use crate::dates::{Anchor, DateRules, Dated, Lean};
+
+/// Where what ends is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EndingScope {
+    /// The user's own life: states, diets, habits.
+    Own,
+    /// What the user likes and dislikes.
+    Taste,
+    /// What the user wishes of the work.
+    Work,
+    /// All of these.
+    Any,
+    /// What the user asked for in the message before, whatever it was.
+    Last,
+}
+
+impl EndingScope {
+    /// Every scope, in the order of their declaration.
+    pub const ALL: [Self; 5] = [Self::Own, Self::Taste, Self::Work, Self::Any, Self::Last];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Taste => "taste",
+            Self::Work => "work",
+            Self::Any => "any",
+            Self::Last => "last",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == name)
+    }
+}
+
+/// Which side of a statement ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EndedSide {
+    /// What was so, or was to be done: "I don't eat meat anymore".
+    Do,
+    /// What was not so, or was to be left: "Wednesdays are free again".
+    Leave,
+    /// Either: "the diet is over".
+    Either,
+}
+
+impl EndedSide {
+    /// Every side, in the order of their declaration.
+    pub const ALL: [Self; 3] = [Self::Do, Self::Leave, Self::Either];
+
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Do => "do",
+            Self::Leave => "leave",
+            Self::Either => "either",
+        }
+    }
+
+    /// Reads the name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|side| side.as_str() == name)
+    }
+}
+
+/// Words by which a message ends what was said before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ending {
+    /// The rule that found it; stable for ever.
+    pub rule: RuleId,
+    /// Where what ends is looked for.
+    pub scope: EndingScope,
+    /// Which side ends.
+    pub side: EndedSide,
+    /// Words with content that name what ends, in small letters; none for [`EndingScope::Last`].
+    pub words: Vec<String>,
+    /// The sentence says how things shall be from now on, too, so that it is a preference of its own.
+    pub has_rest: bool,
+    /// The words that end it, within the sentence.
+    pub cue: Span,
+    /// The sentence.
+    pub span: Span,
+}
+
+/// How long a wish holds, as far as its words say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Duration {
+    /// Its words say nothing of it.
+    Unsaid,
+    /// From now on.
+    Lasting,
+    /// For one answer or piece of work.
+    Answer,
+    /// For this conversation.
+    Session,
+    /// Until this moment.
+    Until(Timestamp),
+}
+
+/// A side of the form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Form {
+    /// Pictures in the text.
+    Emoji,
+    /// Running text, lists or tables: an answer has one of them.
+    Shape,
+    /// Signs and parts that an answer has or lacks: headings, links, exclamation marks.
+    Marks,
+    /// In which language.
+    Language,
+    /// In which manner.
+    Tone,
+    /// How long.
+    Length,
+}
+
+impl Form {
+    /// Every side, in the order of their declaration.
+    pub const ALL: [Self; 6] =
+        [Self::Emoji, Self::Shape, Self::Marks, Self::Language, Self::Tone, Self::Length];
+
+    /// Returns the name in packs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Emoji => "emoji",
+            Self::Shape => "shape",
+            Self::Marks => "marks",
+            Self::Language => "language",
+            Self::Tone => "tone",
+            Self::Length => "length",
+        }
+    }
+
+    /// Reads the name in packs.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.as_str() == name)
+    }
+}
+
+/// A part of a wish that is about one side of the form of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormPart {
+    /// Which side.
+    pub form: Form,
+    /// Something is to be left: "no lists".
+    pub denies: bool,
+    /// The clause, within the sentence.
+    pub span: Span,
+}
+
+/// A sentence by the sides of the form of an answer that its clauses name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormWish {
+    /// Its parts, each side once, by place.
+    pub parts: Vec<FormPart>,
+    /// It speaks of nothing else.
+    pub is_pure: bool,
+}
+
+/// Returns which sides of the form of an answer a sentence names, clause by clause.
+#[must_use]
+pub fn form_wish(sentence: &str) -> FormWish {
+    pack_of(sentence).map(|pack| pack.form_wish(sentence)).unwrap_or_default()
+}
+
+/// Returns what a user's message ends or takes back, by place.
+///
+/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed; a text in a language without a
+/// pack is read as English.
+#[must_use]
+pub fn endings(words: &OwnWords<'_>) -> Vec<Ending> {
+    let text = words.as_str();
+    let Some(pack) = pack_of(text) else { return Vec::new() };
+    sentences(text).into_iter().flat_map(|sentence| pack.endings(text, sentence.range())).collect()
+}
+
+/// Returns how long a wish holds that a sentence says; `anchor` is when and where it was said.
+#[must_use]
+pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
+    let Some(pack) = pack_of(sentence) else { return Duration::Unsaid };
+    match pack.holds(sentence) {
+        None => Duration::Unsaid,
+        Some((Holds::Lasting, _)) => Duration::Lasting,
+        Some((Holds::Answer, _)) => Duration::Answer,
+        Some((Holds::Session, _)) => Duration::Session,
+        Some((Holds::Period, words)) => period(pack, sentence, words, anchor),
+    }
+}
+
+/// Says whether a text denies or forbids something: "no tables", "never on Sundays".
+#[must_use]
+pub fn denies(text: &str) -> bool {
+    pack_of(text).is_some_and(|pack| pack.denies(text))
+}
+
+/// How long, as a rule says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Holds {
+    Lasting,
+    Answer,
+    Session,
+    Period,
+}
+
+/// Returns the end of the time that some words name.
+fn period(pack: &Pack, sentence: &str, words: Span, anchor: &Anchor<'_>) -> Duration {
+    let Some(rules) = DateRules::built_in(&pack.language) else { return Duration::Unsaid };
+    let meets = |span: Span| span.start < words.end && words.start < span.end;
+    let ends = |dated: &Dated| match dated {
+        Dated::When(when) => when.end.and_then(mnemal_core::WorldTime::timestamp),
+        Dated::Length { seconds, .. } => Some(anchor.at.plus_micros(seconds.saturating_mul(1_000_000))),
+        Dated::Recurring(_) | Dated::Refused(_) => None,
+    };
+    let read = rules.read(sentence, anchor, Lean::Future);
+    let end = read.iter().filter(|dated| meets(dated.span())).find_map(ends);
+    end.filter(|end| *end > anchor.at).map_or(Duration::Unsaid, Duration::Until)
+}
+
+fn pack_of(text: &str) -> Option<&'static Pack> {
+    let language = crate::language::language(text);
+    packs().iter().find(|pack| pack.language == language).or_else(|| packs().first())
+}
+
+/// The packs, English first.
+const PACKS: [(&str, &str); 6] = [
+    ("en", include_str!("../packs/en/lifecycle.toml")),
+    ("de", include_str!("../packs/de/lifecycle.toml")),
+    ("fr", include_str!("../packs/fr/lifecycle.toml")),
+    ("es", include_str!("../packs/es/lifecycle.toml")),
+    ("pt", include_str!("../packs/pt/lifecycle.toml")),
+    ("zh", include_str!("../packs/zh/lifecycle.toml")),
+];
+
+fn packs() -> &'static [Pack] {
+    static READ: OnceLock<Vec<Pack>> = OnceLock::new();
+    READ.get_or_init(|| {
+        PACKS.iter().filter_map(|(language, text)| Pack::parse(language, text).ok()).collect()
+    })
+}
+
+/// Returns the language whose stop words a pack leaves out.
+fn stop_words_of(language: &str) -> Language {
+    Language::from_code(language).unwrap_or(Language::English)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,354 @@
+//! A pack of rules for endings and durations, read from its file.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use mnemal_core::{Error, Result, RuleId, Span};
+use mnemal_text::{fold, is_stop_word};
+
+use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, Holds, stop_words_of};
+use crate::feedback::lexicon::Lexicon;
+use crate::feedback::pattern::{Hit, Patterns};
+use crate::feedback::token::{Token, stands_alone};
+use crate::section::{PackFile, Section};
+
+/// Words that name what ends, at most. Source: own choice; what is longer is a story and no name of a thing.
+const MOST_WORDS: usize = 6;
+
+/// The rules of one language.
+#[derive(Debug)]
+pub(crate) struct Pack {
+    pub(crate) language: String,
+    lexicon: Lexicon,
+    rules: Vec<Rule>,
+    cues: Patterns<usize>,
+    unless: Patterns<usize>,
+    /// What makes a sentence end nothing, wherever it stands.
+    closes: Patterns<()>,
+    /// Where the name of what ends is over.
+    closes_words: Patterns<()>,
+    /// Words are written together behind an apostrophe, as in French.
+    elides: bool,
+    /// Times of day and words for eating, which do not tell what is allowed again from what was not.
+    neutral: HashSet<String>,
+    /// Words that name nothing.
+    empty: HashSet<String>,
+    holds: Patterns<Holds>,
+    unless_holds: Patterns<Holds>,
+    denials: Patterns<()>,
+    forms: Patterns<Form>,
+    /// Words that a wish of nothing but forms has besides.
+    form_words: HashSet<String>,
+}
+
+/// One rule of endings.
+#[derive(Debug)]
+struct Rule {
+    id: RuleId,
+    scope: EndingScope,
+    side: EndedSide,
+    /// What ends stands within the match, before the words that end it.
+    is_front: bool,
+    has_rest: bool,
+    /// What ends must be a name.
+    is_name: bool,
+    #[cfg(test)]
+    examples: Vec<String>,
+    #[cfg(test)]
+    counters: Vec<String>,
+}
+
+impl Rule {
+    fn read(section: Section<'_>) -> Result<Self> {
+        let (scope, side) =
+            (section.text("of")?.unwrap_or_default(), section.text("ends")?.unwrap_or_default());
+        Ok(Self {
+            id: RuleId::new(section.text("id")?.unwrap_or_default())?,
+            scope: EndingScope::from_name(scope).ok_or_else(|| unknown("scope", scope))?,
+            side: EndedSide::from_name(side).ok_or_else(|| unknown("side", side))?,
+            is_front: section.flag("front")?,
+            has_rest: section.flag("rest")?,
+            is_name: section.flag("name")?,
+            #[cfg(test)]
+            examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),
+            #[cfg(test)]
+            counters: section.lines("counters")?.into_iter().map(str::to_owned).collect(),
+        })
+    }
+}
+
+impl Holds {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "lasting" => Some(Self::Lasting),
+            "answer" => Some(Self::Answer),
+            "session" => Some(Self::Session),
+            "period" => Some(Self::Period),
+            _ => None,
+        }
+    }
+}
+
+fn unknown(kind: &str, name: &str) -> Error {
+    Error::invalid(format!("a pack: `{name}` is no {kind}"))
+}
+
+impl Pack {
+    /// Reads a pack.
+    ///
+    /// # Errors
+    /// `Invalid` with the first mistake.
+    pub(crate) fn parse(language: &str, text: &str) -> Result<Self> {
+        let file = PackFile::parse(text)?;
+        let root = file.root();
+        let mut lexicon = Lexicon::read(root)?;
+        let (mut rules, mut cues, mut unless) = (Vec::new(), Patterns::default(), Patterns::default());
+        for (place, section) in root.sections("ending")?.into_iter().enumerate() {
+            cues.add(place, &section.lines("cue")?, &mut lexicon)?;
+            unless.add(place, &section.lines("unless")?, &mut lexicon)?;
+            rules.push(Rule::read(section)?);
+        }
+        let (mut holds, mut unless_holds) = (Patterns::default(), Patterns::default());
+        for section in root.sections("duration")? {
+            let name = section.text("span")?.unwrap_or_default();
+            let span = Holds::from_name(name).ok_or_else(|| unknown("span", name))?;
+            holds.add(span, &section.lines("cue")?, &mut lexicon)?;
+            unless_holds.add(span, &section.lines("unless")?, &mut lexicon)?;
+        }
+        let mut forms = Patterns::default();
+        for section in root.sections("form")? {
+            let name = section.text("name")?.unwrap_or_default();
+            let form = Form::from_name(name).ok_or_else(|| unknown("form", name))?;
+            forms.add(form, &section.lines("cue")?, &mut lexicon)?;
+        }
+        let mut list = |name: &str| -> Result<Patterns<()>> {
+            let mut patterns = Patterns::default();
+            patterns.add((), &root.lines(name)?, &mut lexicon)?;
+            Ok(patterns)
+        };
+        let (closes, closes_words, denials) = (list("closes")?, list("closes_words")?, list("denials")?);
+        let set = |name: &str| -> Result<HashSet<String>> {
+            Ok(root.lines(name)?.iter().flat_map(|line| line.split(' ')).map(fold).collect())
+        };
+        let (empty, form_words, neutral) = (set("empty")?, set("form_words")?, set("neutral")?);
+        let language = language.to_owned();
+        let elides = root.flag("elides")?;
+        Ok(Self {
+            language,
+            lexicon,
+            rules,
+            cues,
+            unless,
+            closes,
+            closes_words,
+            elides,
+            neutral,
+            empty,
+            holds,
+            unless_holds,
+            denials,
+            forms,
+            form_words,
+        })
+    }
+
+    /// Returns what a sentence ends; each scope and side once.
+    pub(crate) fn endings(&self, text: &str, of: Range<usize>) -> Vec<Ending> {
+        if is_question(text.get(of.clone()).unwrap_or_default()) {
+            return Vec::new();
+        }
+        let spaced = self.spaced(text);
+        let text = spaced.as_ref();
+        let tokens = self.lexicon.tokens(text, of.clone());
+        let mut hits = self.cues.find(&tokens, &self.lexicon);
+        if hits.is_empty() || !self.closes.find(&tokens, &self.lexicon).is_empty() {
+            return Vec::new();
+        }
+        let unless = self.unless.find(&tokens, &self.lexicon);
+        hits.retain(|hit| !unless.iter().any(|except| except.tag == hit.tag));
+        hits.sort_by_key(|hit| (hit.tag, hit.from));
+        let mut found: Vec<Ending> = Vec::new();
+        for hit in &hits {
+            let Some(ending) = self.ending(text, &of, &tokens, hit) else { continue };
+            let is_known = |known: &Ending| known.words == ending.words && known.side == ending.side;
+            if !found.iter().any(is_known) {
+                found.push(ending);
+            }
+        }
+        if found.iter().any(|ending| ending.scope != EndingScope::Last) {
+            found.retain(|ending| ending.scope != EndingScope::Last);
+        }
+        found
+    }
+
+    fn ending(&self, text: &str, of: &Range<usize>, tokens: &[Token], hit: &Hit<usize>) -> Option<Ending> {
+        let rule = self.rules.get(hit.tag)?;
+        let to = hit.value.map(|from| if rule.is_front { hit.to } else { self.end(tokens, from) });
+        let mut words = match (hit.value, to) {
+            (Some(from), Some(to)) => self.words(text, tokens, from, to),
+            _ => Vec::new(),
+        };
+        if rule.side == EndedSide::Leave {
+            words.retain(|word| !self.neutral.contains(word) && !word.starts_with(char::is_numeric));
+        }
+        let cue = bytes(tokens, hit.from, hit.to.max(to.unwrap_or_default()))?;
+        let is_named = || {
+            let first = hit.value.and_then(|from| tokens.get(from)).map(|token| token.span.clone());
+            first.and_then(|span| text.get(span)).is_some_and(|word| word.starts_with(is_name_start))
+        };
+        if rule.is_name && !is_named() {
+            return None;
+        }
+        // What names nothing ends nothing.
+        if words.is_empty() != (rule.scope == EndingScope::Last) {
+            return None;
+        }
+        let (start, end) = (u32::try_from(of.start).ok()?, u32::try_from(of.end).ok()?);
+        Some(Ending {
+            rule: rule.id.clone(),
+            scope: rule.scope,
+            side: rule.side,
+            words,
+            has_rest: rule.has_rest,
+            cue,
+            span: Span { start, end },
+        })
+    }
+
+    /// Returns where the name of what ends is over that begins at a word: with the clause.
+    fn end(&self, tokens: &[Token], from: usize) -> usize {
+        let closed = self.closes_words.find(tokens, &self.lexicon);
+        let is_over = |at: &usize| {
+            tokens.get(*at).is_none_or(|token| token.is_parted)
+                || closed.iter().any(|close| close.from == *at)
+        };
+        (from + 1..=tokens.len()).find(is_over).unwrap_or(tokens.len())
+    }
+
+    /// Returns the words with content among some tokens, folded; in scripts without spaces the runs between words that name nothing.
+    fn words(&self, text: &str, tokens: &[Token], from: usize, to: usize) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut run_end = None;
+        for token in tokens.get(from..to).unwrap_or_default() {
+            let raw = text.get(token.span.clone()).unwrap_or_default();
+            let word = fold(raw);
+            let goes_on = raw.chars().all(stands_alone) && run_end == Some(token.span.start);
+            if self.is_empty_word(&word) {
+                run_end = None;
+                continue;
+            }
+            run_end = raw.chars().all(stands_alone).then_some(token.span.end);
+            if let Some(last) = words.last_mut().filter(|_| goes_on) {
+                last.push_str(&word);
+            } else if words.len() < MOST_WORDS && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words
+    }
+
+    fn is_empty_word(&self, word: &str) -> bool {
+        let is_single = word.chars().count() < 2 && !word.chars().all(|c| stands_alone(c) || c.is_numeric());
+        is_single || self.empty.contains(word) || is_stop_word(stop_words_of(&self.language), word)
+    }
+
+    /// Returns the text with spaces where words are written together; the places of its bytes stay as they are.
+    fn spaced<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.elides {
+            Cow::Owned(text.replace('\'', " ").replace('’', "   "))
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    /// Returns how long a sentence says that something holds, with the words that say so; the first kind of the pack wins.
+    pub(crate) fn holds(&self, sentence: &str) -> Option<(Holds, Span)> {
+        let spaced = self.spaced(sentence);
+        let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
+        let mut hits = self.holds.find(&tokens, &self.lexicon);
+        let unless = self.unless_holds.find(&tokens, &self.lexicon);
+        hits.retain(|hit| !unless.iter().any(|except| except.tag == hit.tag));
+        let hit = hits.into_iter().min_by_key(|hit| (hit.tag, hit.from))?;
+        Some((hit.tag, bytes(&tokens, hit.from, hit.to)?))
+    }
+
+    /// Returns which sides of the form of an answer a sentence names, clause by clause; of several of one side the first.
+    pub(crate) fn form_wish(&self, sentence: &str) -> FormWish {
+        let spaced = self.spaced(sentence);
+        let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
+        let forms = self.forms.find(&tokens, &self.lexicon);
+        let mut wish = FormWish { parts: Vec::new(), is_pure: !tokens.is_empty() };
+        for (from, to) in self.clauses(&tokens) {
+            let here = forms.iter().filter(|hit| (from..to).contains(&hit.from));
+            let form = here.map(|hit| hit.tag).min();
+            wish.is_pure &= self.is_of_form(&spaced, &tokens, (from, to), &forms);
+            let Some((form, span)) = form.zip(bytes(&tokens, from, to)) else { continue };
+            if wish.parts.iter().all(|part| part.form != form || form == Form::Marks) {
+                let denies = span.of(&spaced).is_some_and(|clause| self.denies(clause));
+                wish.parts.push(FormPart { form, denies, span });
+            }
+        }
+        wish
+    }
+
+    /// Returns the clauses of a sentence: from one sign, or word that joins, to the next.
+    fn clauses(&self, tokens: &[Token]) -> Vec<(usize, usize)> {
+        let mut clauses = Vec::new();
+        let mut from = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            let joins = self.lexicon.joins(token.id);
+            if token.is_parted || joins {
+                clauses.push((from, at));
+                from = if joins { at + 1 } else { at };
+            }
+        }
+        clauses.push((from, tokens.len()));
+        clauses.retain(|(from, to)| from < to);
+        clauses
+    }
+
+    /// Says whether a clause speaks of nothing but the form of an answer.
+    fn is_of_form(
+        &self,
+        text: &str,
+        tokens: &[Token],
+        (from, to): (usize, usize),
+        forms: &[Hit<Form>],
+    ) -> bool {
+        (from..to).all(|at| {
+            let word = tokens.get(at).and_then(|token| text.get(token.span.clone())).map(fold);
+            forms.iter().any(|hit| (hit.from..hit.to).contains(&at))
+                || word.is_some_and(|word| self.form_words.contains(&word))
+        })
+    }
+
+    /// Says whether a text denies or forbids.
+    pub(crate) fn denies(&self, text: &str) -> bool {
+        let spaced = self.spaced(text);
+        let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
+        !self.denials.find(&tokens, &self.lexicon).is_empty()
+    }
+
+    /// Returns the sentences of the pack by which its rules are tested: by rule those that end something, and those that do not.
+    #[cfg(test)]
+    pub(crate) fn tests(&self) -> impl Iterator<Item = (&RuleId, &[String], &[String])> {
+        self.rules.iter().map(|rule| (&rule.id, rule.examples.as_slice(), rule.counters.as_slice()))
+    }
+}
+
+/// Returns the bytes of some tokens.
+fn bytes(tokens: &[Token], from: usize, to: usize) -> Option<Span> {
+    let (first, last) = (tokens.get(from)?, tokens.get(to.checked_sub(1)?)?);
+    Some(Span { start: u32::try_from(first.span.start).ok()?, end: u32::try_from(last.span.end).ok()? })
+}
+
+/// Says whether a sentence asks.
+fn is_question(sentence: &str) -> bool {
+    crate::word::without_closing_marks(sentence.trim()).ends_with(['?', '？'])
+}
+
+/// Says whether a name may start with a sign: a capital, or one of a script without capitals.
+fn is_name_start(sign: char) -> bool {
+    sign.is_uppercase() || stands_alone(sign)
+}

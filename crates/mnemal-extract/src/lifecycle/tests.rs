@@ -1,0 +1,149 @@
+use super::*;
+
+#[test]
+fn each_rule_of_each_pack_finds_its_examples_and_passes_its_counters() {
+    let mut wrong = Vec::new();
+    for (language, text) in PACKS {
+        let pack = Pack::parse(language, text).unwrap_or_else(|error| panic!("{language}: {error}"));
+        let read = |text: &str| -> Vec<Ending> {
+            sentences(text).into_iter().flat_map(|one| pack.endings(text, one.range())).collect()
+        };
+        for (rule, examples, counters) in pack.tests() {
+            assert!(!examples.is_empty() && !counters.is_empty(), "{rule:?}");
+            for example in examples {
+                let found = read(example);
+                if !found.iter().any(|one| one.rule == *rule) {
+                    wrong.push(format!("{rule:?} misses {example}: {found:?}"));
+                }
+            }
+            for counter in counters {
+                let found = read(counter);
+                if found.iter().any(|one| one.rule == *rule) {
+                    wrong.push(format!("{rule:?} takes {counter}: {found:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn words(text: &str) -> Vec<(EndingScope, EndedSide, String)> {
+    endings(&OwnWords::of_text(text))
+        .into_iter()
+        .map(|ending| (ending.scope, ending.side, ending.words.join(" ")))
+        .collect()
+}
+
+#[test]
+fn what_ends_is_named_by_its_words_in_every_language() {
+    use EndedSide::{Do, Either, Leave};
+    use EndingScope::{Any, Own, Taste, Work};
+    for (text, scope, side, named) in [
+        ("I'm not a vegetarian anymore.", Own, Either, "vegetarian"),
+        ("The lab says I'm not allergic to latex.", Own, Either, "allergic latex"),
+        ("My egg allergy is gone.", Any, Either, "egg allergy"),
+        ("I don't like sushi anymore.", Taste, Do, "sushi"),
+        ("I no longer eat red meat, my doctor insisted.", Own, Do, "eat red meat"),
+        ("Wednesdays are free again, the course is over.", Any, Leave, "wednesdays"),
+        ("You don't have to answer in Dutch any more.", Work, Do, "answer dutch"),
+        ("Ich mag keinen Koriander mehr.", Taste, Do, "koriander"),
+        ("Ich esse kein Fleisch mehr.", Own, Do, "esse fleisch"),
+        ("Freitags ist wieder frei.", Any, Leave, "freitags"),
+        ("Je ne mange plus de viande.", Own, Do, "mange viande"),
+        ("Je n'aime plus le café.", Taste, Do, "cafe"),
+        ("Ya no me gusta el café.", Taste, Do, "cafe"),
+        ("Não como mais carne.", Own, Do, "carne"),
+        ("我不再喝咖啡了", Own, Do, "喝咖啡"),
+        ("我不喜欢香菜了。", Taste, Do, "香菜"),
+    ] {
+        let found = words(text);
+        assert!(found.contains(&(scope, side, named.to_owned())), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn questions_doubts_quotes_and_what_only_looks_like_an_end_end_nothing() {
+    for text in [
+        "I think I'm not allergic to nuts.",
+        "Maybe I no longer like sushi.",
+        "Should I stop eating meat?",
+        "She said \"I don't eat meat anymore, ever\" and left.",
+        "> I'm not a vegetarian anymore.",
+        "The meeting is over.",
+        "I'm not only a vegetarian.",
+        "Vielleicht mag ich keinen Koriander mehr.",
+        "Das Treffen ist vorbei.",
+        "Je crois que je n'aime plus le café.",
+        "我可能不再喝咖啡了",
+        "I live in Bern with a dog.",
+        "Ich mag Koriander.",
+    ] {
+        assert_eq!(words(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_wish_falls_into_its_parts() {
+    let read = |text: &str| -> (Vec<(Form, bool, String)>, bool) {
+        let wish = form_wish(text);
+        let part = |part: &FormPart| (part.form, part.denies, part.span.of(text).unwrap().to_owned());
+        (wish.parts.iter().map(part).collect(), wish.is_pure)
+    };
+    let part = |form, denies, text: &str| (form, denies, text.to_owned());
+    let expect = vec![
+        part(Form::Length, false, "Please answer in short sentences"),
+        part(Form::Shape, false, "in tables"),
+        part(Form::Emoji, true, "without emojis"),
+    ];
+    assert_eq!(read("Please answer in short sentences, in tables and without emojis."), (expect, true));
+    let expect = vec![
+        part(Form::Length, false, "Keep it brief"),
+        part(Form::Shape, false, "use numbered lists"),
+        part(Form::Marks, true, "no exclamation marks"),
+    ];
+    assert_eq!(read("Keep it brief, use numbered lists, no exclamation marks."), (expect, true));
+    let expect = vec![
+        part(Form::Length, false, "Antworte kurz"),
+        part(Form::Shape, false, "in Tabellen"),
+        part(Form::Emoji, true, "ohne Emojis"),
+    ];
+    assert_eq!(read("Antworte kurz, in Tabellen und ohne Emojis."), (expect, true));
+    assert!(!read("The short list of guests, no emojis.").1);
+    assert_eq!(read("I live in Bern."), (Vec::new(), false));
+}
+
+#[test]
+fn how_long_a_wish_holds_is_read_in_every_language() {
+    let zone = mnemal_core::Zone::utc();
+    // Monday, 2 March 2026, 09:00.
+    let at = Timestamp::from_micros(1_772_442_000_000_000).unwrap();
+    let anchor = Anchor { at, zone: &zone };
+    let hours = |hours: i64| Duration::Until(at.plus_micros(hours * 3_600_000_000));
+    for (text, expect) in [
+        ("From now on, lead with the conclusion.", Duration::Lasting),
+        ("Ab jetzt immer zuerst das Ergebnis.", Duration::Lasting),
+        ("À partir de maintenant, commence par la conclusion.", Duration::Lasting),
+        ("从现在起请先说结论。", Duration::Lasting),
+        ("For this mail only, please write in French.", Duration::Answer),
+        ("Always answer in French for this email.", Duration::Answer),
+        ("Just this once, skip the tests.", Duration::Answer),
+        ("Diesmal bitte ohne Tabelle.", Duration::Answer),
+        ("Pour cette lettre, écris en anglais.", Duration::Answer),
+        ("Por esta vez, sin tablas.", Duration::Answer),
+        ("这次请用英文回答", Duration::Answer),
+        ("In this session, always use tabs.", Duration::Session),
+        ("In dieser Unterhaltung bitte immer auf Englisch.", Duration::Session),
+        ("Pendant cette conversation, réponds en anglais.", Duration::Session),
+        ("Today I want short answers, I'm on the train.", hours(15)),
+        ("Heute bitte kurze Antworten.", hours(15)),
+        ("Aujourd'hui, réponds en anglais.", hours(15)),
+        ("Hoy responde en inglés.", hours(15)),
+        ("今天请用英文回答。", hours(15)),
+        ("Never commit to main during the freeze this week.", hours(15 + 6 * 24)),
+        ("No calls until Friday, please.", hours(15 + 3 * 24)),
+        ("Please answer in English.", Duration::Unsaid),
+        ("I prefer window seats.", Duration::Unsaid),
+    ] {
+        assert_eq!(duration(text, &anchor), expect, "{text}");
+    }
+}

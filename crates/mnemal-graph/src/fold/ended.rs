@@ -1,0 +1,106 @@
+//! What the words of an event end of what is believed of its speaker, where no claim of its own says so: "the diet is over",
+//! "I'm no longer a fan of it", the death of a pet that was named once.
+
+use mnemal_core::{Act, Confidence, EntityId, Fact, Source, Support, Value};
+use mnemal_extract::{EndedSide, Ending, EndingScope};
+use mnemal_text::{Analyzer, Language, fold};
+
+use super::{Fold, Pending, Reading, Resolved};
+
+/// How likely an ending is faithful to what was said. Source: own choice, as the packs' rules for what is said outright.
+const OUTRIGHT: f32 = 0.9;
+/// What is liked, and what is not.
+const LIKED: [&str; 3] = ["likes", "prefers", "favourite"];
+const DISLIKED: &str = "dislikes";
+/// States of one's own life.
+const STATES: [&str; 7] = ["diet", "allergic_to", "health", "habit", "uses", "skill", "goal"];
+/// What one bears again when one eats it again.
+const BORNE: [&str; 3] = ["allergic_to", "health", "dislikes"];
+/// Whom a death ends.
+const PETS: &str = "pet";
+
+impl Fold {
+    /// Returns what an event ends that is believed of its speaker, whose facts must be loaded.
+    pub(super) fn over(&self, reading: Reading<'_>, pending: &Pending) -> Vec<Resolved> {
+        let Some((speaker, endings)) = &pending.ended else { return Vec::new() };
+        let subject = self.names.canon(*speaker);
+        let Some(held) = self.facts.get(&subject) else { return Vec::new() };
+        let is_present = |fact: &&Fact| fact.act == Act::Assert && fact.invalid_at.is_none();
+        let is_said = |fact: &Fact| {
+            let object = fact.object.key();
+            let says =
+                |claim: &Resolved| claim.predicate == fact.predicate && claim.support.object.key() == object;
+            pending.claims.iter().any(says)
+        };
+        let mut ended = Vec::new();
+        for fact in held.facts().filter(is_present).filter(|fact| !is_said(fact)) {
+            if let Some(ending) = endings.iter().find(|ending| self.ends(ending, fact)) {
+                ended.push(end_of(fact, ending, *speaker, reading));
+            }
+        }
+        ended
+    }
+
+    fn ends(&self, ending: &Ending, fact: &Fact) -> bool {
+        let predicate = fact.predicate.as_str();
+        let may_be = match (ending.scope, ending.side) {
+            (EndingScope::Taste, EndedSide::Leave) => predicate == DISLIKED,
+            (EndingScope::Taste, _) => LIKED.contains(&predicate),
+            (EndingScope::Own, EndedSide::Leave) => BORNE.contains(&predicate),
+            (EndingScope::Own, _) => STATES.contains(&predicate) || LIKED.contains(&predicate),
+            (EndingScope::Any, EndedSide::Either) => STATES.contains(&predicate),
+            (EndingScope::Any, EndedSide::Do) => predicate == PETS,
+            _ => false,
+        };
+        may_be && self.is_about(ending, fact)
+    }
+
+    /// Whether the object of a fact is what ends: its words are among those of the ending. What one does says nothing of what one
+    /// likes, unless both are said in the same words.
+    fn is_about(&self, ending: &Ending, fact: &Fact) -> bool {
+        let analyzer = Analyzer::new(Language::guess(&ending.words.join(" ")));
+        let ended = analyzer.query_terms(&ending.words.join(" "));
+        let is_exact = ending.scope == EndingScope::Own && LIKED.contains(&fact.predicate.as_str());
+        let fits = |object: &str| {
+            let words = analyzer.query_terms(&fold(object));
+            let is_within = |all: &[String], of: &[String]| all.iter().all(|word| of.contains(word));
+            // "I gave up the cello" names less than "play the cello".
+            let is_nearly = words.len() == ended.len() + 1 && is_within(&ended, &words);
+            let is_whole = !words.is_empty() && is_within(&words, &ended);
+            if is_exact { is_whole && words.len() == ended.len() } else { is_whole || is_nearly }
+        };
+        match &fact.object {
+            Value::Literal { text, .. } => fits(text),
+            Value::Entity(id) => self.names_of(*id).any(fits),
+        }
+    }
+
+    fn names_of(&self, id: EntityId) -> impl Iterator<Item = &str> {
+        let entity = self.names.get(self.names.canon(id));
+        entity.into_iter().flat_map(|entity| {
+            std::iter::once(entity.name.as_str()).chain(entity.names.iter().map(|name| name.text.as_str()))
+        })
+    }
+}
+
+/// Returns the claim that a fact holds no more.
+fn end_of(fact: &Fact, ending: &Ending, speaker: EntityId, reading: Reading<'_>) -> Resolved {
+    let support = Support {
+        source: Source { event: reading.event.id, span: ending.span },
+        rule: ending.rule.clone(),
+        subject: speaker,
+        object: fact.object.clone(),
+        act: Act::End,
+        valid_at: None,
+        invalid_at: None,
+        grain: None,
+        occurred_at: reading.kept.occurred_at,
+        recorded_at: reading.event.recorded_at,
+        session: reading.kept.session.clone(),
+        speaker: reading.kept.speaker.clone(),
+        trust: reading.event.trust,
+        level: reading.event.level,
+        confidence: Confidence::new(OUTRIGHT),
+    };
+    Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }
+}

@@ -1,0 +1,150 @@
+//! What a message of the user ends: a row that never holds itself, and the rows that hold no more because of it.
+
+use mnemal_core::{EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Timestamp};
+use mnemal_extract::{EndedSide, EndingScope, denies};
+use mnemal_text::{Analyzer, Language, fold};
+
+use crate::read::{LEARNED, TASTE, is_own};
+use crate::tool;
+
+/// What the keys of endings begin with.
+pub(crate) const ENDED: &str = "learned/ended/";
+/// Letters by which a word and its form in another text are known to be near. Source: own choice; it only spares work.
+const NEAR: usize = 2;
+/// Fewest words of a prohibition that one thing of its kind ends: "I drink whole milk again" and "I don't drink milk". Source: own
+/// choice; a single word is too wide.
+const FEWEST: usize = 2;
+/// Letters that two words have in common when one is made of the other: allergy, allergic. Source: own choice.
+const ROOT: usize = 6;
+
+/// What ends what was said before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    /// The row in which it stands.
+    pub(crate) id: LearningId,
+    /// When it was said, as versions of a key are ordered.
+    pub(crate) at: Order,
+    /// Belief time from which it was known.
+    pub(crate) created_at: Timestamp,
+    event: Option<EventId>,
+    session: SessionId,
+    person: Person,
+    scope: EndingScope,
+    side: EndedSide,
+    /// Folded words that name what ends; of the wish before, the event in which it stands.
+    words: Vec<String>,
+    language: Language,
+}
+
+/// The order in which rows were said.
+pub(crate) type Order = (Timestamp, Timestamp, LearningId);
+
+/// Who said it, as filter and as spoken.
+type Person = (Option<String>, Option<String>);
+
+/// Returns where a row stands in the order in which rows were said.
+pub(crate) fn order(row: &Learning) -> Order {
+    (row.occurred_at, row.created_at, row.id)
+}
+
+/// Whether a row ends others.
+pub(crate) fn is_ending(row: &Learning) -> bool {
+    row.signal.as_ref().is_some_and(|signal| signal.stance == Stance::End)
+}
+
+fn person(row: &Learning) -> Person {
+    let user = row.user.as_ref().map(|user| user.as_str().to_owned());
+    (user, row.speaker.as_ref().map(|speaker| speaker.as_str().to_owned()))
+}
+
+impl Ending {
+    /// Reads a row that ends others.
+    pub(crate) fn of(row: &Learning) -> Option<Self> {
+        let tag = |place: usize| row.tags.get(place).map(mnemal_core::Tag::as_str).unwrap_or_default();
+        Some(Self {
+            id: row.id,
+            at: order(row),
+            created_at: row.created_at,
+            event: row.sources.first().map(|source| source.event),
+            session: row.session.clone(),
+            person: person(row),
+            scope: EndingScope::from_name(tag(1)).filter(|_| is_ending(row))?,
+            side: EndedSide::from_name(tag(2))?,
+            words: row.topics.clone(),
+            language: Language::guess(&row.content),
+        })
+    }
+
+    /// Whether it ends what a row says: something that the same person said before, about the same, on the side that ends.
+    pub(crate) fn ends(&self, row: &Learning) -> bool {
+        let is_learned = row.signal.is_some() && !is_ending(row);
+        let is_known = row.key.as_ref().is_some_and(|key| self.may_end(key));
+        is_learned && is_known && order(row) < self.at && self.person == person(row) && self.is_about(row)
+    }
+
+    fn may_end(&self, key: &NoteKey) -> bool {
+        let is_learned = key.as_str().starts_with(LEARNED) && !tool::is_of_tool(key);
+        let is_taste = key.as_str().starts_with(TASTE);
+        is_learned
+            && match self.scope {
+                EndingScope::Taste => is_taste || !is_own(key),
+                EndingScope::Work => !is_taste,
+                _ => true,
+            }
+    }
+
+    fn is_about(&self, row: &Learning) -> bool {
+        let is_of_event = |event: EventId| row.sources.iter().any(|source| source.event == event);
+        if self.event.is_some_and(is_of_event) {
+            return false;
+        }
+        if self.scope == EndingScope::Last {
+            return row.session == self.session
+                && row.sources.iter().any(|source| self.words.contains(&source.event.to_string()));
+        }
+        self.is_side_of(row) && self.names(&row.content)
+    }
+
+    fn is_side_of(&self, row: &Learning) -> bool {
+        let is_of_taste = row.key.as_ref().is_some_and(|key| key.as_str().starts_with(TASTE));
+        let is_aversion =
+            is_of_taste && row.signal.as_ref().is_some_and(|signal| signal.stance == Stance::Leave);
+        let leaves = is_aversion || row.kind == LearningKind::AntiPattern || denies(&row.content);
+        match self.side {
+            EndedSide::Do => !leaves,
+            EndedSide::Leave => leaves,
+            EndedSide::Either => true,
+        }
+    }
+
+    /// Whether a text has all words that name what ends; or, where something is to be left no more, they have all of its words.
+    fn names(&self, text: &str) -> bool {
+        let folded = fold(text);
+        let is_near = |word: &String| {
+            let start: String = word.chars().take(NEAR).collect();
+            folded.contains(&start)
+        };
+        if !self.words.iter().any(is_near) {
+            return false;
+        }
+        let (ended, said) = (self.stems(&self.words.join(" ")), self.stems(&folded));
+        let holds = |all: &[String], word: &String| all.iter().any(|other| is_same_word(word, other));
+        let is_narrower = || {
+            self.side == EndedSide::Leave
+                && said.len() >= FEWEST
+                && said.iter().all(|word| holds(&ended, word))
+        };
+        !ended.is_empty() && (ended.iter().all(|word| holds(&said, word)) || is_narrower())
+    }
+
+    fn stems(&self, text: &str) -> Vec<String> {
+        Analyzer::new(self.language).query_terms(text)
+    }
+}
+
+/// Whether two stems are forms of one word.
+fn is_same_word(one: &str, other: &str) -> bool {
+    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let (first, second) = (one.chars().count(), other.chars().count());
+    one == other || (common >= ROOT && first.max(second) <= common + 3)
+}

@@ -1,0 +1,89 @@
+//! A wish of several parts: a row for each, so that a change replaces its part alone.
+
+use mnemal_core::{Basis, Event, Learning, LearningKind, NewEvent, Result, Span};
+use mnemal_extract::{Anchor, Duration, Ending, Form, FormPart, FormWish, OwnWords, duration, form_wish};
+use mnemal_text::sentences;
+
+use super::about::About;
+use super::{meets, row, span_of};
+
+/// Returns the rows of a message by the parts of their sentences, with those of sentences that wish for nothing but forms of an
+/// answer.
+pub(super) fn by_part(
+    event: &Event,
+    (kept, words): (&NewEvent, &OwnWords<'_>),
+    rows: Vec<Learning>,
+    endings: &[Ending],
+) -> Result<Vec<Learning>> {
+    let mut found = rows;
+    for sentence in sentences(words.as_str()) {
+        let Some(span) = span_of(&sentence.range()) else { continue };
+        let wish = wish_beside(sentence.of(words.as_str()), span, endings);
+        let is_here =
+            |row: &Learning| row.sources.iter().any(|source| meets(source.span, span)) && is_wish(row);
+        let is_said = found.iter().any(is_here);
+        let anchor = Anchor { at: kept.occurred_at, zone: &kept.zone };
+        let lasts = || duration(sentence.of(words.as_str()), &anchor) == Duration::Lasting;
+        let is_split = is_said && (wish.parts.len() > 1 || is_shape(&wish));
+        let is_asked = !is_said
+            && wish.is_pure
+            && (wish.parts.len() > 1 || !wish.parts.is_empty() && (is_beside(endings, span) || lasts()));
+        if !is_split && !is_asked {
+            continue;
+        }
+        let target = found.iter().find(|row| is_here(row)).and_then(|row| row.key.clone());
+        let target = target
+            .as_ref()
+            .and_then(About::target_of)
+            .filter(|target| form_wish(target).parts.is_empty())
+            .unwrap_or(super::about::WHOLE_ANSWER.to_owned());
+        found.retain(|row| !is_here(row));
+        let is_cut = wish.parts.len() > 1 || is_beside(endings, span);
+        for part in &wish.parts {
+            found.extend(of_part(event, (kept, words), (span, is_cut), (part, &target))?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a row is a wish about the work that was told outright.
+fn is_wish(row: &Learning) -> bool {
+    let is_own = row.key.as_ref().is_some_and(super::is_own);
+    row.basis == Basis::Told && row.kind == LearningKind::Preference && !is_own
+}
+
+/// Returns which forms a sentence names outside the words that end something.
+fn wish_beside(text: &str, span: Span, endings: &[Ending]) -> FormWish {
+    let is_over = |ending: &&Ending| !ending.has_rest && meets(ending.cue, span);
+    let Some(ending) = endings.iter().find(is_over) else { return form_wish(text) };
+    let from = (ending.cue.end.saturating_sub(span.start)) as usize;
+    let rest = text.get(from..).unwrap_or_default();
+    let mut wish = form_wish(rest);
+    let moved = u32::try_from(from).unwrap_or_default();
+    for part in &mut wish.parts {
+        part.span = Span { start: part.span.start + moved, end: part.span.end + moved };
+    }
+    wish
+}
+
+fn is_beside(endings: &[Ending], span: Span) -> bool {
+    endings.iter().any(|ending| !ending.has_rest && meets(ending.cue, span))
+}
+
+/// Whether a sentence names nothing but a shape that an answer shall have: it has one of them.
+fn is_shape(wish: &FormWish) -> bool {
+    wish.is_pure && matches!(wish.parts.as_slice(), [FormPart { form: Form::Shape, denies: false, .. }])
+}
+
+/// Returns the row of a part; the only one of a sentence has the whole of it.
+fn of_part(
+    event: &Event,
+    (kept, words): (&NewEvent, &OwnWords<'_>),
+    (sentence, is_cut): (Span, bool),
+    (part, target): (&FormPart, &str),
+) -> Result<Option<Learning>> {
+    let own = Span { start: sentence.start + part.span.start, end: sentence.start + part.span.end };
+    let text = own.of(words.as_str()).unwrap_or_default();
+    let about = About::of_part(text, part, target);
+    row(event, kept, if is_cut { own } else { sentence }, &about)
+}
