@@ -144,9 +144,9 @@ impl Space {
             }
             10..16 => {
                 let decision = match self.dice.below(3) {
-                    0 => Decision::Archive { key },
-                    1 => Decision::Restore { key },
-                    _ => Decision::Reject { key },
+                    0 => Decision::Archive(key.into()),
+                    1 => Decision::Restore(key.into()),
+                    _ => Decision::Reject(key.into()),
                 };
                 self.decide(decision).await
             }
@@ -202,6 +202,7 @@ impl Space {
             topic: None,
             object: Value::Literal { key: value_key(&text), text: text.clone() },
             choice,
+            sources: Vec::new(),
         };
         let at = WorldTime::from_seconds(1_700_000_000 + i64::try_from(self.dice.below(1_000))?);
         Ok(match (self.dice.below(7), other) {
@@ -217,7 +218,7 @@ impl Space {
 
     async fn decide(&mut self, decision: Decision) -> Result<&'static str> {
         let kind = match decision {
-            Decision::Archive { .. } | Decision::Restore { .. } | Decision::Reject { .. } => "verdicts",
+            Decision::Archive(_) | Decision::Restore(_) | Decision::Reject(_) => "verdicts",
             Decision::Merge { .. } | Decision::Split { .. } => "merges and splits",
             _ => "facts and names",
         };

@@ -1,11 +1,12 @@
 //! A fragment that may become a line, with what is computed of it once.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use mnemal_core::{
     Because, BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter, TokenParts,
 };
-use mnemal_text::{sentences, shingles};
+use mnemal_text::{fold, sentences, shingles};
 
 use crate::ContextSettings;
 use crate::line::line;
@@ -40,8 +41,8 @@ pub(crate) struct Gist {
     pub(crate) shingles: Vec<u64>,
     /// One bit a shingle, to tell most pairs of texts apart without looking at their shingles.
     pub(crate) bits: [u64; 4],
-    /// The numbers in the text, in order: texts that differ in one never say the same.
-    figures: String,
+    /// Hash of the words in their order: texts that differ in one, or in the order, never say the same.
+    words: u64,
 }
 
 impl Gist {
@@ -53,12 +54,11 @@ impl Gist {
                 *word |= 1 << (shingle & 63);
             }
         }
-        let mut figures = String::new();
-        for run in text.split(|character: char| !character.is_numeric()).filter(|run| !run.is_empty()) {
-            figures.push_str(run);
-            figures.push(' ');
+        let mut words = DefaultHasher::new();
+        for word in text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            fold(word).hash(&mut words);
         }
-        Self { shingles, bits, figures }
+        Self { shingles, bits, words: words.finish() }
     }
 
     /// Returns the first word pairs, of which any text that says the same shares at least one with the first of its own.
@@ -74,7 +74,8 @@ impl Gist {
         self.shingles.get(..first).unwrap_or_default()
     }
 
-    /// Whether the two say the same: a Jaccard index of at least `threshold`, and the same numbers.
+    /// Whether the two say the same: a Jaccard index of at least `threshold`, and the same words in the same order. One word may turn
+    /// a sentence round, whichever language it is in, and so may the order.
     pub(crate) fn is_near(&self, other: &Self, threshold: f32) -> bool {
         let (here, there) = (self.shingles.len() as f32, other.shingles.len() as f32);
         if here.min(there) < threshold * here.max(there) || self.shingles.is_empty() {
@@ -84,7 +85,7 @@ impl Gist {
             self.bits.iter().zip(other.bits).map(|(here, there)| (here & !there).count_ones()).sum();
         let allowed = here - threshold * (here + there) / (1.0 + threshold);
         alone as f32 <= allowed + 0.5
-            && self.figures == other.figures
+            && self.words == other.words
             && mnemal_text::jaccard(&self.shingles, &other.shingles) >= threshold
     }
 }

@@ -1,6 +1,6 @@
 //! One line of a context: who said it when, and what, as data.
 
-use mnemal_core::{Civil, Fragment, Timestamp, Zone};
+use mnemal_core::{Civil, Fragment, Remark, Timestamp, Zone};
 
 use crate::Format;
 use crate::candidate::{is_standing, is_stated, is_step};
@@ -15,18 +15,20 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     let id = fragment.record;
     let speaker = label.speaker.as_ref().and_then(|speaker| clean_name(speaker.as_str()));
     let space = label.space.as_ref();
+    let remark = label.remark.map(Remark::as_str);
     let is_list = matches!(format, Format::Markdown | Format::Headed(_));
+    let noted = || remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
     if is_step(fragment) && is_list {
         // What they are stands over all of them, level and id in the receipt; the day tells the course.
         let speaker = speaker.unwrap_or_else(|| level.to_owned());
         let space = space.map(|space| format!(", {space}")).unwrap_or_default();
-        return format!("- {date} {speaker}{space}: {}", json_string(text));
+        return format!("- {date} {speaker}{space}{}: {}", noted(), json_string(text));
     }
     if is_stated(fragment) && is_list {
-        // Level and origin stand over all of them, day and id in the receipt.
+        // Level and origin stand over all of them, the id in the receipt; the day tells how old a wish is.
         let speaker = speaker.filter(|speaker| !speaker.eq_ignore_ascii_case("user"));
-        let before = speaker.map_or_else(String::new, |speaker| format!("{speaker}: "));
-        return format!("- {before}{}", json_string(text));
+        let speaker = speaker.map(|speaker| format!(" {speaker}")).unwrap_or_default();
+        return format!("- {date}{speaker}{}: {}", noted(), json_string(text));
     }
     match format {
         Format::Markdown | Format::Headed(_) => {
@@ -34,22 +36,27 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
             let speaker = speaker.map(|speaker| format!(", {speaker}")).unwrap_or_default();
             // Tasks and the agent's state have names and little room; their ids are in the receipt.
             let id = if is_standing(fragment) { String::new() } else { format!(", {id}") };
-            format!("- [{level}, {date}{id}{space}{speaker}] {}", json_string(text))
+            let remark = remark.map(|remark| format!(", {remark}")).unwrap_or_default();
+            format!("- [{level}, {date}{id}{space}{speaker}{remark}] {}", json_string(text))
         }
         Format::Xml => {
             let speaker =
                 speaker.map(|speaker| format!(" speaker=\"{}\"", xml_text(&speaker))).unwrap_or_default();
             let space = space.map(|space| format!(" space=\"{space}\"")).unwrap_or_default();
+            let remark = remark.map(|remark| format!(" note=\"{remark}\"")).unwrap_or_default();
             let text = xml_text(text);
-            format!("<item level=\"{level}\" date=\"{date}\" id=\"{id}\"{space}{speaker}>{text}</item>")
+            format!(
+                "<item level=\"{level}\" date=\"{date}\" id=\"{id}\"{space}{speaker}{remark}>{text}</item>"
+            )
         }
         Format::Json => {
             let speaker =
                 speaker.map(|speaker| format!("\"speaker\":{},", json_string(&speaker))).unwrap_or_default();
             let space = space.map(|space| format!("\"space\":\"{space}\",")).unwrap_or_default();
+            let remark = remark.map(|remark| format!("\"note\":\"{remark}\",")).unwrap_or_default();
             let text = json_string(text);
             format!(
-                "{{\"level\":\"{level}\",\"date\":\"{date}\",\"id\":\"{id}\",{space}{speaker}\"text\":{text}}}"
+                "{{\"level\":\"{level}\",\"date\":\"{date}\",\"id\":\"{id}\",{space}{speaker}{remark}\"text\":{text}}}"
             )
         }
     }

@@ -99,7 +99,8 @@ impl Written {
         let space = label.space.as_ref().map(SpaceId::as_str);
         let names: [Option<&str>; 5] =
             [Some(text.as_str()), speaker, space, Some(counter.name()), Some(label.zone.name.as_str())];
-        let rest = (settings, section, record, because, label.level, label.at, label.zone.offset_seconds);
+        let when = (label.at, label.zone.offset_seconds);
+        let rest = (settings, section, record, because, label.level, when, label.remark);
         self.keys.hash_one((names, rest))
     }
 }
@@ -189,6 +190,7 @@ mod tests {
                 zone: Zone::utc(),
                 speaker: None,
                 space: None,
+                remark: None,
             },
             trust: Trust::User,
             importance: Importance::DEFAULT,

@@ -120,6 +120,32 @@ impl ContextRequest {
     }
 }
 
+/// What a line says of its text beside who said it when. It stands outside the quoted words.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Remark {
+    /// The user must be asked before anybody acts on it.
+    AskFirst,
+    /// The words are somebody else's: a mail, a page, a text to work on.
+    Pasted,
+    /// Some of the words are somebody else's.
+    PartlyPasted,
+    /// What it says holds no more.
+    Past,
+}
+
+impl Remark {
+    /// Returns the words on a line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AskFirst => "ask the user first",
+            Self::Pasted => "pasted",
+            Self::PartlyPasted => "partly pasted",
+            Self::Past => "no longer so",
+        }
+    }
+}
+
 /// What stands before the text on a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
@@ -133,6 +159,8 @@ pub struct Label {
     pub speaker: Option<Speaker>,
     /// The space that it comes from; `None` for the one that was asked, whose lines do not name it.
     pub space: Option<SpaceId>,
+    /// What else is to be said of the text.
+    pub remark: Option<Remark>,
 }
 
 /// Text that a layer offers for a context.

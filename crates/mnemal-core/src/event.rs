@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     AgentId, Cardinality, Category, ChannelId, EntityId, EventId, Forget, Importance, IndexEntry,
     LearningKind, Level, NoteKey, Operation, Origin, Predicate, ReceiptId, RecordRef, RuleId, SessionId,
-    Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Value, Within, WorldTime, Zone,
+    Source, Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Value, Within, WorldTime, Zone,
 };
 
 /// Position in a space's log: dense, starts at 1, in the order of commit.
@@ -67,21 +67,13 @@ pub enum EventKind {
 pub enum Decision {
     /// Keep the event's text as a note.
     Remember(Remember),
-    /// Put the note or learning of this key away; reversible by restoring it or remembering it again.
-    Archive {
-        /// The note.
-        key: NoteKey,
-    },
-    /// Let what was put away or called wrong under this key hold again.
-    Restore {
-        /// The note.
-        key: NoteKey,
-    },
-    /// What stands under this key is wrong: it holds no more, and nobody but the user can say it again.
-    Reject {
-        /// The note.
-        key: NoteKey,
-    },
+    /// Put the note or learning away; reversible by restoring it or remembering it again.
+    Archive(NoteTarget),
+    /// Let what was put away or called wrong hold again.
+    Restore(NoteTarget),
+    /// What it says is wrong: it holds no more, and neither do the facts that rest on the same words, until the user says it
+    /// again.
+    Reject(NoteTarget),
     /// Erase events; the record holds their ids and no content.
     Forget(Forget),
     /// Say that something is so, that it is over, or that it never was. To add a `name` is to rename: what it is about is
@@ -137,9 +129,9 @@ impl Decision {
     pub fn can_be_undone(&self) -> bool {
         match self {
             Self::Remember(_)
-            | Self::Archive { .. }
-            | Self::Restore { .. }
-            | Self::Reject { .. }
+            | Self::Archive(_)
+            | Self::Restore(_)
+            | Self::Reject(_)
             | Self::Fact(_)
             | Self::Merge { .. }
             | Self::Split { .. }
@@ -181,6 +173,28 @@ impl Judgment {
     }
 }
 
+/// Which note or learning a decision is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NoteTarget {
+    /// Its stable name. Without one it is the note that the event of the first source made.
+    pub key: Option<NoteKey>,
+    /// The words on which it rests: by them the decision reaches what other layers read in the same words.
+    pub sources: Vec<Source>,
+}
+
+impl NoteTarget {
+    /// Returns the event whose note is meant, where there is no key.
+    pub fn maker(&self) -> Option<EventId> {
+        self.sources.first().filter(|_| self.key.is_none()).map(|source| source.event)
+    }
+}
+
+impl From<NoteKey> for NoteTarget {
+    fn from(key: NoteKey) -> Self {
+        Self { key: Some(key), sources: Vec::new() }
+    }
+}
+
 /// What a person decides about a fact. The fact is named by what it says; the ids of entities are made of their names.
 /// Words as the object of a relation name an entity, which is made if nobody is known by them.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,6 +209,8 @@ pub struct FactDecision {
     pub object: Value,
     /// What is decided about it.
     pub choice: FactChoice,
+    /// The words on which the fact rests: by them the decision reaches what other layers read in the same words.
+    pub sources: Vec<Source>,
 }
 
 /// What is decided about a fact.

@@ -309,6 +309,8 @@ const DECISION: &str = "decision";
 const MODEL: &str = "model";
 /// The rule of what somebody took back: "it's not hazelnuts, it's walnuts". Source: own choice.
 const CORRECTION: &str = "correction";
+/// The rule of what follows a decision about a learning of the same words. Source: own choice.
+const WITHDRAWAL: &str = "withdrawal";
 
 impl Support {
     /// Returns the name of the rule that stands for a person's decision.
@@ -319,6 +321,11 @@ impl Support {
     /// Returns the name of the rule that stands for what somebody said by mistake or in jest.
     pub fn correction_rule() -> &'static str {
         CORRECTION
+    }
+
+    /// Returns the name of the rule by which a fact follows a decision about a learning of the same words.
+    pub fn withdrawal_rule() -> &'static str {
+        WITHDRAWAL
     }
 
     /// Returns the name of the rule that stands for what a language model found where the rules read nothing for certain.
@@ -341,9 +348,15 @@ impl Support {
         self.act == Act::Negative && (self.is_decided() || self.rule.as_str() == CORRECTION)
     }
 
+    /// Whether it follows a decision about a learning of the same words: negative where that was rejected, asserting where it was
+    /// restored. It weighs nothing, and concerns what was recorded before it.
+    pub fn is_withdrawal(&self) -> bool {
+        self.rule.as_str() == WITHDRAWAL
+    }
+
     /// Whether it says that something is so, neither that it is over nor that it never was.
     pub fn says_so(&self) -> bool {
-        !self.act.is_of_past() && !self.is_rejection()
+        !self.act.is_of_past() && !self.is_rejection() && !self.is_withdrawal()
     }
 
     /// Whether it says so, and somebody other than the agent or memory itself says it.

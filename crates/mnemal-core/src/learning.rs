@@ -143,13 +143,16 @@ pub struct Tally {
     pub errors: u64,
 }
 
-/// What a person decided about every version of a key up to a moment.
+/// What a person decided about what was known of a key, or of some words, up to a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// They were put away at this belief time.
     Archived(Timestamp),
-    /// They were called wrong at this belief time.
+    /// They were called wrong at this belief time; they hold again when they are said again.
     Rejected(Timestamp),
+    /// A fact that rests on the same words was called wrong at this belief time. As the fact, they stay wrong when they are said
+    /// again.
+    Refuted(Timestamp),
 }
 
 /// One version of a note, or one thing that was learnt.

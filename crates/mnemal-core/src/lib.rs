@@ -38,12 +38,12 @@ mod port;
 pub use crate::anti_pattern::AntiPattern;
 pub use crate::cardinality::{Cardinality, Ruling};
 pub use crate::consult::Consultant;
-pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Section, Shelf};
+pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Remark, Section, Shelf};
 pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
     Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
-    Judgment, LogEntry, Metadata, NewEvent, Remember, Role, Seq, SessionSummary, TaskStep,
+    Judgment, LogEntry, Metadata, NewEvent, NoteTarget, Remember, Role, Seq, SessionSummary, TaskStep,
 };
 pub use crate::extraction::{
     Act, Confidence, EntityKind, ExtractedFact, Extraction, Familiar, Gazetteer, Grain, Mention, Object,

@@ -198,6 +198,13 @@ pub struct Source {
     pub span: Span,
 }
 
+impl Source {
+    /// Whether two sources have words in common.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.event == other.event && self.span.start < other.span.end && other.span.start < self.span.end
+    }
+}
+
 /// What made a derived record. A change of output needs a new version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Producer {

@@ -127,8 +127,8 @@ fn names(event: &NewEvent) -> Vec<(&'static str, &str)> {
             }
         }
         EventKind::Decision(
-            Decision::Archive { key } | Decision::Restore { key } | Decision::Reject { key },
-        ) => names.push(("key", key.as_str())),
+            Decision::Archive(target) | Decision::Restore(target) | Decision::Reject(target),
+        ) => names.extend(target.key.as_ref().map(|key| ("key", key.as_str()))),
         EventKind::Decision(Decision::Fact(fact)) => {
             names.extend(fact.topic.as_deref().map(|topic| ("a topic", topic)));
             if let mnemal_core::Value::Literal { text, key } = &fact.object {

@@ -10,7 +10,7 @@ use mnemal_core::{
     EventStore, Fragment, Importance, Label, Layer, Level, NewEvent, RecordRef, Result, Role, Score, Section,
     Seq, SessionId, Source, Span, Speaker, UserId, Within,
 };
-use mnemal_extract::speaker_voice;
+use mnemal_extract::{foreign_remark, speaker_voice};
 use mnemal_text::fold;
 
 /// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 139).
@@ -242,6 +242,7 @@ fn fragment(event: &Event, kept: &NewEvent, said: Said) -> Option<Fragment> {
             zone: kept.zone.clone(),
             speaker: kept.speaker.clone(),
             space: None,
+            remark: foreign_remark(kept),
         },
         trust: event.trust,
         importance: Importance::DEFAULT,

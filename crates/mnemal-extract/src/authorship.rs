@@ -14,7 +14,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use mnemal_core::{EventKind, NewEvent, Span};
+use mnemal_core::{EventKind, NewEvent, Remark, Span};
 
 pub use self::rules::RuleSegmenter;
 
@@ -82,6 +82,17 @@ pub struct TurnText<'a> {
 pub trait Segmenter {
     /// Returns the parts of a message in order; together they cover it.
     fn segments(&self, passage: &TurnText<'_>) -> Vec<Segment>;
+}
+
+/// Returns what must be said of a turn whose words are not all its speaker's own, where somebody reads it again.
+pub fn foreign_remark(said: &NewEvent) -> Option<Remark> {
+    let own = OwnWords::of_event(said);
+    let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).count();
+    match (letters(own.as_str()), letters(&said.content)) {
+        (own, all) if own == all => None,
+        (0, _) => Some(Remark::Pasted),
+        _ => Some(Remark::PartlyPasted),
+    }
 }
 
 /// The words of a turn that are its speaker's own.

@@ -21,7 +21,7 @@ use mnemal_core::{RuleId, Span};
 use mnemal_text::{Language, sentences};
 
 pub use kinds::{Aspect, FeedbackAct, Irritation, Polarity};
-pub use permission::requires_user_permission;
+pub use permission::{only_states, requires_user_permission};
 pub use signals::{FeedbackExample, feedback_examples, feedback_signals};
 
 use self::echo::Echo;

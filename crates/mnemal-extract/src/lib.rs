@@ -35,12 +35,12 @@ mod user;
 mod word;
 
 pub use admit::admit;
-pub use authorship::{Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText};
+pub use authorship::{Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText, foreign_remark};
 pub use dates::{Anchor, DateRules, Dated, Lean, dates, number};
 pub use extractor::RuleExtractor;
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
-    feedback_signals, requires_user_permission,
+    feedback_signals, only_states, requires_user_permission,
 };
 pub use gates::{Gates, gates};
 pub use gist::{Gist, Sign, gist};

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{
     Act, Cardinality, EntityId, EntityKind, Event, EventId, Extraction, Fact, FactId, GraphDelta, MentionRow,
-    NewEvent, Predicate, Producer, Role, Ruling, SessionId, Span, Support, Timestamp, Value, derived_id,
+    NewEvent, Predicate, Producer, Role, Ruling, SessionId, Source, Span, Support, Timestamp, Value,
+    derived_id,
 };
 
 use mnemal_extract::Ending;
@@ -187,6 +188,7 @@ impl Fold {
         }
         let decided =
             (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
+        let withdrawals = self.withdrawals(pending, reading);
         for claim in &pending.claims {
             self.held.meet(&claim.predicate);
         }
@@ -203,7 +205,8 @@ impl Fold {
             }
         }
         let over = self.over(reading, pending);
-        for claim in decided.as_ref().unwrap_or(&pending.claims).iter().chain(&over) {
+        let claims = decided.as_ref().unwrap_or(&pending.claims).iter().chain(&over).chain(&withdrawals);
+        for claim in claims {
             let Some(claim) = self.ended(claim) else { continue };
             let topic = claim.topic.as_deref();
             let (slot, claim) = place(&claim.predicate, topic, &claim.support, held, canon);
@@ -404,6 +407,8 @@ pub(crate) struct Pending {
     ended: Option<(EntityId, Vec<Ending>)>,
     /// Whom a person gave which name.
     renamed: Option<(EntityId, String)>,
+    /// Words of which a person said that they are wrong, or that they hold after all.
+    withdrawn: Option<(Vec<Source>, Act)>,
 }
 
 impl Pending {
@@ -426,7 +431,19 @@ impl Pending {
     /// Whether a claim rests on what is taken back.
     fn takes_back(&self, support: &Support) -> bool {
         let event = Some(support.source.event);
-        event == self.undone && support.is_decided() || event == self.found_in && support.is_of_model()
+        let is_decided = support.is_decided() || support.is_withdrawal();
+        event == self.undone && is_decided || event == self.found_in && support.is_of_model()
+    }
+
+    /// Says what a person decided about words: that they are wrong, or that they hold after all.
+    fn withdraw(&mut self, words: &[Source], act: Act) {
+        self.withdrawn = (!words.is_empty()).then(|| (words.to_vec(), act));
+    }
+
+    /// Returns the events whose words a person decided about.
+    pub(crate) fn withdrawn_from(&self) -> Vec<EventId> {
+        let sources = self.withdrawn.iter().flat_map(|(sources, _)| sources);
+        sources.map(|source| source.event).collect()
     }
 
     /// Adds subjects whose facts must be loaded.

@@ -3,6 +3,8 @@
 //! [`weigh`] is a function of the set of claims, so the order in which they arrived does not matter; only the reasons tell
 //! which of two was known first. It is AD-22 as a sweep over world time instead of as a case for each newcomer.
 
+mod withdrawal;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
@@ -40,7 +42,8 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     claims.dedup_by(|one, other| one.support == other.support && one.value == other.value);
     let grains = grains(&claims);
     let mut versions = Vec::new();
-    let rejected = rejections(&claims);
+    let (claims, mut marks) = withdrawal::apart(claims, &mut versions);
+    let rejected = rejections(&claims, &marks);
     let claims = apart(
         claims,
         |claim| rejected.contains_key(&claim.value),
@@ -48,8 +51,7 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
             versions.extend(by_value(claims).into_values().map(|claims| reject(&rejected, claims)));
         },
     );
-    let mut withdrawn = Vec::new();
-    let claims = apart(claims, |claim| claim.support.is_rejection(), |claims| withdrawn = claims);
+    let claims = apart(claims, |claim| claim.support.is_rejection(), |mut claims| marks.append(&mut claims));
     let claims = apart(
         claims,
         |claim| matches!(claim.support.act, Act::Plan | Act::Negative),
@@ -82,7 +84,7 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
         held.append(&mut fresh);
     }
     versions.append(&mut held);
-    for claim in withdrawn {
+    for claim in marks {
         // Opposites share a slot: to reject that somebody likes tea says nothing of disliking it.
         let says_so = |version: &&mut Version| {
             version.predicate == claim.predicate && version.object.key() == claim.object.key()
@@ -137,14 +139,18 @@ fn by_value(claims: Vec<Claim>) -> BTreeMap<String, Vec<Claim>> {
 }
 
 /// Returns the values that were rejected and not taken back, each with the rejection: the last decision of a person, else a
-/// correction, unless the value was said again behind it.
-fn rejections(claims: &[Claim]) -> BTreeMap<String, Support> {
+/// correction, unless the value was said again behind it. `restored` says which values were restored, and when.
+fn rejections(claims: &[Claim], restored: &[Claim]) -> BTreeMap<String, Support> {
     let rank = |of: &Support| {
         let at = if of.is_decided() { of.recorded_at } else { of.occurred_at };
         (of.is_decided(), of.level, at, of.is_rejection())
     };
     let mut last: BTreeMap<&str, &Support> = BTreeMap::new();
-    for Claim { value, support, .. } in claims {
+    let is_lifted = |value: &str, support: &Support| {
+        let lifts = |by: &Claim| by.value == value && by.support.recorded_at >= support.recorded_at;
+        support.is_rejection() && restored.iter().any(lifts)
+    };
+    for Claim { value, support, .. } in claims.iter().filter(|one| !is_lifted(&one.value, &one.support)) {
         if support.is_decided() || support.is_rejection() || support.act == Act::Assert {
             let known = last.entry(value).or_insert(support);
             if rank(support) >= rank(known) {

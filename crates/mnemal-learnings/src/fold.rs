@@ -1,7 +1,5 @@
 //! The fold: what an event does to the rows. Pure; the same events give the same rows.
 
-use std::collections::BTreeMap;
-
 use mnemal_core::{
     Basis, Confidence, Decision, Error, Event, EventId, EventKind, Learning, LearningId, LearningKind,
     LearningStatus, Leave, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span, TaskStep,
@@ -68,7 +66,7 @@ impl Fold {
         let Some((key, step)) = task::step(kept)? else { return Ok(()) };
         match step {
             TaskStep::Completed | TaskStep::Failed => {
-                self.put_away(event, &key, Verdict::Archived(event.recorded_at));
+                self.put_key_away(event, &key, Verdict::Archived(event.recorded_at));
             }
             TaskStep::Created if self.knows(event.id, Some(&key)) => {}
             TaskStep::Created => {
@@ -82,29 +80,12 @@ impl Fold {
         Ok(())
     }
 
-    /// Applies a decision.
-    pub(crate) fn decide(&mut self, event: &Event, kept: &NewEvent, decision: &Decision) -> Result<()> {
-        let (key, verdict) = match decision {
-            Decision::Remember(remember) => return self.remember(event, kept, remember),
-            Decision::Archive { key } => (key, Some(Verdict::Archived(event.recorded_at))),
-            Decision::Reject { key } => (key, Some(Verdict::Rejected(event.recorded_at))),
-            Decision::Restore { key } => (key, None),
-            _ => return Ok(()),
-        };
-        match (is_learned(key), verdict) {
-            (true, verdict) => self.judge(event, key, verdict),
-            (false, Some(verdict)) => self.put_away(event, key, verdict),
-            (false, None) => self.restore(event, key),
-        }
-        Ok(())
-    }
-
     /// Adds what was read in a message.
     pub(crate) fn learn(&mut self, found: Vec<Learning>) {
         for row in found {
             let Some(key) = row.key.clone().filter(|_| !self.rows.contains(row.id)) else { continue };
-            let ending = Ending::of(&row);
-            self.rows.put(row);
+            let (ending, verdict) = (Ending::of(&row), self.standing_verdict(&key, &row));
+            self.rows.put(Learning { verdict, ..row });
             self.settle(&key);
             let ended = ending.map(|ending| self.rows.ended_by(&ending)).unwrap_or_default();
             for key in &ended {
@@ -122,26 +103,7 @@ impl Fold {
         }
     }
 
-    /// Sets what a person decided about everything that is known of a learned key.
-    fn judge(&mut self, event: &Event, key: &NoteKey, verdict: Option<Verdict>) {
-        // What was learnt later has no part in it, though a fold that begins anew knows it already.
-        let known: Vec<Learning> =
-            self.rows.of_key(key).filter(|row| row.created_at < event.recorded_at).cloned().collect();
-        let judged = |row: &Learning| {
-            let verdict = if row.level <= event.level { verdict } else { row.verdict };
-            Learning { verdict, ..row.clone() }
-        };
-        let mut judged: Vec<Learning> = known.iter().map(judged).collect();
-        if verdict.is_none() {
-            note_absences(key, known, &mut judged, &self.rows, event.recorded_at);
-        }
-        for row in judged {
-            self.rows.put(row);
-        }
-        self.settle(key);
-    }
-
-    fn remember(&mut self, event: &Event, kept: &NewEvent, remember: &Remember) -> Result<()> {
+    pub(crate) fn remember(&mut self, event: &Event, kept: &NewEvent, remember: &Remember) -> Result<()> {
         if kept.content.trim().is_empty() {
             return Err(Error::invalid("a note must have a text"));
         }
@@ -193,42 +155,10 @@ impl Fold {
         let of_same_words = newest.filter(|newest| newest.content == row.content && newest.kind == row.kind);
         let pattern = row.pattern.clone().or_else(|| of_same_words?.pattern.clone());
         let leave = newest.map_or(row.leave, |row| row.leave);
+        self.lift_refutation(key, &row.content, row.created_at);
         self.rows.put(Learning { topics, leave, pattern, ..row });
         self.settle(key);
         Ok(())
-    }
-
-    fn put_away(&mut self, event: &Event, key: &NoteKey, verdict: Verdict) {
-        let Some(mut active) = self.active(Some(key)) else { return };
-        if active.level <= event.level && active.created_at < event.recorded_at {
-            active.status = match verdict {
-                Verdict::Archived(_) => LearningStatus::Archived,
-                Verdict::Rejected(_) => LearningStatus::Rejected,
-            };
-            active.expired_at = Some(event.recorded_at);
-            self.rows.put(Learning { verdict: Some(verdict), ..active });
-        }
-    }
-
-    /// Lets the note hold again that was put away last, unless another holds.
-    fn restore(&mut self, event: &Event, key: &NoteKey) {
-        if self.active(Some(key)).is_some() {
-            return;
-        }
-        let is_away = |row: &&Learning| row.verdict.is_some() && row.level <= event.level;
-        let row =
-            self.rows.of_key(key).filter(is_away).max_by_key(|row| (row.expired_at, row.version)).cloned();
-        if let Some(row) = row.filter(|row| row.created_at < event.recorded_at) {
-            let mut away = row.away.clone();
-            away.extend(row.expired_at.map(|from| (from, event.recorded_at)));
-            self.rows.put(Learning {
-                status: LearningStatus::Active,
-                expired_at: None,
-                away,
-                verdict: None,
-                ..row
-            });
-        }
     }
 
     fn knows(&self, event: EventId, key: Option<&NoteKey>) -> bool {
@@ -240,7 +170,7 @@ impl Fold {
         key.and_then(|key| self.rows.of_key(key).map(|row| row.version).max()).unwrap_or_default()
     }
 
-    fn active(&self, key: Option<&NoteKey>) -> Option<Learning> {
+    pub(crate) fn active(&self, key: Option<&NoteKey>) -> Option<Learning> {
         self.rows.of_key(key?).find(|row| row.status == LearningStatus::Active).cloned()
     }
 
@@ -250,34 +180,13 @@ impl Fold {
 }
 
 /// Weighs the versions of a learned key, with what other rows end.
-fn weigh(key: &NoteKey, group: &mut [Learning], rows: &Rows) {
+pub(crate) fn weigh(key: &NoteKey, group: &mut [Learning], rows: &Rows) {
     if tool::is_of_tool(key) {
         group.iter_mut().for_each(tool::settle);
     } else {
         let of_group = |ending: &&Ending| group.iter().any(|row| ending.ends(row));
         let endings: Vec<&Ending> = rows.endings().filter(of_group).collect();
         settle(group, &endings);
-    }
-}
-
-/// Notes in rows that a person took out again, and in those that hold because of it, that they did not hold until now.
-fn note_absences(
-    key: &NoteKey,
-    mut before: Vec<Learning>,
-    after: &mut [Learning],
-    rows: &Rows,
-    now: Timestamp,
-) {
-    weigh(key, &mut before, rows);
-    let ends: BTreeMap<LearningId, Option<Timestamp>> =
-        before.iter().map(|row| (row.id, row.expired_at)).collect();
-    weigh(key, after, rows);
-    for row in after {
-        let Some(from) = ends.get(&row.id).copied().flatten() else { continue };
-        let until = row.expired_at.map_or(now, |end| end.min(now));
-        if from < until {
-            row.away.push((from, until));
-        }
     }
 }
 
@@ -351,6 +260,9 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
 /// Whether the user must be asked. What he only wants known is not acted on; what others want known is, if it says what to do.
 fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
     let is_note = matches!(kind, LearningKind::Note | LearningKind::Insight);
+    if mnemal_extract::only_states(text) {
+        return Leave::Given;
+    }
     if is_note && (level == Level::User || !read::orders(text)) { Leave::Given } else { asked_by_topic(text) }
 }
 

@@ -24,6 +24,7 @@ mod owner;
 mod preferences;
 mod profile;
 mod topic;
+mod verdict;
 
 pub use crate::decay::Decay;
 pub use crate::fold::{is_learned, note_id, producer};

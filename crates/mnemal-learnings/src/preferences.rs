@@ -19,7 +19,7 @@ use mnemal_text::fold;
 use crate::owner::{Own, voice};
 use crate::read::is_of_conversation;
 use crate::same::Same;
-use crate::source::{best, is_filed, lines_of};
+use crate::source::{best, is_filed, lines_of, remark, said_at};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
 
 /// How many preferences a request is offered.
@@ -400,10 +400,11 @@ fn fragment(preference: &Learning, score: Score, parts: Parts) -> Fragment {
         text: preference.content.clone(),
         label: Label {
             level: preference.level,
-            at: preference.created_at,
+            at: said_at(preference),
             zone: Zone::utc(),
             speaker: preference.speaker.clone(),
             space: None,
+            remark: remark(preference),
         },
         trust: preference.trust,
         importance: preference.importance,

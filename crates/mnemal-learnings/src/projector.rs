@@ -18,6 +18,7 @@ use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
 use crate::task;
+use crate::verdict;
 
 /// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 108.
 const ROWS: usize = 12;
@@ -72,10 +73,11 @@ impl LearningProjector {
         }
     }
 
-    /// Takes over the notes without a key that operations of a page name.
+    /// Takes over the notes without a key that operations and decisions of a page are about.
     async fn look_at_named(&self, rows: &mut Rows, batch: &[Event]) -> Result<()> {
-        let named: Vec<EventId> =
-            batch.iter().filter_map(operation).flat_map(|one| one.deed.names()).collect();
+        let operations = batch.iter().filter_map(operation).flat_map(|one| one.deed.names());
+        let decisions = batch.iter().filter_map(decision).flat_map(verdict::concerned);
+        let named: Vec<EventId> = operations.chain(decisions).collect();
         if !named.is_empty() {
             let filter = LearningFilter { sources: Within::Only(named), ..LearningFilter::all() };
             self.store.all(&filter).await?.into_iter().for_each(|row| rows.look_at(row));

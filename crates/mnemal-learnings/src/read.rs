@@ -177,7 +177,7 @@ fn of_note(event: &Event, kept: &NewEvent, note: &Note) -> Result<Option<Learnin
     row.category = Category::new(format!("user-preferences/{}", note.kind.as_str()))?;
     row.tags.push(Tag::new(note.kind.as_str())?);
     row.topics.clone_from(&note.topics);
-    if note.requires_user_permission {
+    if note.requires_user_permission && !mnemal_extract::only_states(&row.content) {
         row.leave = Leave::Asked;
     }
     if let Some(signal) = &mut row.signal {

@@ -143,7 +143,7 @@ fn put_away(row: &mut Learning) {
     let Some(verdict) = row.verdict else { return };
     let (status, at) = match verdict {
         Verdict::Archived(at) => (LearningStatus::Archived, at),
-        Verdict::Rejected(at) => (LearningStatus::Rejected, at),
+        Verdict::Rejected(at) | Verdict::Refuted(at) => (LearningStatus::Rejected, at),
     };
     if row.expired_at.is_none_or(|end| end >= at) {
         row.expired_at = Some(at.max(row.created_at));

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use mnemal_core::{
     Basis, Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Injected, Label, Layer,
     Learning, LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, NoteKey, RecordRef,
-    Result, Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
+    Remark, Result, Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
 };
 
 use crate::base;
@@ -412,12 +412,14 @@ fn standing(note: &Learning) -> f32 {
     note.importance.get() * note.confidence.get()
 }
 
-/// Returns the line; what needs the user's leave is a question.
-fn text(note: &Learning) -> String {
-    match note.leave {
-        Leave::Given => note.content.clone(),
-        Leave::Asked => format!("{} (Ask the user first: may this be done?)", note.content),
-    }
+/// Returns what must be said of a note beside its words.
+pub(crate) fn remark(note: &Learning) -> Option<Remark> {
+    (note.leave == Leave::Asked).then_some(Remark::AskFirst)
+}
+
+/// Returns the day to which the words belong: that on which they were said, or stored.
+pub(crate) fn said_at(note: &Learning) -> Timestamp {
+    if note.signal.is_some() { note.occurred_at } else { note.created_at }
 }
 
 /// Returns the line of an open task, or of a part of the agent's state, with its name.
@@ -430,7 +432,7 @@ fn standing_line(note: &Learning) -> String {
             key.map_or_else(|| below(note.category.as_str(), STATE).unwrap_or_default(), NoteKey::as_str);
         path.rsplit('/').next().unwrap_or_default().to_owned()
     };
-    if name.is_empty() { text(note) } else { format!("{name}: {}", text(note)) }
+    if name.is_empty() { note.content.clone() } else { format!("{name}: {}", note.content) }
 }
 
 fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
@@ -450,14 +452,15 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
         text: match section {
             Section::State if own_work::is_own_work(note) => own_work::line(note),
             Section::State => standing_line(note),
-            _ => text(note),
+            _ => note.content.clone(),
         },
         label: Label {
             level: note.level,
-            at: if note.signal.is_some() { note.occurred_at } else { note.created_at },
+            at: said_at(note),
             zone: Zone::utc(),
             speaker: note.speaker.clone(),
             space: None,
+            remark: remark(note),
         },
         trust: note.trust,
         importance: note.importance,

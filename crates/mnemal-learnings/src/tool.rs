@@ -87,7 +87,7 @@ pub(crate) fn settle(row: &mut Learning) {
         Confidence::new(f32::from(u16::try_from(tally.uses).unwrap_or(u16::MAX)) / f32::from(SURE));
     (row.status, row.expired_at) = match row.verdict {
         Some(Verdict::Archived(at)) => (LearningStatus::Archived, Some(at)),
-        Some(Verdict::Rejected(at)) => (LearningStatus::Rejected, Some(at)),
+        Some(Verdict::Rejected(at) | Verdict::Refuted(at)) => (LearningStatus::Rejected, Some(at)),
         None if is_bad(tally) => (LearningStatus::Active, None),
         None => (LearningStatus::Candidate, Some(row.created_at)),
     };

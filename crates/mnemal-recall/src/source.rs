@@ -8,6 +8,7 @@ use mnemal_core::{
     Because, Body, ContextRequest, ContextSource, Degraded, Event, EventFilter, Fragment, Importance, Label,
     Layer, Level, NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
+use mnemal_extract::foreign_remark;
 
 use crate::course::{Course, Line};
 use crate::evidence::EVIDENCE_FLOOR;
@@ -175,6 +176,7 @@ fn is_note(hit: &Hit) -> bool {
 
 fn fragment(hit: Hit) -> Option<Fragment> {
     let Event { id, level, trust, body: Body::Kept(kept), .. } = hit.event else { return None };
+    let remark = foreign_remark(&kept);
     let NewEvent { content, occurred_at, zone, speaker, .. } = *kept;
     Some(Fragment {
         section: Section::Recall,
@@ -182,7 +184,7 @@ fn fragment(hit: Hit) -> Option<Fragment> {
         producer: None,
         sources: vec![Source { event: id, span: Span::whole(&content).ok()? }],
         text: content,
-        label: Label { level, at: occurred_at, zone, speaker, space: None },
+        label: Label { level, at: occurred_at, zone, speaker, space: None, remark },
         trust,
         importance: Importance::DEFAULT,
         score: hit.score,

@@ -227,7 +227,7 @@ impl Executor<'_> {
         };
         let keys = own(path, &rows, "delete")?;
         for key in keys {
-            let _ack = self.memory.decide_by_agent(Decision::Archive { key }).await?;
+            let _ack = self.memory.decide_by_agent(Decision::Archive(key.into())).await?;
         }
         Ok(format!("Successfully deleted {path}"))
     }
@@ -253,7 +253,7 @@ impl Executor<'_> {
             let key = tree.key(&category, name, Some(row))?;
             self.write(row, key.clone(), category, &row.content).await?;
             if key != old_key {
-                let _ack = self.memory.decide_by_agent(Decision::Archive { key: old_key }).await?;
+                let _ack = self.memory.decide_by_agent(Decision::Archive(old_key.into())).await?;
             }
         }
         Ok(format!("Successfully renamed {old} to {new}"))

@@ -303,7 +303,7 @@ fn every_kind(records: &mut Records) -> Result<Vec<LogEntry>> {
         EventKind::Document,
         EventKind::Decision(Decision::Remember(remember)),
         EventKind::Decision(Decision::Remember(plain)),
-        EventKind::Decision(Decision::Archive { key }),
+        EventKind::Decision(Decision::Archive(key.into())),
     ];
     kinds.extend(selectors.into_iter().map(|selector| EventKind::Decision(forget(selector))));
     let mut entries: Vec<LogEntry> = Vec::new();

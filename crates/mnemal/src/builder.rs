@@ -32,6 +32,7 @@ use crate::counter::EstimateCounter;
 use crate::embedding::{Local, Tried};
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
+use crate::past;
 use crate::served::Served;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, SummaryBy, Tokenizer};
 use crate::working::{self, Cleaned};
@@ -594,7 +595,8 @@ impl Builder {
             sources.push(Arc::new(notes));
         }
         if let Slot::Filled(events) = &guarded.events {
-            sources.push(Arc::new(RecentSource::new(Arc::clone(events)).of_owner(&self.owner)));
+            let recent = RecentSource::new(Arc::clone(events)).of_owner(&self.owner);
+            sources.push(past::marked(Arc::new(recent), &guarded.graph));
         }
         if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
             let source = GraphSource::new(Arc::clone(graph), Arc::clone(events));
@@ -608,7 +610,8 @@ impl Builder {
             }));
         }
         if let Some(recall) = recall {
-            sources.push(Arc::new(RecallSource::new(Arc::clone(recall))));
+            let recalled: Arc<dyn ContextSource> = Arc::new(RecallSource::new(Arc::clone(recall)));
+            sources.push(past::marked(recalled, &guarded.graph));
         }
         if let Slot::Filled(store) = &guarded.working {
             sources.push(Arc::new(working::source(store, steady)));

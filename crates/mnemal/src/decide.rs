@@ -36,6 +36,7 @@ pub fn renaming(id: EntityId, name: &str) -> Result<Decision> {
         topic: None,
         object: Value::Literal { text: name.to_owned(), key: value_key(name) },
         choice: FactChoice::Add { valid_at: None, invalid_at: None },
+        sources: Vec::new(),
     }))
 }
 
@@ -120,21 +121,20 @@ impl Memory {
             | Decision::Merge { .. }
             | Decision::Split { .. }
             | Decision::Cardinality { .. }
-            | Decision::Archive { .. }
-            | Decision::Restore { .. }
-            | Decision::Reject { .. }
+            | Decision::Archive(_)
+            | Decision::Restore(_)
+            | Decision::Reject(_)
             | Decision::Undo { .. } => {
                 if let Decision::Undo { decision: taken } = &decision {
                     self.hold_back(*taken).await?;
                 }
-                let is_of_notes = matches!(
-                    decision,
-                    Decision::Archive { .. } | Decision::Restore { .. } | Decision::Reject { .. }
-                );
+                let decision = self.with_sources(decision).await?;
+                let is_of_notes =
+                    matches!(decision, Decision::Archive(_) | Decision::Restore(_) | Decision::Reject(_));
                 let decided = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");
                 let logged = self.log(decided);
                 let mut ack = if is_of_notes { self.updating(logged).await? } else { logged.await? };
-                let gaps = if is_of_notes { Vec::new() } else { self.engine.fold_graph().await };
+                let gaps = self.engine.fold_graph().await;
                 ack.gaps.extend(gaps);
                 Ok(ack)
             }
@@ -151,7 +151,7 @@ impl Memory {
     /// `Invalid` for any other decision, which is the user's alone; as [`log`](Self::log).
     pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
         match decision {
-            Decision::Archive { .. } | Decision::Restore { .. } => {
+            Decision::Archive(_) | Decision::Restore(_) => {
                 self.updating(self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")))
                     .await
             }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mnemal_core::{
     AsOf, Category, Cursor, Decision, Degraded, Error, ErrorKind, EventId, EventKind, Learning,
-    LearningFilter, LearningId, LearningKind, NoteKey, Origin, Remember, Result, Scored, Tag, Timestamp,
+    LearningFilter, LearningId, LearningKind, NoteKey, NoteTarget, Origin, Remember, Result, Scored, Tag,
+    Timestamp,
 };
 use mnemal_events::Ack;
 use mnemal_learnings::{Notes, PINNED, is_learned, is_pinned};
@@ -185,6 +186,12 @@ impl Memory {
 pub fn key_of(learning: &Learning) -> Result<NoteKey> {
     let without = || Error::invalid(format!("{} has no key; forget it, or store it under one", learning.id));
     learning.key.clone().ok_or_else(without)
+}
+
+/// Returns a note or learning as what a decision is about: by its key, or by the event that made it.
+pub fn target_of(learning: &Learning) -> NoteTarget {
+    let sources = if learning.key.is_none() { learning.sources.clone() } else { Vec::new() };
+    NoteTarget { key: learning.key.clone(), sources }
 }
 
 /// Refuses a key that is kept for what is learnt.

@@ -411,6 +411,7 @@ fn offered(
             zone: of.zone.clone(),
             speaker: of.speaker.clone(),
             space: None,
+            remark: None,
         },
         trust: of.trust,
         importance: Importance::DEFAULT,

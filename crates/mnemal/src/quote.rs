@@ -281,6 +281,7 @@ fn fragment(hit: &Hit, notes: &HashMap<EventId, Learning>) -> Option<Fragment> {
             zone: kept.zone.clone(),
             speaker: kept.speaker.clone(),
             space: hit.space.clone(),
+            remark: mnemal_extract::foreign_remark(kept),
         },
         trust: note.map_or(event.trust, |note| note.trust),
         importance: note.map_or(Importance::DEFAULT, |note| note.importance),

@@ -77,7 +77,7 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     // The agent does not touch the user's own words: not their text, not how they are filed, not whether they hold.
     let edit = memory.remember("The word is nougat.").key(key()).category(Category::new("spam").unwrap());
     let _kept = edit.importance(Importance::new(0.1).unwrap()).await.unwrap();
-    let _kept = memory.decide_by_agent(Decision::Archive { key: key() }).await.unwrap();
+    let _kept = memory.decide_by_agent(Decision::Archive(key().into())).await.unwrap();
     assert_eq!(held(&memory).await, before);
 
     // Nor does what is read in from elsewhere.

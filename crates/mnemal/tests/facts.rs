@@ -222,6 +222,7 @@ async fn a_dispute_is_asked_once_in_a_session_and_a_decision_answers_it() {
         topic: None,
         object: third.fact.object.clone(),
         choice: FactChoice::Add { valid_at: None, invalid_at: None },
+        sources: Vec::new(),
     };
     let _ack = memory.decide(Decision::Fact(answer)).await.unwrap();
     let after = facts(&memory.context("When is my birthday?").await.unwrap());

@@ -143,11 +143,11 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "backup" => said(ours.backup(&away.join("copy.db")).await),
         "compress" => said(ours.compress(session.clone()).keep_last(1).await),
         "decide" => {
-            let mut all = said(ours.decide(Decision::Archive { key: key.clone() }).await);
+            let mut all = said(ours.decide(Decision::Archive(key.clone().into())).await);
             all += &said(ours.decide(Decision::Undo { decision: *event }).await);
             all + &said(ours.decide(Decision::Merge { one: *entity, into: EntityId(1) }).await)
         }
-        "decide_by_agent" => said(ours.decide_by_agent(Decision::Archive { key: key.clone() }).await),
+        "decide_by_agent" => said(ours.decide_by_agent(Decision::Archive(key.clone().into())).await),
         "audit" => said(ours.audit().await),
         "feedback" => said(ours.feedback(*receipt, RecordRef::Event(*event), Judgment::Wrong).await),
         "feedback_by_agent" => {

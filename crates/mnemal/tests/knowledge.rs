@@ -208,7 +208,8 @@ async fn an_entity_is_described_and_keeps_what_a_host_notes_as_facts_of_its_own_
     let decided = async |predicate: &str, value: &str, choice: FactChoice| {
         let object = Value::Literal { text: value.to_owned(), key: mnemal::value_key(value) };
         let predicate = Predicate::new(predicate).unwrap();
-        let fact = FactDecision { subject: anna, predicate, topic: None, object, choice };
+        let fact =
+            FactDecision { subject: anna, predicate, topic: None, object, choice, sources: Vec::new() };
         memory.decide(Decision::Fact(fact)).await.unwrap().value.id
     };
     let add = FactChoice::Add { valid_at: None, invalid_at: None };

@@ -93,7 +93,7 @@ async fn an_anti_pattern_stands_beside_what_is_recalled_and_is_found_by_its_kind
 async fn what_a_person_decides_about_a_learning_is_seen_next_and_can_be_taken_back() {
     let memory = told().await;
     let key = key_of(&holds(&memory).await[0]).unwrap();
-    for decision in [Decision::Reject { key: key.clone() }, Decision::Archive { key: key.clone() }] {
+    for decision in [Decision::Reject(key.clone().into()), Decision::Archive(key.clone().into())] {
         let ack = memory.decide(decision).await.unwrap().value;
         assert!(holds(&memory).await.is_empty());
         let undo = memory.undoing(ack.id).await.unwrap();
@@ -178,4 +178,147 @@ async fn a_tool_that_failed_the_agent_is_known_for_it_and_its_words_teach_nothin
     assert!(context.text.contains(shown), "{}", context.text);
     assert!(!context.text.contains("search") && !context.text.contains("capitals"), "{}", context.text);
     assert_eq!(context.receipt.lines.len(), 1);
+}
+
+async fn facts(memory: &Memory) -> Vec<mnemal::Fact> {
+    let as_of = AsOf::present(memory.engine().now());
+    memory.graph().await.unwrap().value.facts(&mnemal::FactFilter::all(), as_of).await.unwrap()
+}
+
+/// What is said to be so, by predicate, and the words of what was learnt.
+async fn known(memory: &Memory) -> (Vec<String>, Vec<String>) {
+    let facts = facts(memory).await.iter().map(|fact| fact.predicate.to_string()).collect();
+    (facts, holds(memory).await.into_iter().map(|row| row.content).collect())
+}
+
+async fn say(memory: &Memory, text: &str) {
+    let _ack = memory.log(Message::user(text)).await.unwrap();
+}
+
+/// Calls what holds wrong.
+async fn reject(memory: &Memory) -> mnemal::EventId {
+    let row = holds(memory).await.remove(0);
+    memory.decide(Decision::Reject(mnemal::target_of(&row))).await.unwrap().value.id
+}
+
+async fn refute(memory: &Memory) -> mnemal::EventId {
+    let fact = facts(memory).await.remove(0);
+    let decision = mnemal::FactDecision {
+        subject: fact.subject,
+        predicate: fact.predicate,
+        topic: fact.topic,
+        object: fact.object,
+        choice: mnemal::FactChoice::Reject,
+        sources: Vec::new(),
+    };
+    memory.decide(Decision::Fact(decision)).await.unwrap().value.id
+}
+
+async fn rebuilt(memory: &Memory) {
+    for layer in [Layer::Graph, Layer::Learnings] {
+        let _report = memory.engine().rebuild(layer, mnemal::Rebuild::Anew).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_learning_takes_the_fact_of_the_same_words_along_until_they_are_said_again() {
+    for (text, predicate) in
+        [("I'm allergic to walnuts.", "allergic_to"), ("I prefer window seats.", "prefers")]
+    {
+        let memory = memory();
+        say(&memory, text).await;
+        let said = (vec![predicate.to_owned()], vec![text.to_owned()]);
+        assert_eq!(known(&memory).await, said);
+        let rejection = reject(&memory).await;
+        assert_eq!(known(&memory).await, (vec![], vec![]), "{text}");
+        let undo = memory.undoing(rejection).await.unwrap();
+        let _undone = memory.decide(undo).await.unwrap();
+        assert_eq!(known(&memory).await, said, "one undo for both");
+        let _again = reject(&memory).await;
+        say(&memory, text).await;
+        assert_eq!(known(&memory).await, said, "said again");
+        let confidence = facts(&memory).await[0].confidence();
+        let _again = reject(&memory).await;
+        assert_eq!(known(&memory).await, (vec![], vec![]), "rejected again");
+        say(&memory, text).await;
+        assert_eq!(facts(&memory).await[0].confidence(), confidence, "what was rejected makes nothing surer");
+        let found = memory.recall(text).await.unwrap().value.hits;
+        assert!(!found.is_empty(), "the turns themselves are recalled");
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_learning_that_is_restored_brings_its_fact_back() {
+    let memory = memory();
+    say(&memory, "I'm allergic to walnuts.").await;
+    let before = known(&memory).await;
+    let row = holds(&memory).await.remove(0);
+    let _rejection = reject(&memory).await;
+    let _ack = memory.decide(Decision::Restore(mnemal::target_of(&row))).await.unwrap();
+    assert_eq!(known(&memory).await, before);
+}
+
+#[tokio::test]
+async fn a_fact_that_is_called_wrong_takes_the_learning_of_the_same_words_along_for_good() {
+    let memory = memory();
+    say(&memory, "I'm allergic to walnuts.").await;
+    let before = known(&memory).await;
+    let refutation = refute(&memory).await;
+    assert_eq!(known(&memory).await, (vec![], vec![]));
+    say(&memory, "I'm allergic to walnuts.").await;
+    assert_eq!(known(&memory).await, (vec![], vec![]), "a fact stays wrong until it is added");
+    let hits = memory.recall("walnuts").await.unwrap().value.hits;
+    assert_eq!(hits.len(), 2, "the turns themselves are recalled");
+    let undo = memory.undoing(refutation).await.unwrap();
+    let _undone = memory.decide(undo).await.unwrap();
+    assert_eq!(known(&memory).await, before);
+}
+
+#[tokio::test]
+async fn what_was_decided_of_words_is_the_same_when_everything_is_read_anew() {
+    let memory = memory();
+    for text in ["I'm allergic to walnuts.", "I prefer window seats."] {
+        say(&memory, text).await;
+    }
+    let _rejection = reject(&memory).await;
+    let _refutation = refute(&memory).await;
+    say(&memory, "I hate long replies.").await;
+    let before = known(&memory).await;
+    rebuilt(&memory).await;
+    assert_eq!(known(&memory).await, before);
+}
+
+#[tokio::test]
+async fn a_fact_that_is_over_ends_the_learning_of_the_same_words_which_holds_when_it_is_said_again() {
+    let memory = memory();
+    say(&memory, "I'm allergic to walnuts.").await;
+    let fact = facts(&memory).await.remove(0);
+    let at = mnemal::WorldTime::from_seconds(memory.engine().now().as_micros() / 1_000_000);
+    let decision = mnemal::FactDecision {
+        subject: fact.subject,
+        predicate: fact.predicate,
+        topic: fact.topic,
+        object: fact.object,
+        choice: mnemal::FactChoice::End { at },
+        sources: Vec::new(),
+    };
+    let _ack = memory.decide(Decision::Fact(decision)).await.unwrap();
+    assert!(holds(&memory).await.is_empty());
+    say(&memory, "I'm allergic to walnuts.").await;
+    assert_eq!(holds(&memory).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_note_without_a_key_is_put_away_and_taken_out_again() {
+    let memory = memory();
+    let _stored = memory.remember("The spare key hangs behind the boiler").await.unwrap();
+    let row = holds(&memory).await.remove(0);
+    for make in [Decision::Archive, Decision::Reject] {
+        let _away = memory.decide(make(mnemal::target_of(&row))).await.unwrap();
+        assert!(holds(&memory).await.is_empty());
+        let _back = memory.decide(Decision::Restore(mnemal::target_of(&row))).await.unwrap();
+        assert_eq!(holds(&memory).await.len(), 1);
+    }
+    rebuilt(&memory).await;
+    assert_eq!(holds(&memory).await[0].id, row.id);
 }

@@ -161,9 +161,9 @@ async fn each_operation_is_a_span_of_the_conventions_without_content() {
     let lines = context.receipt.lines.len();
     assert_eq!((name.as_str(), fields["gen_ai.memory.record.count"].parse()), ("search_memory", Ok(lines)));
     assert_eq!(fields.contains_key("mnemal.gaps"), !context.gaps.is_empty());
-    let _done = memory.decide(Decision::Archive { key: key.clone() }).await.unwrap();
+    let _done = memory.decide(Decision::Archive(key.clone().into())).await.unwrap();
     assert_eq!(kept.only().0, "update_memory");
-    let _done = memory.decide_by_agent(Decision::Restore { key: key.clone() }).await.unwrap();
+    let _done = memory.decide_by_agent(Decision::Restore(key.clone().into())).await.unwrap();
     assert_eq!(kept.only().0, "update_memory");
     memory.forget(Selector::Key(key.clone())).await.unwrap();
     assert_eq!(kept.only().0, "delete_memory");

@@ -65,7 +65,7 @@ impl Space {
             clock.advance(Duration::from_hours(1));
             let id = if let Some(key) = part.strip_prefix('!') {
                 let key = NoteKey::new(key).unwrap();
-                memory.decide(Decision::Archive { key }).await.unwrap().value.id
+                memory.decide(Decision::Archive(key.into())).await.unwrap().value.id
             } else if let Some((key, text)) = part.strip_prefix('=').and_then(|part| part.split_once(' ')) {
                 memory.remember(text).key(NoteKey::new(key).unwrap()).by_user().await.unwrap().value.event
             } else {

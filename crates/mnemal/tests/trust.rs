@@ -351,7 +351,7 @@ async fn belief_is_compared_between_two_moments_with_its_evidence() {
     space.clock.advance(Duration::from_hours(1));
     let rome = space.say(by("Ada", "I moved to Rome last week.")).await;
     let two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
-    let away = space.memory.decide(Decision::Archive { key: key("gate") }).await.unwrap().value.id;
+    let away = space.memory.decide(Decision::Archive(key("gate").into())).await.unwrap().value.id;
     space.clock.advance(Duration::from_secs(1));
     let end = space.now();
     let early = space.memory.diff(start, middle).await.unwrap();

@@ -138,9 +138,9 @@ impl Space {
                 let note = format!("The {key} has the number {} now.", dice.below(1_000));
                 return Some(self.memory.remember(note).key(key).by_user().await.unwrap().value.event);
             }
-            2 => Decision::Archive { key },
-            3 => Decision::Restore { key },
-            4 => Decision::Reject { key },
+            2 => Decision::Archive(key.into()),
+            3 => Decision::Restore(key.into()),
+            4 => Decision::Reject(key.into()),
             5 => renaming(person(name).await?.id, &format!("{name} {}", dice.below(9))).unwrap(),
             6 => {
                 let (one, into) = (person(name).await?.id, person(PEOPLE[0]).await?.id);
@@ -162,6 +162,7 @@ impl Space {
                         (_, 0) => FactChoice::End { at },
                         _ => FactChoice::Reject,
                     },
+                    sources: Vec::new(),
                 })
             }
         };
@@ -248,19 +249,26 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
     let key = |place: usize| NoteKey::new(KEYS[place]).unwrap();
     let lives = |object: &Value, choice: FactChoice| {
         let (predicate, object) = (Predicate::new("lives_in").unwrap(), object.clone());
-        Decision::Fact(FactDecision { subject: anna, predicate, topic: None, object, choice })
+        Decision::Fact(FactDecision {
+            subject: anna,
+            predicate,
+            topic: None,
+            object,
+            choice,
+            sources: Vec::new(),
+        })
     };
     let city = |name: &str| Value::Literal { text: name.to_owned(), key: value_key(name) };
     let add = FactChoice::Add { valid_at: None, invalid_at: None };
     let end = FactChoice::End { at: WorldTime::from_seconds(1_772_360_000) };
-    let _away = space.memory.decide(Decision::Archive { key: key(2) }).await.unwrap();
+    let _away = space.memory.decide(Decision::Archive(key(2).into())).await.unwrap();
     let _told = space.memory.decide(lives(&city("Bergen"), add)).await.unwrap();
     let told = space.graph().await.whom("Bergen", AsOf::present(Timestamp::MAX)).await.unwrap().id;
     let bergen = Value::Entity(told);
     let rows = [
-        Decision::Archive { key: key(0) },
-        Decision::Reject { key: key(1) },
-        Decision::Restore { key: key(2) },
+        Decision::Archive(key(0).into()),
+        Decision::Reject(key(1).into()),
+        Decision::Restore(key(2).into()),
         lives(&city("Lisbon"), add),
         lives(&bergen, end),
         lives(&bergen, FactChoice::Reject),

@@ -35,6 +35,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
                 topic: topic.map(|topic| topic.to_lowercase()),
                 object,
                 choice,
+                sources: Vec::new(),
             };
             add(memory, fact, said, Going::from(dry_run), output).await
         }
@@ -172,6 +173,7 @@ pub(super) async fn invalidate(
         topic: fact.topic,
         object: fact.object,
         choice,
+        sources: Vec::new(),
     });
     decided(memory, decision, going, output, ("invalidate", &[line], &text)).await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use mnemal::{
     AsOf, Basis, Category, Decision, Error, Learning, LearningFilter, LearningKind, LearningStatus, Memory,
-    NoteKey, Scored, THIS_CONVERSATION, UserId, Within, key_of,
+    NoteTarget, Scored, THIS_CONVERSATION, UserId, Within, target_of,
 };
 use serde::Serialize;
 
@@ -39,13 +39,13 @@ pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Outp
         MemoryCall::Show { name } => show(memory, &name, output).await,
         MemoryCall::History { name } => history(memory, &name, output).await,
         MemoryCall::Archive { name } => {
-            decide(memory, &name, ("archive", "archived"), |key| Decision::Archive { key }, output).await
+            decide(memory, &name, ("archive", "archived"), Decision::Archive, output).await
         }
         MemoryCall::Restore { name } => {
-            decide(memory, &name, ("restore", "restored"), |key| Decision::Restore { key }, output).await
+            decide(memory, &name, ("restore", "restored"), Decision::Restore, output).await
         }
         MemoryCall::Reject { name } => {
-            decide(memory, &name, ("reject", "rejected"), |key| Decision::Reject { key }, output).await
+            decide(memory, &name, ("reject", "rejected"), Decision::Reject, output).await
         }
         MemoryCall::Confirm { name, text } => confirm(memory, &name, text, output).await,
         MemoryCall::Pin { name } => {
@@ -130,12 +130,12 @@ async fn decide(
     memory: &Memory,
     name: &str,
     (verb, done): (&'static str, &str),
-    make: impl FnOnce(NoteKey) -> Decision,
+    make: impl FnOnce(NoteTarget) -> Decision,
     output: &Output,
 ) -> Result<u8> {
     let row = memory.learning(name).await?;
     let text = format!("{done}: {}", row.content);
-    decided(memory, make(key_of(&row)?), Going::Really, output, (verb, &[row.id.to_string()], &text)).await
+    decided(memory, make(target_of(&row)), Going::Really, output, (verb, &[row.id.to_string()], &text)).await
 }
 
 async fn confirm(memory: &Memory, name: &str, text: Option<String>, output: &Output) -> Result<u8> {

@@ -81,6 +81,41 @@ fn texts_that_differ_in_one_word_or_number_are_both_shown() {
 }
 
 #[test]
+fn the_same_words_in_another_order_or_with_a_denial_are_both_shown() {
+    let long = "The wood that we bought in autumn and stacked behind the shed next to the old cart".repeat(2);
+    for (one, other) in [
+        ("The blue team beat the red team.", "The red team beat the blue team."),
+        (
+            "The left valve must be closed before the right valve.",
+            "The right valve must be closed before the left valve.",
+        ),
+        ("Mein Bruder ist älter als meine Schwester.", "Meine Schwester ist älter als mein Bruder."),
+        (
+            &format!("{long} is not enough for winter, says Olga."),
+            &format!("{long} is now enough for winter, says Olga."),
+        ),
+        (&format!("{long} gehört Jan."), &format!("{long} gehört nicht Jan.")),
+    ] {
+        let context = context(vec![fragment(Section::Recall, 1, one), fragment(Section::Recall, 2, other)]);
+        assert_eq!(shown(&context), [1, 2], "{one}");
+    }
+}
+
+#[test]
+fn what_must_be_said_of_a_text_stands_outside_its_quotes() {
+    let remarked = |remark, mut fragment: Fragment| {
+        fragment.label.remark = Some(remark);
+        fragment
+    };
+    let context = context(vec![
+        remarked(mnemal_core::Remark::AskFirst, note(Section::Preferences, 1, "Pay the bills.")),
+        remarked(mnemal_core::Remark::PartlyPasted, fragment(Section::Recall, 2, "What does she mean?")),
+    ]);
+    assert!(context.text.contains(", ask the user first] \"Pay the bills.\""), "{}", context.text);
+    assert!(context.text.contains(", partly pasted] \"What does she mean?\""), "{}", context.text);
+}
+
+#[test]
 fn the_weaker_twin_steps_in_when_the_stronger_one_does_not_fit() {
     let words = "one two three four five six seven eight nine ten ".repeat(3);
     let best = fragment(Section::Recall, 0, "the best of all");
@@ -170,9 +205,10 @@ fn what_the_user_wants_is_short_stands_first_and_leaves_room_for_what_was_found(
         (1_000..1_080).map(|n| fragment(Section::Recall, n, &format!("hit {n} {}", "said ".repeat(20))));
     offered.extend(hits);
     let context = context(offered);
-    let short: Vec<&str> = context.text.lines().filter(|line| line.starts_with("- \"")).collect();
-    assert!(short.len() > 60, "{}", short.len());
-    assert!(context.text.contains("concern the question:\n- \"I prefer the seat"), "{}", context.text);
+    let is_short = |line: &&str| line.starts_with("- 20") && line.contains(": \"I prefer");
+    let short: Vec<&str> = context.text.lines().filter(is_short).collect();
+    assert!(short.len() > 40, "{}", short.len());
+    assert!(context.text.contains("concern the question:\n- 20"), "{}", context.text);
     let lines = &context.receipt.lines;
     let hits = lines.iter().filter(|line| matches!(line.record, RecordRef::Event(_))).count();
     assert!(hits > 10, "{hits}");
@@ -207,7 +243,7 @@ fn a_story_in_which_a_wish_is_told_is_cut_and_a_hit_of_the_same_length_is_not() 
     let context = context(vec![stated(1, &story), fragment(Section::Recall, 2, &format!("hit: {story}"))]);
     let tokens: Vec<u32> = context.receipt.lines.iter().map(|line| line.tokens.0).collect();
     assert!(tokens[0] < 60 && tokens[1] > 100, "{tokens:?}");
-    assert!(context.text.contains("- \"I prefer the window since"), "{}", context.text);
+    assert!(context.text.contains(": \"I prefer the window since"), "{}", context.text);
 }
 
 /// A step of how something went over time, on a day of January 2026.

@@ -2,9 +2,9 @@
 
 use mnemal_core::{
     AgentId, Cardinality, Category, ChannelId, Decision, Error, Event, EventId, EventKind, FactChoice,
-    FactDecision, Forget, Importance, Judgment, LearningKind, Metadata, NewEvent, NoteKey, Origin, Predicate,
-    Remember, Result, Role, RuleId, Selector, SessionId, Span, Speaker, Tag, Tombstone, TombstoneHash,
-    ToolName, UserId, Value, WorldTime, Zone,
+    FactDecision, Forget, Importance, Judgment, LearningKind, Metadata, NewEvent, NoteKey, NoteTarget,
+    Origin, Predicate, Remember, Result, Role, RuleId, Selector, SessionId, Source, Span, Speaker, Tag,
+    Tombstone, TombstoneHash, ToolName, UserId, Value, WorldTime, Zone,
 };
 use serde::{Deserialize, Serialize};
 
@@ -101,15 +101,9 @@ pub(crate) enum Kind {
     Observation,
     Document,
     Remember(Note),
-    Archive {
-        key: String,
-    },
-    Restore {
-        key: String,
-    },
-    Reject {
-        key: String,
-    },
+    Archive(TargetLine),
+    Restore(TargetLine),
+    Reject(TargetLine),
     ForgetEvents {
         selected: Vec<String>,
         events: Vec<String>,
@@ -275,9 +269,9 @@ impl Kind {
                 importance: note.importance.get(),
                 expires_at: note.expires_at.map(|at| at.to_string()),
             }),
-            Decision::Archive { key } => Self::Archive { key: key.to_string() },
-            Decision::Restore { key } => Self::Restore { key: key.to_string() },
-            Decision::Reject { key } => Self::Reject { key: key.to_string() },
+            Decision::Archive(target) => Self::Archive(TargetLine::from(target)),
+            Decision::Restore(target) => Self::Restore(TargetLine::from(target)),
+            Decision::Reject(target) => Self::Reject(TargetLine::from(target)),
             Decision::Forget(forget) => {
                 let events = texts(&forget.events);
                 match &forget.selector {
@@ -321,9 +315,9 @@ impl Kind {
             Self::Observation => Ok(EventKind::Observation),
             Self::Document => Ok(EventKind::Document),
             Self::Remember(note) => Ok(EventKind::Decision(Decision::Remember(note.read()?))),
-            Self::Archive { key } => Ok(EventKind::Decision(Decision::Archive { key: NoteKey::new(key)? })),
-            Self::Restore { key } => Ok(EventKind::Decision(Decision::Restore { key: NoteKey::new(key)? })),
-            Self::Reject { key } => Ok(EventKind::Decision(Decision::Reject { key: NoteKey::new(key)? })),
+            Self::Archive(target) => Ok(EventKind::Decision(Decision::Archive(target.read()?))),
+            Self::Restore(target) => Ok(EventKind::Decision(Decision::Restore(target.read()?))),
+            Self::Reject(target) => Ok(EventKind::Decision(Decision::Reject(target.read()?))),
             Self::ForgetEvents { selected, events } => forget(Selector::Events(ids(&selected)?), &events),
             Self::ForgetKey { key, events } => forget(Selector::Key(NoteKey::new(key)?), &events),
             Self::ForgetSession { session, events } => {
@@ -357,6 +351,41 @@ impl Kind {
     }
 }
 
+/// The words of an event: its id, and where they begin and end.
+type SourceLine = (String, u32, u32);
+
+/// Which note or learning a decision is about.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetLine {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<SourceLine>,
+}
+
+impl From<&NoteTarget> for TargetLine {
+    fn from(target: &NoteTarget) -> Self {
+        Self { key: target.key.as_ref().map(ToString::to_string), sources: source_lines(&target.sources) }
+    }
+}
+
+impl TargetLine {
+    fn read(self) -> Result<NoteTarget> {
+        Ok(NoteTarget { key: self.key.map(NoteKey::new).transpose()?, sources: sources(self.sources)? })
+    }
+}
+
+fn source_lines(sources: &[Source]) -> Vec<SourceLine> {
+    sources.iter().map(|one| (one.event.to_string(), one.span.start, one.span.end)).collect()
+}
+
+fn sources(lines: Vec<SourceLine>) -> Result<Vec<Source>> {
+    let read =
+        |(event, start, end): SourceLine| Ok(Source { event: event.parse()?, span: Span { start, end } });
+    lines.into_iter().map(read).collect()
+}
+
 /// A decision about a fact.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -368,6 +397,9 @@ pub(crate) struct FactLine {
     entity: Option<String>,
     words: Option<(String, String)>,
     choice: Choice,
+    /// The words on which the fact rests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<SourceLine>,
 }
 
 /// Times are seconds since the Unix epoch; they may lie before it.
@@ -398,6 +430,7 @@ impl From<&FactDecision> for FactLine {
                 FactChoice::End { at } => Choice::End { at: seconds(at) },
                 FactChoice::Reject => Choice::Reject,
             },
+            sources: source_lines(&fact.sources),
         }
     }
 }
@@ -421,6 +454,7 @@ impl FactLine {
                 Choice::End { at } => FactChoice::End { at: time(at) },
                 Choice::Reject => FactChoice::Reject,
             },
+            sources: sources(self.sources)?,
         })
     }
 }

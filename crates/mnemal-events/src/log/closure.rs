@@ -113,10 +113,8 @@ fn is_about(event: &Event, key: &NoteKey) -> bool {
     match event.kept().map(|kept| &kept.kind) {
         Some(EventKind::Decision(Decision::Remember(note))) => note.key.as_ref() == Some(key),
         Some(EventKind::Decision(
-            Decision::Archive { key: decided }
-            | Decision::Restore { key: decided }
-            | Decision::Reject { key: decided },
-        )) => decided == key,
+            Decision::Archive(target) | Decision::Restore(target) | Decision::Reject(target),
+        )) => target.key.as_ref() == Some(key),
         _ => false,
     }
 }

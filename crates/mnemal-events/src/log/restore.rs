@@ -195,7 +195,7 @@ fn stub(id: EventId, recorded_at: Timestamp, role: Role) -> Result<LogEntry> {
         Role::Assistant => EventKind::AssistantMessage,
         Role::Tool => EventKind::ToolResult { tool: ToolName::new(ERASED)?, ok: true },
         Role::Document => EventKind::Observation,
-        Role::Decision => EventKind::Decision(Decision::Archive { key: NoteKey::new(ERASED)? }),
+        Role::Decision => EventKind::Decision(Decision::Archive(NoteKey::new(ERASED)?.into())),
         _ => EventKind::UserMessage,
     };
     let event = NewEvent {

@@ -95,7 +95,7 @@ fn decisions_are_events_and_need_no_text() {
     let note = note(key.clone());
     let forget = Forget { selector: Selector::Key(key.clone()), events: vec![EventId(5)] };
     let decisions =
-        [(note, "prefers Helix"), (Decision::Archive { key }, ""), (Decision::Forget(forget), "")];
+        [(note, "prefers Helix"), (Decision::Archive(key.into()), ""), (Decision::Forget(forget), "")];
     for (decision, text) in decisions {
         let event = NewEvent { kind: EventKind::Decision(decision.clone()), ..said("s", text) };
         let ack = desk.one(event);

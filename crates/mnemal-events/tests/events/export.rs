@@ -62,9 +62,9 @@ fn kinds() -> impl Strategy<Value = EventKind> {
                 }))
             }
         ),
-        Just(EventKind::Decision(Decision::Archive { key: NoteKey::new("k").unwrap() })),
-        Just(EventKind::Decision(Decision::Restore { key: NoteKey::new("k").unwrap() })),
-        Just(EventKind::Decision(Decision::Reject { key: NoteKey::new("k").unwrap() })),
+        Just(EventKind::Decision(Decision::Archive(NoteKey::new("k").unwrap().into()))),
+        Just(EventKind::Decision(Decision::Restore(NoteKey::new("k").unwrap().into()))),
+        Just(EventKind::Decision(Decision::Reject(NoteKey::new("k").unwrap().into()))),
         Just(EventKind::Decision(Decision::Cardinality {
             predicate: Predicate::new("sits_at").unwrap(),
             cardinality: Cardinality::NowPerTopic,

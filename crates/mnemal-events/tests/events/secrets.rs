@@ -54,9 +54,9 @@ fn a_name_that_holds_a_secret_is_refused() {
             ..base.clone()
         },
         NewEvent {
-            kind: EventKind::Decision(mnemal_core::Decision::Archive {
-                key: NoteKey::new(secret.clone()).unwrap(),
-            }),
+            kind: EventKind::Decision(mnemal_core::Decision::Archive(
+                NoteKey::new(secret.clone()).unwrap().into(),
+            )),
             ..base.clone()
         },
     ];

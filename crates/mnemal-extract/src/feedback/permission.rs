@@ -1,8 +1,10 @@
 //! Topics on which nothing may be done without the user's leave.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use mnemal_core::Result;
+use mnemal_text::{fold, sentences};
 
 use super::lexicon::Lexicon;
 use super::pattern::Patterns;
@@ -12,6 +14,26 @@ use crate::section::PackFile;
 struct Topics {
     lexicon: Lexicon,
     patterns: Patterns<()>,
+    /// Words with which a sentence begins that only tells something.
+    subjects: BTreeSet<String>,
+    /// Words that make a wish of a sentence.
+    wishes: BTreeSet<String>,
+}
+
+/// Whether a text only tells something, so that there is nothing in it that might be done: each sentence begins with whom or what
+/// it tells of, and no word of it asks for anything.
+#[must_use]
+pub fn only_states(text: &str) -> bool {
+    let Some(topics) = topics() else { return false };
+    let states = |sentence: &str| {
+        let words = sentence.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '\'' | '’'));
+        let words: Vec<String> =
+            words.filter(|word| !word.is_empty()).map(|word| fold(word).replace('’', "'")).collect();
+        words.first().is_some_and(|word| topics.subjects.contains(word))
+            && !words.iter().any(|word| topics.wishes.contains(word))
+    };
+    let all: Vec<&str> = sentences(text).iter().map(|sentence| sentence.of(text)).collect();
+    !all.is_empty() && all.into_iter().all(states)
 }
 
 /// Says whether a text touches security, credentials, money, health, law, or sending or deleting on the user's behalf.
@@ -19,12 +41,15 @@ struct Topics {
 /// It is decided by words alone and errs towards `true`; nothing that a model says can clear it.
 #[must_use]
 pub fn requires_user_permission(text: &str) -> bool {
-    static TOPICS: OnceLock<Option<Topics>> = OnceLock::new();
-    let topics = TOPICS.get_or_init(|| read(include_str!("../../packs/en/feedback.toml")).ok());
-    topics.as_ref().is_none_or(|topics| {
+    topics().is_none_or(|topics| {
         let tokens = topics.lexicon.tokens(text, 0..text.len());
         !topics.patterns.find(&tokens, &topics.lexicon).is_empty()
     })
+}
+
+fn topics() -> Option<&'static Topics> {
+    static TOPICS: OnceLock<Option<Topics>> = OnceLock::new();
+    TOPICS.get_or_init(|| read(include_str!("../../packs/en/feedback.toml")).ok()).as_ref()
 }
 
 fn read(text: &str) -> Result<Topics> {
@@ -34,5 +59,35 @@ fn read(text: &str) -> Result<Topics> {
     for section in file.root().sections("permission")? {
         patterns.add((), &section.lines("cue")?, &mut lexicon)?;
     }
-    Ok(Topics { lexicon, patterns })
+    let (mut subjects, mut wishes) = (BTreeSet::new(), BTreeSet::new());
+    for section in file.root().sections("statement")? {
+        subjects.extend(section.lines("subject")?.into_iter().map(str::to_owned));
+        wishes.extend(section.lines("wish")?.into_iter().map(str::to_owned));
+    }
+    Ok(Topics { lexicon, patterns, subjects, wishes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_tells_something_asks_for_nothing() {
+        for text in
+            ["My birthday is 3 March, salary 61k", "We pay Ann 61k", "The lease ends in May. It costs 900."]
+        {
+            assert!(only_states(text), "{text}");
+        }
+        for text in [
+            "Please always send me the invoice as PDF.",
+            "Pay the invoices on Friday",
+            "I want you to pay Ann",
+            "We pay Ann 61k. Send her the contract.",
+            "My bills are to be paid at once",
+            "The invoices should be deleted.",
+            "",
+        ] {
+            assert!(!only_states(text), "{text}");
+        }
+    }
 }

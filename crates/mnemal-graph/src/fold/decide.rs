@@ -1,11 +1,12 @@
 //! From what a person decided to claims, joins and their ends.
 
 use mnemal_core::{
-    Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, FactChoice, FactDecision, Level,
-    NewEvent, Operation, Predicate, Producer, RuleId, Says, Source, Span, Support, Value,
+    Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, Fact, FactChoice, FactDecision,
+    FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, Source, Span, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
+use super::held::Held;
 use super::{Fold, Pending, Reading, Resolved};
 use crate::cardinality::{may_decide, may_learn};
 use crate::index::Called;
@@ -59,6 +60,8 @@ impl Fold {
                 pending.ruling = Some((predicate.clone(), true, *cardinality));
             }
             Decision::Undo { decision } => pending.undone = Some(*decision),
+            Decision::Reject(target) => pending.withdraw(&target.sources, Act::Negative),
+            Decision::Restore(target) => pending.withdraw(&target.sources, Act::Assert),
             _ => {}
         }
         pending
@@ -110,6 +113,34 @@ impl Fold {
     }
 }
 
+impl Fold {
+    /// Returns the claims by which facts follow a decision about a learning that rests on the same words: one for each value.
+    pub(super) fn withdrawals(&self, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
+        let Some((sources, act)) = &pending.withdrawn else { return Vec::new() };
+        let rests = |one: &Support| sources.iter().any(|source| source.overlaps(one.source));
+        // What was never withdrawn needs not be restored.
+        let is_concerned = |fact: &&Fact| {
+            let is_rejected = fact.status == FactStatus::Rejected;
+            fact.supports.iter().any(rests) && (*act == Act::Negative || is_rejected)
+        };
+        let facts = self.facts.values().flat_map(Held::facts).filter(is_concerned);
+        let mark = |fact: &Fact| {
+            let said = fact.supports.iter().find(|one| rests(one))?;
+            Some(Resolved {
+                predicate: fact.predicate.clone(),
+                topic: fact.topic.clone(),
+                support: Support {
+                    rule: RuleId::new(Support::withdrawal_rule()).ok()?,
+                    act: *act,
+                    confidence: Confidence::new(0.0),
+                    ..by_decision((said.subject, &said.object), reading.event, reading.kept)
+                },
+            })
+        };
+        facts.filter_map(mark).collect()
+    }
+}
+
 /// Returns what the object of a relation is; `None` for a predicate that relates no two that have names.
 fn kind_of_object(predicate: &Predicate) -> Option<EntityKind> {
     let info = predicate::of(predicate.as_str()).filter(|info| info.fact == FactType::Relation)?;
@@ -123,14 +154,21 @@ fn decided(fact: &FactDecision, event: &Event, kept: &NewEvent) -> Resolved {
         FactChoice::End { at } => (Act::End, None, Some(at)),
         FactChoice::Reject => (Act::Negative, None, None),
     };
-    let support = Support {
+    let support =
+        Support { act, valid_at, invalid_at, ..by_decision((fact.subject, &fact.object), event, kept) };
+    Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }
+}
+
+/// Returns what a decision says of somebody: that it is so, at no named time.
+fn by_decision((subject, object): (EntityId, &Value), event: &Event, kept: &NewEvent) -> Support {
+    Support {
         source: Source { event: event.id, span: Span { start: 0, end: 0 } },
         rule: RuleId::new(Support::decision_rule()).expect("the name is made of letters"),
-        subject: fact.subject,
-        object: fact.object.clone(),
-        act,
-        valid_at,
-        invalid_at,
+        subject,
+        object: object.clone(),
+        act: Act::Assert,
+        valid_at: None,
+        invalid_at: None,
         grain: None,
         occurred_at: kept.occurred_at,
         recorded_at: event.recorded_at,
@@ -139,6 +177,5 @@ fn decided(fact: &FactDecision, event: &Event, kept: &NewEvent) -> Resolved {
         trust: event.trust,
         level: event.level,
         confidence: Confidence::new(1.0),
-    };
-    Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }
+    }
 }

@@ -106,6 +106,11 @@ impl Reader {
             let filter = FactFilter { sources: Within::Only(sources), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
         }
+        let withdrawn = pending.withdrawn_from();
+        if !withdrawn.is_empty() {
+            let filter = FactFilter { sources: Within::Only(withdrawn), ..FactFilter::all() };
+            pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
+        }
         if let Some(predicate) = known.fold.ruled(&pending).filter(|_| !known.fold.is_whole()) {
             let filter = FactFilter { predicates: Within::Only(vec![predicate]), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));

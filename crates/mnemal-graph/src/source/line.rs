@@ -6,6 +6,7 @@ use mnemal_core::{
     Because, Event, Fact, Fragment, Importance, Label, RecordRef, Score, ScorePart, Section, Source, Span,
     Speaker, Support, Timestamp, Zone,
 };
+use mnemal_extract::foreign_remark;
 
 use crate::say::{Names, said_later};
 
@@ -44,6 +45,7 @@ impl Line<'_> {
                 zone: Zone::utc(),
                 speaker: speaker(&facts, self.names.of(first.subject)),
                 space: None,
+                remark: None,
             },
             trust: facts.iter().map(|fact| fact.trust).min().unwrap_or(first.trust),
             importance: Importance::DEFAULT,
@@ -81,6 +83,7 @@ impl WordsOf<'_> {
                 zone: kept.zone.clone(),
                 speaker: kept.speaker.clone(),
                 space: None,
+                remark: foreign_remark(kept),
             },
             trust: turn.trust,
             importance: Importance::DEFAULT,

@@ -22,7 +22,14 @@ pub(crate) fn words(text: &str) -> Value {
 
 pub(crate) fn about(life: &Life, predicate: &str, object: Value, choice: FactChoice) -> Decision {
     let predicate = Predicate::new(predicate).unwrap();
-    Decision::Fact(FactDecision { subject: user(life), predicate, topic: None, object, choice })
+    Decision::Fact(FactDecision {
+        subject: user(life),
+        predicate,
+        topic: None,
+        object,
+        choice,
+        sources: Vec::new(),
+    })
 }
 
 pub(crate) const ADD: FactChoice = FactChoice::Add { valid_at: None, invalid_at: None };
@@ -185,7 +192,14 @@ fn a_decision_counts_more_than_a_later_correction() {
 
 fn call(life: &Life, name: &str, by: &str) -> Decision {
     let (subject, predicate) = (id(life, name), Predicate::new("name").unwrap());
-    Decision::Fact(FactDecision { subject, predicate, topic: None, object: words(by), choice: ADD })
+    Decision::Fact(FactDecision {
+        subject,
+        predicate,
+        topic: None,
+        object: words(by),
+        choice: ADD,
+        sources: Vec::new(),
+    })
 }
 
 #[test]
@@ -253,6 +267,7 @@ fn introduction(name: &str) -> (EntityId, Decision) {
             topic: None,
             object: words(name),
             choice: ADD,
+            sources: Vec::new(),
         }),
     )
 }
@@ -263,7 +278,14 @@ fn a_decision_may_introduce_whom_it_is_about() {
     let predicate = Predicate::new("crm_id").unwrap();
     let fact = |subject, text: &str| {
         let (predicate, object) = (predicate.clone(), words(text));
-        Decision::Fact(FactDecision { subject, predicate, topic: None, object, choice: ADD })
+        Decision::Fact(FactDecision {
+            subject,
+            predicate,
+            topic: None,
+            object,
+            choice: ADD,
+            sources: Vec::new(),
+        })
     };
     let (ilse, introduced) = introduction("Ilse");
     // Without a name nobody is made.
@@ -277,7 +299,14 @@ fn a_decision_may_introduce_whom_it_is_about() {
     // A name whose id is that of another makes nobody.
     let (otto, _) = introduction("Otto");
     let predicate = Predicate::new("name").unwrap();
-    let wrong = FactDecision { subject: otto, predicate, topic: None, object: words("Karl"), choice: ADD };
+    let wrong = FactDecision {
+        subject: otto,
+        predicate,
+        topic: None,
+        object: words("Karl"),
+        choice: ADD,
+        sources: Vec::new(),
+    };
     life.decide("2020-05-05", Decision::Fact(wrong));
     assert!(life.dump().entities.iter().all(|entity| entity.name != "Karl"));
 }

@@ -30,7 +30,14 @@ fn decision(life: &Life, (sort, one, other, is_stale): Choice) -> Decision {
     let at = WorldTime::from_seconds(day("2020-03-01").as_micros() / 1_000_000);
     let fact = |predicate: &str, object, choice| {
         let predicate = Predicate::new(predicate).unwrap();
-        Decision::Fact(FactDecision { subject: one, predicate, topic: None, object, choice })
+        Decision::Fact(FactDecision {
+            subject: one,
+            predicate,
+            topic: None,
+            object,
+            choice,
+            sources: Vec::new(),
+        })
     };
     let add = FactChoice::Add { valid_at: None, invalid_at: None };
     match sort {

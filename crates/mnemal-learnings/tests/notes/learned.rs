@@ -95,7 +95,7 @@ fn a_taste_a_need_and_a_constraint_are_kept_in_the_users_own_words() {
         "{texts:?}"
     );
     let health = space.holds().into_iter().find(|row| row.content.contains("diabetes")).unwrap();
-    assert_eq!(health.leave, Leave::Asked);
+    assert_eq!(health.leave, Leave::Given, "what is told of oneself asks for nothing");
     assert!(health.topics.iter().any(|topic| topic == "sugar"), "{:?}", health.topics);
 }
 
@@ -239,16 +239,16 @@ fn what_is_rejected_or_archived_ends_and_comes_back_only_by_the_users_word() {
     let text = "From now on, always reply in French.";
     let mut space = life(&[("a", USER, text)]);
     let of = space.holds()[0].key.clone().unwrap();
-    space.decide(Decision::Reject { key: of.clone() });
+    space.decide(Decision::Reject(of.clone().into()));
     space.catch_up(9);
     assert_eq!((space.texts(), space.learnt()[0].status), (Vec::new(), LearningStatus::Rejected));
     space.say(("b", USER, text));
     space.catch_up(9);
     assert_eq!(space.texts(), [text]);
-    space.decide(Decision::Archive { key: of.clone() });
+    space.decide(Decision::Archive(of.clone().into()));
     space.catch_up(9);
     assert_eq!(space.texts(), [""; 0]);
-    space.decide(Decision::Restore { key: of });
+    space.decide(Decision::Restore(of.into()));
     space.catch_up(9);
     assert_eq!(space.texts(), [text]);
 }
@@ -258,10 +258,10 @@ fn what_is_learnt_and_taken_out_again_did_not_hold_while_it_was_away() {
     let first = "From now on, always reply in French.";
     let mut space = life(&[("a", USER, first)]);
     let of = space.holds()[0].key.clone().unwrap();
-    space.decide(Decision::Archive { key: of.clone() });
+    space.decide(Decision::Archive(of.clone().into()));
     let second = "Actually, always reply in Italian from now on.";
     space.say(("b", USER, "Thank you, that is enough for today."));
-    space.decide(Decision::Restore { key: of });
+    space.decide(Decision::Restore(of.into()));
     space.say(("c", USER, second));
     space.catch_up(1);
     let rows = space.learnt();
@@ -297,8 +297,8 @@ fn an_undone_decision_is_as_if_it_had_not_been_made() {
     let before = space.rows();
     let of = space.holds()[0].key.clone().unwrap();
     let decisions = [
-        space.decide(Decision::Reject { key: of }),
-        space.decide(Decision::Archive { key: key("day") }),
+        space.decide(Decision::Reject(of.into())),
+        space.decide(Decision::Archive(key("day").into())),
         space.remember("day", "Friday", USER),
     ];
     space.catch_up(9);
@@ -518,9 +518,9 @@ fn run(acts: &[Act]) -> (Space, Vec<EventId>) {
                 let keys: Vec<_> = space.rows().into_iter().filter_map(|row| row.key).collect();
                 let Some(key) = keys.get(usize::from(*row) % keys.len().max(1)).cloned() else { continue };
                 decided.push(space.decide(match verdict {
-                    0 => Decision::Archive { key },
-                    1 => Decision::Reject { key },
-                    _ => Decision::Restore { key },
+                    0 => Decision::Archive(key.into()),
+                    1 => Decision::Reject(key.into()),
+                    _ => Decision::Restore(key.into()),
                 }));
             }
             Act::Undo(decision) => {

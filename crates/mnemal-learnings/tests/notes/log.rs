@@ -78,7 +78,7 @@ impl Space {
     }
 
     pub(crate) fn archive(&mut self, of: &str, origin: Origin) -> EventId {
-        self.append(EventKind::Decision(Decision::Archive { key: key(of) }), "", origin)
+        self.append(EventKind::Decision(Decision::Archive(key(of).into())), "", origin)
     }
 
     /// Appends the decision to forget events.

@@ -214,10 +214,7 @@ fn what_was_learnt_is_offered_and_asks_where_it_needs_leave() {
         to_a_question(&space, None).into_iter().map(|made| (made.section, made.text)).collect();
     let expect = [
         (Section::Preferences, "Don't use npm — instead pnpm"),
-        (
-            Section::Preferences,
-            "Always delete the old invoices after you send them. (Ask the user first: may this be done?)",
-        ),
+        (Section::Preferences, "Always delete the old invoices after you send them."),
         (Section::Preferences, "From now on, always reply in French."),
         (Section::Learnings, "`tool_internal` failed in 3 of 3 uses."),
     ];

@@ -28,7 +28,7 @@ fn a_note_that_holds_again_did_not_hold_while_it_was_put_away() {
     space.remember("day", "Tuesday", Origin::UserDirect);
     for _ in 0..2 {
         space.archive("day", Origin::UserDirect);
-        space.append(EventKind::Decision(Decision::Restore { key: key("day") }), "", Origin::UserDirect);
+        space.append(EventKind::Decision(Decision::Restore(key("day").into())), "", Origin::UserDirect);
     }
     space.catch_up(2);
     let holds = |space: &Space| -> Vec<bool> {

@@ -1,6 +1,6 @@
 //! `memory_get`, `memory_list`, `memory_update`, `memory_history` and `memory_learnings`: notes one by one and in lists.
 
-use mnemal::{Memory, key_of};
+use mnemal::{Memory, key_of, target_of};
 use mnemal_core::{
     AsOf, ChannelId, Decision, ErrorKind, Event, EventId, Importance, Learning, LearningFilter, LearningKind,
     LearningStatus, Level, NoteKey, Tag, Within, Zone,
@@ -130,34 +130,34 @@ pub(super) async fn update(memory: &Memory, given: Map<String, Value>) -> Result
             "These are the user's own words. Ask the user to say it anew; what is newer holds.",
         ));
     }
-    let key = key_of(&note)?;
     let changes = ["content", "category", "tags", "importance"].iter().any(|name| arguments.has(name));
     let status = arguments.text("status")?;
     let done = match (status.as_deref().map(str::trim), changes) {
         (Some(_), true) => {
             return Err(Mistake::new("Change the words or the status, in two calls."));
         }
-        (Some(status), false) => decide(memory, &note, &key, status).await?,
-        (None, true) => renew(memory, &note, &key, &arguments).await?,
+        (Some(status), false) => decide(memory, &note, status).await?,
+        (None, true) => renew(memory, &note, &key_of(&note)?, &arguments).await?,
         (None, false) => {
             return Err(Mistake::new("Say what changes: content, category, tags, importance or status."));
         }
     };
     let tail = Tail::new(arguments.notes);
-    let after = memory.learning(key.as_str()).await.ok();
+    let name = note.key.as_ref().map_or_else(|| note.id.to_string(), ToString::to_string);
+    let after = memory.learning(&name).await.ok();
     let structured = json!({
         "id": after.as_ref().map_or(note.id, |after| after.id).to_string(),
-        "key": key.as_str(),
+        "key": note.key.as_ref().map(NoteKey::as_str),
         "version": after.as_ref().map_or(note.version, |after| after.version),
         "status": after.as_ref().map_or("pending", |after| after.status.as_str()),
     });
     Ok(Answer { text: tail.behind(&done, memory.engine(), CEILING), structured })
 }
 
-async fn decide(memory: &Memory, note: &Learning, key: &NoteKey, status: &str) -> Result<String, Mistake> {
+async fn decide(memory: &Memory, note: &Learning, status: &str) -> Result<String, Mistake> {
     let (decision, done) = match (status, note.status) {
-        ("archived", LearningStatus::Active) => (Decision::Archive { key: key.clone() }, "put away"),
-        ("active", LearningStatus::Archived) => (Decision::Restore { key: key.clone() }, "taken out again"),
+        ("archived", LearningStatus::Active) => (Decision::Archive(target_of(note)), "put away"),
+        ("active", LearningStatus::Archived) => (Decision::Restore(target_of(note)), "taken out again"),
         ("archived" | "active", standing) => {
             return Err(Mistake::new(format!(
                 "It is {}; only what is active can be archived, and what is archived made active.",

@@ -159,9 +159,9 @@ fn direction(of: &EventKind) -> &'static str {
 fn verb(of: &Decision) -> &'static str {
     match of {
         Decision::Remember(_) => "remember",
-        Decision::Archive { .. } => "archive",
-        Decision::Restore { .. } => "restore",
-        Decision::Reject { .. } => "reject",
+        Decision::Archive(_) => "archive",
+        Decision::Restore(_) => "restore",
+        Decision::Reject(_) => "reject",
         Decision::Forget(_) => "forget",
         Decision::Fact(_) => "correct",
         Decision::Merge { .. } => "merge",

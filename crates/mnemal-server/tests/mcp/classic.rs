@@ -96,7 +96,7 @@ async fn the_graph_is_memory_like_any_other() {
     let all =
         memory.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::new(1_000).unwrap()).await.unwrap();
     let away = |event: &&Event| {
-        event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Decision(Decision::Archive { .. })))
+        event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Decision(Decision::Archive(_))))
     };
     let away: Vec<Origin> = all.iter().filter(away).filter_map(Event::kept).map(|kept| kept.origin).collect();
     assert!(away.len() >= 2 && away.iter().all(|origin| *origin == Origin::Assistant), "{away:?}");

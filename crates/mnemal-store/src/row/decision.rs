@@ -2,8 +2,8 @@
 
 use mnemal_core::{
     Cardinality, Category, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision, Forget, Importance,
-    Judgment, LearningKind, NoteKey, Predicate, Remember, Result, Selector, SessionId, Tag, Timestamp,
-    WorldTime,
+    Judgment, LearningKind, NoteKey, NoteTarget, Predicate, Remember, Result, Selector, SessionId, Source,
+    Span, Tag, Timestamp, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,15 +21,9 @@ enum DecisionRow {
         importance: f64,
         expires_at: Option<i64>,
     },
-    Archive {
-        key: String,
-    },
-    Restore {
-        key: String,
-    },
-    Reject {
-        key: String,
-    },
+    Archive(TargetRow),
+    Restore(TargetRow),
+    Reject(TargetRow),
     Forget {
         selector: SelectorRow,
         events: Vec<String>,
@@ -40,6 +34,8 @@ enum DecisionRow {
         topic: Option<String>,
         object: ValueRow,
         choice: ChoiceRow,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sources: Vec<SourceRow>,
     },
     Merge {
         one: String,
@@ -66,6 +62,18 @@ enum DecisionRow {
         verdict: String,
     },
 }
+
+/// A note by its key and the words on which it rests.
+#[derive(Deserialize, Serialize)]
+struct TargetRow {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<SourceRow>,
+}
+
+/// An event, and the begin and end of the words in it.
+type SourceRow = (String, u32, u32);
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,9 +105,9 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
             importance: f64::from(note.importance.get()),
             expires_at: note.expires_at.map(Timestamp::as_micros),
         },
-        Decision::Archive { key } => DecisionRow::Archive { key: key.as_str().to_owned() },
-        Decision::Restore { key } => DecisionRow::Restore { key: key.as_str().to_owned() },
-        Decision::Reject { key } => DecisionRow::Reject { key: key.as_str().to_owned() },
+        Decision::Archive(target) => DecisionRow::Archive(target_row(target)),
+        Decision::Restore(target) => DecisionRow::Restore(target_row(target)),
+        Decision::Reject(target) => DecisionRow::Reject(target_row(target)),
         Decision::Forget(forget) => {
             DecisionRow::Forget { selector: selector_row(&forget.selector)?, events: texts(&forget.events) }
         }
@@ -115,6 +123,7 @@ pub(crate) fn write(decision: &Decision) -> Result<String> {
                 FactChoice::End { at } => ChoiceRow::End(at.as_seconds()),
                 FactChoice::Reject => ChoiceRow::Reject,
             },
+            sources: source_rows(&fact.sources),
         },
         Decision::Merge { one, into } => DecisionRow::Merge { one: one.to_string(), into: into.to_string() },
         Decision::Split { one, from } => DecisionRow::Split { one: one.to_string(), from: from.to_string() },
@@ -152,26 +161,29 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
                 expires_at: named(expires_at.map(Timestamp::from_micros).transpose())?,
             })
         }
-        DecisionRow::Archive { key } => Decision::Archive { key: named(NoteKey::new(key))? },
-        DecisionRow::Restore { key } => Decision::Restore { key: named(NoteKey::new(key))? },
-        DecisionRow::Reject { key } => Decision::Reject { key: named(NoteKey::new(key))? },
+        DecisionRow::Archive(row) => Decision::Archive(target(row)?),
+        DecisionRow::Restore(row) => Decision::Restore(target(row)?),
+        DecisionRow::Reject(row) => Decision::Reject(target(row)?),
         DecisionRow::Forget { selector, events } => {
             Decision::Forget(Forget { selector: selector_of(selector)?, events: ids(&events)? })
         }
-        DecisionRow::Fact { subject, predicate, topic, object, choice } => Decision::Fact(FactDecision {
-            subject: named(subject.parse())?,
-            predicate: named(Predicate::new(predicate))?,
-            topic,
-            object: value(object)?,
-            choice: match choice {
-                ChoiceRow::Add(from, end) => FactChoice::Add {
-                    valid_at: from.map(WorldTime::from_seconds),
-                    invalid_at: end.map(WorldTime::from_seconds),
+        DecisionRow::Fact { subject, predicate, topic, object, choice, sources } => {
+            Decision::Fact(FactDecision {
+                subject: named(subject.parse())?,
+                predicate: named(Predicate::new(predicate))?,
+                topic,
+                object: value(object)?,
+                choice: match choice {
+                    ChoiceRow::Add(from, end) => FactChoice::Add {
+                        valid_at: from.map(WorldTime::from_seconds),
+                        invalid_at: end.map(WorldTime::from_seconds),
+                    },
+                    ChoiceRow::End(at) => FactChoice::End { at: WorldTime::from_seconds(at) },
+                    ChoiceRow::Reject => FactChoice::Reject,
                 },
-                ChoiceRow::End(at) => FactChoice::End { at: WorldTime::from_seconds(at) },
-                ChoiceRow::Reject => FactChoice::Reject,
-            },
-        }),
+                sources: sources_of(sources)?,
+            })
+        }
         DecisionRow::Merge { one, into } => {
             Decision::Merge { one: named(one.parse())?, into: named(into.parse())? }
         }
@@ -192,6 +204,28 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
             verdict: known(Judgment::from_name(&verdict))?,
         },
     })
+}
+
+fn target_row(target: &NoteTarget) -> TargetRow {
+    TargetRow {
+        key: target.key.as_ref().map(|key| key.as_str().to_owned()),
+        sources: source_rows(&target.sources),
+    }
+}
+
+fn target(row: TargetRow) -> Result<NoteTarget> {
+    Ok(NoteTarget { key: named(row.key.map(NoteKey::new).transpose())?, sources: sources_of(row.sources)? })
+}
+
+fn source_rows(sources: &[Source]) -> Vec<SourceRow> {
+    sources.iter().map(|one| (one.event.to_string(), one.span.start, one.span.end)).collect()
+}
+
+fn sources_of(rows: Vec<SourceRow>) -> Result<Vec<Source>> {
+    let source = |(event, start, end): SourceRow| {
+        Ok(Source { event: named(event.parse())?, span: Span { start, end } })
+    };
+    rows.into_iter().map(source).collect()
 }
 
 /// Takes an importance back; an `f32` survives the way through `f64` and JSON.

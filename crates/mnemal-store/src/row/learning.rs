@@ -62,6 +62,7 @@ struct LearntRow {
 enum VerdictRow {
     Archived(i64),
     Rejected(i64),
+    Refuted(i64),
 }
 
 #[derive(Deserialize, Serialize)]
@@ -114,6 +115,7 @@ fn learnt_row(learning: &Learning) -> LearntRow {
         verdict: learning.verdict.map(|verdict| match verdict {
             Verdict::Archived(at) => VerdictRow::Archived(at.as_micros()),
             Verdict::Rejected(at) => VerdictRow::Rejected(at.as_micros()),
+            Verdict::Refuted(at) => VerdictRow::Refuted(at.as_micros()),
         }),
         signal: learning.signal.as_ref().map(|signal| SignalRow {
             rule: signal.rule.as_str().to_owned(),
@@ -203,6 +205,7 @@ fn verdict_of(row: VerdictRow) -> Result<Verdict> {
     Ok(match row {
         VerdictRow::Archived(at) => Verdict::Archived(Timestamp::from_micros(at)?),
         VerdictRow::Rejected(at) => Verdict::Rejected(Timestamp::from_micros(at)?),
+        VerdictRow::Refuted(at) => Verdict::Refuted(Timestamp::from_micros(at)?),
     })
 }
 

@@ -6,9 +6,9 @@ use std::num::NonZeroUsize;
 use mnemal_core::{
     AgentId, Body, Cardinality, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind,
     Event, EventFilter, EventId, EventKind, FactChoice, FactDecision, FactId, Filed, Forget, Importance,
-    Judgment, LearningKind, LogEntry, NodePath, NoteKey, Operation, Origin, Pointed, Predicate, Producer,
-    PromptHash, ReceiptId, RecordRef, Remember, Result, Role, Selector, Seq, SessionId, Source, Span,
-    Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
+    Judgment, LearningKind, LogEntry, NodePath, NoteKey, NoteTarget, Operation, Origin, Pointed, Predicate,
+    Producer, PromptHash, ReceiptId, RecordRef, Remember, Result, Role, Selector, Seq, SessionId, Source,
+    Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -192,9 +192,12 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         Forget { selector: Selector::Session(SessionId::new("s")?), events: vec![EventId(1), EventId(2)] };
     for decision in [
         Decision::Remember(remember),
-        Decision::Archive { key: NoteKey::new("deploy_day")? },
-        Decision::Restore { key: NoteKey::new("deploy_day")? },
-        Decision::Reject { key: NoteKey::new("deploy_day")? },
+        Decision::Archive(NoteKey::new("deploy_day")?.into()),
+        Decision::Restore(NoteTarget {
+            key: None,
+            sources: vec![Source { event: EventId(3), span: Span { start: 0, end: 4 } }],
+        }),
+        Decision::Reject(NoteKey::new("deploy_day")?.into()),
         Decision::Forget(forget),
         Decision::Forget(Forget { selector: Selector::Key(NoteKey::new("k")?), events: Vec::new() }),
         Decision::Forget(Forget { selector: Selector::Events(vec![EventId(9)]), events: vec![EventId(9)] }),
@@ -279,7 +282,8 @@ fn pointed() -> Result<Vec<Pointed>> {
 
 fn about(object: Value, choice: FactChoice) -> Result<FactDecision> {
     let (predicate, topic) = (Predicate::new("knows")?, Some("friend".to_owned()));
-    Ok(FactDecision { subject: EntityId(1), predicate, topic, object, choice })
+    let sources = vec![Source { event: EventId(7), span: Span { start: 2, end: 9 } }];
+    Ok(FactDecision { subject: EntityId(1), predicate, topic, object, choice, sources })
 }
 
 fn words() -> Value {

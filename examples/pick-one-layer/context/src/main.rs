@@ -30,7 +30,7 @@ fn fragment(number: u128, text: &str) -> Result<Fragment> {
             at: Timestamp::EPOCH,
             zone: Zone::utc(),
             speaker: None,
-            space: None,
+            space: None, remark: None,
         },
         trust: Trust::User,
         importance: Importance::DEFAULT,

@@ -6,7 +6,7 @@ use hyper::{Method, StatusCode};
 use mnemal::{Memory, RememberCall};
 use mnemal_core::{
     AsOf, Category, ChannelId, Decision, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
-    Level, NoteKey, Scored, Selector, SessionId, Tag, UserId,
+    Level, NoteKey, NoteTarget, Scored, Selector, SessionId, Tag, UserId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,19 +121,19 @@ fn records() -> Vec<Route> {
             "memory_archive",
             "/v1/spaces/{space}/memories/{id}/archive",
             "Puts it away; it can be restored.",
-            |call| Box::pin(decide(call, |key| Decision::Archive { key })),
+            |call| Box::pin(decide(call, Decision::Archive)),
         ),
         decision(
             "memory_restore",
             "/v1/spaces/{space}/memories/{id}/restore",
             "Takes it back out.",
-            |call| Box::pin(decide(call, |key| Decision::Restore { key })),
+            |call| Box::pin(decide(call, Decision::Restore)),
         ),
         decision(
             "memory_reject",
             "/v1/spaces/{space}/memories/{id}/reject",
             "Says that it is wrong.",
-            |call| Box::pin(decide(call, |key| Decision::Reject { key })),
+            |call| Box::pin(decide(call, Decision::Reject)),
         ),
         Route::post(
             "memory_confirm",
@@ -564,11 +564,11 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     answer(&call, &memory, Some(&key), &stored).await
 }
 
-async fn decide(call: Call, make: impl FnOnce(NoteKey) -> Decision) -> Result<Reply, Problem> {
+async fn decide(call: Call, make: impl FnOnce(NoteTarget) -> Decision) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let row = named(&memory, call.name(1)).await?;
-    let decision = make(mnemal::key_of(&row)?);
-    if row.level == Level::User || matches!(decision, Decision::Reject { .. }) {
+    let decision = make(mnemal::target_of(&row));
+    if row.level == Level::User || matches!(decision, Decision::Reject(_)) {
         call.vouches()?;
     }
     let ack = match call.principal.class {

@@ -235,7 +235,7 @@ impl Graph {
     /// Puts a note away; one that does not hold stays as it is.
     async fn put_away(&self, memory: &Memory, key: NoteKey) -> Result<(), Mistake> {
         if self.keys.contains(&key) {
-            let _acked = memory.decide_by_agent(Decision::Archive { key }).await?;
+            let _acked = memory.decide_by_agent(Decision::Archive(key.into())).await?;
         }
         Ok(())
     }

@@ -1,0 +1,59 @@
+//! The words on which rests what a decision is about, so that each layer that read them follows it.
+
+use std::collections::BTreeSet;
+
+use mnemal_core::{
+    Decision, FactDecision, FactFilter, LearningFilter, NoteTarget, Result, Slot, Source, Support, Within,
+};
+
+use crate::memory::Memory;
+
+/// Most sources of one decision, the newest of them. Source: own choice; a layer finds by one source whatever says the same.
+const MOST_SOURCES: usize = 256;
+
+impl Memory {
+    /// Adds to a decision the words on which rests what it is about, unless they are named.
+    pub(crate) async fn with_sources(&self, decision: Decision) -> Result<Decision> {
+        Ok(match decision {
+            Decision::Reject(target) => Decision::Reject(self.with_words(target).await?),
+            Decision::Restore(target) => Decision::Restore(self.with_words(target).await?),
+            Decision::Fact(fact) if fact.sources.is_empty() => {
+                let sources = self.words_of_fact(&fact).await?;
+                Decision::Fact(FactDecision { sources, ..fact })
+            }
+            other => other,
+        })
+    }
+
+    async fn with_words(&self, target: NoteTarget) -> Result<NoteTarget> {
+        let Some(key) = target.key.clone().filter(|_| target.sources.is_empty()) else { return Ok(target) };
+        let mut rows = self.all_learnings(&LearningFilter::all()).await?;
+        rows.retain(|row| row.key.as_ref() == Some(&key));
+        let sources = newest(rows.into_iter().flat_map(|row| row.sources));
+        Ok(NoteTarget { sources, ..target })
+    }
+
+    /// Returns the words in which a fact was read, in any of its versions.
+    async fn words_of_fact(&self, fact: &FactDecision) -> Result<Vec<Source>> {
+        if !matches!(self.engine.guarded().graph, Slot::Filled(_)) {
+            return Ok(Vec::new());
+        }
+        let filter = FactFilter {
+            subjects: Within::Only(vec![fact.subject]),
+            predicates: Within::Only(vec![fact.predicate.clone()]),
+            ..FactFilter::all()
+        };
+        let mut facts = self.graph().await?.value.history(&filter).await?;
+        facts.retain(|known| known.topic == fact.topic && known.object.key() == fact.object.key());
+        let is_read = |support: &Support| !support.is_decided() && !support.is_withdrawal();
+        let supports = facts.into_iter().flat_map(|known| known.supports).filter(is_read);
+        Ok(newest(supports.map(|support| support.source)))
+    }
+}
+
+/// Returns sources, each once, without the oldest where there are very many: ids of events follow their time.
+fn newest(sources: impl Iterator<Item = Source>) -> Vec<Source> {
+    let mut sources: Vec<Source> = sources.collect::<BTreeSet<_>>().into_iter().collect();
+    sources.drain(..sources.len().saturating_sub(MOST_SOURCES));
+    sources
+}
