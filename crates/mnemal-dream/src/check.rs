@@ -131,6 +131,9 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
     }
 }
 
+/// Longest word before a time of day, in characters: "at", "um", "à", "las". Source: own choice.
+const SHORT_WORD: usize = 3;
+
 /// Whether notes of a category have rules of their own, which a model does not decide about.
 pub(crate) fn has_rules(category: &Category) -> bool {
     let first = category.as_str().split('/').next().unwrap_or_default();
@@ -358,12 +361,52 @@ fn retire_into(rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether one text can stand for another without any new words: they are near, and it carries every specific.
+/// Whether one text can stand for another without any new words: they are near, and it says all of the other and limits none of it.
 pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &Words) -> bool {
     let (text, other) = (&stays.content, &away.content);
     let is_near = || jaccard(&shingles(text, 1), &shingles(other, 1)) >= NEAR;
     text.split_whitespace().eq(other.split_whitespace())
-        || (is_near() && words.uncovered(text, &[away]).is_empty())
+        || (is_near() && says_all(text, other) && words.uncovered(text, &[away]).is_empty())
+}
+
+/// Whether a text has every word of another in the same order, and between them nothing but a time of day: any other word may
+/// limit what is said, whichever language it is in, and a name within a longer name is another name.
+pub(crate) fn says_all(text: &str, other: &str) -> bool {
+    let (text, other) = (whole_words(text), whole_words(other));
+    let mut wanted = other.iter().peekable();
+    let mut added: Vec<&str> = Vec::new();
+    for word in &text {
+        if wanted.next_if(|next| *next == word).is_some() {
+            if !is_time_of_day(&added) {
+                return false;
+            }
+            added.clear();
+        } else {
+            added.push(word);
+        }
+    }
+    wanted.peek().is_none() && is_time_of_day(&added)
+}
+
+/// Returns the words of a text as they stand between blanks, without the signs around them.
+fn whole_words(text: &str) -> Vec<String> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()));
+    words.filter(|word| !word.is_empty()).map(fold).collect()
+}
+
+/// Whether words are none, or a time as clocks show it with at most a short word before it: "at 09:30", "um 9:30".
+fn is_time_of_day(words: &[&str]) -> bool {
+    let is_clock = |word: &str| {
+        let digits =
+            |part: &str| !part.is_empty() && part.len() <= 2 && part.bytes().all(|one| one.is_ascii_digit());
+        word.split_once([':', 'h']).is_some_and(|(hours, minutes)| digits(hours) && digits(minutes))
+    };
+    match words {
+        [] => true,
+        [clock] => is_clock(clock),
+        [before, clock] => before.chars().count() <= SHORT_WORD && is_clock(clock),
+        _ => false,
+    }
 }
 
 fn infer(
@@ -404,6 +447,36 @@ fn invents(text: &str, sources: &[&str], words: &Words) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_with_a_limit_or_a_longer_name_does_not_say_the_one_without_it() {
+        for (longer, shorter) in [
+            ("We build with lib-native-core", "We build with lib-native"),
+            ("Call Anna-Lena about the lease", "Call Anna about the lease"),
+            ("Call Anna Berg about the lease", "Call Anna about the lease"),
+            ("Backups are kept 30 days except for finance", "Backups are kept 30 days"),
+            ("Backups are kept 30 to 60 days", "Backups are kept 30 days"),
+            ("Only staff may enter the lab", "Staff may enter the lab"),
+            ("Staff may enter the lab with a guide", "Staff may enter the lab"),
+            ("Die Heizung läuft außer sonntags", "Die Heizung läuft"),
+            ("Le musée est ouvert sauf le lundi", "Le musée est ouvert"),
+            ("La piscina abre salvo los lunes", "La piscina abre"),
+            ("A loja abre exceto ao domingo", "A loja abre"),
+            ("除了周一办公室每天开放", "办公室每天开放"),
+            ("Pay by Monday or Tuesday", "Pay by Monday"),
+            ("Deploys do not happen on Friday", "Deploys do happen on Friday"),
+            ("The red team beat the blue team", "The blue team beat the red team"),
+        ] {
+            assert!(!says_all(longer, shorter) && !says_all(shorter, longer), "{longer}");
+        }
+        for (one, other) in [
+            ("The spare key hangs behind the boiler.", "the spare key hangs behind the boiler"),
+            ("Deploys happen on Tuesday morning at 09:30.", "Deploys happen on Tuesday morning."),
+            ("Wir liefern dienstags um 9:30", "Wir liefern dienstags"),
+        ] {
+            assert!(says_all(one, other), "{one}");
+        }
+    }
 
     #[test]
     fn what_a_text_must_not_make_up_is_named() {

@@ -68,6 +68,13 @@ impl History {
                     )) => {
                         history.decided.insert(pair(*one, *other));
                     }
+                    // What a person took out again is not put away again for the same reason.
+                    Some(EventKind::Decision(Decision::Restore(target))) => {
+                        let changes =
+                            |deed: &Deed| target.maker().is_some_and(|note| deed.changes().contains(&note));
+                        let again = history.operations.iter().filter(|(_, deed)| changes(deed));
+                        history.taken_back.extend(again.map(|(_, deed)| same(deed)));
+                    }
                     Some(EventKind::Decision(Decision::Undo { decision })) => {
                         history.taken_back.extend(deeds.get(decision).copied());
                         history.explained.insert(*decision);

@@ -2,17 +2,21 @@
 
 mod sample;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 
 use anyhow::Result;
 use mnemal::{
-    AsOf, Book, Deed, DreamCycle, DreamJudged, DreamRun, EntityId, Finding, LedgerLine, Memory, OwnerId,
-    Pointed, Timestamp,
+    AsOf, Book, Decision, Deed, DreamCycle, DreamJudged, DreamRun, EntityId, Event, EventFilter, EventId,
+    EventKind, Finding, LedgerLine, Memory, Operation, OwnerId, Pointed, Proposal, Role, Timestamp, Within,
 };
 use serde::Serialize;
 
 use crate::args::{Dream, DreamVerb};
 use crate::output::Output;
+
+/// Decisions and operations that are looked through for the log. Source: own choice, the newest of several months.
+const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 /// Runs a cycle, says what one would do, or shows the book.
 pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Result<u8> {
@@ -30,12 +34,7 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
     let owner = OwnerId::new(format!("dream-{}", std::process::id()))?;
     let run = if call.dry_run { DreamRun::Dry } else { DreamRun::Asked };
     let cycle = memory.engine().dream(&owner, run).await?;
-    let mut rows = BTreeMap::new();
-    for row in memory.all_learnings(&mnemal::LearningFilter::all()).await? {
-        if let Some(source) = row.sources.first() {
-            rows.insert(source.event.to_string(), row.content);
-        }
-    }
+    let mut rows = words(memory).await?;
     for judged in &cycle.judged {
         if let Deed::Claim { turn, .. } = &judged.proposal.operation.deed
             && let Ok(event) = memory.get(*turn).await
@@ -48,6 +47,37 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
     let form = CycleForm::new(&cycle, run, &rows);
     output.answer(&form, || form.page(&rows))?;
     Ok(0)
+}
+
+/// Returns the words of every note, by the event that made it.
+async fn words(memory: &Memory) -> Result<BTreeMap<String, String>> {
+    let rows = memory.all_learnings(&mnemal::LearningFilter::all()).await?;
+    let words = |row: mnemal::Learning| Some((row.sources.first()?.event.to_string(), row.content));
+    Ok(rows.into_iter().filter_map(words).collect())
+}
+
+/// Returns the newest operations on notes, newest first, each with the words of its notes.
+async fn done(memory: &Memory, limit: usize, rows: &BTreeMap<String, String>) -> Result<Vec<DoneForm>> {
+    let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+    let events = memory.latest(&filter, LOOKED_THROUGH).await?;
+    let undone = |event: &Event| match &event.kept()?.kind {
+        EventKind::Decision(Decision::Undo { decision }) => Some(*decision),
+        _ => None,
+    };
+    let taken_back: BTreeSet<EventId> = events.iter().filter_map(undone).collect();
+    let form = |event: &Event| {
+        let kept = event.kept()?;
+        let EventKind::Operation(operation) = &kept.kind else { return None };
+        if operation.deed.changes().is_empty() {
+            return None;
+        }
+        Some(DoneForm {
+            at: event.recorded_at.to_string(),
+            taken_back: taken_back.contains(&event.id),
+            operation: OperationForm::of((operation, &kept.content), Some(event.id), rows),
+        })
+    };
+    Ok(events.iter().filter_map(form).take(limit).collect())
 }
 
 /// Returns the names of the entities that may be one.
@@ -127,7 +157,16 @@ struct OperationForm {
 
 impl OperationForm {
     fn new(judged: &DreamJudged, rows: &BTreeMap<String, String>) -> Self {
-        let operation = &judged.proposal.operation;
+        let Proposal { operation, text } = &judged.proposal;
+        let refused = judged.refused.as_ref().map(mnemal::Refusal::as_str);
+        Self { refused, ..Self::of((operation, text), judged.event, rows) }
+    }
+
+    fn of(
+        (operation, text): (&Operation, &str),
+        event: Option<EventId>,
+        rows: &BTreeMap<String, String>,
+    ) -> Self {
         let (mut notes, mut into) = (operation.deed.names(), None);
         if let Deed::Retire { into: Some(_), .. } = operation.deed {
             into = notes.pop();
@@ -140,17 +179,17 @@ impl OperationForm {
         }
         let tags = operation.deed.filed().map(|filed| filed.tags.iter().map(ToString::to_string).collect());
         Self {
-            event_id: judged.event.map(|event| event.to_string()),
+            event_id: event.map(|event| event.to_string()),
             operation: operation.deed.as_str(),
             by: operation.producer.id.clone(),
             because: operation.because.clone(),
             notes: notes.iter().map(ToString::to_string).collect(),
             into: into.map(|event| event.to_string()),
             entities: operation.deed.entities().iter().map(ToString::to_string).collect(),
-            text: judged.proposal.text.clone(),
+            text: text.to_owned(),
             tags: tags.unwrap_or_default(),
             claims,
-            refused: judged.refused.as_ref().map(mnemal::Refusal::as_str),
+            refused: None,
         }
     }
 
@@ -207,9 +246,34 @@ impl CycleForm {
     }
 }
 
+/// An operation on notes that was carried out.
+#[derive(Serialize)]
+struct DoneForm {
+    at: String,
+    taken_back: bool,
+    #[serde(flatten)]
+    operation: OperationForm,
+}
+
+impl DoneForm {
+    fn lines(&self, rows: &BTreeMap<String, String>) -> Vec<String> {
+        let mut lines = self.operation.lines(rows);
+        let way_back = match &self.operation.event_id {
+            _ if self.taken_back => Some("taken back".to_owned()),
+            id => id.as_ref().map(|id| format!("`mnemal undo {id}` takes it back")),
+        };
+        lines.extend(way_back.map(|way| format!("  {way}")));
+        if let Some(first) = lines.first_mut() {
+            *first = format!("{}  {first}", self.at);
+        }
+        lines
+    }
+}
+
 #[derive(Serialize)]
 struct LogForm {
     cycles: Vec<LineForm>,
+    operations: Vec<DoneForm>,
     refused: Vec<LineForm>,
     left: Vec<LineForm>,
     audits: Vec<LineForm>,
@@ -253,9 +317,12 @@ async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let opinions: Vec<LineForm> = lines(engine.dream_book(Book::Opinion).await?);
     let paused =
         engine.dream_book(Book::Pause).await?.into_iter().map(|line| line.note).find(|note| !note.is_empty());
-    let form = LogForm { cycles, refused, left, audits, opinions, paused };
+    let rows = words(memory).await?;
+    let operations = done(memory, limit, &rows).await?;
+    let form = LogForm { cycles, operations, refused, left, audits, opinions, paused };
     output.list(&form.cycles, &form, || {
         let mut page: Vec<String> = form.cycles.iter().map(LineForm::line).collect();
+        page.extend(form.operations.iter().flat_map(|one| one.lines(&rows)));
         page.extend(form.refused.iter().map(|line| format!("refused {}", line.line())));
         page.extend(form.left.iter().map(|line| format!("left alone {}", line.line())));
         page.extend(form.audits.iter().map(|line| format!("audit {}", line.line())));

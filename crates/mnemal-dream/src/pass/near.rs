@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{BackgroundPermit, EventId, Learning, LearningFilter, LearningStore, Looked, Pass, Result};
-use mnemal_text::{Analyzer, Language, fold, jaccard, shingles, term_hash};
+use mnemal_text::{fold, jaccard, shingles};
 
 use super::{can_stay, retire};
 use crate::check::{NEAR, stands_for};
@@ -19,8 +19,9 @@ const MOST: usize = 1_000;
 const DENIALS: [&str; 10] =
     ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "nor", "neither"];
 
-/// Proposes that a note goes in favour of one that says all that it says: near by its words, with every one of
-/// them in the same order, with its names, numbers and dates, and denying just as much. Nothing is written anew, so nothing can be lost.
+/// Proposes that a note goes in favour of one that says all that it says: near by its words, with every one of them in the same
+/// order and nothing between them that could limit it, with its names, numbers and dates. Nothing is written anew, so nothing can
+/// be lost.
 ///
 /// Near notes of which neither says all are left as they are; only a model could make one of them.
 #[derive(Clone, Debug)]
@@ -95,28 +96,11 @@ fn pair(one: &Learning, other: &Learning, words: &Words) -> Option<Goes> {
     if is_copy || denials(&one.content) != denials(&other.content) {
         return None;
     }
-    let says = |stays: &Learning, away: &Learning| {
-        can_stay(stays, away)
-            && holds_in_order(&terms(&stays.content), &terms(&away.content))
-            && stands_for(stays, away, words)
-    };
+    let says = |stays: &Learning, away: &Learning| can_stay(stays, away) && stands_for(stays, away, words);
     if says(one, other) {
         return Some(Goes::Second);
     }
     says(other, one).then_some(Goes::First)
-}
-
-/// Returns the stems of a text, in its order.
-fn terms(text: &str) -> Vec<u64> {
-    let mut terms = Vec::new();
-    Analyzer::new(Language::English).for_each_term(text, &mut |term, _| terms.push(term_hash(term)));
-    terms
-}
-
-/// Whether all of the words stand in the others in the same order; more may stand between them.
-fn holds_in_order(all: &[u64], some: &[u64]) -> bool {
-    let mut rest = all.iter();
-    some.iter().all(|word| rest.any(|other| other == word))
 }
 
 /// Returns the words that deny, in order.
