@@ -14,11 +14,11 @@ pub(super) fn apart(claims: Vec<Claim>, versions: &mut Vec<Version>) -> (Vec<Cla
     if last.is_empty() {
         return (claims, Vec::new());
     }
-    let withdraws = |claim: &Claim| {
+    let is_void = |claim: &Claim| {
         let mark = last.get(&claim.value).filter(|mark| mark.act == Act::Negative);
         mark.is_some_and(|mark| claim.support.recorded_at <= mark.recorded_at)
     };
-    let (withdrawn, claims): (Vec<Claim>, Vec<Claim>) = claims.into_iter().partition(withdraws);
+    let (withdrawn, claims): (Vec<Claim>, Vec<Claim>) = claims.into_iter().partition(is_void);
     for (value, claims) in by_value(withdrawn) {
         let by = last.get(&value).map(|mark| ended_by(Reason::Rejected, mark));
         versions.push(Version { superseded: by, ..version(said_first(claims), FactStatus::Rejected) });
