@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use mnemal_core::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Subject, Zone};
+use mnemal_core::{Confidence, EntityKind, ExtractedFact, Extraction, Subject, Zone};
 use mnemal_extract::RuleExtractor;
 use serde::Deserialize;
 use serde_json::{Value, json};

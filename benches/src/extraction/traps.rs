@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use mnemal_core::{
-    Act, Event, EventKind, Extractor as _, Gazetteer, Origin, Timestamp, ToolName, Utterance, Zone,
+    Event, EventKind, Extractor as _, Gazetteer, Origin, Timestamp, ToolName, Utterance, Zone,
 };
 use mnemal_extract::RuleExtractor;
 use serde::Deserialize;

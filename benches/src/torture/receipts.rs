@@ -145,7 +145,6 @@ fn told_of(ground: Ground) -> &'static str {
     match ground {
         Ground::Covered(_) => "lines covered by their words",
         Ground::Value => "facts whose value stands in their words",
-        Ground::Place => "lines that tell where an event was",
         Ground::Verbatim => "lines said verbatim",
     }
 }
