@@ -1,19 +1,21 @@
 //! Pairs of which the second turn ends what the first said, and pairs that only look so: what is still told as present?
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Context, Engine, EventId, Memory, RecordRef, Timestamp};
+use mnemal::{Context, Engine, EventId, Memory, Timestamp};
 use mnemal_testkit::ManualClock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::attribution::Half;
 use crate::count::{Count, Table};
-use crate::learned::{self, Item, Whose, plain, says};
+use crate::learned::{self, Item, Whose, says};
+use crate::life::bare_lines;
+use crate::life::shown::{self, Line};
 use crate::neutral::lines;
 use crate::spaces;
 
@@ -122,17 +124,10 @@ fn of_event(mut items: Vec<Item>, event: EventId, pair: &Pair) -> Vec<Item> {
 
 /// Returns the lines of a context that give a sentence as what holds: lines of every kind but dated quotes of the log.
 fn standing(context: &Context, sentence: &str) -> Vec<String> {
-    let records: HashSet<String> = context
-        .receipt
-        .lines
-        .iter()
-        .filter(|line| matches!(line.record, RecordRef::Fact(_) | RecordRef::Learning(_)))
-        .map(|line| line.record.to_string())
-        .collect();
-    let sentence = plain(sentence);
-    let is_standing =
-        |line: &&str| plain(line).contains(&sentence) && records.iter().any(|id| line.contains(id.as_str()));
-    context.text.lines().filter(is_standing).map(|line| format!("context: {line}")).collect()
+    let lines = shown::lines(&context.text, &bare_lines(context));
+    let sentence = [sentence.to_owned()];
+    let tells = |line: &Line| line.is_standing && line.tells(&sentence, &[]);
+    lines.into_iter().filter(tells).map(|line| format!("context: {}", line.text)).collect()
 }
 
 /// The figures of a half.

@@ -22,6 +22,15 @@ const OTHERS: [&str; 7] = ["assistant", "quote", "another", "other", "document",
 /// Letters of a turn's beginning that show the reader what the turn is.
 const START: usize = 12;
 
+/// What a line without a label is: both begin with their day.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Bare {
+    /// What the user said of how he wants things.
+    Wish,
+    /// A step of how something went.
+    Step,
+}
+
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -51,25 +60,26 @@ impl Line {
     }
 }
 
-/// Returns the lines of a context that say something.
-pub fn lines(context: &str) -> Vec<Line> {
-    context.lines().filter_map(|line| line.strip_prefix("- ")).map(read).collect()
+/// Returns the lines of a context that say something; `bare` says of those without a label, in turn, what they are.
+pub fn lines(context: &str, bare: &[Bare]) -> Vec<Line> {
+    let mut bare = bare.iter().copied();
+    let says = context.lines().filter_map(|line| line.strip_prefix("- "));
+    let read = |line: &str| read(line, if line.starts_with('[') { None } else { bare.next() });
+    says.map(read).collect()
 }
 
-fn read(line: &str) -> Line {
+fn read(line: &str, bare: Option<Bare>) -> Line {
     let label = line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(label, _)| label);
-    // A step of a course: `2026-01-02 user: "…"`.
-    let is_step = label.is_none() && line.starts_with("20") && line.contains(": \"");
-    let before =
-        label.or_else(|| line.split_once('"').map(|(before, _)| before)).unwrap_or_default().to_lowercase();
+    let before = label.or_else(|| line.split_once('"').map(|(before, _)| before));
+    let before = before.unwrap_or_default().to_lowercase();
     let event = before.split(", ").find_map(|part| part.trim().parse::<EventId>().ok());
-    // What a fact says stands in no quotes, so that its own words may say that it is over.
-    let said = if line.contains("fct_") { line.to_lowercase() } else { before.clone() };
+    // What a fact says stands in no quotes of its own, so that its words may say that it is over.
+    let said = if before.contains("fct_") { line.to_lowercase() } else { before.clone() };
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     Line {
         text: line.to_owned(),
         event,
-        is_standing: event.is_none() && !is_step,
+        is_standing: event.is_none() && bare != Some(Bare::Step),
         is_of_user: label.is_none_or(|label| label.starts_with("user")) && !has(&before, &OTHERS),
         is_ended: has(&said, &ENDED),
     }
@@ -82,11 +92,21 @@ mod tests {
     #[test]
     fn a_dated_quote_is_no_standing_line_and_a_wish_is_one() {
         let text = "now 2026-11-28\n- [user, 2026-01-02, evt_01m8g30gj63vvxh6jep68wq5vy] \"I live in Zadar.\"\n\
-            - [user, 2026-01-02, mem_569h6qp89xfnkbvttpqyjq5bqp] \"I never eat meat.\"\n- \"Call me Ben.\"\n";
-        let standing: Vec<bool> = lines(text).iter().map(|line| line.is_standing).collect();
-        assert_eq!(standing, [false, true, true]);
-        let fact =
-            read("[user, 2026-01-02, fct_786m1j10enqjjx9nn1c603cvsm] \"user lived in Zadar until 2026-06\"");
-        assert!(!fact.tells(&["Zadar".to_owned()], &[]));
+            - [user, 2026-01-02, mem_569h6qp89xfnkbvttpqyjq5bqp] \"I never eat meat.\"\n\
+            - 2026-01-03 Ben: \"Call me Ben.\"\n- 2026-01-04 Ben: \"We packed.\"\n";
+        let standing: Vec<bool> =
+            lines(text, &[Bare::Wish, Bare::Step]).iter().map(|line| line.is_standing).collect();
+        assert_eq!(standing, [false, true, true, false]);
+        let fact = "[user, 2026-01-02, fct_786m1j10enqjjx9nn1c603cvsm] \"user lived in Zadar until 2026-06\"";
+        assert!(!read(fact, None).tells(&["Zadar".to_owned()], &[]));
+    }
+
+    #[test]
+    fn a_remark_says_whose_the_words_are_and_that_they_are_past() {
+        let text = "- 2026-01-03 Ben (no longer so): \"Call me Ben.\"\n\
+            - [user, 2026-01-02, evt_01m8g30gj63vvxh6jep68wq5vy, Ben, pasted] \"I live in Zadar.\"\n";
+        let lines = lines(text, &[Bare::Wish]);
+        assert!(lines.first().is_some_and(|line| line.is_ended && line.is_of_user));
+        assert!(lines.last().is_some_and(|line| !line.is_of_user));
     }
 }
