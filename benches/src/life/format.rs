@@ -7,6 +7,7 @@ use mnemal::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{Half, lines, plain};
+use crate::dates::civil::seconds;
 
 /// How a turn came in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -180,12 +181,8 @@ fn moment(value: &Value) -> Result<Timestamp> {
 
 /// Reads a time of RFC 3339; one without a zone is in UTC, and a day begins at midnight.
 fn parse(text: &str) -> Result<Timestamp> {
-    if let Ok(time) = text.parse::<jiff::Timestamp>() {
-        return Ok(Timestamp::from_micros(time.as_microsecond())?);
-    }
-    let civil: jiff::civil::DateTime = text.parse().with_context(|| format!("no time: {text:?}"))?;
-    let time = civil.to_zoned(jiff::tz::TimeZone::UTC)?.timestamp();
-    Ok(Timestamp::from_micros(time.as_microsecond())?)
+    let (seconds, _) = seconds(text.trim()).with_context(|| format!("no time: {text:?}"))?;
+    Ok(Timestamp::from_micros(seconds.saturating_mul(1_000_000))?)
 }
 
 fn question(record: &Value) -> Result<Question> {
