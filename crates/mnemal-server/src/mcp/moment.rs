@@ -52,16 +52,14 @@ pub(crate) fn zone(text: &str) -> Option<TimeZone> {
 /// Returns the zone of the place where something was said: the offset that its time is written with, else the one that is given.
 pub(crate) fn place(text: Option<&str>, at: Timestamp, zone: &TimeZone) -> Zone {
     let written = text.and_then(|text| Pieces::parse(text.trim()).ok()?.offset());
-    match written {
-        Some(PiecesOffset::Numeric(numeric)) => of_offset(numeric.offset()),
-        _ => {
-            let instant = jiff::Timestamp::from_microsecond(at.as_micros()).ok();
-            let offset_seconds = instant.map_or(0, |instant| zone.to_offset(instant).seconds());
-            match zone.iana_name() {
-                Some("UTC") => Zone::utc(),
-                name => Zone { name: name.unwrap_or_default().to_owned(), offset_seconds },
-            }
-        }
+    if let Some(PiecesOffset::Numeric(numeric)) = written {
+        return of_offset(numeric.offset());
+    }
+    let instant = jiff::Timestamp::from_microsecond(at.as_micros()).ok();
+    let offset_seconds = instant.map_or(0, |instant| zone.to_offset(instant).seconds());
+    match zone.iana_name() {
+        Some("UTC") => Zone::utc(),
+        name => Zone { name: name.unwrap_or_default().to_owned(), offset_seconds },
     }
 }
 
