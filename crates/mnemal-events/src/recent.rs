@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use mnemal_core::{
     AgentId, Because, ContextRequest, ContextSource, Degraded, ErrorKind, Event, EventFilter, EventId,
-    EventStore, Fragment, Importance, Label, Layer, Level, NewEvent, RecordRef, Result, Role, Score, Section,
-    Seq, SessionId, Source, Span, Speaker, UserId, Within,
+    EventStore, Fragment, Importance, Label, Layer, Level, RecordRef, Result, Role, Score, Section, Seq,
+    SessionId, Source, Span, Speaker, UserId, Within,
 };
-use mnemal_extract::{foreign_remark, speaker_voice};
+use mnemal_extract::{foreign_remark, own_part, speaker_voice};
 use mnemal_text::fold;
 
 /// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 139).
@@ -217,38 +217,32 @@ fn voice(event: &Event) -> Option<Voice> {
     Some(Voice(speaker_voice(kept.speaker.as_ref().map(Speaker::as_str))))
 }
 
+/// Returns a turn as its speaker said it: what he pasted is left out, and a turn in which he says nothing himself is none.
 fn turn(event: &Event) -> Option<Fragment> {
     let kept = event.kept().filter(|kept| !kept.content.trim().is_empty())?;
-    let because = Because::Recent;
-    fragment(event, kept, Said { section: Section::Recent, text: kept.content.clone(), because })
-}
-
-struct Said {
-    section: Section,
-    text: String,
-    because: Because,
-}
-
-fn fragment(event: &Event, kept: &NewEvent, said: Said) -> Option<Fragment> {
+    let span = match foreign_remark(kept) {
+        Some(_) => own_part(kept)?,
+        None => Span::whole(&kept.content).ok()?,
+    };
     Some(Fragment {
-        section: said.section,
+        section: Section::Recent,
         record: RecordRef::Event(event.id),
         producer: None,
-        sources: vec![Source { event: event.id, span: Span::whole(&kept.content).ok()? }],
-        text: said.text,
+        sources: vec![Source { event: event.id, span }],
+        text: span.of(&kept.content)?.to_owned(),
         label: Label {
             level: event.level,
             at: kept.occurred_at,
             zone: kept.zone.clone(),
             speaker: kept.speaker.clone(),
             space: None,
-            remark: foreign_remark(kept),
+            remark: None,
         },
         trust: event.trust,
         importance: Importance::DEFAULT,
         score: Score::default(),
         parts: Vec::new(),
-        because: said.because,
+        because: Because::Recent,
         withheld: None,
     })
 }

@@ -12,6 +12,7 @@ mod talk;
 mod tests;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use mnemal_core::{EventKind, NewEvent, Remark, Span};
@@ -93,6 +94,29 @@ pub fn foreign_remark(said: &NewEvent) -> Option<Remark> {
         (0, _) => Some(Remark::Pasted),
         _ => Some(Remark::PartlyPasted),
     }
+}
+
+/// Returns the longest part of a turn in which its speaker speaks, with what is quoted within; `None` where no part is his.
+pub fn own_part(said: &NewEvent) -> Option<Span> {
+    let names: Vec<&str> = said.speaker.as_ref().map(|speaker| speaker.as_str()).into_iter().collect();
+    let turn = TurnText { text: &said.content, names: &names };
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let segments = RuleSegmenter.segments(&turn);
+    for segment in segments.iter().filter(|one| one.author == Author::Speaker || is_inline(one)) {
+        let (start, end) = (segment.span.start as usize, segment.span.end as usize);
+        match parts.last_mut().filter(|part| part.end == start) {
+            Some(part) => part.end = end,
+            None => parts.push(start..end),
+        }
+    }
+    let trimmed = parts.into_iter().filter_map(|part| {
+        let words = said.content.get(part.clone())?;
+        let start = part.start + words.len() - words.trim_start().len();
+        Some(start..start + words.trim().len())
+    });
+    let longest =
+        trimmed.filter(|part| !part.is_empty()).max_by_key(|part| (part.len(), Reverse(part.start)))?;
+    Some(Span { start: u32::try_from(longest.start).ok()?, end: u32::try_from(longest.end).ok()? })
 }
 
 /// The words of a turn that are its speaker's own.

@@ -35,7 +35,9 @@ mod user;
 mod word;
 
 pub use admit::admit;
-pub use authorship::{Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText, foreign_remark};
+pub use authorship::{
+    Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText, foreign_remark, own_part,
+};
 pub use dates::{Anchor, DateRules, Dated, Lean, dates, number};
 pub use extractor::RuleExtractor;
 pub use feedback::{

@@ -113,11 +113,11 @@ fn the_name_of_another_conversation_is_shown_to_nobody() {
 
 #[test]
 fn where_several_people_speak_the_words_of_others_than_the_owner_are_evidence() {
-    let by = |desk: &crate::desk::Desk, name: Option<&str>, text: &str| {
+    let by = |desk: &Desk, name: Option<&str>, text: &str| {
         let speaker = name.map(|name| mnemal_core::Speaker::new(name).unwrap());
         desk.one(NewEvent { speaker, ..said("old", text) });
     };
-    let levels = |desk: &crate::desk::Desk, owner: &[&str]| -> Vec<mnemal_core::Level> {
+    let levels = |desk: &Desk, owner: &[&str]| -> Vec<mnemal_core::Level> {
         let store = Arc::clone(&desk.store) as Arc<dyn mnemal_core::EventStore>;
         let source = RecentSource::new(store).of_owner(owner);
         let found = block_on(source.fragments(&request("mine"))).unwrap().value;
@@ -162,4 +162,17 @@ fn what_was_not_known_then_is_not_offered() {
     desk.one(said("old", "told later of the same time"));
     let then = ContextRequest { as_of: AsOf::at(at(1_772_356_000)), ..request("mine") };
     assert_eq!(texts(&fragments(&desk, &then), Section::Recent), ["early"]);
+}
+
+#[test]
+fn of_a_turn_with_pasted_words_the_user_s_own_part_is_offered() {
+    let desk = desk();
+    let mail = "From: Runa\nTo: me\nSubject: news\n\nI live in Horten now. Please always call twice.";
+    desk.one(said("old", mail));
+    desk.one(said("old", &format!("How do I decline this politely?\n\n{mail}")));
+    desk.one(said("old", "She said “I live in Horten now.” and left."));
+    let fragments = fragments(&desk, &request("mine"));
+    let recent = texts(&fragments, Section::Recent);
+    assert_eq!(recent, ["She said “I live in Horten now.” and left.", "How do I decline this politely?"]);
+    assert_eq!(fragments[1].sources[0].span, Span { start: 0, end: 31 });
 }
