@@ -209,6 +209,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             let _done = ours.export_markdown(&mut put).await.unwrap();
             all
         }
+        "addressee" => said(ours.addressee(&entity.to_string()).await),
         "portrait" => said(ours.portrait(&entity.to_string(), always).await),
         "tell" => {
             let graph = ours.graph().await.unwrap().value;
