@@ -98,7 +98,7 @@ pub fn foreign_remark(said: &NewEvent) -> Option<Remark> {
 
 /// Returns the longest part of a turn in which its speaker speaks, with what is quoted within; `None` where no part is his.
 pub fn own_part(said: &NewEvent) -> Option<Span> {
-    let names: Vec<&str> = said.speaker.as_ref().map(|speaker| speaker.as_str()).into_iter().collect();
+    let names: Vec<&str> = said.speaker.as_ref().map(mnemal_core::Speaker::as_str).into_iter().collect();
     let turn = TurnText { text: &said.content, names: &names };
     let mut parts: Vec<Range<usize>> = Vec::new();
     let segments = RuleSegmenter.segments(&turn);
