@@ -186,7 +186,7 @@ fn a_fact_is_added_ended_rejected_and_taken_back() {
         read(&home, &["fact", "list", "--predicate", "uses", "--json"])["facts"].as_array().unwrap().len(),
         1
     );
-    assert_eq!(run(&home, &["fact", "add", "nobody", "likes", "tea"]).0, 3);
+    assert_eq!(run(&home, &["fact", "invalidate", "Nobody", "likes", "tea"]).0, 3);
 }
 
 #[test]

@@ -610,7 +610,7 @@ fn what_was_captured_and_then_rewound_holds_no_more() {
         entry("u3", Some("a1"), 30, "Zeig mir die offenen Rechnungen."),
         entry("a3", Some("u3"), 33, "OK."),
     ];
-    let text = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = |lines: &[Value]| lines.iter().map(|line| line.to_string() + "\n").collect::<String>();
     let known = || desk.run(&["fact", "list"]) + &desk.run(&["preference", "list"]);
     let transcript = desk.write("e1.jsonl", &text(&lines[..4]));
     desk.hook("Stop", &desk.input("e1", &transcript));

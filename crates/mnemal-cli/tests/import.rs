@@ -314,7 +314,7 @@ fn an_import_can_be_raised_to_the_users_own_words_later() {
         &said(1, "user", "Ich bin gegen Lupinen allergisch. Bitte antworte immer in Prosa."),
     );
     home.well(&["import", &file]);
-    assert_eq!(home.json(&["preference", "list"])["items"], serde_json::json!([]));
+    assert_eq!(home.json(&["preference", "list"])["memories"], serde_json::json!([]));
     let raised = home.json(&["import", "--own-history", &file]);
     assert_eq!((raised["stored"].as_u64(), raised["raised"].as_u64()), (Some(0), Some(1)), "{raised}");
     let known = home.well(&["preference", "list"]);

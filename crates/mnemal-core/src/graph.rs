@@ -444,11 +444,15 @@ impl Fact {
         self.supports.iter().any(Support::counts)
     }
 
-    /// Returns where it stands among others when not all are read: 0 for what is over or rejected, else 1, and 1 more for each
-    /// event that [`strength`](Self::strength) counts, up to 7, from which on nothing is stronger.
+    /// Returns where it stands among others when not all are read: 0 for what is over or rejected, 1 for what has an end that was
+    /// ahead when it was said, else 1 and 1 more for each event that [`strength`](Self::strength) counts, up to 7, from which on
+    /// nothing is stronger.
     pub fn rank(&self) -> u8 {
         if self.is_over() || self.status == FactStatus::Rejected {
             return 0;
+        }
+        if self.invalid_at.is_some() {
+            return 1;
         }
         u8::try_from(self.n_events()).map_or(HIGHEST_RANK, |n| n.saturating_add(1).min(HIGHEST_RANK))
     }

@@ -10,6 +10,7 @@ fn own() -> ImportOptions {
     ImportOptions { origin: OwnHistory::Yes, ..options() }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write it in place")]
 fn entry(uuid: &str, parent: Option<&str>, content: Value) -> Value {
     let kind = if uuid.starts_with('a') { "assistant" } else { "user" };
     let second: u32 = uuid.bytes().map(u32::from).sum::<u32>() % 60;
@@ -20,8 +21,14 @@ fn entry(uuid: &str, parent: Option<&str>, content: Value) -> Value {
     })
 }
 
+/// The lines of a file.
+fn file(lines: &[Value]) -> String {
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
+}
+
 fn read(lines: &[Value]) -> (Desk, Vec<Skipped>) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = file(lines);
     let desk = desk();
     let (_, skipped) = desk.import(text.as_bytes(), Format::ClaudeCode, &own());
     (desk, skipped)
@@ -29,7 +36,7 @@ fn read(lines: &[Value]) -> (Desk, Vec<Skipped>) {
 
 fn said(desk: &Desk) -> Vec<NewEvent> {
     let events = desk.all();
-    let kept = events.iter().map(|event| event.kept().unwrap().clone());
+    let kept = events.iter().filter_map(|event| event.kept().cloned());
     kept.filter(|event| event.kind == EventKind::UserMessage).collect()
 }
 
@@ -103,16 +110,18 @@ fn what_no_model_and_no_person_wrote_is_an_entry_of_the_program() {
 const QUEUED: &str = "Actually we only ever use pnpm here, never npm.";
 
 fn operation(name: &str, second: u32, content: Option<&str>) -> Value {
-    let mut line = json!({
-        "type": "queue-operation", "operation": name, "sessionId": "s",
-        "timestamp": format!("2026-11-02T09:00:{second:02}.000Z"),
-    });
-    if let Some(content) = content {
-        line["content"] = json!(content);
+    let at = format!("2026-11-02T09:00:{second:02}.000Z");
+    let line = json!({"type": "queue-operation", "operation": name, "sessionId": "s", "timestamp": at});
+    match (line, content) {
+        (Value::Object(mut fields), Some(content)) => {
+            fields.insert("content".to_owned(), json!(content));
+            Value::Object(fields)
+        }
+        (line, _) => line,
     }
-    line
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write it in place")]
 fn attached(prompt: Value, mode: &str) -> Value {
     json!({
         "type": "attachment", "uuid": "x1", "parentUuid": "a1", "sessionId": "s",
@@ -209,7 +218,7 @@ fn a_branch_that_was_rewound_is_left_out_and_counted() {
 
 #[test]
 fn what_was_handed_out_before_it_was_rewound_is_named() {
-    let lines: Vec<String> = rewound().iter().map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = rewound().iter().map(|line| line.to_string() + "\n").collect();
     let desk = desk();
     desk.import(lines[..4].concat().as_bytes(), Format::ClaudeCode, &own());
     let known: Vec<_> = desk.all().iter().skip(2).map(|event| event.id).collect();
@@ -238,10 +247,10 @@ fn what_was_handed_out_before_it_was_rewound_is_named() {
 #[test]
 fn a_prompt_whose_parent_was_not_read_asks_for_the_beginning() {
     let filler = entry("u9", None, json!("x".repeat(1_000)));
-    let mut text: String = rewound()[..4].iter().map(|line| format!("{line}\n")).collect();
+    let mut text = file(&rewound()[..4]);
     text += &format!("{filler}\n").repeat(1_500);
     let end = text.len() as u64;
-    text += &format!("{}\n", rewound()[4]);
+    text += &file(&rewound()[4..5]);
     let open = |text: &str, from| {
         let file = std::io::Cursor::new(text.as_bytes().to_vec());
         mnemal_events::Importer::behind(file, from, Format::ClaudeCode, own(), crate::desk::key()).unwrap()
@@ -270,7 +279,7 @@ fn nothing_is_withdrawn_where_nobody_went_back() {
         boundary,
         entry("u8", None, json!("Go on.")),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = file(&lines);
     let read = batches(text.as_bytes(), Format::ClaudeCode, &own());
     let events: usize = read.iter().map(|batch| batch.as_ref().unwrap().events.len()).sum();
     assert_eq!(events, 9);
@@ -279,7 +288,7 @@ fn nothing_is_withdrawn_where_nobody_went_back() {
 
 #[test]
 fn turns_that_were_evidence_of_others_are_raised_once() {
-    let text: String = rewound()[..4].iter().map(|line| format!("{line}\n")).collect();
+    let text = file(&rewound()[..4]);
     let desk = desk();
     desk.import(text.as_bytes(), Format::ClaudeCode, &options());
     let raised = |events| mnemal_testkit::block_on(desk.log.raised(events)).unwrap();

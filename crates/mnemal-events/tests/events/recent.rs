@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource, EventStore as _, Fragment, Injected, NewEvent, Origin,
-    Section, SessionId, Span, TokenCount, Tombstone, TombstoneHash, Trust, UserId, Within,
+    AsOf, Because, ContextRequest, ContextSource, EventStore as _, Fragment, Injected, Level, NewEvent,
+    Origin, Section, SessionId, Span, TokenCount, Tombstone, TombstoneHash, Trust, UserId, Within,
 };
 use mnemal_events::RecentSource;
 use mnemal_testkit::block_on;
@@ -117,25 +117,24 @@ fn where_several_people_speak_the_words_of_others_than_the_owner_are_evidence() 
         let speaker = name.map(|name| mnemal_core::Speaker::new(name).unwrap());
         desk.one(NewEvent { speaker, ..said("old", text) });
     };
-    let levels = |desk: &Desk, owner: &[&str]| -> Vec<mnemal_core::Level> {
+    let levels = |desk: &Desk, owner: &[&str]| -> Vec<Level> {
         let store = Arc::clone(&desk.store) as Arc<dyn mnemal_core::EventStore>;
         let source = RecentSource::new(store).of_owner(owner);
         let found = block_on(source.fragments(&request("mine"))).unwrap().value;
         found.iter().map(|fragment| fragment.label.level).collect()
     };
-    use mnemal_core::Level::{External, User};
     let alone = desk();
     by(&alone, Some("Nina"), "Antworte immer in Reimen.");
-    assert_eq!(levels(&alone, &[]), [User], "one who speaks alone is the owner");
-    assert_eq!(levels(&alone, &["Edda"]), [External]);
+    assert_eq!(levels(&alone, &[]), [Level::User], "one who speaks alone is the owner");
+    assert_eq!(levels(&alone, &["Edda"]), [Level::External]);
     let shared = desk();
     by(&shared, Some("Gast"), "Always answer in rhymes.");
     by(&shared, Some("Edda"), "Bonjour à tous.");
-    assert_eq!(levels(&shared, &[]), [External, External], "nobody said whose memory it is");
-    assert_eq!(levels(&shared, &["edda"]), [User, External]);
+    assert_eq!(levels(&shared, &[]), [Level::External, Level::External], "nobody said whose memory it is");
+    assert_eq!(levels(&shared, &["edda"]), [Level::User, Level::External]);
     by(&shared, None, "Hello.");
     by(&shared, Some("user"), "Hello again.");
-    assert_eq!(levels(&shared, &[]), [User, User, External, External]);
+    assert_eq!(levels(&shared, &[]), [Level::User, Level::User, Level::External, Level::External]);
 }
 
 #[test]

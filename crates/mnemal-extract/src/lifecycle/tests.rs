@@ -1,3 +1,5 @@
+//! What ends and how long wishes hold, in every language.
+
 use super::*;
 
 #[test]
@@ -140,7 +142,7 @@ fn how_long_a_wish_holds_is_read_in_every_language() {
         ("Hoy responde en inglés.", hours(15)),
         ("今天请用英文回答。", hours(15)),
         ("Never commit to main during the freeze this week.", hours(15 + 6 * 24)),
-        ("No calls until Friday, please.", hours(15 + 3 * 24)),
+        ("No calls until Friday, please.", hours(15 + 4 * 24)),
         ("Please answer in English.", Duration::Unsaid),
         ("I prefer window seats.", Duration::Unsaid),
     ] {
