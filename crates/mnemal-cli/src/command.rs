@@ -187,7 +187,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             let memory = open_one(&global, output).await?;
             settled(&global, &memory, memory_tool::run(&memory, &global, output).await).await
         }
-        Command::Mcp(call) => mcp::run(&global, &call, output).await,
+        Command::Mcp(call) => Box::pin(mcp::run(&global, &call, output)).await,
         Command::Import(call) => Box::pin(import::run(&global, &call, output)).await,
         Command::Ingest(call) => Box::pin(ingest::run(&global, &call, output)).await,
         Command::Inbox(call) => inbox::run(&global, &call, output).await,

@@ -174,6 +174,10 @@ mod tests {
     struct Talk(Tree, u128);
 
     impl Talk {
+        #[expect(
+            clippy::fn_params_excessive_bools,
+            reason = "a table of lines, each with whether it is a prompt"
+        )]
         fn add(&mut self, name: &str, parent: Option<&str>, is_prompt: bool) -> Vec<u128> {
             self.1 += 1;
             let (id, parent) = (EventId(self.1), parent.map_or(Parent::None("s"), Parent::Named));
