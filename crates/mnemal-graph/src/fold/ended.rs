@@ -13,11 +13,18 @@ const OUTRIGHT: f32 = 0.9;
 const LIKED: [&str; 3] = ["likes", "prefers", "favourite"];
 const DISLIKED: &str = "dislikes";
 /// States of one's own life.
-const STATES: [&str; 7] = ["diet", "allergic_to", "health", "habit", "uses", "skill", "goal"];
+const STATES: [&str; 8] = ["diet", "allergic_to", "health", "habit", "uses", "skill", "goal", "activity"];
 /// What one bears again when one eats it again.
 const BORNE: [&str; 3] = ["allergic_to", "health", "dislikes"];
 /// Whom a death ends.
 const PETS: &str = "pet";
+/// Where one lives and works, and as what, which ends when one leaves.
+const PLACES: [&str; 3] = ["lives_in", "works_at", "role"];
+/// What ends when the work is handed in. Its topic says of what it is one.
+const DEADLINE: &str = "deadline";
+/// Fewest signs of what is named in a script without spaces, of which one may lack its last. Source: own choice; in shorter words a
+/// single sign makes another thing, as in 咖啡 and 咖啡馆.
+const FEWEST_SIGNS: usize = 5;
 
 impl Fold {
     /// Returns what an event ends that is believed of its speaker, whose facts must be loaded.
@@ -50,6 +57,7 @@ impl Fold {
             (EndingScope::Own, _) => STATES.contains(&predicate) || LIKED.contains(&predicate),
             (EndingScope::Any, EndedSide::Either) => STATES.contains(&predicate),
             (EndingScope::Any, EndedSide::Do) => predicate == PETS,
+            (EndingScope::Work, EndedSide::Either) => PLACES.contains(&predicate) || predicate == DEADLINE,
             _ => false,
         };
         may_be && self.is_about(ending, fact)
@@ -58,7 +66,7 @@ impl Fold {
     /// Whether the object of a fact is what ends: its words are among those of the ending. What one does says nothing of what one
     /// likes, unless both are said in the same words.
     fn is_about(&self, ending: &Ending, fact: &Fact) -> bool {
-        let analyzer = Analyzer::new(Language::guess(&ending.words.join(" ")));
+        let analyzer = Analyzer::new(language_of(ending));
         let ended = analyzer.query_terms(&ending.words.join(" "));
         let is_exact = ending.scope == EndingScope::Own && LIKED.contains(&fact.predicate.as_str());
         let fits = |object: &str| {
@@ -67,9 +75,14 @@ impl Fold {
             // "I gave up the cello" names less than "play the cello".
             let is_nearly = words.len() == ended.len() + 1 && is_within(&ended, &words);
             let is_whole = !words.is_empty() && is_within(&words, &ended);
-            if is_exact { is_whole && words.len() == ended.len() } else { is_whole || is_nearly }
+            match ending.scope {
+                _ if is_exact => is_whole && words.len() == ended.len(),
+                EndingScope::Work => is_whole,
+                _ => is_whole || is_nearly || lacks_a_sign(object, &ending.words),
+            }
         };
         match &fact.object {
+            _ if fact.predicate.as_str() == DEADLINE => fact.topic.as_deref().is_some_and(fits),
             Value::Literal { text, .. } => fits(text),
             Value::Entity(id) => self.names_of(*id).any(fits),
         }
@@ -81,6 +94,25 @@ impl Fold {
             std::iter::once(entity.name.as_str()).chain(entity.names.iter().map(|name| name.text.as_str()))
         })
     }
+}
+
+/// Returns the language of the rule that found an ending.
+fn language_of(ending: &Ending) -> Language {
+    let code = ending.rule.as_str().split('.').next().unwrap_or_default();
+    Language::from_code(code).unwrap_or_else(|| Language::guess(&ending.words.join(" ")))
+}
+
+/// Whether an object is what ends but for its last sign, in a script without spaces. Signs that name nothing are not among the words
+/// of an ending.
+fn lacks_a_sign(object: &str, ended: &[String]) -> bool {
+    let named: Vec<char> = ended.iter().flat_map(|word| word.chars()).collect();
+    let Some((_, rest)) = named.split_last() else { return false };
+    let is_long = object.chars().count() >= FEWEST_SIGNS && !object.chars().any(|sign| sign.is_ascii());
+    let mut signs = object.chars();
+    let has_all = rest.iter().all(|sign| signs.any(|other| other == *sign));
+    let is_framed = rest.first() == object.chars().next().as_ref() && signs.next().is_none();
+    // A few signs say little of many.
+    is_long && has_all && is_framed && rest.len() * 2 >= object.chars().count()
 }
 
 /// Returns the claim that a fact holds no more.
