@@ -206,7 +206,9 @@ async fn what_is_not_shown_has_a_reason_or_a_gate() {
     let far = space.say(by("Ada", "Strudel needs a very thin dough.")).await;
     let why = async |record, query: &str| space.memory.why_not(record, query).await.unwrap().value;
     let lamp = "Is the red lamp of the harbour broken?";
-    let WhyNot::Shown(answer) = why(RecordRef::Event(id), lamp).await else { panic!("it answers") };
+    let WhyNot::Shown(answer) = why(RecordRef::Event(id), lamp).await else {
+        panic!("it answers");
+    };
     match why(RecordRef::Event(far), lamp).await {
         WhyNot::Omitted { omitted, .. } => assert_eq!(omitted.reason, OmittedReason::BelowFloor),
         WhyNot::Behind { rank, .. } => assert!(rank > 1),
