@@ -214,7 +214,7 @@ async fn what_is_not_shown_has_a_reason_or_a_gate() {
         WhyNot::Behind { rank, .. } => assert!(rank > 1),
         WhyNot::Barred(gate) => assert_eq!(gate, Gate::NotFound),
         WhyNot::Shown(line) => {
-            assert!(line.score < answer.score, "room is left, behind what answers: {line:?}")
+            assert!(line.score < answer.score, "room is left, behind what answers: {line:?}");
         }
     }
     let _one = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
