@@ -203,7 +203,7 @@ async fn a_line_leads_back_to_its_words_and_its_scores() {
 async fn what_is_not_shown_has_a_reason_or_a_gate() {
     let space = Space::new();
     let id = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;
-    let far = space.say(by("Ada", "Strudel needs a very thin dough.")).await;
+    let far = space.say(by("Bo", "Strudel needs a very thin dough.")).await;
     let why = async |record, query: &str| space.memory.why_not(record, query).await.unwrap().value;
     let lamp = "Is the red lamp of the harbour broken?";
     let WhyNot::Shown(answer) = why(RecordRef::Event(id), lamp).await else {
