@@ -161,6 +161,8 @@ pub struct FormPart {
     pub form: Form,
     /// Something is to be left: "no lists".
     pub denies: bool,
+    /// Its clause speaks of nothing else.
+    pub is_pure: bool,
     /// The clause, within the sentence.
     pub span: Span,
 }
@@ -168,7 +170,7 @@ pub struct FormPart {
 /// A sentence by the sides of the form of an answer that its clauses name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormWish {
-    /// Its parts, each side once, by place.
+    /// Its parts, each side once, by place; of several of one side the first that speaks of nothing else, or the first.
     pub parts: Vec<FormPart>,
     /// It speaks of nothing else.
     pub is_pure: bool,
@@ -177,7 +179,19 @@ pub struct FormWish {
 /// Returns which sides of the form of an answer a sentence names, clause by clause.
 #[must_use]
 pub fn form_wish(sentence: &str) -> FormWish {
-    pack_of(sentence).map(|pack| pack.form_wish(sentence)).unwrap_or_default()
+    form_wish_behind(sentence, 0)
+}
+
+/// Returns which sides of the form of an answer a sentence names from a byte on; its language is that of the whole sentence.
+#[must_use]
+pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
+    let rest = sentence.get(from..).zip(u32::try_from(from).ok());
+    let Some((pack, (rest, from))) = pack_of(sentence).zip(rest) else { return FormWish::default() };
+    let mut wish = pack.form_wish(rest);
+    for part in &mut wish.parts {
+        part.span = Span { start: part.span.start + from, end: part.span.end + from };
+    }
+    wish
 }
 
 /// Returns what a user's message ends or takes back, by place.

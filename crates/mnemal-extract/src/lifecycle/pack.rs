@@ -273,7 +273,7 @@ impl Pack {
         Some((hit.tag, bytes(&tokens, hit.from, hit.to)?))
     }
 
-    /// Returns which sides of the form of an answer a sentence names, clause by clause; of several of one side the first.
+    /// Returns which sides of the form of an answer a sentence names, clause by clause.
     pub(crate) fn form_wish(&self, sentence: &str) -> FormWish {
         let spaced = self.spaced(sentence);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
@@ -282,11 +282,15 @@ impl Pack {
         for (from, to) in self.clauses(&tokens) {
             let here = forms.iter().filter(|hit| (from..to).contains(&hit.from));
             let form = here.map(|hit| hit.tag).min();
-            wish.is_pure &= self.is_of_form(&spaced, &tokens, (from, to), &forms);
+            let is_pure = self.is_of_form(&spaced, &tokens, (from, to), &forms);
+            wish.is_pure &= is_pure;
             let Some((form, span)) = form.zip(bytes(&tokens, from, to)) else { continue };
-            if wish.parts.iter().all(|part| part.form != form || form == Form::Marks) {
-                let denies = span.of(&spaced).is_some_and(|clause| self.denies(clause));
-                wish.parts.push(FormPart { form, denies, span });
+            let denies = span.of(&spaced).is_some_and(|clause| self.denies(clause));
+            let part = FormPart { form, denies, is_pure, span };
+            match wish.parts.iter_mut().find(|one| one.form == form && form != Form::Marks) {
+                Some(earlier) if part.is_pure && !earlier.is_pure => *earlier = part,
+                Some(_) => {}
+                None => wish.parts.push(part),
             }
         }
         wish

@@ -21,7 +21,8 @@ impl LearningProjector {
     pub(super) async fn refold(&self, batch: &[Event], end: Cursor) -> Result<Folded> {
         let stored = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
         let observed = stored.all().any(task::may_be_observed)
-            || batch.iter().filter_map(Event::kept).any(task::is_step);
+            || batch.iter().filter_map(Event::kept).any(task::is_step)
+            || self.may_forget_a_task(batch).await?;
         let mut roles = vec![Role::Decision, Role::Tool];
         roles.extend(observed.then_some(Role::Document));
         let events = self.replayed(roles, end).await?;
@@ -48,6 +49,13 @@ impl LearningProjector {
         let delta = rows.take_delta();
         rows.let_go();
         Ok(Folded { rows: Some(rows), delta, dead })
+    }
+
+    /// Whether a page forgets what may have been a task: its row may be gone already, with all that tells its key.
+    async fn may_forget_a_task(&self, batch: &[Event]) -> Result<bool> {
+        let ids: Vec<EventId> = batch.iter().filter_map(forgotten).flatten().copied().collect();
+        let events = self.events.get(&ids).await?;
+        Ok(events.iter().any(|event| matches!(event.role, Role::Decision | Role::Document)))
     }
 
     /// Returns all events of these roles up to a position, oldest first; of documents and observations those about tasks.

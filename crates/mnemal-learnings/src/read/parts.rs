@@ -1,7 +1,9 @@
 //! A wish of several parts: a row for each, so that a change replaces its part alone.
 
 use mnemal_core::{Basis, Event, Learning, LearningKind, NewEvent, Result, Span};
-use mnemal_extract::{Anchor, Duration, Ending, Form, FormPart, FormWish, OwnWords, duration, form_wish};
+use mnemal_extract::{
+    Anchor, Duration, Ending, Form, FormPart, FormWish, OwnWords, duration, form_wish, form_wish_behind,
+};
 use mnemal_text::sentences;
 
 use super::about::About;
@@ -55,24 +57,18 @@ fn is_wish(row: &Learning) -> bool {
 /// Returns which forms a sentence names outside the words that end something.
 fn wish_beside(text: &str, span: Span, endings: &[Ending]) -> FormWish {
     let is_over = |ending: &&Ending| !ending.has_rest && meets(ending.cue, span);
-    let Some(ending) = endings.iter().find(is_over) else { return form_wish(text) };
-    let from = (ending.cue.end.saturating_sub(span.start)) as usize;
-    let rest = text.get(from..).unwrap_or_default();
-    let mut wish = form_wish(rest);
-    let moved = u32::try_from(from).unwrap_or_default();
-    for part in &mut wish.parts {
-        part.span = Span { start: part.span.start + moved, end: part.span.end + moved };
-    }
-    wish
+    let from = endings.iter().find(is_over).map_or(0, |ending| ending.cue.end.saturating_sub(span.start));
+    form_wish_behind(text, from as usize)
 }
 
 fn is_beside(endings: &[Ending], span: Span) -> bool {
     endings.iter().any(|ending| !ending.has_rest && meets(ending.cue, span))
 }
 
-/// Whether a sentence names nothing but a shape that an answer shall have: it has one of them.
+/// Whether the one form that a sentence names is a shape that an answer shall have, in a clause of nothing else: it has one of
+/// them, whatever the sentence says beside it.
 fn is_shape(wish: &FormWish) -> bool {
-    wish.is_pure && matches!(wish.parts.as_slice(), [FormPart { form: Form::Shape, denies: false, .. }])
+    matches!(wish.parts.as_slice(), [FormPart { form: Form::Shape, denies: false, is_pure: true, .. }])
 }
 
 /// Returns the row of a part; the only one of a sentence has the whole of it.

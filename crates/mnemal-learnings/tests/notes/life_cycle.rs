@@ -169,6 +169,46 @@ fn a_change_replaces_its_part_of_a_wish_alone() {
 }
 
 #[test]
+fn another_shape_of_answers_replaces_the_one_before_in_whatever_words() {
+    for (first, second, left) in [
+        (
+            "Antworte mir ab jetzt immer in Tabellen, das lese ich am schnellsten.",
+            "Lass die Tabellen, schreib mir lieber kurze Absätze.",
+            "schreib mir lieber kurze Absätze",
+        ),
+        (
+            "A partir de ahora respóndeme siempre con listas.",
+            "Deja las listas; escríbeme en párrafos cortos.",
+            "escríbeme en párrafos cortos",
+        ),
+        (
+            "Please answer in bullet points from now on.",
+            "Bullet points are fine for lists, but drop them otherwise: plain prose from now on.",
+            "Bullet points are fine for lists, but drop them otherwise: plain prose from now on.",
+        ),
+        (
+            "Always answer in tables, I read them fastest.",
+            "Drop the tables, write short paragraphs.",
+            "write short paragraphs",
+        ),
+        (
+            "Réponds toujours en prose.",
+            "À partir de maintenant, des listes.",
+            "À partir de maintenant, des listes.",
+        ),
+        (
+            "Responda sempre em tabelas.",
+            "Esquece as tabelas, escreva em parágrafos.",
+            "escreva em parágrafos",
+        ),
+    ] {
+        let texts = pair(first, second).texts();
+        let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('.')).collect();
+        assert_eq!(texts, [left.trim_end_matches('.')], "{first} {second}");
+    }
+}
+
+#[test]
 fn what_is_asked_of_one_answer_is_no_rule() {
     for text in [
         "For this mail only, please write in French.",

@@ -152,3 +152,21 @@ fn ids_are_derived_from_the_event_alone() {
     assert_eq!(ids(0), ids(30));
     assert_eq!(ids(0).len(), 1);
 }
+
+#[test]
+fn a_task_that_was_over_stays_over_when_its_first_note_is_forgotten() {
+    let mut space = Space::new();
+    let first = space.remember("tasks/c", "blue", Origin::UserDirect);
+    space.step(1);
+    space.remember("tasks/c", "blue", Origin::Assistant);
+    space.observe(("c", "task_completed"), "over", Origin::UserDirect);
+    space.catch_up(10);
+    space.forget(&[first]);
+    space.erase(&[first]);
+    space.catch_up(10);
+    let rows = space.rows();
+    now(space.projector.reset()).unwrap();
+    space.catch_up(3);
+    assert_eq!(rows, space.rows());
+    assert_eq!(space.active(), Vec::<String>::new());
+}
