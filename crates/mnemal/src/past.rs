@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    ContextRequest, ContextSource, Degraded, EventId, Fact, FactFilter, FactStatus, Fragment, GraphStore,
-    Inventory, Layer, Level, RecordRef, Remark, Result, Slot, Within,
+    ContextRequest, ContextSource, Degraded, EventId, Fact, FactFilter, FactStatus, Fragment, GapCause, Gaps,
+    GraphStore, Inventory, Layer, Level, RecordRef, Remark, Result, Slot, Within,
 };
 
 /// Offers what another source offers, and says of the user's turns of which every fact has ended that they hold no more.
@@ -31,21 +31,23 @@ impl ContextSource for Marked {
     }
 
     async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
-        let mut found = self.source.fragments(request).await?;
+        let found = self.source.fragments(request).await?;
         let turns: BTreeSet<EventId> = found.value.iter().filter_map(turn).collect();
         if turns.is_empty() || !request.as_of.is_present() {
             return Ok(found);
         }
         let filter = FactFilter { sources: Within::Only(turns.into_iter().collect()), ..FactFilter::all() };
-        // Without the graph the turns stand with their days alone.
-        let facts = self.graph.believed(&filter).await.unwrap_or_default();
-        for fragment in &mut found.value {
+        // Without the graph the turns stand with their days alone, and the answer says so.
+        let mut gaps = Gaps::default();
+        let facts = gaps.keep(Layer::Graph, self.graph.believed(&filter).await.map_err(GapCause::from));
+        let mut value = gaps.merge(found);
+        for fragment in &mut value {
             let is_past = turn(fragment).is_some_and(|turn| is_past(turn, &facts));
             if is_past && fragment.label.remark.is_none() {
                 fragment.label.remark = Some(Remark::Past);
             }
         }
-        Ok(found)
+        Ok(gaps.attach(value))
     }
 
     async fn inventories(&self, request: &ContextRequest) -> Result<Vec<Inventory>> {

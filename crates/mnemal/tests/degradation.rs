@@ -242,6 +242,20 @@ async fn a_graph_that_misbehaves_leaves_the_rest() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn turns_that_nothing_says_have_ended_come_with_the_gap_of_the_graph() {
+    let stores = furnished().await;
+    let mnemal::Slot::Filled(graph) = stores.graph.clone() else { unreachable!() };
+    let broken: Arc<dyn GraphStore> = Arc::new(Faulty::new(graph, Fault::Failing(ErrorKind::Unavailable)));
+    let memory = memory(builder(), Stores { graph: broken.into(), ..stores });
+    let session = mnemal::SessionId::new("new").unwrap();
+    let asked = memory.context("which apple is red").session(session).sections(vec![mnemal::Section::Recent]);
+    let context = asked.await.unwrap();
+    assert!(context.text.contains("the apple number"), "{}", context.text);
+    let gap = Gap { layer: Layer::Graph, cause: GapCause::Failed(ErrorKind::Unavailable) };
+    assert!(context.gaps.contains(&gap), "{:?}", context.gaps);
+}
+
+#[tokio::test(start_paused = true)]
 async fn summaries_that_misbehave_leave_the_rest() {
     let stores = furnished().await;
     for fault in FAULTS {
