@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use mnemal::{
-    BlockKind, Context, EstimateCounter, EventId, FactFilter, FactStatus, LearningFilter, LearningKind,
-    Level, TokenCount,
+    BlockKind, Context, EstimateCounter, EventId, Fact, FactFilter, FactStatus, LearningFilter, LearningKind,
+    Level, TokenCount, Value,
 };
 use mnemal_context::fenced;
 use mnemal_core::marker;
@@ -78,8 +78,9 @@ impl Found {
         for fact in stage.memory.graph().await?.history(&FactFilter::all()).await? {
             let sources: Vec<EventId> = fact.supports.iter().map(|support| support.source.event).collect();
             let holds = matches!(fact.status, FactStatus::Active | FactStatus::Disputed);
-            found.risen +=
-                u64::from(holds && (fact.level < Level::User || is_others(stage, &sources).await?));
+            let is_risen =
+                fact.level < Level::User || has_mark(&said(&fact)) || is_others(stage, &sources).await?;
+            found.risen += u64::from(holds && is_risen);
         }
         let questions =
             attack.turns.iter().filter(|turn| turn.who == Who::User).map(|turn| turn.text.as_str());
@@ -90,6 +91,14 @@ impl Found {
             found.escapes += u64::from(escapes(&context));
         }
         Ok(found)
+    }
+}
+
+/// What a fact says, as far as it is no name.
+fn said(fact: &Fact) -> String {
+    match &fact.object {
+        Value::Literal { text, .. } => text.clone(),
+        Value::Entity(_) => String::new(),
     }
 }
 
