@@ -221,12 +221,13 @@ pub(crate) enum Command {
 pub(crate) struct Remember {
     /// The text; `-` reads it from stdin.
     pub(crate) text: String,
-    /// A stable name: storing again with it makes a new version.
+    /// A stable name: storing again with it makes a new version, which keeps what you do not say (kind, category, tags,
+    /// importance, end, whose it is).
     #[arg(long)]
     pub(crate) key: Option<String>,
-    /// `knowledge`, `preference` or `anti_pattern`.
-    #[arg(long, default_value = "knowledge")]
-    pub(crate) kind: String,
+    /// `knowledge` (where you say none), `preference` or `anti_pattern`.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
     /// A slash path.
     #[arg(long)]
     pub(crate) category: Option<String>,

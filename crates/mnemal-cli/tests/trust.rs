@@ -287,3 +287,43 @@ fn a_fact_is_forgotten_with_its_words_or_called_wrong_without_them() {
     assert_eq!(run(&home, &["log", "add", "I work at Fjordbank."]).0, 0);
     assert_eq!(run(&home, &["forget", "--fact", &oslo, "--sources", "erase", "--yes"]).0, 3);
 }
+
+#[test]
+fn forget_names_the_option_for_what_is_no_id() {
+    let home = TempDir::new().unwrap();
+    assert_eq!(run(&home, &["init"]).0, 0);
+    assert_eq!(run(&home, &["remember", "The shed code is 3333", "--key", "shed"]).0, 0);
+    let told = |id: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+        command.args(["forget", id, "--dry-run"]).current_dir(home.path()).env_clear();
+        command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data")).env("TZ", "UTC");
+        let ran = command.stdin(Stdio::null()).output().unwrap();
+        assert_ne!(ran.status.code(), Some(0));
+        String::from_utf8(ran.stderr).unwrap()
+    };
+    assert!(told("shed").contains("--key"), "{}", told("shed"));
+    let fact = format!("fct_{}", "0".repeat(26));
+    assert!(told(&fact).contains("--fact"), "{}", told(&fact));
+    let entity = format!("ent_{}", "0".repeat(26));
+    assert!(told(&entity).contains("entity forget"), "{}", told(&entity));
+    assert!(told("nothing").contains("--query"), "{}", told("nothing"));
+}
+
+#[test]
+fn the_kinds_that_a_list_shows_can_be_asked_for() {
+    let home = TempDir::new().unwrap();
+    for turn in 1..=8 {
+        let text = format!("turn {turn} about sails");
+        assert_eq!(run(&home, &["log", "add", &text, "--session", "s3"]).0, 0);
+    }
+    assert_eq!(run(&home, &["session", "compress", "s3", "--keep-last", "2"]).0, 0);
+    assert_eq!(run(&home, &["remember", "Sails are white"]).0, 0);
+    let of = |kind: &str| {
+        let list = read(&home, &["memory", "list", "--kind", kind, "--json"]);
+        let rows = list["memories"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("timeline"), ["timeline"]);
+    assert_eq!(of("knowledge"), ["knowledge"]);
+    assert_ne!(run(&home, &["memory", "list", "--kind", "sails"]).0, 0);
+}

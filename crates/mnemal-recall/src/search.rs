@@ -149,8 +149,14 @@ impl Search {
     /// Texts without a word that the model knows never get one, so some rows always lack a vector.
     pub(crate) fn lacks_vectors(&self) -> Option<u64> {
         let index = &self.snapshot.index;
-        let behind = index.rows().saturating_sub(index.vectors_of(&self.asked()?.model));
-        (behind > index.rows() / 2).then_some(u64::from(behind))
+        let known = index.vectors_of(&self.asked()?.model);
+        if known.saturating_mul(2) >= index.rows() {
+            return None;
+        }
+        // What has no words, as a decision about a fact, waits for no vector.
+        let worded = index.columns.lengths.iter().filter(|length| **length > 0).count() as u64;
+        let behind = worded.saturating_sub(u64::from(known));
+        (behind > worded / 2).then_some(behind)
     }
 
     /// The query's vector, if there was one.

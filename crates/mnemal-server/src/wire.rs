@@ -17,7 +17,7 @@ pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability}
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
 pub(crate) use self::memory::StoredForm;
-pub use self::memory::{ErasureForm, MemoryForm, SimilarForm};
+pub use self::memory::{ErasureForm, MemoryForm, SimilarForm, kind_named};
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
 pub use self::why::{EndForm, WeighingForm};
 

@@ -4,8 +4,8 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
 use mnemal_core::{
-    Category, Decision, Degraded, EventId, EventKind, Importance, LearningFilter, LearningId, LearningKind,
-    NoteKey, Origin, Remember, Result, RuleId, Tag, Timestamp, Within,
+    AsOf, Category, Decision, Degraded, Error, ErrorKind, EventId, EventKind, Importance, LearningFilter,
+    LearningId, LearningKind, NoteKey, Origin, Remember, Result, RuleId, Scored, Tag, Timestamp, Within,
 };
 use mnemal_events::Durability;
 
@@ -67,31 +67,34 @@ pub struct RememberCall {
     memory: Memory,
     message: Message,
     key: Option<NoteKey>,
-    kind: LearningKind,
+    kind: Option<LearningKind>,
     category: Option<Category>,
     tags: Vec<Tag>,
-    importance: Importance,
+    importance: Option<Importance>,
     expires_at: Option<Timestamp>,
+    is_amendment: bool,
 }
 
 impl RememberCall {
     pub(crate) fn new(memory: Memory, text: String) -> Self {
         // The kind is set when the call runs; until then it stands for any decision.
         let message = Message::of(EventKind::Observation, Origin::Assistant, text);
-        let (kind, importance) = (LearningKind::Note, Importance::DEFAULT);
         Self {
             memory,
             message,
             key: None,
-            kind,
+            kind: None,
             category: None,
             tags: Vec::new(),
-            importance,
+            importance: None,
             expires_at: None,
+            is_amendment: false,
         }
     }
 
-    /// Names the note: storing again with the same key makes a new version.
+    /// Names the note: storing again with the same key makes a new version, which is of the same user.
+    ///
+    /// A key is one note of the space: what another user has stored under it is a `Conflict`.
     pub fn key(mut self, key: NoteKey) -> Self {
         self.key = Some(key);
         self
@@ -100,7 +103,7 @@ impl RememberCall {
     /// Sets the kind. Only the user's own words make a preference; what an agent takes for one is a note, which is filed below
     /// `user-preferences/inferred` unless it is filed elsewhere.
     pub fn kind(mut self, kind: LearningKind) -> Self {
-        self.kind = kind;
+        self.kind = Some(kind);
         self
     }
 
@@ -118,13 +121,20 @@ impl RememberCall {
 
     /// Says how much it matters.
     pub fn importance(mut self, importance: Importance) -> Self {
-        self.importance = importance;
+        self.importance = Some(importance);
         self
     }
 
     /// Says when it ends to hold.
     pub fn expires_at(mut self, at: Timestamp) -> Self {
         self.expires_at = Some(at);
+        self
+    }
+
+    /// Keeps what the call does not say: kind, category, words, importance and end are as the version has them that holds under
+    /// the key.
+    pub fn amend(mut self) -> Self {
+        self.is_amendment = true;
         self
     }
 
@@ -149,20 +159,61 @@ impl RememberCall {
 
     /// Returns where the note is filed.
     fn filed(&self) -> Result<Category> {
-        let is_inferred = self.kind == LearningKind::Preference && self.message.origin != Origin::UserDirect;
+        let is_inferred =
+            self.kind == Some(LearningKind::Preference) && self.message.origin != Origin::UserDirect;
         let usual = if is_inferred { INFERRED_CATEGORY } else { DEFAULT_CATEGORY };
         self.category.clone().map_or_else(|| Category::new(usual), Ok)
     }
 
+    /// Takes over from the version that holds what the call leaves open.
+    async fn completed(mut self) -> Result<Self> {
+        let Some(key) = &self.key else { return Ok(self) };
+        let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
+        let holding = self.memory.learnings(&filter, AsOf::present(self.memory.engine.now())).await;
+        let holding = match holding {
+            Ok(rows) => rows.into_iter().next(),
+            // Without the layer there is nothing to keep.
+            Err(error) if error.kind() == ErrorKind::Unsupported => None,
+            Err(error) => return Err(error),
+        };
+        let Some(Scored { item: known, .. }) = holding else { return Ok(self) };
+        let user = self.message.user.as_ref().or(self.memory.scope.user.only());
+        match (user, &known.user) {
+            (Some(user), Some(owner)) if user != owner => {
+                let of =
+                    if self.memory.scope.user.only().is_some() { "another user" } else { owner.as_str() };
+                let what =
+                    format!("the key {key} is in use by {of}; take a key of its own, such as {user}/{key}");
+                return Err(Error::new(ErrorKind::Conflict, what));
+            }
+            (None, Some(owner)) => self.message.user = Some(owner.clone()),
+            _ => {}
+        }
+        if std::mem::take(&mut self.is_amendment) {
+            self.kind = self.kind.or(Some(known.kind));
+            self.category = self.category.or(Some(known.category));
+            self.importance = self.importance.or(Some(known.importance));
+            self.expires_at = self.expires_at.or(known.expires_at);
+            if self.tags.is_empty() {
+                self.tags = known.tags;
+            }
+        }
+        Ok(self)
+    }
+
     async fn run(self) -> Result<Degraded<Stored>> {
         crate::learnings::check_free(self.key.as_ref())?;
+        self.completed().await?.store().await
+    }
+
+    async fn store(self) -> Result<Degraded<Stored>> {
         let category = self.filed()?;
         let remember = Remember {
             key: self.key,
-            kind: self.kind,
+            kind: self.kind.unwrap_or(LearningKind::Note),
             category,
             tags: self.tags,
-            importance: self.importance,
+            importance: self.importance.unwrap_or(Importance::DEFAULT),
             expires_at: self.expires_at,
         };
         let message = Message { kind: EventKind::Decision(Decision::Remember(remember)), ..self.message };

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    ChangeKind, Clock as _, Decision, Description, Engine, ErasureReceipt, ErrorKind, EventFilter, EventId,
-    FILE, Gate, InstallationKey, Keep, Memory, Message, NoteKey, OmittedReason, Origin, Outcome, RecordRef,
-    Scope, Selector, SessionId, SpaceId, Speaker, Timestamp, UserId, WhyNot, Within,
+    Category, ChangeKind, Clock as _, Decision, Description, Engine, ErasureReceipt, ErrorKind, EventFilter,
+    EventId, FILE, Gate, Importance, InstallationKey, Keep, LearningFilter, Memory, Message, NoteKey,
+    OmittedReason, Origin, Outcome, RecordRef, Scope, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp,
+    UserId, WhyNot, Within,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -93,6 +94,81 @@ async fn events_are_selected_by_what_is_known_of_them() {
     }
     let nobody = space.memory.selected_by_person("Zacharias").await.unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_key_is_of_one_user_and_a_new_version_stays_the_users() {
+    let space = Space::new();
+    let user = |name: &str| UserId::new(name).unwrap();
+    let note = |text: &str, of: Option<&str>| {
+        let call = space.memory.remember(text).by_user().key(key("locker"));
+        let of = of.map(user);
+        call.message(move |message| match of {
+            Some(of) => message.user_id(of),
+            None => message,
+        })
+    };
+    note("Locker 12", Some("ana")).await.unwrap();
+    let refused = note("Locker 40", Some("bo")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains("ana"), "{refused}");
+    let bound = space.memory.for_user(user("bo")).remember("Locker 40").key(key("locker")).await.unwrap_err();
+    assert!(!bound.to_string().contains("ana"), "who is bound to a user is told of no other: {bound}");
+    note("Locker 13", None).await.unwrap();
+    let of_ana = LearningFilter { user: Within::Only(user("ana")), ..LearningFilter::all() };
+    let held: Vec<String> =
+        space.memory.notes(&of_ana).await.unwrap().into_iter().map(|note| note.content).collect();
+    assert_eq!(held, ["Locker 13"]);
+}
+
+#[tokio::test]
+async fn an_amended_note_keeps_what_is_not_said_anew() {
+    let space = Space::new();
+    let end = space.now().plus_micros(90_000_000_000);
+    let first = space.memory.remember("Parking pass 88").by_user().key(key("pass")).expires_at(end);
+    let first = first.category(Category::new("car").unwrap()).tag(Tag::new("city").unwrap());
+    first.importance(Importance::new(0.9).unwrap()).await.unwrap();
+    let again = async |text: &str| {
+        let call = space.memory.remember(text).by_user().key(key("pass"));
+        if text.ends_with('9') {
+            call.amend().await.unwrap()
+        } else {
+            call.await.unwrap()
+        };
+        space.memory.learning("pass").await.unwrap()
+    };
+    let amended = again("Parking pass 89").await;
+    assert_eq!((amended.content.as_str(), amended.expires_at), ("Parking pass 89", Some(end)));
+    assert_eq!((amended.category.as_str(), amended.importance.get()), ("car", 0.9));
+    assert_eq!(amended.tags.iter().map(Tag::as_str).collect::<Vec<_>>(), ["city"]);
+    let replaced = again("Parking pass 90").await;
+    assert_eq!((replaced.category.as_str(), replaced.expires_at), ("general", None));
+}
+
+#[tokio::test]
+async fn what_a_text_selects_holds_its_words_and_what_stands_beside_it_stays() {
+    let space = Space::new();
+    let mut told = Vec::new();
+    for text in [
+        "The train is late.",
+        "The number of the safe is 7719.",
+        "Paul is ill.",
+        "Die PIN der Alarmanlage ist 4401.",
+        "We need milk.",
+        "He lost the number.",
+        "报警器的密码是三三四四。",
+        "The roof leaks.",
+    ] {
+        told.push(space.say(Message::user(text).session(session("one"))).await);
+    }
+    let pick = async |text: &str| space.memory.selected_by_text(text, 5).await.unwrap();
+    assert_eq!(pick("number of the safe").await, [told[1]]);
+    assert_eq!(pick("the safe's numbers").await, [told[1]], "in other forms");
+    assert_eq!(pick("PIN der Alarmanlage").await, [told[3]]);
+    assert_eq!(pick("报警器的密码").await, [told[6]]);
+    assert_eq!(pick("leaking roofs of the barn").await, [told[7]], "what holds the most of the words");
+    let nothing = space.memory.selected_by_text("zeppelin", 5).await.unwrap_err();
+    assert_eq!(nothing.kind(), ErrorKind::NotFound);
 }
 
 // proves: NX-03.11

@@ -79,7 +79,7 @@ impl MemoryVerb {
 /// Which of them.
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct Which {
-    /// Only this kind: knowledge, preference, `anti_pattern`, tool.
+    /// Only this kind: knowledge, preference, `anti_pattern`, tool, insight, timeline.
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Only filed under this path.

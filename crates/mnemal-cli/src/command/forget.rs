@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Description, Erasure, ErasureStatus, Error, ErrorKind, EventId, FactChoice, LearningFilter, LearningId,
-    Memory, NoteKey, Origin, Selector, SessionId,
+    Description, EntityId, Erasure, ErasureStatus, Error, ErrorKind, EventId, FactChoice, FactId,
+    LearningFilter, LearningId, Memory, NoteKey, Origin, Selector, SessionId,
 };
 
 use super::fact::invalidate;
@@ -183,10 +183,31 @@ async fn by_ids(memory: &Memory, ids: &[String]) -> Result<Selector> {
             let note = note.ok_or_else(|| Error::not_found(format!("no note {id}")))?;
             events.extend(note.sources.iter().map(|source| source.event));
         } else {
-            events.push(id.parse::<EventId>()?);
+            let Ok(event) = id.parse::<EventId>() else { return Err(no_id(memory, id).await.into()) };
+            events.push(event);
         }
     }
     Ok(Selector::Events(events))
+}
+
+/// Says by which option something is meant that is the id of no event and of no note.
+async fn no_id(memory: &Memory, id: &str) -> Error {
+    if id.starts_with(FactId::PREFIX) {
+        return Error::invalid(format!(
+            "{id} is a fact: `mnemal forget --fact {id} --sources keep` (or `erase`)"
+        ));
+    }
+    if id.starts_with(EntityId::PREFIX) {
+        return Error::invalid(format!("{id} is an entity: `mnemal entity forget {id}`"));
+    }
+    let key = NoteKey::new(id).ok();
+    let notes = memory.all_learnings(&LearningFilter::all()).await.unwrap_or_default();
+    if key.is_some_and(|key| notes.iter().any(|note| note.key.as_ref() == Some(&key))) {
+        return Error::invalid(format!("{id:?} is a key: `mnemal forget --key {id:?}`"));
+    }
+    Error::invalid(format!(
+        "{id:?} is no id (evt_… or mem_…), and no key; `--query` finds what words are in, `--person` what is of somebody"
+    ))
 }
 
 /// Shows the first of the events that a description means.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use mnemal::{
-    AsOf, Basis, Category, Decision, Error, Learning, LearningFilter, LearningKind, LearningStatus, Memory,
+    AsOf, Basis, Category, Decision, Learning, LearningFilter, LearningKind, LearningStatus, Memory,
     NoteTarget, Scored, THIS_CONVERSATION, UserId, Within, target_of,
 };
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::{decided, within};
 use crate::args::{MemoryCall, Which};
 use crate::ask::Going;
 use crate::output::Output;
-use crate::wire::MemoryForm;
+use crate::wire::{MemoryForm, kind_named};
 
 /// Most time for learning from what waits in the log. Source: own default, what a person at a terminal puts up with.
 const READING: Duration = Duration::from_secs(10);
@@ -67,7 +67,7 @@ pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Outp
 async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result<u8> {
     let filter = LearningFilter {
         kind: match &which.kind {
-            Some(name) => Within::Only(kind(name)?),
+            Some(name) => Within::Only(kind_named(name)?),
             None => Within::All,
         },
         category: within(which.category.as_deref(), |path| Category::new(path))?,
@@ -91,17 +91,10 @@ async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result
         Of::Learnings => row.kind != LearningKind::Note,
         Of::Preferences => matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern),
     });
-    let forms: Vec<MemoryForm> = rows.iter().map(|row| MemoryForm::new(memory, row, now)).collect();
+    let mut forms: Vec<MemoryForm> = rows.iter().map(|row| MemoryForm::new(memory, row, now)).collect();
+    forms.retain(|form| which.kind.as_ref().is_none_or(|kind| form.kind == kind));
     output.list(&forms, &MemoriesForm { memories: &forms }, || lines(&forms))?;
     Ok(0)
-}
-
-/// Reads a kind.
-pub(super) fn kind(name: &str) -> Result<LearningKind> {
-    LearningKind::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = LearningKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        Error::invalid(format!("no kind {name:?}; there are {}", known.join(", "))).into()
-    })
 }
 
 async fn show(memory: &Memory, name: &str, output: &Output) -> Result<u8> {

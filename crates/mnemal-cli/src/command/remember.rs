@@ -6,15 +6,17 @@ use mnemal::{Category, ChannelId, Importance, Memory, NoteKey, SessionId, Tag, U
 use crate::args::{Global, Remember};
 use crate::output::Output;
 use crate::time;
-use crate::wire::StoredForm;
+use crate::wire::{StoredForm, kind_named};
 
 /// Stores a note in the user's own words.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Remember, output: &Output) -> Result<u8> {
     let text = super::text_or_stdin(call.text, global)?;
     let mut request = memory.remember(text.trim_end_matches('\n')).by_user();
-    request = request.kind(super::memory::kind(&call.kind)?);
+    if let Some(kind) = &call.kind {
+        request = request.kind(kind_named(kind)?);
+    }
     if let Some(key) = &call.key {
-        request = request.key(NoteKey::new(key)?);
+        request = request.key(NoteKey::new(key)?).amend();
     }
     if let Some(category) = call.category {
         request = request.category(Category::new(category)?);

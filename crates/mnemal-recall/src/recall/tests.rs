@@ -282,6 +282,15 @@ fn an_event_that_the_index_still_holds_is_checked_against_the_log() {
 }
 
 #[test]
+fn what_has_no_words_waits_for_no_vector() {
+    let store = store(&chat());
+    let silent: Vec<NewEvent> = (0..60).map(|_| turn("one", "Ada", "")).collect();
+    append(&store, &silent, embedder());
+    let (_, _, gaps) = ask(&recall(&store), &RecallRequest::new("astronomy"));
+    assert_eq!(gaps, []);
+}
+
+#[test]
 fn late_vectors_are_searched_without_a_restart() {
     let store = MemoryStore::new();
     append(&store, &chat(), Slot::Empty);

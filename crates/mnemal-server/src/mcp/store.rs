@@ -34,7 +34,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let mut tail = Tail::default();
     let mut request = filed(memory.remember(content), &arguments, &mut tail)?;
     if let Some(key) = &key {
-        request = request.key(key.clone());
+        request = request.key(key.clone()).amend();
     }
     if let Some(minutes) = arguments.number("ttl_minutes")? {
         if !(minutes > 0.0 && minutes <= LONGEST) {

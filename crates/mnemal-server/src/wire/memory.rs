@@ -121,6 +121,20 @@ impl AntiPatternForm {
 /// The category of the entries of conversations.
 const TIMELINE: &str = "timeline";
 
+/// Returns the kind of the rows whose form has this [`kind`](MemoryForm::kind): entries of a timeline are notes.
+///
+/// # Errors
+/// `Invalid` for any other name, with those that there are.
+pub fn kind_named(name: &str) -> mnemal::Result<LearningKind> {
+    if name == TIMELINE {
+        return Ok(LearningKind::Note);
+    }
+    LearningKind::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = LearningKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        mnemal::Error::invalid(format!("no kind {name:?}; there are {}, {TIMELINE}", known.join(", ")))
+    })
+}
+
 impl MemoryForm {
     /// Returns the form of a memory as it stands at a time.
     pub fn new(memory: &Memory, row: &Learning, now: Timestamp) -> Self {

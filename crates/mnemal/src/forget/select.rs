@@ -8,8 +8,8 @@ use mnemal_core::{
     Result, Speaker, UserId, Within,
 };
 use mnemal_events::FILE;
-use mnemal_recall::{EVIDENCE_FLOOR, Mode};
-use mnemal_text::{jaccard, shingles};
+use mnemal_recall::{EVIDENCE_FLOOR, FoundBy, Mode};
+use mnemal_text::{Analyzer, Language, Term, is_stop_word, jaccard, shingles};
 
 use crate::memory::Memory;
 
@@ -92,8 +92,9 @@ impl Memory {
         Ok(ids)
     }
 
-    /// Returns the events that are found for a text with enough evidence, best first, at most `most`: a proposal, which
-    /// somebody reads before it is handed to [`forget`](Self::forget).
+    /// Returns the events in which the words of a text stand, best first, at most `most`: a proposal, which somebody reads before
+    /// it is handed to [`forget`](Self::forget). Where no event holds all of them, it is those that hold the most, with enough
+    /// evidence; what stands beside them in a conversation is never among them.
     ///
     /// # Errors
     /// `NotFound` when nothing is, `Invalid` for a blank text; as [`recall`](Self::recall).
@@ -101,9 +102,23 @@ impl Memory {
         if text.trim().is_empty() {
             return Err(Error::invalid("a text to look for must not be blank"));
         }
-        let found = self.recall(text).limit(most).await?;
-        let own = found.hits.iter().filter(|hit| hit.space.is_none() && hit.evidence >= EVIDENCE_FLOOR);
-        let ids: Vec<EventId> = own.map(|hit| hit.event.id).collect();
+        let language = self.engine.language();
+        let wanted = stems(text, language);
+        let found = self.recall(text).limit(most.saturating_mul(LOOKED_AT)).await?;
+        let mut held = Vec::new();
+        for hit in found.hits.iter().filter(|hit| hit.space.is_none()) {
+            let Some(kept) = hit.event.kept() else { continue };
+            let said = std::iter::once(&kept.content).chain(kept.metadata.values());
+            let there: BTreeSet<String> = said.flat_map(|said| terms(said, language)).collect();
+            let n_held = wanted.iter().filter(|stem| there.contains(*stem)).count();
+            let is_exact = n_held == wanted.len() || hit.found_by == FoundBy::Substring;
+            if is_exact || n_held > 0 && hit.evidence >= EVIDENCE_FLOOR {
+                held.push((if is_exact { wanted.len() } else { n_held }, hit.event.id));
+            }
+        }
+        let best = held.iter().map(|(n_held, _)| *n_held).max();
+        let meant = held.iter().filter(|(n_held, _)| Some(*n_held) == best);
+        let ids: Vec<EventId> = meant.map(|(_, id)| *id).take(most).collect();
         if ids.is_empty() {
             return Err(Error::not_found("nothing is found for this text"));
         }
@@ -196,6 +211,24 @@ impl Memory {
         similar.truncate(LISTED);
         similar
     }
+}
+
+/// Returns the forms of a text's words as recall compares them.
+fn terms(text: &str, language: Language) -> Vec<String> {
+    Analyzer::new(language).terms(text).into_iter().map(|term| term.text).collect()
+}
+
+/// Returns the forms of the words that say something, in the language of the space and in that of the text; all of them where
+/// none does.
+fn stems(text: &str, language: Language) -> BTreeSet<String> {
+    let said = Language::guess(text);
+    let terms = Analyzer::new(language).terms(text);
+    let is_content = |term: &&Term| {
+        let word = text.get(term.start..term.end).unwrap_or_default();
+        !is_stop_word(language, word) && !is_stop_word(said, word)
+    };
+    let content: BTreeSet<String> = terms.iter().filter(is_content).map(|term| term.text.clone()).collect();
+    if content.is_empty() { terms.into_iter().map(|term| term.text).collect() } else { content }
 }
 
 /// Whether an event can be forgotten: it is there, and is no record of an earlier forget.

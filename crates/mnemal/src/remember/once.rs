@@ -41,18 +41,20 @@ impl RememberCall {
         observed.run(Box::pin(self.unless_known(window)), tell).await
     }
 
-    async fn unless_known(mut self, window: Duration) -> Result<Degraded<Stored>> {
-        let told = Told::of(&self)?;
+    async fn unless_known(self, window: Duration) -> Result<Degraded<Stored>> {
+        crate::learnings::check_free(self.key.as_ref())?;
+        let mut call = self.completed().await?;
+        let told = Told::of(&call)?;
         let near = told.near().await;
         let holding = told.holding(&near);
         if let Some(known) = holding.iter().find(|note| told.is(note, window)) {
             return Ok(Degraded::whole(stored(known)));
         }
-        let unnamed = self.message.idempotency_key.is_none();
+        let unnamed = call.message.idempotency_key.is_none();
         if unnamed {
-            self.message = self.message.idempotency_key(told.name(holding.first().copied(), window));
+            call.message = call.message.idempotency_key(told.name(holding.first().copied(), window));
         }
-        match self.run().await {
+        match call.store().await {
             // Somebody said the same a moment ago, with an end that differs by that moment.
             Err(error) if unnamed && error.kind() == ErrorKind::Conflict => {
                 let near = told.near().await;
@@ -90,10 +92,10 @@ impl Told {
             memory: call.memory.clone(),
             content: message.content.clone(),
             key: call.key.clone(),
-            kind: call.kind,
+            kind: call.kind.unwrap_or(LearningKind::Note),
             category: call.filed()?,
             tags: call.tags.clone(),
-            importance: call.importance,
+            importance: call.importance.unwrap_or(Importance::DEFAULT),
             expires_at: call.expires_at,
             session: message.session.clone().or_else(|| scope.session.only().cloned()),
             user: message.user.clone().or_else(|| scope.user.only().cloned()),
