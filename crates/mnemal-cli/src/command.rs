@@ -227,7 +227,7 @@ async fn memories(global: &Global, of: memory::Of, call: MemoryCall, output: &Ou
 /// and every always-on space. With `--db` it is that file alone.
 pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
     let place = Place::find_several(global)?;
-    let (memory, spaces) = opened(&place, config::read(global)?, global, output).await?;
+    let (memory, spaces) = opened(&place, config::read_patient(global)?, global, output).await?;
     match spaces {
         Some(spaces) => Ok(spaces.beside(&memory, &place.others).await?),
         None => Ok(memory),
@@ -244,7 +244,7 @@ async fn open_whole(global: &Global, output: &Output) -> Result<Memory> {
 
 /// Opens the one space that a command means, and nothing beside it.
 pub(crate) async fn open_one(global: &Global, output: &Output) -> Result<Memory> {
-    open_with(config::read(global)?, global, output).await
+    open_with(config::read_patient(global)?, global, output).await
 }
 
 /// Opens the one space that a command means with settings that the command has changed.

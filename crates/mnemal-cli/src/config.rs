@@ -20,6 +20,12 @@ const COMPAT: &str = "compat";
 /// The switch.
 const MEMORY: &str = "memory";
 
+/// The section of deadlines, and its keys.
+const RECALL: &str = "recall";
+const DEADLINES: [&str; 2] = ["part_deadline_ms", "catch_up_ms"];
+/// What a person waits for. Source: own choice, as long as one waits before asking again.
+const PATIENCE_MS: i64 = 10_000;
+
 /// Whether spans hold texts. Source: the conventions of OpenTelemetry for generative AI.
 const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -54,7 +60,25 @@ pub(crate) fn is_on(global: &Global) -> Result<bool> {
 /// # Errors
 /// `Invalid` for an unknown key, a wrong type, or a value out of range.
 pub(crate) fn read(global: &Global) -> Result<Settings> {
+    read_table(table(global)?)
+}
+
+/// The same for a command that a person waits for: where the settings say nothing of deadlines, it has ten seconds.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_patient(global: &Global) -> Result<Settings> {
     let (mut table, shown) = table(global)?;
+    let recall = table.entry(RECALL).or_insert_with(|| toml::Table::new().into());
+    if let Some(recall) = recall.as_table_mut() {
+        for key in DEADLINES {
+            recall.entry(key).or_insert(toml::Value::Integer(PATIENCE_MS));
+        }
+    }
+    read_table((table, shown))
+}
+
+fn read_table((mut table, shown): (toml::Table, String)) -> Result<Settings> {
     let mut part = |name: &str| table.remove(name).unwrap_or_else(|| toml::Table::new().into());
     let _checked: HookSettings = part(HOOKS).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: ServerSettings = part(SERVER).try_into().map_err(|cause| invalid(&shown, &cause))?;

@@ -22,8 +22,9 @@ const KEYS: [(&str, &str); 2] = [("hooks", "recall_tokens"), ("hooks", "recall_i
 /// Keys that it may add to. Source: SURFACES 4.3.
 const ADDED: (&str, &str) = ("privacy", "extra_patterns");
 /// Keys of which it may only choose a lower value: what is read and injected, and how long that may take.
-const LOWERED: [&str; 8] = [
+const LOWERED: [&str; 9] = [
     "budget_tokens",
+    "catch_up_ms",
     "inject_limit",
     "limit",
     "low_trust_share",

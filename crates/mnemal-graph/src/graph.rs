@@ -21,12 +21,20 @@ const KINDS: [EntityKind; 3] = [EntityKind::Person, EntityKind::Organization, En
 #[derive(Clone, Debug)]
 pub struct Graph {
     store: Arc<dyn GraphStore>,
+    /// Events that nobody has read yet.
+    behind: u64,
 }
 
 impl Graph {
     /// Reads these rows.
     pub fn new(store: Arc<dyn GraphStore>) -> Self {
-        Self { store }
+        Self { store, behind: 0 }
+    }
+
+    /// Says how many events are not read yet, of which whoever is not known may be named in one.
+    #[must_use]
+    pub fn with_behind(self, events: u64) -> Self {
+        Self { behind: events, ..self }
     }
 
     pub(crate) fn store(&self) -> &dyn GraphStore {
@@ -68,7 +76,11 @@ impl Graph {
         match <[Entity; 1]>::try_from(found) {
             Ok([entity]) => Ok(entity),
             Err(found) if found.is_empty() => {
-                Err(Error::not_found(format!("nobody and nothing is known by {who:?}")))
+                let yet = match self.behind {
+                    0 => String::new(),
+                    behind => format!(" yet: the graph is {behind} events behind the log"),
+                };
+                Err(Error::not_found(format!("nobody and nothing is known by {who:?}{yet}")))
             }
             Err(found) => Err(self.several(who, &found, as_of).await?),
         }

@@ -195,7 +195,7 @@ impl RecallCall {
             self.request.limit = self.request.limit.saturating_mul(DEEPER).min(DEEPEST);
         };
         if self.look == Look::Twice {
-            let reranker = self.memory.engine.guarded().reranker.part();
+            let reranker = self.memory.engine.answering().reranker.part();
             let looked = match reranker {
                 Ok(reranker) => {
                     rerank(&mut found.hits, &self.request.query, reranker).await.map_err(GapCause::from)
@@ -430,7 +430,7 @@ impl ContextCall {
         }
         let request = self.request();
         let mut gaps = self.asked;
-        let head = match engine.guarded().events.part() {
+        let head = match engine.answering().events.part() {
             Ok(events) => events.head().await.map_err(GapCause::from),
             Err(cause) => Err(cause),
         };
@@ -451,7 +451,7 @@ impl ContextCall {
         for gap in stale.chain(engine.damage()) {
             gaps.add(gap);
         }
-        let stored = match engine.guarded().receipts.part() {
+        let stored = match engine.answering().receipts.part() {
             Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
             Err(cause) => Err(cause),
         };

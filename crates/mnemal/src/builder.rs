@@ -288,16 +288,17 @@ impl Builder {
         };
         let stores = self.stores();
         let embedder = self.in_process()?;
-        let guarded = self.guarded(&stores, &embedder, &key);
+        let answering = self.guarded(&stores, &embedder, &key, self.settings.recall.part_deadline());
+        let guarded = self.guarded(&stores, &embedder, &key, self.settings.recall.patience());
         let language = Language::from_code(&self.settings.recall.language).unwrap_or(Language::English);
         let indexer = self.indexer(language, &embedder);
         let log = self.log(&stores, &indexer, &key);
-        let recall = self.recall(&guarded, language);
+        let recall = self.recall(&answering, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
-        let writings = self.writings(&guarded);
+        let writings = self.writings(&answering);
         let extractor = self.extractor();
         let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
-        let context = self.context(&guarded, read_by, &steady, key.clone());
+        let context = self.context(&answering, read_by, &steady, key.clone());
         let projectors = projectors(&stores);
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
@@ -313,6 +314,7 @@ impl Builder {
             clock: self.clock,
             key,
             stores,
+            answering,
             guarded,
             log,
             indexer,
@@ -484,14 +486,20 @@ impl Builder {
         Ok(None)
     }
 
-    /// Puts every part that reading uses behind a guard of its own.
-    fn guarded(&self, stores: &Stores, embedder: &Slot<dyn Embedder>, key: &InstallationKey) -> Parts {
-        let deadline = self.settings.recall.part_deadline();
-        let clock = &self.clock;
+    /// Puts every part that reading uses behind a guard of its own, with this deadline. The log has more time, because no answer
+    /// can do without texts.
+    fn guarded(
+        &self,
+        stores: &Stores,
+        embedder: &Slot<dyn Embedder>,
+        key: &InstallationKey,
+        deadline: Duration,
+    ) -> Parts {
+        let (clock, patience) = (&self.clock, self.settings.recall.patience());
         let question = self.settings.embedding.query_deadline();
         Parts {
             events: guard(&stores.events, |part| {
-                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn EventStore>
+                Arc::new(Guarded::new(part, clock, patience)) as Arc<dyn EventStore>
             }),
             index: guard(&stores.index, |part| {
                 Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn IndexStore>

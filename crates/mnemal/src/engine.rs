@@ -51,6 +51,9 @@ pub(crate) struct Wired {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: InstallationKey,
     pub(crate) stores: Stores,
+    /// The parts of answers that do without what is late.
+    pub(crate) answering: Parts,
+    /// The same for whoever waits because there is no other answer.
     pub(crate) guarded: Parts,
     pub(crate) log: Option<EventLog>,
     pub(crate) indexer: Slot<dyn Indexer>,
@@ -176,7 +179,7 @@ impl Engine {
 
     /// Steps the notes until they have caught up or 200 ms are over; what is left is a gap.
     pub(crate) async fn fold(&self) -> Vec<Gap> {
-        self.fold_within(FOLD_WAIT).await
+        self.fold_within(self.settings().recall.catch_up()).await
     }
 
     /// Reads what waits into notes and learnings until they have caught up or time is over; what is left is a gap.
@@ -210,7 +213,7 @@ impl Engine {
     ///
     /// Reading events costs more than a note, so nobody who writes waits for it: upkeep does it, and whoever wants to know.
     pub(crate) async fn fold_graph(&self) -> Vec<Gap> {
-        self.fold_graph_within(FOLD_WAIT).await
+        self.fold_graph_within(self.settings().recall.catch_up()).await
     }
 
     /// The same within another time.
@@ -221,7 +224,7 @@ impl Engine {
 
     /// Steps the summaries until they have caught up or time is over, as [`fold_graph`](Self::fold_graph).
     pub(crate) async fn fold_summaries(&self) -> Vec<Gap> {
-        self.fold_summaries_within(FOLD_WAIT).await
+        self.fold_summaries_within(self.settings().recall.catch_up()).await
     }
 
     /// The same within another time.
@@ -331,6 +334,10 @@ impl Engine {
 
     pub(crate) fn guarded(&self) -> &Parts {
         &self.0.guarded
+    }
+
+    pub(crate) fn answering(&self) -> &Parts {
+        &self.0.answering
     }
 
     pub(crate) fn parts(&self) -> &Wired {

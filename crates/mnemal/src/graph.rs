@@ -58,7 +58,12 @@ impl Memory {
             GapCause::Stale { behind } => behind > STALE_EVENTS,
             _ => true,
         };
+        let behind = gaps.iter().filter(|gap| gap.layer == Layer::Graph).find_map(|gap| match gap.cause {
+            GapCause::Stale { behind } => Some(behind),
+            _ => None,
+        });
         gaps.retain(|gap| gap.layer != Layer::Graph || is_told(gap));
-        Ok(Degraded { value: Graph::new(Arc::clone(store)), gaps })
+        let graph = Graph::new(Arc::clone(store)).with_behind(behind.unwrap_or_default());
+        Ok(Degraded { value: graph, gaps })
     }
 }

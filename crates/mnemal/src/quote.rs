@@ -181,7 +181,7 @@ async fn assembled(
     let mut parts = engine.parts().context.clone();
     parts.settings.format = Format::Markdown;
     parts.sources = vec![Arc::new(Given(offered))];
-    let head = match engine.guarded().events.part() {
+    let head = match engine.answering().events.part() {
         Ok(events) => events.head().await.map_err(GapCause::from),
         Err(cause) => Err(cause),
     };
@@ -195,7 +195,7 @@ async fn kept(memory: &Memory, mut context: Context) -> Degraded<Context> {
     let engine = &memory.engine;
     let mut gaps = Gaps::default();
     context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
-    let stored = match engine.guarded().receipts.part() {
+    let stored = match engine.answering().receipts.part() {
         Ok(receipts) => receipts.put(&context.receipt).await.map_err(GapCause::from),
         Err(cause) => Err(cause),
     };

@@ -109,8 +109,11 @@ pub struct RecallSettings {
     pub limit: usize,
     /// Notes that a turn is offered for what its user says.
     pub inject_limit: usize,
-    /// Most time for one part of an answer, in milliseconds.
+    /// Most time for one part of an answer that can do without it, in milliseconds. What has no answer without the part waits
+    /// for ten seconds, or as long as this where it is more.
     pub part_deadline_ms: u64,
+    /// Most time that an answer waits until what came last is read into notes and graph, in milliseconds; what is not is a gap.
+    pub catch_up_ms: u64,
     /// Events of the index that one answer loads at most; one millisecond of processor time is good for some 800.
     pub load_at_once: usize,
     /// Cosine from which nearness alone is evidence, -1 to 1, in place of the floor that each embedder declares.
@@ -198,6 +201,10 @@ const RECALL_LIMIT: usize = 10;
 const INJECT_LIMIT: usize = 5;
 /// Source: ARCHITECTURE 7; hanging parts must leave room in the 800 ms of a client's hook.
 const PART_DEADLINE_MS: u64 = 200;
+/// Source: own default; a person does not see the difference.
+const CATCH_UP_MS: u64 = 200;
+/// Most time for a part without which there is no answer. Source: own choice, as long as a person waits before asking again.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Source: nanobot v2's context budget.
 const BUDGET_TOKENS: u32 = 4_000;
 /// Source: RELIABILITY 6.
@@ -252,6 +259,7 @@ impl Default for RecallSettings {
             limit: RECALL_LIMIT,
             inject_limit: INJECT_LIMIT,
             part_deadline_ms: PART_DEADLINE_MS,
+            catch_up_ms: CATCH_UP_MS,
             load_at_once: mnemal_recall::AT_ONCE.get(),
             min_similarity: None,
             language: "en".to_owned(),
@@ -263,6 +271,16 @@ impl RecallSettings {
     /// Returns the most time for one part of an answer.
     pub fn part_deadline(&self) -> Duration {
         Duration::from_millis(self.part_deadline_ms)
+    }
+
+    /// Returns the most time for a part without which there is no answer.
+    pub fn patience(&self) -> Duration {
+        self.part_deadline().max(PATIENCE)
+    }
+
+    /// Returns the most time that an answer waits until what came last is read.
+    pub fn catch_up(&self) -> Duration {
+        Duration::from_millis(self.catch_up_ms)
     }
 }
 
