@@ -3,7 +3,8 @@
 /// Returns the text without invisible characters, its line breaks as `\n`.
 ///
 /// Removed are C0 and C1 controls except tab and line breaks, bidirectional controls, zero-width and tag characters, blank
-/// fillers, and variation selectors that do not follow an emoji.
+/// fillers, and variation selectors that do not follow an emoji. Joiners stay where the spelling asks for them: between letters of
+/// scripts that join, and between emoji.
 pub(crate) fn clean(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
@@ -23,6 +24,11 @@ pub(crate) fn clean(text: &str) -> String {
                 if cleaned.chars().next_back().is_some_and(takes_a_selector) {
                     cleaned.push(character);
                 }
+            }
+            '\u{200c}' | '\u{200d}'
+                if cleaned.chars().next_back().zip(characters.peek().copied()).is_some_and(joins) =>
+            {
+                cleaned.push(character);
             }
             _ if character.is_control() || is_invisible(character) => {}
             _ => cleaned.push(character),
@@ -51,6 +57,16 @@ fn is_invisible(character: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a joiner between two characters is part of a word or of an emoji. Source: Unicode blocks from Arabic to Myanmar, and
+/// Mongolian; UTS 51, sequences of emoji.
+fn joins((before, behind): (char, char)) -> bool {
+    let is_joined = |character| matches!(character, '\u{600}'..='\u{109f}' | '\u{1800}'..='\u{18af}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
+    let is_emoji = |character| matches!(character, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}');
+    let ends_emoji = is_emoji(before) || before == '\u{fe0f}';
+    let is_letter = behind.is_alphabetic() && is_joined(behind);
+    (is_joined(before) && is_letter) || (ends_emoji && is_emoji(behind))
+}
+
 /// Whether a presentation selector means something behind this character: emoji, symbols with an emoji form, keycaps.
 fn takes_a_selector(character: char) -> bool {
     matches!(character,
@@ -71,6 +87,8 @@ mod tests {
             ("a\u{0}b\u{7}c\u{9f}d\u{7f}e", "abcde"),
             ("x\u{202e}y\u{2066}z\u{200f}\u{61c}", "xyz"),
             ("in\u{200b}vis\u{200d}ible\u{feff}\u{ad}", "invisible"),
+            ("می\u{200c}خواهم بروم\u{200c}", "می\u{200c}خواهم بروم"),
+            ("👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥", "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥"),
             ("tag\u{e0041}\u{e007f}s\u{e0100}", "tags"),
             ("a\u{fe0f}b ☀\u{fe0f} 1\u{fe0f}\u{20e3}", "ab ☀\u{fe0f} 1\u{fe0f}\u{20e3}"),
             ("one\r\ntwo\rthree\u{2028}four\tfive", "one\ntwo\nthree\nfour\tfive"),

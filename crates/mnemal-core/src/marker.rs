@@ -24,17 +24,19 @@ pub fn closing(nonce: &str) -> String {
 
 /// Cuts every marked block out of a text, whatever its nonce, with the line break behind it.
 ///
-/// A block that is opened and never closed is cut to the end. Returns the rest and the byte ranges that went.
+/// Of a block that is opened and never closed, its own lines are cut: up to the last one that is written as a block writes
+/// its lines. What stands behind them is somebody's. Returns the rest and the byte ranges that went.
 /// Matching ignores ASCII case, because models change it.
 pub fn strip(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let mut cut: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
     while let Some(start) = find(text, OPEN, from) {
-        let end = find(text, CLOSE, start + OPEN.len()).and_then(|close| {
+        let next = find(text, OPEN, start + OPEN.len()).unwrap_or(text.len());
+        let end = find(text, CLOSE, start + OPEN.len()).filter(|close| *close < next).and_then(|close| {
             let end = find(text, END, close + CLOSE.len())? + END.len();
             Some(if text.as_bytes().get(end) == Some(&b'\n') { end + 1 } else { end })
         });
-        let end = end.unwrap_or(text.len());
+        let end = end.unwrap_or_else(|| end_of_own(text, start..next));
         cut.push(start..end);
         from = end;
     }
@@ -49,6 +51,47 @@ pub fn strip(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     }
     rest.push_str(text.get(from..).unwrap_or_default());
     (Cow::Owned(rest), cut)
+}
+
+/// Returns where the own lines of a block end that nothing closes: behind its opening line, the notice, and the last line that is
+/// written as its lines are.
+fn end_of_own(text: &str, block: Range<usize>) -> usize {
+    let mut end = block.start;
+    let mut line_end = block.start;
+    for (place, line) in text.get(block).unwrap_or_default().split_inclusive('\n').enumerate() {
+        line_end += line.len();
+        if place == 0 || is_own(line.trim_end()) {
+            end = line_end;
+        }
+    }
+    end
+}
+
+/// Whether a line is written as a block writes its notice, its head, and what it shows: `- [user, …] "…"`.
+fn is_own(line: &str) -> bool {
+    let is_task = ["- [ ]", "- [x]", "- [X]"].iter().any(|task| line.starts_with(task));
+    let shown = ["- [", "- \"", "{\"", "\"", "<item", "</item", "</external>", "external:", "]}"];
+    // `- 2026-01-01: "…"`
+    let is_dated = line
+        .strip_prefix("- ")
+        .and_then(|rest| rest.get(..5))
+        .is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|digit| digit.is_ascii_digit()));
+    line == NOTICE
+        || is_dated
+        || (!is_task && shown.iter().any(|start| line.starts_with(start)))
+        || RECORDS
+            .iter()
+            .any(|prefix| line.match_indices(prefix).any(|(at, _)| is_id(line, at + prefix.len())))
+}
+
+/// What the ids of records begin with.
+const RECORDS: [&str; 6] = ["evt_", "mem_", "fct_", "ent_", "sum_", "rcl_"];
+/// Letters of an id behind its prefix. Source: 128 bits in base 32.
+const ID_LETTERS: usize = 26;
+
+fn is_id(line: &str, start: usize) -> bool {
+    let letters = line.get(start..).unwrap_or_default().bytes();
+    letters.take_while(u8::is_ascii_alphanumeric).count() >= ID_LETTERS
 }
 
 /// Whether a text holds any form of our own fence.
@@ -78,8 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn an_open_block_is_cut_to_the_end_and_a_lone_close_stays() {
+    fn of_an_open_block_its_own_lines_are_cut_and_a_lone_close_stays() {
         assert_eq!(strip("a <mnemal-context nonce=\"x\"> b").0, "a ");
+        let open = format!(
+            "{}\n{NOTICE}\nmemory of 3 March, receipt rcl_{}\nStated:\n- [user, 2026-01-01, evt_1] \"I moved.\"\n- 2026-01-01: \"In prose.\"\n",
+            opening("ab"),
+            "0".repeat(26)
+        );
+        let behind = "And one more thing: I retire in June.\n- [ ] call Ann\n";
+        assert_eq!(strip(&format!("Before.\n{open}{behind}")).0, format!("Before.\n{behind}"));
+        assert_eq!(strip(&format!("{open}{open}{behind}")).0, behind);
+        let whole = format!("{open}{}\n", closing("ab"));
+        assert_eq!(strip(&format!("{open}{behind}{whole}{behind}")).0, format!("{behind}{behind}"));
+        assert_eq!(strip(&open).0, "");
         let lone = "a </mnemal-context nonce=\"x\"> b";
         assert_eq!(strip(lone).0, lone);
         assert!(occurs_in(lone));

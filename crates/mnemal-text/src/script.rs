@@ -70,6 +70,12 @@ impl Script {
     }
 }
 
+/// Whether a character is a picture that people write as a word. Source: Unicode blocks from U+1F000, Miscellaneous Symbols,
+/// Dingbats.
+pub(crate) fn is_emoji(character: char) -> bool {
+    matches!(u32::from(character), 0x1F000..=0x1FAFF | 0x2600..=0x27BF)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Where the words of a text are.
 
-use crate::script::Script;
+use crate::script::{Script, is_emoji};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -23,7 +23,7 @@ pub(crate) fn for_each_chunk<'t>(text: &'t str, mut each: impl FnMut(usize, &'t 
     }
 }
 
-/// Appends the words of a chunk that starts at byte `offset`, by UAX 29; runs of paired scripts stay in one piece.
+/// Appends the words of a chunk that starts at byte `offset`, by UAX 29, and each emoji as one; runs of paired scripts stay in one piece.
 pub(crate) fn push_words(offset: usize, chunk: &str, words: &mut Vec<Word>) {
     if chunk.is_ascii() || !chunk.chars().any(is_paired_letter) {
         push_spaced(offset, chunk, words);
@@ -56,10 +56,16 @@ fn push_run(offset: usize, chunk: &str, run: Word, words: &mut Vec<Word>) {
 }
 
 fn push_spaced(offset: usize, text: &str, words: &mut Vec<Word>) {
-    words.extend(text.unicode_word_indices().map(|(at, word)| {
+    let word = |(at, word): (usize, &str)| {
         let start = offset + at;
         Word { range: start..start + word.len(), paired: false }
-    }));
+    };
+    if text.is_ascii() || !text.chars().any(is_emoji) {
+        words.extend(text.unicode_word_indices().map(word));
+        return;
+    }
+    let is_word = |(_, piece): &(usize, &str)| piece.chars().any(|c| c.is_alphanumeric() || is_emoji(c));
+    words.extend(text.split_word_bound_indices().filter(is_word).map(word));
 }
 
 fn is_paired_letter(character: char) -> bool {
@@ -106,6 +112,8 @@ mod tests {
         check("我在Berlin住了3年。", &["我在", "Berlin", "住了", "3", "年"]);
         check("สวัสดี ครับ", &["สวัสดี", "ครับ"]);
         check("한국어abc", &["한국어", "abc"]);
+        check("🦊🦊 den—🦊!", &["🦊", "🦊", "den", "🦊"]);
+        check("👨\u{200d}👩\u{200d}👧 می\u{200c}خواهم", &["👨\u{200d}👩\u{200d}👧", "می\u{200c}خواهم"]);
         check("\t \n…—!", &[]);
     }
 }
