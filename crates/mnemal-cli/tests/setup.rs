@@ -66,7 +66,7 @@ fn files_that_were_not_there_are_made_and_go_again() {
         let command = &hooks["hooks"]["UserPromptSubmit"][0]["hooks"][0];
         assert_eq!(command["command"], "mnemal hook claude-code UserPromptSubmit");
         assert_eq!((&command["type"], &command["timeout"]), (&"command".into(), &5.into()));
-        assert_eq!(hooks["hooks"]["Stop"][0]["hooks"][0]["async"], true);
+        assert!(!std::fs::read_to_string(home.path(settings)).unwrap().contains("async"), "a client waits for each");
         assert_eq!(hooks["hooks"].as_object().unwrap().len(), 6);
         let server = home.path(server);
         assert_eq!(read(&server)["mcpServers"]["mnemal"]["args"], serde_json::json!(["mcp"]));
@@ -101,6 +101,22 @@ fn setup_then_undo_leaves_every_file_byte_equal() {
         let server = std::fs::read_to_string(home.path(".claude.json")).unwrap();
         assert_eq!(server, "{\n  \"numStartups\": 7,\n  \"mcpServers\": {}\n}");
     }
+}
+
+#[test]
+fn a_hook_that_an_earlier_version_ran_beside_the_client_is_waited_for() {
+    let home = Home::new();
+    home.ok(&["--hooks", "--yes"]);
+    let path = home.path(".claude/settings.json");
+    let now = std::fs::read_to_string(&path).unwrap();
+    let mut earlier = read(&path);
+    earlier["model"] = "opus".into();
+    earlier["hooks"]["Stop"][0]["hooks"][0]["async"] = true.into();
+    std::fs::write(&path, serde_json::to_string_pretty(&earlier).unwrap()).unwrap();
+    home.ok(&["--hooks", "--yes"]);
+    let mended = read(&path);
+    let expect: Value = serde_json::from_str(&now).unwrap();
+    assert_eq!((&mended["hooks"], &mended["model"]), (&expect["hooks"], &"opus".into()));
 }
 
 #[test]

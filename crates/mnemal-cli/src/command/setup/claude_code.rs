@@ -63,7 +63,11 @@ impl Part {
     pub(super) fn added(self, text: Option<&str>) -> Option<String> {
         let mut text = text.map(str::to_owned);
         for (path, value) in self.entries() {
-            text = Some(match text {
+            // An earlier version of ours ran beside the client, which may end first.
+            let mended = text.as_deref().and_then(|text| {
+                edit::remove(text, &path, &|found| is_ours(found, &value) && runs_beside(found))
+            });
+            text = Some(match mended.or(text) {
                 Some(text) if has(&text, &path, &value) => text,
                 Some(text) => edit::insert(&text, &path, &value)?,
                 None => edit::made(&path, &value),
@@ -100,7 +104,9 @@ impl Part {
     }
 }
 
-/// Returns what stands under an event. Source: SURFACES 7.2, time limits in seconds, and what nobody waits for.
+/// Returns what stands under an event. Source: SURFACES 7.2, time limits in seconds.
+///
+/// Every hook is waited for: `claude -p` of version 2.1.197 kills a hook that runs beside it when it ends, and nothing is captured.
 fn group(event: Event) -> Value {
     let command = format!("{PROGRAM} hook {CLIENT} {}", event.as_str());
     let timeout = match event {
@@ -108,12 +114,7 @@ fn group(event: Event) -> Value {
         Event::Stop | Event::SubagentStop => 15,
         Event::PreCompact | Event::SessionEnd => 10,
     };
-    let hook = if matches!(event, Event::Stop | Event::SubagentStop) {
-        json!({"type": "command", "command": command, "timeout": timeout, "async": true})
-    } else {
-        json!({"type": "command", "command": command, "timeout": timeout})
-    };
-    json!({"hooks": [hook]})
+    json!({"hooks": [{"type": "command", "command": command, "timeout": timeout}]})
 }
 
 /// Whether an entry does what ours does, whatever somebody changed about its limits.
@@ -123,6 +124,12 @@ fn is_ours(found: &Value, value: &Value) -> bool {
         hooks.iter().filter_map(|hook| hook.get("command").cloned()).collect()
     };
     if value.get("hooks").is_some() { commands(found) == commands(value) } else { found == value }
+}
+
+/// Whether a client does not wait for a hook.
+fn runs_beside(group: &Value) -> bool {
+    let hooks = group.get("hooks").and_then(Value::as_array);
+    hooks.is_some_and(|hooks| hooks.iter().any(|hook| hook.get("async") == Some(&Value::Bool(true))))
 }
 
 /// Whether ours stands there already.
