@@ -66,7 +66,10 @@ fn files_that_were_not_there_are_made_and_go_again() {
         let command = &hooks["hooks"]["UserPromptSubmit"][0]["hooks"][0];
         assert_eq!(command["command"], "mnemal hook claude-code UserPromptSubmit");
         assert_eq!((&command["type"], &command["timeout"]), (&"command".into(), &5.into()));
-        assert!(!std::fs::read_to_string(home.path(settings)).unwrap().contains("async"), "a client waits for each");
+        assert!(
+            !std::fs::read_to_string(home.path(settings)).unwrap().contains("async"),
+            "a client waits for each"
+        );
         assert_eq!(hooks["hooks"].as_object().unwrap().len(), 6);
         let server = home.path(server);
         assert_eq!(read(&server)["mcpServers"]["mnemal"]["args"], serde_json::json!(["mcp"]));

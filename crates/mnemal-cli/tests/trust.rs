@@ -327,3 +327,40 @@ fn the_kinds_that_a_list_shows_can_be_asked_for() {
     assert_eq!(of("knowledge"), ["knowledge"]);
     assert_ne!(run(&home, &["memory", "list", "--kind", "sails"]).0, 0);
 }
+
+#[test]
+fn whoever_is_forgotten_is_in_no_scratch_label_or_name_of_a_call() {
+    let home = TempDir::new().unwrap();
+    assert_eq!(run(&home, &["init"]).0, 0);
+    let name = "Bartholomeus";
+    assert_eq!(run(&home, &["log", "add", "I met Bartholomeus at the market."]).0, 0);
+    assert_eq!(run(&home, &["log", "add", "hello", "--speaker", name]).0, 0);
+    assert_eq!(
+        run(&home, &["log", "add", "The stall was blue.", "--idempotency-key", "Bartholomeus-1"]).0,
+        0
+    );
+    assert_eq!(run(&home, &["working", "put", "plan", "call Bartholomeus"]).0, 0);
+    assert_eq!(run(&home, &["working", "put", "other", "call the baker"]).0, 0);
+    let (code, said) = run(&home, &["entity", "forget", name, "--yes"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("verified") && !said.contains("NOT"), "{said}");
+    let (code, proved) = run(&home, &["doctor", "--prove-erased", name]);
+    assert_eq!(code, 0, "{proved}");
+    assert!(!run(&home, &["recall", "hello"]).1.contains(name));
+    assert!(run(&home, &["working", "list"]).1.contains("baker"));
+    assert!(run(&home, &["recall", "stall"]).1.contains("blue"), "what does not name him stays");
+}
+
+#[test]
+fn who_only_speaks_is_forgotten_by_the_label() {
+    let home = TempDir::new().unwrap();
+    assert_eq!(run(&home, &["init"]).0, 0);
+    assert_eq!(run(&home, &["log", "add", "hello there", "--speaker", "Wendeline"]).0, 0);
+    assert_eq!(run(&home, &["log", "add", "good day"]).0, 0);
+    let (code, said) = run(&home, &["entity", "forget", "wendeline", "--yes"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        !run(&home, &["log", "list"]).1.contains("hello")
+            && run(&home, &["log", "list"]).1.contains("good day")
+    );
+}

@@ -75,6 +75,16 @@ fn long_sentences(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, S
     })
 }
 
+/// Returns a text folded, with one blank around each of its words.
+fn blanked(text: &str) -> String {
+    let mut blank = String::from(" ");
+    for word in fold(text).split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        blank.push_str(word);
+        blank.push(' ');
+    }
+    blank
+}
+
 /// Texts that are being erased, held against what was copied out of them.
 #[derive(Debug, Default)]
 pub struct Erasing {
@@ -84,6 +94,8 @@ pub struct Erasing {
     bodies: Vec<String>,
     sentences: HashSet<String>,
     words: BTreeSet<String>,
+    /// What it is called, as tombstones compare it, with a blank on either side.
+    names: Vec<String>,
 }
 
 impl Erasing {
@@ -113,6 +125,17 @@ impl Erasing {
         erasing
     }
 
+    /// Adds what somebody or something is called of whom all goes; a name of fewer than `telling` bytes is looked for in what was
+    /// copied, and in no bytes.
+    #[must_use]
+    pub fn with_names(mut self, names: &[String], telling: usize) -> Self {
+        self.names.extend(names.iter().map(|name| blanked(name)).filter(|name| !name.trim().is_empty()));
+        self.texts.extend(names.iter().filter(|name| name.len() >= telling).cloned());
+        self.texts.sort_unstable();
+        self.texts.dedup();
+        self
+    }
+
     /// Returns the texts that must be in no byte afterwards, ascending.
     pub fn texts(&self) -> &[String] {
         &self.texts
@@ -123,8 +146,12 @@ impl Erasing {
         self.words.iter()
     }
 
-    /// Whether a text holds one of these bodies, or one of their longer sentences.
+    /// Whether a text holds one of these bodies, one of their longer sentences, or a name as whole words.
     pub fn is_in(&self, text: &str) -> bool {
+        let blank = if self.names.is_empty() { String::new() } else { blanked(text) };
+        if self.names.iter().any(|name| blank.contains(name.as_str())) {
+            return true;
+        }
         let folded = tombstone_text(text);
         self.bodies.iter().any(|body| folded.contains(body.as_str()))
             || long_sentences(text).any(|(_, sentence)| self.sentences.contains(&sentence))

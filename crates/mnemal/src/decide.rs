@@ -200,8 +200,9 @@ impl Memory {
         }
     }
 
-    /// Returns the events that name an entity: those that the graph read it in, decisions about it, and texts that no
-    /// extractor reads (notes, answers of tools, what is held back) in which one of its names stands that nobody else has.
+    /// Returns the events that name an entity: those that the graph read it in, decisions about it, what a speaker of one of its
+    /// names said, and texts that no extractor reads (notes, answers of tools, what is held back) in which one of its names stands
+    /// that nobody else has.
     ///
     /// # Errors
     /// `Unavailable` when the graph is behind the log, so that something would be left out: try again.
@@ -225,7 +226,7 @@ impl Memory {
             }
         }
         self.each_event(|event| {
-            if is_about(event, &entity) || says(event, &names) {
+            if is_about(event, &entity) || says(event, &names) || speaks(event, &entity) {
                 ids.insert(event.id);
             }
         })
@@ -270,6 +271,13 @@ fn is_about(event: &Event, entity: &Entity) -> bool {
         Some(EventKind::Operation(operation)) => operation.deed.entities().iter().any(is),
         _ => false,
     }
+}
+
+/// Whether an event was said by a speaker of one of an entity's names.
+fn speaks(event: &Event, entity: &Entity) -> bool {
+    let Some(speaker) = event.kept().and_then(|kept| kept.speaker.as_ref()) else { return false };
+    let label = fold(speaker.as_str());
+    entity.names.iter().any(|name| fold(&name.text) == label)
 }
 
 /// Whether one of the names stands as whole words in an event that the graph does not read.

@@ -126,13 +126,21 @@ impl Erasure {
 pub struct ForgetCall {
     memory: Memory,
     selector: Selector,
+    names: Vec<String>,
     origin: Origin,
     preview: bool,
 }
 
 impl ForgetCall {
     pub(crate) fn new(memory: Memory, selector: Selector) -> Self {
-        Self { memory, selector, origin: Origin::UserDirect, preview: false }
+        Self { memory, selector, names: Vec::new(), origin: Origin::UserDirect, preview: false }
+    }
+
+    /// Says what somebody or something is called that is forgotten as a whole: entries of working memory that name it go too, and
+    /// it is verified that no byte holds the name.
+    pub fn called(mut self, names: Vec<String>) -> Self {
+        self.names = names;
+        self
     }
 
     /// Says that the agent decided this; without it the user did.
@@ -177,7 +185,7 @@ impl ForgetCall {
         let selector = Selector::Events(Vec::new());
         let decision = Decision::Forget(Forget { selector, events: ids.clone() });
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
-        let mut done = engine.erase(&ids).await?;
+        let mut done = engine.erase_called(&ids, &self.names).await?;
         if let Some(session) = session {
             done.working += engine.forget_working_of(&session).await?;
         }
@@ -205,6 +213,11 @@ impl IntoFuture for ForgetCall {
 impl Engine {
     /// Erases events whose forgetting stands in the log; safe to repeat after a crash at any point.
     pub(crate) async fn erase(&self, ids: &[EventId]) -> Result<Erasure> {
+        self.erase_called(ids, &[]).await
+    }
+
+    /// The same for all that is known of somebody or something of these names.
+    async fn erase_called(&self, ids: &[EventId], names: &[String]) -> Result<Erasure> {
         let kept = self.events()?.get(ids).await?;
         let (key, now) = (&self.parts().key, self.now());
         let mut done = if self.log()?.are_copies(&kept).await? {
@@ -214,7 +227,8 @@ impl Engine {
             self.scrub(&Erasing::default(), &mut done).await?;
             done.finished(unmade)
         } else {
-            let mut done = self.bury(&kept, &mnemal_events::tombstones_for(&kept, key, now)).await?;
+            let tombstones = mnemal_events::tombstones_for(&kept, key, now);
+            let mut done = self.bury_called(&kept, &tombstones, names).await?;
             done.residual.extend(self.copies_of(&kept).await?);
             done
         };
@@ -225,7 +239,16 @@ impl Engine {
     /// Erases events with everything that was made of them, and proves it: those of a forget, and those of a backup that were
     /// forgotten since.
     pub(crate) async fn bury(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<Erasure> {
-        let erasing = Erasing::of(kept, TELLING);
+        self.bury_called(kept, tombstones, &[]).await
+    }
+
+    async fn bury_called(
+        &self,
+        kept: &[Event],
+        tombstones: &[Tombstone],
+        names: &[String],
+    ) -> Result<Erasure> {
+        let erasing = Erasing::of(kept, TELLING).with_names(names, TELLING);
         let (mut done, unmade) = self.unmake(kept, tombstones).await?;
         done.working = self.forget_working(&erasing).await?;
         done.files = self.forget_files(kept).await?;

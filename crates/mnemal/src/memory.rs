@@ -132,6 +132,7 @@ impl Memory {
             user: self.scope.user.only(),
             agent: self.scope.agent.only(),
             now: self.engine.now(),
+            key: &self.engine.parts().key,
         }
     }
 

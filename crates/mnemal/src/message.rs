@@ -1,9 +1,12 @@
 //! What a host logs, in the shape it has at hand.
 
+use std::fmt::Write as _;
+
 use mnemal_core::{
-    AgentId, ChannelId, EventId, EventKind, Level, Metadata, NewEvent, Origin, Result, SessionId, Speaker,
-    Timestamp, ToolName, UserId, Zone,
+    AgentId, ChannelId, EventId, EventKind, InstallationKey, Level, Metadata, NewEvent, Origin, Result,
+    SessionId, Speaker, Timestamp, ToolName, UserId, Zone,
 };
+use mnemal_events::LONGEST_KEY;
 use mnemal_extract::{SpeakerLabel, speaker_label};
 
 /// Session of a write that names none. Source: SURFACES 1.1.
@@ -141,7 +144,7 @@ impl Message {
         self
     }
 
-    /// Names the call, so that a repetition has one effect.
+    /// Names the call, so that a repetition has one effect. The log keeps a hash of the name.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
@@ -176,7 +179,7 @@ impl Message {
             occurred_at: self.occurred_at.unwrap_or(defaults.now),
             zone: self.zone,
             origin: self.origin,
-            idempotency_key: self.idempotency_key,
+            idempotency_key: self.idempotency_key.map(|name| hidden(defaults.key, name)),
             metadata: self.metadata,
         })
     }
@@ -188,6 +191,22 @@ pub(crate) struct Defaults<'a> {
     pub(crate) user: Option<&'a UserId>,
     pub(crate) agent: Option<&'a AgentId>,
     pub(crate) now: Timestamp,
+    /// What names of calls are hashed with.
+    pub(crate) key: &'a InstallationKey,
+}
+
+/// Returns what the log keeps of a call's name, which may say whom the call is about: its keyed hash. One that the log refuses is
+/// left to it.
+fn hidden(key: &InstallationKey, name: String) -> String {
+    if name.is_empty() || name.len() > LONGEST_KEY || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return name;
+    }
+    let hash = key.hash("name of a call", &[name.as_bytes()]);
+    hash.iter().take(16).fold("call:".to_owned(), |mut text, byte| {
+        // Writing into a string cannot fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// A turn of the user, said plainly.

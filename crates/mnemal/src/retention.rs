@@ -149,7 +149,8 @@ impl Engine {
         self.finish_forgets().await?;
         let forget = Forget { selector: Selector::Events(Vec::new()), events: ids.clone() };
         let decision = Message::of(EventKind::Decision(Decision::Forget(forget)), Origin::UserDirect, "");
-        let defaults = Defaults { session: None, user: None, agent: None, now: self.now() };
+        let defaults =
+            Defaults { session: None, user: None, agent: None, now: self.now(), key: &self.parts().key };
         let acks = self.append_to(self.log()?, vec![decision.into_event(&defaults)?]).await?.value;
         let Some(ack) = acks.into_iter().next() else { return Ok(0) };
         let piece = self.piece().await;

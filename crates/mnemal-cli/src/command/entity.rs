@@ -3,12 +3,12 @@
 mod show;
 mod suggestions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use mnemal::{
-    AsOf, Decision, Entity as Known, EntityFilter, EntityId, EntityKind, Error, Graph, Memory, Selector,
-    Sightings, Timestamp, Within,
+    AsOf, Decision, Entity as Known, EntityFilter, EntityId, EntityKind, Error, ErrorKind, EventId, Graph,
+    Memory, Selector, Sightings, Timestamp, Within,
 };
 use serde::Serialize;
 
@@ -31,17 +31,10 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
             return rename(memory, (&who, &name), Going::from(dry_run), output).await;
         }
         Entity::Forget { who, dry_run } => {
-            let known = memory.graph().await?.exactly(&who, always()).await?;
-            let events = memory.naming(known.id).await?;
+            let (names, events) = meant(memory, &who).await?;
             super::forget::say_what_goes(memory, &events, output).await?;
-            return super::forget::erase(
-                memory,
-                Selector::Events(events),
-                Going::from(dry_run),
-                global,
-                output,
-            )
-            .await;
+            let what = (Selector::Events(events), names);
+            return super::forget::erase(memory, what, Going::from(dry_run), global, output).await;
         }
         _ => {}
     }
@@ -99,6 +92,28 @@ fn kind_named(name: &str) -> Result<EntityKind> {
         let known: Vec<&str> = EntityKind::ALL.iter().map(|kind| kind.as_str()).collect();
         Error::invalid(format!("no kind {name:?}; there are {}", known.join(", "))).into()
     })
+}
+
+/// Returns the names of whom an id or a name means, with the events of it: also where only a speaker or a user is called so.
+async fn meant(memory: &Memory, who: &str) -> Result<(Vec<String>, Vec<EventId>)> {
+    let graph = memory.graph().await?;
+    match graph.exactly(who, always()).await {
+        Ok(known) => {
+            let mut events: BTreeSet<EventId> = memory.naming(known.id).await?.into_iter().collect();
+            let mut names: Vec<String> = known.names.iter().map(|name| name.text.clone()).collect();
+            if who.parse::<EntityId>().is_err() {
+                events.extend(memory.selected_by_person(who).await?);
+                names.push(who.trim().to_owned());
+            }
+            Ok((names, events.into_iter().collect()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => match memory.selected_by_person(who).await {
+            Ok(events) => Ok((vec![who.trim().to_owned()], events)),
+            Err(nobody) if nobody.kind() == ErrorKind::NotFound => Err(error.into()),
+            Err(other) => Err(other.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn path(

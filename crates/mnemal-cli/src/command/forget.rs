@@ -32,22 +32,24 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
     if let (true, Selector::Events(events)) = (described, &selector) {
         say_what_goes(memory, events, output).await?;
     }
+    let names: Vec<String> = call.person.iter().map(|name| name.trim().to_owned()).collect();
+    let what = (selector, names);
     let Some(token) = &call.confirm else {
         return erase_into(
             memory,
-            selector,
+            what,
             Going::from(call.dry_run),
             global,
             (output, call.receipt.as_deref()),
         )
         .await;
     };
-    let preview = memory.forget(selector.clone()).dry_run().await?;
+    let preview = memory.forget(what.0.clone()).dry_run().await?;
     if !memory.engine().holds_token(&[PURPOSE, &exactly(&preview)], token) {
         let what = "the token has expired, or what would be erased is not what it was issued for: look again";
         return Err(Error::new(ErrorKind::Conflict, what).into());
     }
-    done_with(memory, selector, (output, call.receipt.as_deref())).await
+    done_with(memory, what, (output, call.receipt.as_deref())).await
 }
 
 /// Calls a fact wrong, for good, and names the events that still say it.
@@ -59,25 +61,25 @@ async fn keep_words(memory: &Memory, fact: &str, going: Going, output: &Output) 
     Ok(code)
 }
 
-/// Shows what would go, asks, erases, prints the result.
+/// Shows what would go, asks, erases, prints the result; with the names of whom all goes.
 pub(super) async fn erase(
     memory: &Memory,
-    selector: Selector,
+    what: (Selector, Vec<String>),
     going: Going,
     global: &Global,
     output: &Output,
 ) -> Result<u8> {
-    erase_into(memory, selector, going, global, (output, None)).await
+    erase_into(memory, what, going, global, (output, None)).await
 }
 
 async fn erase_into(
     memory: &Memory,
-    selector: Selector,
+    what: (Selector, Vec<String>),
     going: Going,
     global: &Global,
     (output, receipt): (&Output, Option<&Path>),
 ) -> Result<u8> {
-    let preview = memory.forget(selector.clone()).dry_run().await?;
+    let preview = memory.forget(what.0.clone()).dry_run().await?;
     if going == Going::DryRun {
         let (token, ends) = memory.engine().issue_token(&[PURPOSE, &exactly(&preview)]);
         let form = ErasureForm::of_preview(&preview, (token.clone(), ends));
@@ -89,19 +91,19 @@ async fn erase_into(
         output.say("nothing was erased");
         return Ok(0);
     }
-    done_with(memory, selector, (output, receipt)).await
+    done_with(memory, what, (output, receipt)).await
 }
 
 async fn done_with(
     memory: &Memory,
-    selector: Selector,
+    (selector, names): (Selector, Vec<String>),
     (output, receipt): (&Output, Option<&Path>),
 ) -> Result<u8> {
     // Where it cannot be written, nothing is erased.
     let file =
         receipt.map(|path| File::create_new(path).with_context(|| format!("cannot make {}", path.display())));
     let file = file.transpose()?;
-    let erasure = memory.forget(selector).await?;
+    let erasure = memory.forget(selector).called(names).await?;
     if let (Some(mut file), Some(receipt)) = (file, &erasure.receipt) {
         file.write_all(receipt.as_str().as_bytes()).context("cannot write the receipt")?;
         file.sync_all().context("cannot write the receipt")?;

@@ -16,7 +16,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Session, output:
         Session::Compress(call) => compress(memory, global, &call, output).await,
         Session::Rm { id, dry_run } => {
             let selector = Selector::Session(SessionId::new(id)?);
-            super::forget::erase(memory, selector, Going::from(dry_run), global, output).await
+            super::forget::erase(memory, (selector, Vec::new()), Going::from(dry_run), global, output).await
         }
     }
 }
