@@ -5,6 +5,7 @@ mod dream;
 mod events;
 mod forget;
 mod graph;
+mod help;
 mod ingest;
 mod memory;
 mod model;
@@ -25,6 +26,7 @@ pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
 pub(crate) use self::forget::{Forget, Sources, VerifyReceipt};
 pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
+pub(crate) use self::help::command;
 pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
 pub(crate) use self::model::Model;
@@ -47,6 +49,7 @@ pub(crate) struct Args {
 
 /// Options of every command.
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Options of every command")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Global {
     /// The space; without it `MNEMAL_SPACE`, then the git repository of the working directory, then `default`.

@@ -23,7 +23,7 @@ mod wire;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use crate::args::Args;
 use crate::output::Output;
@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     {
         return ExitCode::from(u8::from(mnemal::serve_guarded(&kind.to_string_lossy()).is_err()));
     }
-    let parsed = Args::try_parse_from(&arguments);
+    let parsed =
+        args::command().try_get_matches_from(&arguments).and_then(|matches| Args::from_arg_matches(&matches));
     if command::hook::is_called(&arguments) {
         return command::hook::answer(parsed);
     }
