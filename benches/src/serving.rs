@@ -56,10 +56,23 @@ impl Installation {
     /// # Errors
     /// One that does not say where it listens.
     pub fn serve(&self) -> Result<Serving> {
+        self.serve_with(&[
+            ("MNEMAL_SERVER__RATE_LIMIT_RPS", NO_LIMIT),
+            ("MNEMAL_SERVER__RATE_LIMIT_BURST", NO_LIMIT),
+        ])
+    }
+
+    /// The same with the limits that a server has by default.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub fn serve_as_installed(&self) -> Result<Serving> {
+        self.serve_with(&[])
+    }
+
+    fn serve_with(&self, settings: &[(&str, &str)]) -> Result<Serving> {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command
-            .env("MNEMAL_SERVER__RATE_LIMIT_RPS", NO_LIMIT)
-            .env("MNEMAL_SERVER__RATE_LIMIT_BURST", NO_LIMIT);
+        command.envs(settings.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut talk = BufReader::new(child.stderr.take().context("a process has a stderr")?);
         let mut line = String::new();

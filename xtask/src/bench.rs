@@ -23,6 +23,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("index-spike", "append, scan and catch-up of packed index blocks by size of the log"),
     ("latency", "import, append, recall, context, memory and start by size of the log"),
     ("life", "how well contexts serve the questions of a life, and what is right of what is held at its end"),
+    ("load", "calls of many clients at once, and commands beside them, that fail"),
     ("model", "what the passes that ask a language model make of conversations, with any endpoint"),
     ("peers", "mnemal beside SQLite FTS5, LanceDB and Chroma, which it installs below target/peers"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),

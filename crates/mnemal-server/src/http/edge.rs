@@ -37,8 +37,8 @@ const LONGEST_URI: usize = 8_192;
 const LONGEST_KEY: usize = 200;
 /// Longest id of a request that is taken over from the caller, in characters. Source: own default.
 const LONGEST_ID: usize = 64;
-/// How long a request waits for a free slot. Source: own default; longer, and the client is better off asking again.
-const WAIT: Duration = Duration::from_secs(1);
+/// How long a request waits for a free slot. Source: own choice, as long as a person waits before asking again.
+const WAIT: Duration = Duration::from_secs(10);
 
 /// The zone in which the days of a request are meant.
 pub(crate) const TIME_ZONE: &str = "time-zone";
