@@ -7,6 +7,9 @@ use crate::{Metadata, Timestamp};
 pub struct Document {
     /// Its name for people: the path below the folder in which it was found, with `/` between the parts.
     pub name: String,
+    /// Where it lies: a path, an address. A document that lies where another one lay replaces its older reading; one of no place
+    /// replaces nothing.
+    pub location: Option<String>,
     /// What kind of file it is, in small letters: `md`, `pdf`.
     pub kind: String,
     /// BLAKE3 of the file's bytes. Files with the same bytes are one document, whatever they are called.

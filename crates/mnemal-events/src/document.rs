@@ -28,8 +28,14 @@ const LONGEST_HEADING: (usize, usize) = (240, 1_024);
 pub const DOCUMENT: &str = "document";
 /// Metadata of a chunk: the name of the file below its folder.
 pub const FILE: &str = "file";
+/// Metadata of a chunk: which file it is of, whatever that says: a keyed hash of where it lies.
+pub const FILE_ID: &str = "file_id";
+/// The conversation of lines that lead from a file to the one with the same bytes.
+pub(crate) const COPIES: &str = "copies of documents";
 /// Metadata of a chunk: the headings above it, outermost first, with ` > ` between them; indexed with the text.
 pub const HEADING: &str = "heading";
+/// Metadata of a chunk: its place among those of its document.
+const CHUNK: &str = "chunk";
 /// Metadata of a chunk: the page on which it stands, from 1.
 pub const PAGE: &str = "page";
 
@@ -93,9 +99,9 @@ pub(crate) fn events(
         return Err(Error::invalid(format!("a document has at most {most} chunks, this one has {has}")));
     }
     let id = document_id(key, &document.hash);
-    let session = SessionId::new(stem(&document.name, &id))?;
+    let session = session_of(&document.name, key)?;
     let channel = ChannelId::new(DOCUMENTS)?;
-    let base = base(document, &id);
+    let base = base(document, &id, key);
     let mut parent = None;
     let mut made = Vec::with_capacity(pieces.len());
     // What says only what a file is has a key beside those of what it says, which may come later.
@@ -147,7 +153,7 @@ fn pieces(passages: &[Passage], longest: usize) -> Vec<Piece<'_>> {
 }
 
 /// Returns what every chunk of a document carries.
-fn base(document: &Document, id: &str) -> Metadata {
+fn base(document: &Document, id: &str, key: &InstallationKey) -> Metadata {
     let mut metadata = Metadata::new();
     for (name, value) in &document.fields {
         metadata.insert(name.clone(), value.clone());
@@ -155,13 +161,15 @@ fn base(document: &Document, id: &str) -> Metadata {
             metadata.remove(name);
         }
     }
-    let own = [(FILE, cut(&document.name, LONGEST_HEADING.1)), ("type", &document.kind), (DOCUMENT, id)];
+    let own = [(FILE, file_name(document)), ("type", &document.kind), (DOCUMENT, id)];
     metadata.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    metadata.remove(FILE_ID);
+    metadata.extend(file_id(document, key).map(|id| (FILE_ID.to_owned(), id)));
     metadata
 }
 
 fn of_piece(mut metadata: Metadata, piece: &Piece<'_>, (place, of): (usize, usize)) -> Metadata {
-    metadata.insert("chunk".to_owned(), format!("{place}/{of}"));
+    metadata.insert(CHUNK.to_owned(), format!("{place}/{of}"));
     metadata.insert("bytes".to_owned(), format!("{}-{}", piece.bytes.start, piece.bytes.end));
     let headings: Vec<String> = piece.passage.headings.iter().map(|heading| one_line(heading)).collect();
     let path = headings.join(" > ");
@@ -183,14 +191,83 @@ fn cut(text: &str, most: usize) -> &str {
     text.get(..text.floor_char_boundary(most)).unwrap_or_default()
 }
 
-/// Names the conversation of a document after its file, so that a file can be forgotten by its name.
-fn stem(name: &str, id: &str) -> String {
-    let name: String = name.chars().map(|letter| if letter.is_control() { '_' } else { letter }).collect();
-    match name.len() {
-        0 => id.to_owned(),
-        1..=LONGEST_STEM => name,
-        _ => format!("{}…{}", cut(&name, LONGEST_STEM), cut(id, 8)),
+/// Returns the line that leads from a file to another one with the same bytes.
+pub(crate) fn copy(
+    document: &Document,
+    options: &DocumentOptions,
+    key: &InstallationKey,
+) -> Result<NewEvent> {
+    let id = document_id(key, &document.hash);
+    let name = file_name(document);
+    let whose = file_id(document, key).unwrap_or_else(|| named(&key.hash("file", &[name.as_bytes()])));
+    Ok(NewEvent {
+        kind: EventKind::Document,
+        content: format!("{name} has the same text as a file that is known under another name"),
+        session: SessionId::new(COPIES)?,
+        channel: ChannelId::new(DOCUMENTS)?,
+        parent: None,
+        speaker: None,
+        user: options.user.clone(),
+        agent: options.agent.clone(),
+        occurred_at: document.written_at.unwrap_or(options.now),
+        zone: Zone::utc(),
+        origin: Origin::Document,
+        idempotency_key: Some(format!("document:{id}:copy:{whose}")),
+        metadata: base(document, &id, key),
+    })
+}
+
+/// Returns a chunk as one of the file that a line of [`COPIES`] stands for.
+pub(crate) fn left_to(chunk: &NewEvent, copy: &NewEvent, key: &InstallationKey) -> Result<NewEvent> {
+    let mut chunk = chunk.clone();
+    for field in [FILE, FILE_ID] {
+        chunk.metadata.remove(field);
+        chunk.metadata.extend(copy.metadata.get(field).map(|value| (field.to_owned(), value.clone())));
     }
+    let name = copy.metadata.get(FILE).map_or("", String::as_str);
+    let id = copy.metadata.get(DOCUMENT).map_or("", String::as_str);
+    let place = chunk.metadata.get(CHUNK).and_then(|place| place.split('/').next()).unwrap_or_default();
+    chunk.session = session_of(name, key)?;
+    chunk.idempotency_key = Some(format!("document:{id}:{place}"));
+    chunk.user.clone_from(&copy.user);
+    chunk.agent.clone_from(&copy.agent);
+    Ok(chunk)
+}
+
+/// Returns the conversations in which a file may stand: those of its name, of each end of its path, and of copies.
+pub(crate) fn sessions_of(name: &str, location: &str, key: &InstallationKey) -> Result<Vec<SessionId>> {
+    let ends = location.char_indices().filter(|(_, letter)| matches!(letter, '/' | '\\'));
+    let ends = ends.filter_map(|(place, letter)| location.get(place + letter.len_utf8()..));
+    let mut sessions = vec![session_of(name, key)?, SessionId::new(COPIES)?];
+    for end in ends.filter(|end| !end.is_empty()) {
+        let session = session_of(end, key)?;
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
+    }
+    Ok(sessions)
+}
+
+/// Returns the name of a document's file as it is stored.
+pub(crate) fn file_name(document: &Document) -> &str {
+    cut(&document.name, LONGEST_HEADING.1)
+}
+
+/// Returns what tells a file from others, whatever it says: a keyed hash of where it lies.
+pub(crate) fn file_id(document: &Document, key: &InstallationKey) -> Option<String> {
+    let location = document.location.as_ref()?;
+    Some(named(&key.hash("file", &[location.as_bytes()])))
+}
+
+/// Names the conversation of a document after its file, so that a file can be forgotten by its name.
+fn session_of(name: &str, key: &InstallationKey) -> Result<SessionId> {
+    let clean: String = name.chars().map(|letter| if letter.is_control() { '_' } else { letter }).collect();
+    let tail = || named(&key.hash("file", &[name.as_bytes()]));
+    SessionId::new(match clean.len() {
+        0 => tail(),
+        1..=LONGEST_STEM => clean,
+        _ => format!("{}…{}", cut(&clean, LONGEST_STEM), cut(&tail(), 8)),
+    })
 }
 
 /// Returns the name of the document whose bytes have this hash; another installation gives it another one.

@@ -17,7 +17,7 @@ mod import;
 
 pub use crate::clean::Cleaner;
 pub use crate::document::{
-    DOCUMENT, DOCUMENTS, DocumentOptions, FILE, HEADING, MOST_CHUNKS, PAGE, document_id,
+    DOCUMENT, DOCUMENTS, DocumentOptions, FILE, FILE_ID, HEADING, MOST_CHUNKS, PAGE, document_id,
 };
 pub use crate::export::{EXPORT_VERSION, Exported, Exporter, Form};
 pub use crate::grave::{Erasing, bare_tombstones_for, folded, tombstone_text, tombstones_for, words};

@@ -17,6 +17,7 @@ use crate::limit::{self, LONGEST_INDEXED};
 
 mod arrive;
 mod closure;
+mod document;
 mod pace;
 mod raise;
 mod rehearse;

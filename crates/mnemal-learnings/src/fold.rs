@@ -131,8 +131,9 @@ impl Fold {
                 }
                 return;
             }
-            // What has less standing than the version that holds is kept in the history and never holds.
-            if row.level < active.level {
+            // What has less standing than the version that holds, or was said before it, is kept in the history and never holds.
+            let is_older = row.level == active.level && row.occurred_at < active.occurred_at;
+            if row.level < active.level || is_older {
                 supersede(&mut row, active.id, event.recorded_at);
             } else {
                 supersede(&mut active, row.id, event.recorded_at);

@@ -142,6 +142,7 @@ impl DocumentReader {
             written_at: content.written_at,
             fields: content.fields,
             passages: content.passages,
+            location: None,
             undescribed: None,
         })
     }
@@ -178,6 +179,7 @@ fn named(bytes: &[u8], name: &str, medium: Medium) -> Document {
         written_at: None,
         fields: fields.map(|(field, value)| (field.to_owned(), value)).into(),
         passages: vec![Passage { text, ..Passage::default() }],
+        location: None,
         undescribed: Some(undescribed(medium)),
     }
 }

@@ -141,7 +141,10 @@ impl FolderInbox {
             (Err(why), _) => Err(why),
         };
         let content = match content {
-            Ok(document) => Ok(document),
+            Ok(document) => {
+                let location = self.folder.join(&name).to_string_lossy().into_owned();
+                Ok(mnemal_core::Document { location: Some(location), ..document })
+            }
             Err(why) if why.kind() == ErrorKind::Unavailable => return Err(why),
             Err(why) => Err(why.what().to_owned()),
         };

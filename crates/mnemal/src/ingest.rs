@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use mnemal_core::{
     Degraded, Document, ErrorKind, Gap, GapCause, Gaps, Inbox, InboxFate, InboxItem, InboxStanding, Layer,
-    Result,
+    Level, Result,
 };
 use mnemal_events::{DocumentOptions, EventLog, Taken};
 
 use crate::engine::Engine;
 use crate::memory::Memory;
+use crate::message::Defaults;
 
 /// What was taken out of an inbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,8 @@ pub struct InboxTaken {
 impl Memory {
     /// Stores what a file says, in chunks that keep its name, headings and pages; when this returns, recall finds it.
     ///
-    /// A file with the same bytes is stored once, whatever it is called and however often this is interrupted. The words are
+    /// A file with the same bytes is stored once, whatever it is called and however often this is interrupted. One that lies where
+    /// another one was read replaces that reading: what did not change stands once, what changed no longer holds. The words are
     /// those of a document: they are external evidence, screened and redacted like all of it.
     ///
     /// # Errors
@@ -41,6 +43,7 @@ impl Memory {
         options.user = self.scope.user.only().cloned();
         options.agent = self.scope.agent.only().cloned();
         let mut taken = self.event_log()?.take_document(document, &options).await?;
+        self.withdraw(&taken.outdated, Level::External).await?;
         taken.gaps.extend(self.engine.fold().await);
         Ok(taken)
     }
@@ -122,6 +125,9 @@ impl Engine {
             }
             Err(why) => return Err(why),
         };
+        let key = &self.parts().key;
+        let defaults = Defaults { session: None, user: None, agent: None, now: self.now(), key };
+        self.withdraw(&taken.outdated, Level::External, &defaults).await?;
         done.stored += taken.stored;
         done.duplicates += taken.duplicates;
         let refused = taken.refused.first().map(|refused| InboxFate::Refused(refused.why.clone()));

@@ -1,11 +1,15 @@
 //! Bringing histories in and taking everything out.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Seek, Write};
 
-use mnemal_core::{Degraded, Gaps, Level, Origin, Result};
+use mnemal_core::{
+    Decision, Degraded, EventKind, Gaps, Learning, LearningFilter, LearningStatus, Level, NoteKey, Origin,
+    Result, Timestamp, Within,
+};
 use mnemal_events::{
-    Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, OwnHistory, Position, Raised,
-    Rehearsal, Skipped, Taken, Why,
+    ExactRecord, Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, OwnHistory,
+    Position, Raised, Rehearsal, Skipped, Taken, Why,
 };
 
 use crate::audit::{Audited, AuditedAct};
@@ -25,6 +29,8 @@ pub struct ImportReport {
     pub withdrawn: u64,
     /// Known turns that stood as evidence of others, and are the user's own words from now on.
     pub raised: u64,
+    /// Keys under which what is known here was said later than what came in, so that it still holds.
+    pub older_keys: u64,
     /// Lines read.
     pub lines: u64,
     /// Bytes read.
@@ -74,17 +80,36 @@ impl Memory {
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
         let mut report = ImportReport::of(&importer);
         let mut gaps = Gaps::default();
+        let mut keys = BTreeMap::new();
         while let Some(batch) = importer.next_batch()? {
+            note_keys(&batch, &mut keys);
             self.take(batch, highest, (&mut report, &mut gaps)).await?;
             watch(&report);
         }
         for gap in self.engine.fold().await {
             gaps.add(gap);
         }
+        if report.taken.stored > 0 {
+            report.older_keys = self.older_keys(&keys).await;
+        }
         let act = Audited::new(AuditedAct::Import, Origin::Import).space(&self.scope.space);
         self.engine
             .audit(&act.count("events", report.taken.stored).count("skipped", report.skipped_total))?;
         Ok(gaps.attach(report))
+    }
+
+    /// Returns under how many keys something holds here that was said later than what came in.
+    async fn older_keys(&self, keys: &BTreeMap<NoteKey, Timestamp>) -> u64 {
+        if keys.is_empty() {
+            return 0;
+        }
+        let filter = LearningFilter { keyed: Within::Only(true), ..LearningFilter::all() };
+        let rows = self.engine.notes(&filter).await.unwrap_or_default();
+        let is_later = |row: &&Learning| {
+            let came = row.key.as_ref().and_then(|key| keys.get(key));
+            row.status == LearningStatus::Active && came.is_some_and(|came| row.occurred_at > *came)
+        };
+        rows.iter().filter(is_later).count() as u64
     }
 
     /// Reads a history as [`import`](Self::import) does, and says what that would do and how good the records are; nothing is
@@ -197,6 +222,20 @@ impl Memory {
         let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
         self.engine.audit(&act.count("events", written.events))?;
         Ok(written)
+    }
+}
+
+/// Notes under which keys a batch stores something, and when that was said last.
+fn note_keys(batch: &ImportBatch, keys: &mut BTreeMap<NoteKey, Timestamp>) {
+    let exact = batch.exact.iter().flat_map(|exact| &exact.records).filter_map(|record| match record {
+        ExactRecord::Event { event, .. } => Some(event.as_ref()),
+        _ => None,
+    });
+    for event in exact.chain(&batch.events) {
+        let EventKind::Decision(Decision::Remember(note)) = &event.kind else { continue };
+        let Some(key) = note.key.clone() else { continue };
+        let said = keys.entry(key).or_insert(event.occurred_at);
+        *said = (*said).max(event.occurred_at);
     }
 }
 

@@ -25,6 +25,7 @@ fn document(name: &str, text: &str) -> Document {
         written_at: None,
         fields: Metadata::new(),
         passages,
+        location: None,
         undescribed: None,
     }
 }

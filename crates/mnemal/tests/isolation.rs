@@ -186,6 +186,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
                 written_at: None,
                 fields: mnemal::Metadata::new(),
                 passages: Vec::new(),
+                location: None,
                 undescribed: None,
             };
             said(ours.ingest(&document).await)

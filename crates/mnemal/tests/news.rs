@@ -39,7 +39,16 @@ fn document(text: &str) -> Document {
     }
     let passages = vec![Passage { text: text.to_owned(), ..Passage::default() }];
     let (name, kind) = ("mail".to_owned(), "txt".to_owned());
-    Document { name, kind, hash, written_at: None, fields: Metadata::new(), passages, undescribed: None }
+    Document {
+        name,
+        kind,
+        hash,
+        written_at: None,
+        fields: Metadata::new(),
+        passages,
+        location: None,
+        undescribed: None,
+    }
 }
 
 /// Mails of a host that says when one came.

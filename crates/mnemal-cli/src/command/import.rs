@@ -213,6 +213,8 @@ struct Report {
     raised: u64,
     /// Known events that their person took back.
     withdrawn: u64,
+    /// Keys under which what is known here was said later, and still holds.
+    older_keys: u64,
     forgotten: u64,
     empty: u64,
     redactions: u64,
@@ -369,7 +371,7 @@ fn rehearsed(rehearsal: &Rehearsal, owner: &[String]) -> Rehearsed {
 fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
     let mut taken = mnemal::Taken::default();
     let (mut lines, mut bytes, mut skipped_total) = (0, 0, 0);
-    let (mut raised, mut withdrawn) = (0, 0);
+    let (mut raised, mut withdrawn, mut older_keys) = (0, 0, 0);
     let mut skipped = Vec::new();
     for (name, report) in reports {
         taken.add(report.taken.clone());
@@ -378,6 +380,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         skipped_total += report.skipped_total;
         raised += report.raised;
         withdrawn += report.withdrawn;
+        older_keys += report.older_keys;
         let file = (reports.len() > 1).then(|| name.clone());
         let room = LISTED.saturating_sub(skipped.len());
         skipped.extend(report.skipped.iter().take(room).map(|one| Skip {
@@ -398,6 +401,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         duplicates: taken.duplicates,
         raised,
         withdrawn,
+        older_keys,
         forgotten: taken.forgotten,
         empty: taken.empty,
         redactions: taken.redactions,
@@ -424,6 +428,7 @@ fn text(form: &Report, would: &str) -> String {
     for (count, what) in [
         (form.raised, "known turns count as your own words from now on"),
         (form.withdrawn, "known events were taken back: their person went on from before them"),
+        (form.older_keys, "keys hold something here that was said later, and keep it"),
         (form.redactions, "secrets were replaced"),
         (form.quarantined, "events are held back by a rule"),
         (form.forgotten, "events were forgotten here and stay away"),

@@ -22,8 +22,16 @@ struct Done {
     files: u64,
     ignored: u64,
     taken: Taken,
+    copies: Vec<Copy>,
     refused: Vec<Refused>,
     gaps: Gaps,
+}
+
+/// A file with the same bytes as one that is known.
+#[derive(Debug, Serialize)]
+struct Copy {
+    file: String,
+    of: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,8 +57,8 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
     let mut done = Done::default();
     for path in &call.paths {
         if path.as_os_str() == "-" {
-            let document = from_stdin(&reader, &call.name, kind).await;
-            take(&memory, &call.name, document, &mut done).await?;
+            let document = from_stdin(&reader, call, kind).await;
+            take(&memory, call.name(), document, &mut done).await?;
         } else if path.is_dir() {
             for found in walk::files(path)? {
                 let Some(known) = known(&found.name, &settings.ingest) else {
@@ -61,13 +69,15 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
                     Ok(file) => reader.read(file, &found.name, known).await,
                     Err(why) => Err(why),
                 };
+                let document = document.map(|document| at(document, &path.join(&found.name)));
                 take(&memory, &found.name, document, &mut done).await?;
             }
         } else {
             let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
             let name = name_of(path);
             let kind = kind.or_else(|| DocumentKind::of_name(&name)).unwrap_or(DocumentKind::Text);
-            take(&memory, &name, reader.read(file, &name, kind).await, &mut done).await?;
+            let document = reader.read(file, &name, kind).await.map(|document| at(document, path));
+            take(&memory, &name, document, &mut done).await?;
         }
     }
     let code = tell(&done, global, output)?;
@@ -79,6 +89,12 @@ fn name_of(path: &Path) -> String {
     let is_below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     let name = if is_below { path.as_os_str() } else { path.file_name().unwrap_or(path.as_os_str()) };
     name.to_string_lossy().into_owned()
+}
+
+/// Says where a document lies, so that it replaces its older reading.
+fn at(document: Document, path: &Path) -> Document {
+    let location = path.canonicalize().ok().map(|path| path.to_string_lossy().into_owned());
+    Document { location, ..document }
 }
 
 fn kind_named(name: &str) -> Result<DocumentKind> {
@@ -95,7 +111,7 @@ fn known(name: &str, settings: &IngestSettings) -> Option<DocumentKind> {
 
 async fn from_stdin(
     reader: &DocumentReader,
-    name: &str,
+    call: &Ingest,
     kind: Option<DocumentKind>,
 ) -> mnemal::Result<Document> {
     let mut bytes = Vec::new();
@@ -105,7 +121,10 @@ async fn from_stdin(
     if bytes.len() as u64 > most {
         return Err(Error::invalid(format!("larger than {most} bytes, `ingest.max_file_mb`")));
     }
-    reader.read_bytes(&bytes, name, kind.unwrap_or(DocumentKind::Text)).await
+    let document = reader.read_bytes(&bytes, call.name(), kind.unwrap_or(DocumentKind::Text)).await?;
+    // What has no name of its own replaces nothing.
+    let location = call.name.as_ref().map(|name| format!("stdin:{name}"));
+    Ok(Document { location, ..document })
 }
 
 /// Stores a document, or notes why it cannot be.
@@ -122,7 +141,9 @@ async fn take(
     match taken {
         Ok(taken) => {
             done.files += 1;
-            done.taken.add(done.gaps.merge(taken));
+            let taken = done.gaps.merge(taken);
+            done.copies.extend(taken.same_as.clone().map(|of| Copy { file: name.to_owned(), of }));
+            done.taken.add(taken);
         }
         Err(why) if matches!(why.kind(), ErrorKind::Invalid | ErrorKind::Unsupported) => {
             done.refused.push(Refused { file: name.to_owned(), why: why.what().to_owned() });
@@ -138,9 +159,12 @@ struct Report<'d> {
     ignored: u64,
     stored: u64,
     duplicates: u64,
+    /// Chunks of older readings of these files that no longer hold.
+    replaced: usize,
     forgotten: u64,
     redactions: u64,
     quarantined: u64,
+    copies: &'d [Copy],
     refused: &'d [Refused],
     gaps: Vec<wire::GapForm>,
 }
@@ -152,9 +176,11 @@ fn tell(done: &Done, global: &Global, output: &Output) -> Result<u8> {
         ignored: done.ignored,
         stored: done.taken.stored,
         duplicates: done.taken.duplicates,
+        replaced: done.taken.outdated.len(),
         forgotten: done.taken.forgotten,
         redactions: done.taken.redactions,
         quarantined: done.taken.quarantined,
+        copies: &done.copies,
         refused: &done.refused,
         gaps: wire::gaps(&found),
     };
@@ -169,6 +195,7 @@ fn text(report: &Report<'_>) -> String {
         report.files, report.stored, report.duplicates
     )];
     for (count, what) in [
+        (report.replaced as u64, "chunks of older readings were replaced"),
         (report.redactions, "secrets were replaced"),
         (report.quarantined, "chunks are held back by a rule"),
         (report.forgotten, "chunks were forgotten here and stay away"),
@@ -178,6 +205,12 @@ fn text(report: &Report<'_>) -> String {
             lines.push(format!("  {count} {what}"));
         }
     }
+    lines.extend(report.copies.iter().map(|one| {
+        format!(
+            "  {}: the same text as {}, under which it stands; either name finds it in `forget --file`",
+            one.file, one.of
+        )
+    }));
     lines.extend(report.refused.iter().map(|one| format!("  not read: {}: {}", one.file, one.why)));
     lines.join("\n")
 }

@@ -2,18 +2,11 @@
 
 use std::collections::HashSet;
 
-use mnemal_core::{
-    Degraded, Document, Error, ErrorKind, EventId, EventStore, Gaps, InstallationKey, NewEvent, Result,
-};
+use mnemal_core::{Degraded, Error, ErrorKind, EventId, EventStore, Gaps, InstallationKey, NewEvent, Result};
 
 use super::{Ack, EventLog, LeftOut};
-use crate::document::{self, DocumentOptions};
 use crate::import::ImportBatch;
 use crate::limit;
-
-/// Chunks of a document that one transaction stores, and bytes of their texts. Source: ADR 108, so that it stays below 5 ms.
-const CHUNKS: usize = 12;
-const CHUNK_BYTES: usize = 64 * 1024;
 
 /// What became of a batch of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +25,10 @@ pub struct Taken {
     pub quarantined: u64,
     /// Events that could not be stored, with the reason.
     pub refused: Vec<Refused>,
+    /// Chunks of older readings of a document that it says no more; they are to be taken back.
+    pub outdated: Vec<EventId>,
+    /// The name of the file under which the text of a document stands, where that is another one with the same bytes.
+    pub same_as: Option<String>,
 }
 
 /// An event of an import that could not be stored.
@@ -53,6 +50,8 @@ impl Taken {
         self.redactions += other.redactions;
         self.quarantined += other.quarantined;
         self.refused.extend(other.refused);
+        self.outdated.extend(other.outdated);
+        self.same_as = other.same_as.or(self.same_as.take());
     }
 
     /// Returns what was added since an earlier state of this.
@@ -66,6 +65,8 @@ impl Taken {
             redactions: self.redactions.saturating_sub(earlier.redactions),
             quarantined: self.quarantined.saturating_sub(earlier.quarantined),
             refused: self.refused.get(earlier.refused.len()..).unwrap_or_default().to_vec(),
+            outdated: self.outdated.get(earlier.outdated.len()..).unwrap_or_default().to_vec(),
+            same_as: self.same_as.clone(),
         }
     }
 
@@ -120,68 +121,12 @@ impl EventLog {
         Ok(gaps.attach(taken))
     }
 
-    /// Stores a document, cut into chunks, through the same pipeline as [`append`](Self::append); doing it again, or a file
-    /// with the same bytes and another name, changes nothing, and neither does the end of the process in between.
-    ///
-    /// The chunks are stored in their order, up to 12 at once, each batch all or none, so that nobody waits long behind one.
-    ///
-    /// # Errors
-    /// `Invalid` for a secret whose rule blocks, a name that holds a secret, or more chunks than the options allow, before
-    /// anything is stored; `Unavailable` when the store does not answer: call again.
-    pub async fn take_document(
+    pub(super) async fn take_new(
         &self,
-        document: &Document,
-        options: &DocumentOptions,
-    ) -> Result<Degraded<Taken>> {
-        let mut gaps = Gaps::default();
-        let mut taken = Taken::default();
-        let (passages, redactions) = document::cleaned(document, &self.cleaner)?;
-        let events = document::events(document, &passages, options, &self.parts.key)?;
-        self.cleaner.check_names(events.get(..1).unwrap_or_default())?;
-        let mut rest = self.unknown(events, &mut taken).await?;
-        while !rest.is_empty() {
-            let most = self.room(&rest);
-            let later = rest.split_off(most);
-            self.take_new(rest, &mut taken, &mut gaps).await?;
-            rest = later;
-        }
-        if taken.stored > 0 {
-            taken.redactions += u64::from(redactions);
-        }
-        Ok(gaps.attach(taken))
-    }
-
-    /// Returns the events whose keys are not known; the others are counted.
-    async fn unknown(&self, events: Vec<NewEvent>, taken: &mut Taken) -> Result<Vec<NewEvent>> {
-        let id_of = |event: &NewEvent| {
-            let key = event.idempotency_key.as_deref().unwrap_or_default();
-            imported_id(&self.parts.key, key)
-        };
-        let store = self.parts.store.as_ref();
-        // Chunks are stored in their order: without the first there is none, and one question is enough.
-        let first: Vec<EventId> = events.first().map(id_of).into_iter().collect();
-        if known(store, first).await?.is_empty() {
-            return Ok(events);
-        }
-        let known = known(store, events.iter().map(id_of).collect()).await?;
-        let (old, new): (Vec<_>, Vec<_>) =
-            events.into_iter().partition(|event| known.contains(&id_of(event)));
-        taken.duplicates += old.len() as u64;
-        Ok(new)
-    }
-
-    /// Returns how many of some events fit into one batch, at least one.
-    fn room(&self, events: &[NewEvent]) -> usize {
-        let most = CHUNKS.min(self.parts.store.capabilities().largest_batch).min(events.len());
-        let mut bytes = 0;
-        let fit = events.iter().take(most).take_while(|event| {
-            bytes += event.content.len() + limit::metadata_bytes(&event.metadata);
-            bytes <= CHUNK_BYTES
-        });
-        fit.count().max(1)
-    }
-
-    async fn take_new(&self, events: Vec<NewEvent>, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
+        events: Vec<NewEvent>,
+        taken: &mut Taken,
+        gaps: &mut Gaps,
+    ) -> Result<()> {
         match self.take_some(events.clone(), gaps).await {
             Ok(fates) => fates.iter().for_each(|fate| taken.count(fate)),
             Err(error) if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict) => {

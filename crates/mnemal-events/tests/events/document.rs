@@ -24,6 +24,7 @@ fn document(name: &str, passages: Vec<Passage>) -> Document {
         written_at: Some(at(1_700_000_000)),
         fields: Metadata::from([("title".to_owned(), "Guide".to_owned())]),
         passages,
+        location: None,
         undescribed: None,
     }
 }
@@ -83,8 +84,13 @@ fn the_same_bytes_are_stored_once_under_whatever_name() {
     assert_eq!((first.stored, first.duplicates), (2_500, 0));
     assert_eq!(take(&desk, &one, 40), Taken { duplicates: 2_500, ..Taken::default() });
     let renamed = Document { name: "two.md".to_owned(), ..one };
-    assert_eq!(take(&desk, &renamed, 40), Taken { duplicates: 2_500, ..Taken::default() });
-    assert_eq!(desk.all().len(), 2_500);
+    let same_as = Some("one.md".to_owned());
+    assert_eq!(take(&desk, &renamed, 40), Taken { duplicates: 2_500, same_as, ..Taken::default() });
+    let lines = desk.all().into_iter().skip(2_500).map(|event| event.kept().unwrap().content.clone());
+    let leads = "two.md has the same text as a file that is known under another name";
+    assert_eq!(lines.collect::<Vec<_>>(), [leads], "one line leads from its name to the text");
+    take(&desk, &renamed, 40);
+    assert_eq!(desk.all().len(), 2_501);
 }
 
 #[test]
@@ -171,4 +177,86 @@ fn a_refused_document_leaves_nothing_behind() {
     let long = document("long.md", vec![passage("One two. Three four. Five six. Seven eight.", &[], None)]);
     assert!(refused(&desk, &long, &few).contains("at most 3 chunks"));
     assert_eq!(desk.all(), []);
+}
+
+fn at_place(name: &str, texts: &[&str]) -> Document {
+    let passages = texts.iter().map(|text| passage(text, &[], None)).collect();
+    Document { location: Some(format!("/home/ana/{name}")), ..document(name, passages) }
+}
+
+fn contents(desk: &Desk) -> Vec<String> {
+    let living = desk.all().into_iter().filter(|event| event.kept().is_some());
+    living.map(|event| event.kept().unwrap().content.clone()).collect()
+}
+
+/// Reads a document and takes back what it says no more.
+fn replace(desk: &Desk, document: &Document) -> Taken {
+    let taken = take(desk, document, 3_000);
+    let events = block_on(mnemal_core::EventStore::get(&*desk.store, &taken.outdated)).unwrap();
+    let graves = mnemal_events::bare_tombstones_for(&events, &key(), at(1_772_356_000));
+    if !graves.is_empty() {
+        block_on(mnemal_core::EventStore::erase(&*desk.store, &graves)).unwrap();
+    }
+    taken
+}
+
+#[test]
+fn a_file_that_changed_replaces_its_older_reading_and_may_change_back() {
+    let desk = desk();
+    let old = at_place("house.md", &["Code 1111.", "Lunch is at noon."]);
+    let new = at_place("house.md", &["Code 2222.", "Lunch is at noon."]);
+    replace(&desk, &old);
+    let taken = replace(&desk, &new);
+    assert_eq!((taken.stored, taken.duplicates, taken.outdated.len()), (1, 1, 1));
+    assert_eq!(contents(&desk), ["Lunch is at noon.", "Code 2222."]);
+    assert_eq!(replace(&desk, &new), Taken { duplicates: 2, ..Taken::default() });
+    replace(&desk, &old);
+    let mut back = contents(&desk);
+    back.sort();
+    assert_eq!(back, ["Code 1111.", "Lunch is at noon."], "what was replaced may be said again");
+    // A sentence that stands twice stands as often as it is written.
+    replace(&desk, &at_place("house.md", &["Twice.", "Twice.", "Once."]));
+    replace(&desk, &at_place("house.md", &["Twice.", "Once."]));
+    assert_eq!(contents(&desk).iter().filter(|text| *text == "Twice.").count(), 1);
+}
+
+#[test]
+fn files_of_one_name_in_two_places_and_texts_of_no_place_replace_nothing() {
+    let desk = desk();
+    replace(&desk, &at_place("README.md", &["The first project builds boats."]));
+    let other = Document {
+        location: Some("/srv/README.md".to_owned()),
+        ..at_place("README.md", &["The second sells oars."])
+    };
+    assert_eq!(replace(&desk, &other).outdated, []);
+    for text in ["A note of Monday.", "A note of Tuesday."] {
+        assert_eq!(replace(&desk, &document("README.md", vec![passage(text, &[], None)])).outdated, []);
+    }
+    assert_eq!(contents(&desk).len(), 4);
+    // One file by a longer and a shorter name.
+    let below = Document {
+        name: "ana/README.md".to_owned(),
+        ..at_place("README.md", &["The first project builds kites."])
+    };
+    assert_eq!(replace(&desk, &below).outdated.len(), 1);
+    assert!(contents(&desk).iter().all(|text| !text.contains("boats")));
+}
+
+#[test]
+fn a_copy_keeps_the_text_that_its_twin_gives_up() {
+    let desk = desk();
+    let text = &["The heron is led by Mira.", "It sails in May."][..];
+    replace(&desk, &at_place("heron.md", text));
+    replace(&desk, &at_place("copy.md", text));
+    replace(&desk, &at_place("heron.md", &["The heron is led by Ada.", "It sails in May."]));
+    let of = |name: &str| -> Vec<String> {
+        let living =
+            desk.all().into_iter().filter(|event| event.kept().is_some() && said(event, FILE) == name);
+        living.map(|event| event.kept().unwrap().content.clone()).collect()
+    };
+    assert_eq!(of("copy.md"), text);
+    let mut heron = of("heron.md");
+    heron.sort();
+    assert_eq!(heron, ["It sails in May.", "The heron is led by Ada."]);
+    assert_eq!(replace(&desk, &at_place("copy.md", text)), Taken { duplicates: 2, ..Taken::default() });
 }

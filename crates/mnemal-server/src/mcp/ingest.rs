@@ -17,6 +17,8 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let arguments = Arguments::new(Tool::Ingest, given);
     let text = arguments.required("text", "give the whole text.")?;
     let (title, source) = (arguments.text("title")?, arguments.text("source")?);
+    // A text without a source is no file, and replaces nothing.
+    let location = source.clone();
     let mut document = Document {
         name: title.or_else(|| source.clone()).unwrap_or_else(|| "text".to_owned()),
         kind: "text".to_owned(),
@@ -24,6 +26,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         written_at: None,
         fields: Metadata::new(),
         passages: vec![Passage { text, ..Passage::default() }],
+        location,
         undescribed: None,
     };
     if let Some(source) = source {
@@ -40,14 +43,20 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     if taken.quarantined > 0 {
         tail.say(format!("{} part(s) read like instructions and will not be recalled.", taken.quarantined));
     }
+    if !taken.outdated.is_empty() {
+        tail.say(format!("{} part(s) of its older reading were replaced.", taken.outdated.len()));
+    }
     tail.gaps(&taken.gaps);
     let head = match (taken.stored, taken.duplicates) {
+        (0, _) if taken.forgotten > 0 => "The text was forgotten here and stays away.".to_owned(),
         (0, known) if known > 0 => "The text is known already; nothing was added.".to_owned(),
         (stored, _) => format!("Read in as {stored} part(s); memory_recall finds it."),
     };
     let structured = json!({
         "stored": taken.stored,
         "duplicates": taken.duplicates,
+        "replaced": taken.outdated.len(),
+        "forgotten": taken.forgotten,
         "redactions": taken.redactions,
         "quarantined": taken.quarantined,
     });

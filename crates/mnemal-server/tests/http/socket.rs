@@ -119,6 +119,7 @@ impl Letter {
             written_at: None,
             fields: Metadata::new(),
             passages: vec![Passage { text: text.to_owned(), ..Passage::default() }],
+            location: None,
             undescribed: None,
         };
         let item = InboxItem { name: "letter".to_owned(), claim: "letter".into(), content: Ok(document) };

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind, FactFilter, FactId, Origin,
-    Result, Speaker, UserId, Within,
+    ChannelId, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind, FactFilter,
+    FactId, Origin, Result, Speaker, UserId, Within,
 };
-use mnemal_events::FILE;
+use mnemal_events::{DOCUMENT, DOCUMENTS, FILE};
 use mnemal_recall::{EVIDENCE_FLOOR, FoundBy, Mode};
 use mnemal_text::{Analyzer, Language, Term, is_stop_word, jaccard, shingles};
 
@@ -86,10 +86,39 @@ impl Memory {
                 page.iter().filter(|event| is_erasable(event) && by.accepts(event)).map(|event| event.id),
             );
         }
+        if by.file.is_some() {
+            self.add_copies(&mut ids).await?;
+        }
         if ids.is_empty() {
             return Err(Error::not_found("no living event is meant"));
         }
         Ok(ids)
+    }
+
+    /// Adds to the events of a file those of files with the same bytes: one text has one place, and several names.
+    async fn add_copies(&self, ids: &mut Vec<EventId>) -> Result<()> {
+        let of = |event: &Event| event.kept().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
+        let documents: BTreeSet<String> = self.engine.known(ids).await?.iter().filter_map(of).collect();
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let known: BTreeSet<EventId> = ids.iter().copied().collect();
+        let filter = EventFilter {
+            channel: Within::Only(ChannelId::new(DOCUMENTS)?),
+            erased: Within::Only(false),
+            ..EventFilter::all()
+        };
+        let mut after = Cursor::START;
+        loop {
+            let page = self.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            let same = page.iter().filter(|event| {
+                !known.contains(&event.id) && of(event).is_some_and(|of| documents.contains(&of))
+            });
+            ids.extend(same.map(|event| event.id));
+        }
+        Ok(())
     }
 
     /// Returns the events in which the words of a text stand, best first, at most `most`: a proposal, which somebody reads before

@@ -1,10 +1,11 @@
 //! Turns that their person took back before he went on: they leave nothing behind, and may be said again.
 
-use mnemal_core::{Decision, EventId, EventKind, Forget, Level, Origin, Result, Selector};
+use mnemal_core::{Decision, Error, EventId, EventKind, Forget, Level, Origin, Result, Selector};
 
 use crate::audit::{Audited, AuditedAct};
+use crate::engine::Engine;
 use crate::memory::Memory;
-use crate::message::Message;
+use crate::message::{Defaults, Message};
 
 impl Memory {
     /// Takes events back that are known here and stand no higher than `highest`, with all that was made of them; returns how many.
@@ -12,27 +13,43 @@ impl Memory {
     /// They are erased like what is forgotten, but their words are not kept away: the same may be said again by anybody.
     /// Safe to repeat after a crash at any point.
     pub(crate) async fn withdraw(&self, ids: &[EventId], highest: Level) -> Result<u64> {
-        let engine = &self.engine;
-        let living = engine.known(ids).await?.into_iter();
+        let Some((events, decision)) = self.engine.withdraw(ids, highest, &self.defaults()).await? else {
+            return Ok(0);
+        };
+        let act = Audited::new(AuditedAct::Forget, Origin::UserDirect).space(&self.scope.space).id(decision);
+        self.engine.audit(&act.count("events", events))?;
+        Ok(events)
+    }
+}
+
+impl Engine {
+    /// Does the same without an entry in the chain of acts; returns how many events went, and the decision.
+    pub(crate) async fn withdraw(
+        &self,
+        ids: &[EventId],
+        highest: Level,
+        defaults: &Defaults<'_>,
+    ) -> Result<Option<(u64, EventId)>> {
+        let living = self.known(ids).await?.into_iter();
         let ids: Vec<EventId> = living
             .filter(|event| event.kept().is_some() && event.level <= highest)
             .map(|event| event.id)
             .collect();
         if ids.is_empty() {
-            return Ok(0);
+            return Ok(None);
         }
-        let ids = engine.log()?.closure(&Selector::Events(ids)).await?;
-        let kept = engine.events()?.get(&ids).await?;
-        let tombstones = mnemal_events::bare_tombstones_for(&kept, &engine.parts().key, engine.now());
-        let (done, _unmade) = engine.unmake(&kept, &tombstones).await?;
+        let ids = self.log()?.closure(&Selector::Events(ids)).await?;
+        let kept = self.events()?.get(&ids).await?;
+        let tombstones = mnemal_events::bare_tombstones_for(&kept, &self.parts().key, self.now());
+        let (done, _unmade) = self.unmake(&kept, &tombstones).await?;
         let selector = Selector::Events(Vec::new());
         let decision = Decision::Forget(Forget { selector, events: ids });
-        let ack = self.log(Message::of(EventKind::Decision(decision), Origin::UserDirect, "")).await?;
-        if let Ok(upkeep) = engine.upkeep() {
-            upkeep.forgets_finished(&[ack.id]).await?;
+        let message = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");
+        let acks = self.append(vec![message.into_event(defaults)?]).await?.value;
+        let decision = acks.first().ok_or_else(|| Error::internal("an append answered nothing"))?.id;
+        if let Ok(upkeep) = self.upkeep() {
+            upkeep.forgets_finished(&[decision]).await?;
         }
-        let act = Audited::new(AuditedAct::Forget, Origin::UserDirect).space(&self.scope.space).id(ack.id);
-        engine.audit(&act.count("events", done.events))?;
-        Ok(done.events)
+        Ok(Some((done.events, decision)))
     }
 }

@@ -161,6 +161,8 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
     let memory = call.memory_or_new().await?;
     let hash: [u8; 32] = Sha256::digest(form.text.as_bytes()).into();
     let name = form.title.or_else(|| form.source.clone()).unwrap_or_else(|| "text".to_owned());
+    // A text without a source is no file, and replaces nothing.
+    let location = form.source.clone();
     let mut document = Document {
         name,
         kind: "text".to_owned(),
@@ -168,6 +170,7 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
         written_at: None,
         fields: mnemal_core::Metadata::new(),
         passages: vec![Passage { text: form.text, ..Passage::default() }],
+        location,
         undescribed: None,
     };
     if let Some(source) = form.source {
@@ -178,7 +181,9 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
         if let Some(refused) = taken.refused.first() {
             return Err(Error::invalid(refused.why.clone()));
         }
-        Ok(json!({"stored": taken.stored, "duplicates": taken.duplicates, "redactions": taken.redactions}))
+        Ok(
+            json!({"stored": taken.stored, "duplicates": taken.duplicates, "replaced": taken.outdated.len(), "forgotten": taken.forgotten, "redactions": taken.redactions}),
+        )
     };
     Reply::accepted(&call.host.jobs.done(call, "ingest", work).await?)
 }
