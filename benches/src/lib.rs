@@ -46,6 +46,8 @@ pub mod peers;
 
 pub mod torture;
 
+pub mod throughput;
+
 pub mod planting;
 
 pub mod vectors;

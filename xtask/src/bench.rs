@@ -33,6 +33,7 @@ const BENCHES: &[(&str, &str)] = &[
         "summaries",
         "summaries of sessions against references, beside lead, TextRank and chance; refreshes a second",
     ),
+    ("throughput", "turns a second of processor time from import to summaries, in turns with another build"),
     ("visible", "from writing an event until it can be read, here and in a second process"),
     ("signals", "what each signal of recall adds, and the weights that data sets teach"),
     (

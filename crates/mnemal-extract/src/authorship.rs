@@ -88,6 +88,9 @@ pub trait Segmenter {
 /// Returns what must be said of a turn whose words are not all its speaker's own, where somebody reads it again.
 pub fn foreign_remark(said: &NewEvent) -> Option<Remark> {
     let own = OwnWords::of_event(said);
+    if own.is_whole() {
+        return None;
+    }
     let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).count();
     match (letters(own.as_str()), letters(&said.content)) {
         (own, all) if own == all => None,
@@ -163,6 +166,11 @@ impl<'t> OwnWords<'t> {
     /// Takes a text as somebody's own as a whole: a note that was stored on purpose, or words that were gated before.
     pub fn whole(text: &'t str) -> Self {
         Self(Cow::Borrowed(text))
+    }
+
+    /// Says whether no other words stand in the turn.
+    fn is_whole(&self) -> bool {
+        matches!(self.0, Cow::Borrowed(_))
     }
 
     /// Returns the words.

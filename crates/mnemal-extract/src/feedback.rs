@@ -5,6 +5,7 @@ pub(crate) mod pattern;
 pub(crate) mod token;
 
 mod echo;
+mod ids;
 mod kin;
 mod kinds;
 mod level;

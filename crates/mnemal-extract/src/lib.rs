@@ -10,6 +10,8 @@ mod feedback;
 mod forms;
 mod gates;
 mod gist;
+#[cfg(test)]
+mod gold_texts;
 mod hash;
 mod label;
 mod language;

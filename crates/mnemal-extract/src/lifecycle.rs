@@ -1,5 +1,6 @@
 //! The life of what was said: what a later message ends or takes back, and how long a wish holds.
 
+mod keys;
 mod pack;
 
 use std::sync::OnceLock;
@@ -7,9 +8,11 @@ use std::sync::OnceLock;
 use mnemal_core::{RuleId, Span, Timestamp};
 use mnemal_text::{Language, sentences};
 
+use self::keys::{Keys, Packs};
 use self::pack::Pack;
 use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
+use crate::word::words;
 
 /// Where what ends is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -172,7 +175,7 @@ pub struct FormPart {
 pub struct FormWish {
     /// Its parts, each side once, by place; of several of one side the first that speaks of nothing else, or the first.
     pub parts: Vec<FormPart>,
-    /// It speaks of nothing else.
+    /// It speaks of nothing else; of a sentence that names none it is not said.
     pub is_pure: bool,
 }
 
@@ -186,7 +189,10 @@ pub fn form_wish(sentence: &str) -> FormWish {
 #[must_use]
 pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
     let rest = sentence.get(from..).zip(u32::try_from(from).ok());
-    let Some((pack, (rest, from))) = pack_of(sentence).zip(rest) else { return FormWish::default() };
+    let may_name = form_keys().packs(&words(sentence));
+    let Some((pack, (rest, from))) = pack_among(may_name, sentence).zip(rest) else {
+        return FormWish::default();
+    };
     let mut wish = pack.form_wish(rest);
     for part in &mut wish.parts {
         part.span = Span { start: part.span.start + from, end: part.span.end + from };
@@ -199,9 +205,10 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
 /// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed; a text in a language without a
 /// pack is read as English.
 #[must_use]
-pub fn endings(words: &OwnWords<'_>) -> Vec<Ending> {
-    let text = words.as_str();
-    let Some(pack) = pack_of(text) else { return Vec::new() };
+pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
+    let text = own.as_str();
+    let may_end = ending_keys().packs(&words(text));
+    let Some(pack) = pack_among(may_end, text) else { return Vec::new() };
     sentences(text).into_iter().flat_map(|sentence| pack.endings(text, sentence.range())).collect()
 }
 
@@ -248,8 +255,40 @@ fn period(pack: &Pack, sentence: &str, words: Span, anchor: &Anchor<'_>) -> Dura
 }
 
 fn pack_of(text: &str) -> Option<&'static Pack> {
+    packs().get(place_of(text))
+}
+
+/// Returns the pack of the language of a text if it is one of those that may find something; most texts have none of them.
+fn pack_among(may_find: Packs, text: &str) -> Option<&'static Pack> {
+    if may_find.is_empty() {
+        return None;
+    }
+    let place = place_of(text);
+    packs().get(place).filter(|_| may_find.has(place))
+}
+
+/// Returns the place of the pack of the language of a text, or that of English.
+fn place_of(text: &str) -> usize {
     let language = crate::language::language(text);
-    packs().iter().find(|pack| pack.language == language).or_else(|| packs().first())
+    packs().iter().position(|pack| pack.language == language).unwrap_or_default()
+}
+
+fn ending_keys() -> &'static Keys {
+    static KEYS: OnceLock<Keys> = OnceLock::new();
+    KEYS.get_or_init(|| keys(Pack::add_endings_to))
+}
+
+fn form_keys() -> &'static Keys {
+    static KEYS: OnceLock<Keys> = OnceLock::new();
+    KEYS.get_or_init(|| keys(Pack::add_forms_to))
+}
+
+fn keys(add: fn(&Pack, usize, &mut Keys)) -> Keys {
+    let mut keys = Keys::default();
+    for (place, pack) in packs().iter().enumerate() {
+        add(pack, place, &mut keys);
+    }
+    keys
 }
 
 /// The packs, English first.

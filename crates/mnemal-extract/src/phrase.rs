@@ -8,9 +8,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use mnemal_text::{Language, is_stop_word};
+
 use crate::hash::Quick;
 use crate::sieve::Sieve;
 use crate::word::{Word, is_sign, start};
+
+/// How often a short stop word stands in texts, a longer one, and another short word, beside a word of content. Source: own choice,
+/// about that of English.
+const FREQUENCIES: [usize; 3] = [400, 100, 4];
+/// Letters of a word from which on it is not short. Source: own choice.
+const SHORT_WORD: usize = 4;
 
 /// Phrases by their first word.
 #[derive(Debug)]
@@ -169,6 +177,37 @@ impl<T: Copy> Phrases<T> {
     }
 }
 
+/// Returns the words of which a text must have one wherever a line stands: one of each choice of the step that fewest texts have.
+///
+/// The fewer, the longer and the less common its words are, the fewer texts have a step.
+pub(crate) fn keys(line: &str) -> Vec<Box<str>> {
+    let must_stand = |step: &Step| !step.is_optional;
+    let of = |step: Step| step.choices.into_iter().filter_map(|choice| rarest(choice.words)).collect();
+    let steps = steps(line.trim_start_matches('^')).into_iter().filter(must_stand);
+    let all = steps.map(of);
+    all.min_by_key(|words: &Vec<Box<str>>| words.iter().map(|word| frequency(word)).sum::<usize>())
+        .unwrap_or_default()
+}
+
+/// Returns the word of a choice that fewest texts have.
+fn rarest(words: Vec<Box<str>>) -> Option<Box<str>> {
+    words.into_iter().min_by_key(|word| frequency(word))
+}
+
+/// Returns about how often a word stands in texts, beside others.
+pub(crate) fn frequency(word: &str) -> usize {
+    let is_small =
+        |language: &&str| Language::from_code(language).is_some_and(|language| is_stop_word(language, word));
+    let is_common = ["en", "de", "fr", "es", "pt"].iter().any(is_small);
+    let [short_common, common, short] = FREQUENCIES;
+    match (is_common, word.chars().count() < SHORT_WORD) {
+        (true, true) => short_common,
+        (true, false) => common,
+        (false, true) => short,
+        (false, false) => 1,
+    }
+}
+
 fn steps(line: &str) -> Vec<Step> {
     let mut gap = 0;
     let mut steps = Vec::new();
@@ -213,6 +252,14 @@ mod tests {
         assert_eq!(check("ignore one two three rules"), 0);
         assert_eq!(check("Well, stop"), 1);
         assert_eq!(check("I stop"), 0);
+    }
+
+    #[test]
+    fn the_keys_of_a_line_are_its_rarest_step() {
+        let of = |line: &str| keys(line).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(of("^?please make|turn this ..4 riddle|sonnet"), ["riddle", "sonnet"]);
+        assert_eq!(of("sum_up|translate"), ["sum", "translate"]);
+        assert_eq!(of("的 ?please 翻译"), ["的"]);
     }
 
     #[test]

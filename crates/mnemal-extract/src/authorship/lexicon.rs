@@ -6,9 +6,11 @@ use std::sync::OnceLock;
 use mnemal_core::Result;
 use mnemal_text::fold;
 
-use crate::phrase::Phrases;
+use crate::hash::Quick;
+use crate::phrase::{Phrases, keys};
 use crate::section::{PackFile, Section};
-use crate::word::{Word, is_sign};
+use crate::sieve::Sieve;
+use crate::word::{Word, is_sign, start};
 
 /// The pack of each language.
 const PACKS: [&str; 8] = [
@@ -95,6 +97,9 @@ const KEYS: [(Cue, &str, &str); 19] = [
     (Cue::Title, "ask", "title"),
 ];
 
+/// Cues that tell of words which stand in one line with them, without a colon.
+const ALONE: [Cue; 2] = [Cue::Transform, Cue::Frame];
+
 /// A set of cues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cues(u32);
@@ -129,6 +134,9 @@ pub(super) struct Lexicon {
     machines: HashSet<String>,
     /// Words for texts with which compounds end: "Liedtext".
     compounds: Vec<String>,
+    /// Words of which one stands wherever a phrase does that tells of a line by itself; see [`ALONE`].
+    keys: HashSet<Box<str>, Quick>,
+    sieve: Sieve,
 }
 
 impl Lexicon {
@@ -180,8 +188,19 @@ impl Lexicon {
         Ok(())
     }
 
+    /// Says whether words may have a phrase that tells of a line by itself.
+    pub(super) fn may_tell(&self, words: &[Word<'_>]) -> bool {
+        words.iter().any(|word| {
+            self.sieve.meets(word.sieve()) && self.keys.contains(&*word.lower)
+                || self.ending(&word.lower).is_some_and(|end| self.keys.contains(end))
+        })
+    }
+
     /// Returns the word for a text with which a compound ends.
     fn ending<'l>(&'l self, word: &str) -> Option<&'l str> {
+        if word.len() <= LEAST_BEFORE {
+            return None;
+        }
         let ends = |end: &&String| word.len() >= end.len() + LEAST_BEFORE && word.ends_with(end.as_str());
         self.compounds.iter().filter(ends).map(String::as_str).max_by_key(|end| end.len())
     }
@@ -189,9 +208,15 @@ impl Lexicon {
     /// Adds a phrase under each word with which it may begin.
     fn add_phrase(&mut self, cue: Cue, line: &str) {
         self.phrases.add(cue, line);
-        let (start, body) = line.strip_prefix('^').map_or(("", line), |body| ("^", body));
+        if ALONE.contains(&cue) {
+            for key in keys(line) {
+                self.sieve = self.sieve.with(Sieve::of(start(&key)));
+                self.keys.insert(key);
+            }
+        }
+        let (mark, body) = line.strip_prefix('^').map_or(("", line), |body| ("^", body));
         if let Some((_, rest)) = body.strip_prefix('?').and_then(|body| body.split_once(' ')) {
-            self.add_phrase(cue, &format!("{start}{rest}"));
+            self.add_phrase(cue, &format!("{mark}{rest}"));
         }
     }
 

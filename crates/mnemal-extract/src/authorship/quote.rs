@@ -32,6 +32,11 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
+/// Says whether a sign opens a quotation.
+pub(super) fn opens(sign: char) -> bool {
+    MARKS.contains(&sign)
+}
+
 fn closing(mark: char) -> &'static [char] {
     match mark {
         '“' => &['”', '"'],
@@ -64,6 +69,18 @@ pub(super) fn closed(text: &str, at: usize) -> Option<usize> {
     find(text, at + mark.len_utf8(), closing(mark))
 }
 
+/// Returns where a note on the source ends that stands right behind a quotation, to the end of its line: "(author: Wen)"; or
+/// where the quotation does.
+pub(super) fn with_source(text: &str, close: usize) -> usize {
+    let rest = text.get(close..).unwrap_or_default();
+    let mark = rest.chars().next().map_or(0, char::len_utf8);
+    let line = rest.get(mark..).and_then(|behind| behind.lines().next()).unwrap_or_default();
+    let note = line.trim().trim_end_matches(['.', '。', ' ']);
+    let inside = note.strip_prefix(['(', '[', '（']).and_then(|note| note.strip_suffix([')', ']', '）']));
+    let is_note = inside.is_some_and(|inside| !inside.contains(['(', ')', '[', ']', '（', '）', '?', '？']));
+    if is_note { close + mark + line.len() } else { close }
+}
+
 /// Returns the fenced parts of a text, line by line, with their fences; an open fence goes to the end.
 pub(super) fn fenced(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -90,4 +107,23 @@ pub(super) fn fenced(text: &str) -> Vec<Range<usize>> {
     }
     found.extend(open.map(|(start, _)| start..text.len()));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_on_the_source_belongs_to_its_quotation() {
+        for (text, is_note) in [
+            ("the changelog says: \"I dropped my old parser\" (author: Kirsten)", true),
+            ("Im Protokoll steht: „Ich ziehe im Mai nach Kiel“ (Verfasser: Ole).", true),
+            ("她写道：「我下个月搬到南京」（作者：小李）", true),
+            ("He said: \"I moved\" (odd, isn't it?)", false),
+            ("He said: \"I moved\" and I live in Bern (since May)", false),
+        ] {
+            let close = text.rfind(['"', '“', '」']).unwrap();
+            assert_eq!(with_source(text, close) > close, is_note, "{text}");
+        }
+    }
 }

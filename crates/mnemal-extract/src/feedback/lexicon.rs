@@ -1,31 +1,39 @@
 //! The words that the patterns of a pack know, its word classes, and how a sentence is turned into numbers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use mnemal_core::{Error, Result};
 
+use super::ids::Ids;
 use super::pattern::{Item, Reader};
 use super::token::{NUMBER, Token, UNKNOWN, parts, parts_clauses, stands_alone};
+use crate::hash::Quick;
+use crate::phrase::frequency;
 use crate::section::Section;
 use crate::word::words;
+
+/// How often numbers stand in texts, beside words. Source: own choice.
+const NUMBERS: usize = 100;
 
 /// Words, classes and contractions of one pack.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    ids: HashMap<String, u32>,
+    ids: HashMap<String, u32, Quick>,
+    /// How often each word stands in texts, by its number less those that are no words'.
+    frequencies: Vec<usize>,
     classes: Vec<Class>,
     names: HashMap<String, usize>,
-    spelled_out: HashMap<String, Vec<u32>>,
-    joins: HashSet<u32>,
-    fillers: HashSet<u32>,
-    tails: HashSet<u32>,
+    spelled_out: HashMap<String, Vec<u32>, Quick>,
+    joins: Ids,
+    fillers: Ids,
+    tails: Ids,
 }
 
 /// A list of words and phrases that a pattern names in one word.
 #[derive(Debug, Default)]
 pub(crate) struct Class {
-    pub(crate) words: HashSet<u32>,
+    pub(crate) words: Ids,
     pub(crate) phrases: Vec<Vec<Item>>,
 }
 
@@ -55,7 +63,7 @@ impl Lexicon {
         Ok(lexicon)
     }
 
-    fn set(&mut self, lines: &[&str]) -> HashSet<u32> {
+    fn set(&mut self, lines: &[&str]) -> Ids {
         lines.iter().flat_map(|line| line.split(' ')).map(|word| self.intern(word)).collect()
     }
 
@@ -65,7 +73,7 @@ impl Lexicon {
             let items = Reader::new(self).read(line)?;
             match items.as_slice() {
                 [item] if item.as_words().is_some() => {
-                    class.words.extend(item.as_words().unwrap_or_default());
+                    class.words.extend(item.as_words().unwrap_or_default().iter().copied());
                 }
                 _ => class.phrases.push(items),
             }
@@ -77,8 +85,26 @@ impl Lexicon {
 
     /// Returns the number of a word, a new one if it has none.
     pub(crate) fn intern(&mut self, word: &str) -> u32 {
+        if let Some(id) = self.ids.get(word) {
+            return *id;
+        }
         let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX - 2) + NUMBER + 1;
-        *self.ids.entry(word.to_owned()).or_insert(next)
+        self.ids.insert(word.to_owned(), next);
+        self.frequencies.push(frequency(word));
+        next
+    }
+
+    /// Returns about how often a word stands in texts, beside others, by its number.
+    pub(crate) fn frequency(&self, id: u32) -> usize {
+        let place = id.checked_sub(NUMBER + 1);
+        place.and_then(|place| self.frequencies.get(place as usize)).copied().unwrap_or(NUMBERS)
+    }
+
+    /// Returns how texts spell some words: by themselves, and drawn together with others; and whether a number is among them.
+    pub(crate) fn spellings(&self, of: &Ids) -> (Vec<&str>, bool) {
+        let single = self.ids.iter().filter(|(_, id)| of.contains(**id)).map(|(word, _)| word.as_str());
+        let drawn = self.spelled_out.iter().filter(|(_, ids)| ids.iter().any(|id| of.contains(*id)));
+        (single.chain(drawn.map(|(word, _)| word.as_str())).collect(), of.contains(NUMBER))
     }
 
     /// Returns the words that a contraction stands for.
@@ -88,7 +114,7 @@ impl Lexicon {
 
     /// Says whether a word joins clauses.
     pub(crate) fn joins(&self, word: u32) -> bool {
-        self.joins.contains(&word)
+        self.joins.contains(word)
     }
 
     /// Returns the place of a class.
@@ -158,15 +184,15 @@ impl Lexicon {
         let mut is_start = true;
         for token in tokens.iter_mut() {
             token.is_start = is_start || token.is_parted;
-            is_start = self.joins.contains(&token.id) || token.is_start && self.fillers.contains(&token.id);
+            is_start = self.joins.contains(token.id) || token.is_start && self.fillers.contains(token.id);
         }
         let mut is_end = true;
         for token in tokens.iter_mut().rev() {
             // What stands behind this word ends a clause, so the clause may end after it.
             let is_behind = is_end;
             token.is_end = token.is_parted
-                || self.joins.contains(&token.id)
-                || is_behind && self.tails.contains(&token.id);
+                || self.joins.contains(token.id)
+                || is_behind && self.tails.contains(token.id);
             is_end = token.is_end;
         }
     }

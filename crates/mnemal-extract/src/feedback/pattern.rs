@@ -16,13 +16,13 @@
 //! | `@` | nothing; what is asked for starts here |
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::collections::HashSet;
 
 use mnemal_core::{Error, Result};
 
+use super::ids::Ids;
 use super::lexicon::Lexicon;
 use super::token::{NUMBER, Token, stands_alone};
+use crate::sieve::Sieve;
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -257,25 +257,41 @@ pub(crate) struct Hit<T> {
     pub(crate) value: Option<usize>,
 }
 
+/// One pattern.
+#[derive(Debug)]
+struct Line<T> {
+    tag: T,
+    items: Vec<Item>,
+    /// For each step that must stand, the words of which the sentence has one.
+    needs: Vec<Sieve>,
+}
+
 /// Patterns by the words that can start them.
 #[derive(Debug)]
 pub(crate) struct Patterns<T> {
-    lines: Vec<(T, Vec<Item>)>,
-    by_first: HashMap<u32, Vec<usize>>,
+    lines: Vec<Line<T>>,
+    /// The lines that each word can start, by its number.
+    by_first: Vec<Vec<usize>>,
     /// Lines that any word can start: at the start of a sentence, of a clause, anywhere.
     at_first: Vec<usize>,
     at_start: Vec<usize>,
     anywhere: Vec<usize>,
+    /// The lines that need a word or one of its like, by its number: of each line the words that fewest texts have.
+    by_need: Vec<Vec<usize>>,
+    /// The lines that need no word.
+    needless: Ids,
 }
 
 impl<T> Default for Patterns<T> {
     fn default() -> Self {
         Self {
             lines: Vec::new(),
-            by_first: HashMap::new(),
+            by_first: Vec::new(),
             at_first: Vec::new(),
             at_start: Vec::new(),
             anywhere: Vec::new(),
+            by_need: Vec::new(),
+            needless: Ids::default(),
         }
     }
 }
@@ -289,10 +305,10 @@ impl<T: Copy> Patterns<T> {
         for line in lines {
             let items = Reader::new(lexicon).read(line)?;
             let place = self.lines.len();
-            let mut first = HashSet::new();
+            let mut first = Ids::default();
             if firsts(&items, lexicon, &mut first) {
-                for word in first {
-                    self.by_first.entry(word).or_default().push(place);
+                for word in first.iter() {
+                    put(&mut self.by_first, word, place);
                 }
             } else {
                 let places = match items.first().map(|item| &item.node) {
@@ -302,23 +318,61 @@ impl<T: Copy> Patterns<T> {
                 };
                 places.push(place);
             }
-            self.lines.push((tag, items));
+            match needed(&items, lexicon) {
+                Some(words) => words.iter().for_each(|word| put(&mut self.by_need, word, place)),
+                None => self.needless.extend(u32::try_from(place)),
+            }
+            let needs =
+                needs(&items, lexicon).map(|ids| ids.iter().map(sieve).fold(Sieve::default(), Sieve::with));
+            let needs = needs.collect();
+            self.lines.push(Line { tag, items, needs });
         }
         Ok(())
     }
 
+    /// Returns the lines of which a sentence has the words that they need, with a few others.
+    fn open(&self, tokens: &[Token]) -> Ids {
+        let has = tokens.iter().map(|token| sieve(token.id)).fold(Sieve::default(), Sieve::with);
+        let is_open = |line: &Line<T>| line.needs.iter().all(|need| need.meets(has));
+        let mut open = self.needless.clone();
+        for token in tokens {
+            let lines = self.by_need.get(token.id as usize).map(Vec::as_slice).unwrap_or_default();
+            let lines = lines.iter().filter(|place| self.lines.get(**place).is_some_and(is_open));
+            open.extend(lines.filter_map(|place| u32::try_from(*place).ok()));
+        }
+        open
+    }
+
     /// Returns every place where a pattern matches, by place; a pattern gives its first match of each place.
     pub(crate) fn find(&self, tokens: &[Token], lexicon: &Lexicon) -> Vec<Hit<T>> {
+        let open = self.open(tokens);
+        let hits = if open.is_empty() {
+            Vec::new()
+        } else {
+            self.find_among(tokens, lexicon, |line| open.contains(line))
+        };
+        #[cfg(test)]
+        {
+            // Every test proves that what is passed over matches nowhere.
+            let place = |hit: &Hit<T>| (hit.from, hit.to, hit.value);
+            let all = self.find_among(tokens, lexicon, |_| true);
+            assert_eq!(hits.iter().map(place).collect::<Vec<_>>(), all.iter().map(place).collect::<Vec<_>>());
+        }
+        hits
+    }
+
+    fn find_among(&self, tokens: &[Token], lexicon: &Lexicon, is_open: impl Fn(u32) -> bool) -> Vec<Hit<T>> {
         let mut hits = Vec::new();
         for (from, token) in tokens.iter().enumerate() {
-            let known = self.by_first.get(&token.id).map(Vec::as_slice).unwrap_or_default();
+            let known = self.by_first.get(token.id as usize).map(Vec::as_slice).unwrap_or_default();
             let first = if from == 0 { self.at_first.as_slice() } else { &[] };
             let start = if token.is_start { self.at_start.as_slice() } else { &[] };
             for place in known.iter().chain(first).chain(start).chain(&self.anywhere) {
-                let Some((tag, items)) = self.lines.get(*place) else { continue };
+                let is_open = u32::try_from(*place).is_ok_and(&is_open);
+                let Some(line) = self.lines.get(*place).filter(|_| is_open) else { continue };
                 let run = Run { lexicon, tokens, value: Cell::new(None), from };
-                if let Some(to) = run.go(items, None, from) {
-                    hits.push(Hit { tag: *tag, from, to, value: run.value.get() });
+                if let Some(to) = run.go(&line.items, None, from) {
+                    hits.push(Hit { tag: line.tag, from, to, value: run.value.get() });
                 }
             }
         }
@@ -326,8 +380,68 @@ impl<T: Copy> Patterns<T> {
     }
 }
 
+impl<T> Patterns<T> {
+    /// Returns the words of which a sentence must have one wherever a line matches; `None` where a line needs none.
+    ///
+    /// Of each line these are the words of the step that fewest texts have.
+    pub(crate) fn keys(&self, lexicon: &Lexicon) -> Option<Ids> {
+        let mut keys = Ids::default();
+        for line in &self.lines {
+            keys.extend(needed(&line.items, lexicon)?.iter());
+        }
+        Some(keys)
+    }
+}
+
+/// Puts a line under a word.
+fn put(lines: &mut Vec<Vec<usize>>, word: u32, line: usize) {
+    let place = word as usize;
+    if place >= lines.len() {
+        lines.resize_with(place + 1, Vec::new);
+    }
+    if let Some(lines) = lines.get_mut(place) {
+        lines.push(line);
+    }
+}
+
+/// Returns the mark of a word by its number.
+fn sieve(id: u32) -> Sieve {
+    Sieve::of(u64::from(id))
+}
+
+/// Returns the words of the step of a list that fewest texts have; `None` where every step may be missing or be any word.
+fn needed(items: &[Item], lexicon: &Lexicon) -> Option<Ids> {
+    needs(items, lexicon).min_by_key(|ids| ids.iter().map(|id| lexicon.frequency(id)).sum::<usize>())
+}
+
+/// Returns, for each step of a list that must stand and is of known words, these words.
+fn needs(items: &[Item], lexicon: &Lexicon) -> impl Iterator<Item = Ids> {
+    let must_stand = items.iter().filter(|item| !item.is_optional && !item.is_repeated);
+    must_stand.filter_map(|item| words_of(&item.node, lexicon))
+}
+
+/// Returns the words of which one stands wherever a step matches; `None` for one that matches without.
+fn words_of(node: &Node, lexicon: &Lexicon) -> Option<Ids> {
+    let mut ids = Ids::default();
+    let mut add = |list: &[Item]| needed(list, lexicon).map(|of| ids.extend(of.iter()));
+    match node {
+        Node::OneOf { words, classes } => {
+            for class in classes.iter().filter_map(|class| lexicon.class(*class)) {
+                class.phrases.iter().try_for_each(|list| add(list))?;
+            }
+            let of_classes = classes.iter().filter_map(|class| lexicon.class(*class));
+            ids.extend(of_classes.flat_map(|class| class.words.iter()));
+            ids.extend(words.iter().copied());
+        }
+        Node::Group(lists) => lists.iter().try_for_each(|list| add(list))?,
+        Node::Number => ids.insert(NUMBER),
+        _ => return None,
+    }
+    Some(ids)
+}
+
 /// Collects the words that a list of steps can start with; false when it can start with any word.
-fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut HashSet<u32>) -> bool {
+fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
     for item in items {
         let is_known = match &item.node {
             Node::Start | Node::First | Node::Sign | Node::Value => continue,
@@ -346,9 +460,9 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut HashSet<u32>) -> bool {
             }
             Node::Group(lists) => lists.iter().all(|list| firsts(list, lexicon, words)),
             Node::OneOf { words: of, classes } => {
-                words.extend(of);
+                words.extend(of.iter().copied());
                 classes.iter().filter_map(|class| lexicon.class(*class)).all(|class| {
-                    words.extend(&class.words);
+                    words.extend(class.words.iter());
                     class.phrases.iter().all(|list| firsts(list, lexicon, words))
                 })
             }
@@ -431,7 +545,7 @@ impl Run<'_> {
 
     fn classes(&self, classes: &[usize], after: &Rest<'_>, at: usize) -> Option<usize> {
         classes.iter().filter_map(|place| self.lexicon.class(*place)).find_map(|class| {
-            let is_word = self.tokens.get(at).is_some_and(|token| class.words.contains(&token.id));
+            let is_word = self.tokens.get(at).is_some_and(|token| class.words.contains(token.id));
             let found = if is_word { self.go(after.items, after.next, at + 1) } else { None };
             found.or_else(|| class.phrases.iter().find_map(|list| self.go(list, Some(after), at)))
         })

@@ -78,3 +78,17 @@ fn feedback_is_about_the_answer_before_and_what_users_say_of_themselves_is_a_fac
     }
     assert_eq!(acts("I live in Lyon and I work at Bosch."), []);
 }
+
+#[test]
+fn lines_that_lack_a_word_match_nowhere() {
+    let mut found = 0;
+    for text in crate::gold_texts::texts() {
+        let words = OwnWords::whole(&text);
+        // The search itself compares what it finds with what it finds in full.
+        found +=
+            feedback(Turn { user: &words, assistant: Some("Here is a draft. What else?"), earlier: &[] })
+                .len();
+        found += crate::notes::preference_notes(&words).len();
+    }
+    assert!(found > 500, "{found}");
+}

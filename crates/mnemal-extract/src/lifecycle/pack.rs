@@ -7,6 +7,7 @@ use std::ops::Range;
 use mnemal_core::{Error, Result, RuleId, Span};
 use mnemal_text::{fold, is_stop_word};
 
+use super::keys::Keys;
 use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, Holds, stop_words_of};
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
@@ -153,6 +154,16 @@ impl Pack {
         })
     }
 
+    /// Notes the words without which no sentence ends anything, as the pack at a place.
+    pub(super) fn add_endings_to(&self, place: usize, keys: &mut Keys) {
+        keys.add(place, &self.cues, &self.lexicon);
+    }
+
+    /// Notes the words without which no sentence names a side of the form of an answer.
+    pub(super) fn add_forms_to(&self, place: usize, keys: &mut Keys) {
+        keys.add(place, &self.forms, &self.lexicon);
+    }
+
     /// Returns what a sentence ends; each scope and side once.
     pub(crate) fn endings(&self, text: &str, of: Range<usize>) -> Vec<Ending> {
         if is_question(text.get(of.clone()).unwrap_or_default()) {
@@ -278,6 +289,9 @@ impl Pack {
         let spaced = self.spaced(sentence);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
         let forms = self.forms.find(&tokens, &self.lexicon);
+        if forms.is_empty() {
+            return FormWish::default();
+        }
         let mut wish = FormWish { parts: Vec::new(), is_pure: !tokens.is_empty() };
         for (from, to) in self.clauses(&tokens) {
             let here = forms.iter().filter(|hit| (from..to).contains(&hit.from));

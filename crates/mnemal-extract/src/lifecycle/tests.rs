@@ -155,3 +155,34 @@ fn how_long_a_wish_holds_is_read_in_every_language() {
         assert_eq!(duration(text, &anchor), expect, "{text}");
     }
 }
+
+/// Returns what the sentences of a text end, and which forms they name, read by the pack of its language without a look before.
+fn read_in_full(text: &str) -> (Vec<Ending>, Vec<FormWish>) {
+    let pack = pack_of(text).unwrap();
+    let all = sentences(text);
+    let endings = all.iter().flat_map(|one| pack.endings(text, one.range())).collect();
+    let wish = |text: &str| pack_of(text).unwrap().form_wish(text);
+    (endings, all.iter().map(|one| wish(one.of(text))).collect())
+}
+
+#[test]
+fn the_quick_look_passes_over_nothing_that_a_rule_finds() {
+    let mut texts = crate::gold_texts::texts();
+    for (language, text) in PACKS {
+        let pack = Pack::parse(language, text).unwrap();
+        for (_, examples, counters) in pack.tests() {
+            texts.extend(examples.iter().chain(counters).cloned());
+        }
+    }
+    let (mut found, mut passed) = (0, 0);
+    for text in &texts {
+        let quick = (
+            endings(&OwnWords::whole(text)),
+            sentences(text).iter().map(|one| form_wish(one.of(text))).collect::<Vec<_>>(),
+        );
+        assert_eq!(quick, read_in_full(text), "{text}");
+        found += usize::from(!quick.0.is_empty());
+        passed += usize::from(ending_keys().packs(&crate::word::words(text)).is_empty());
+    }
+    assert!(found > 200 && passed * 3 > texts.len(), "{found} and {passed} of {}", texts.len());
+}

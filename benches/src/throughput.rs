@@ -1,0 +1,134 @@
+//! How many turns a second of processor time takes in: imported, read into notes and graph, and summed up.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use mnemal::{Builder, DurabilityMode, ImportFormat, Scope, Settings, SpaceId, Within};
+use serde::{Deserialize, Serialize};
+
+use crate::cpu::Watch;
+use crate::figure::{Asked, Figure};
+use crate::spaces::{fold, own_history};
+
+/// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
+const PATIENCE: u64 = 3_600_000;
+/// Turns a second beside those of another build.
+const ASKED_SHARE: f64 = 0.9;
+
+/// What one run took, in seconds of processor time.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Turns that were taken in.
+    pub turns: usize,
+    /// Import.
+    pub import: f64,
+    /// Notes and graph.
+    pub fold: f64,
+    /// Summaries.
+    pub summaries: f64,
+}
+
+impl Run {
+    /// Returns how many turns a second takes in.
+    pub fn rate(&self) -> f64 {
+        self.turns as f64 / (self.import + self.fold + self.summaries)
+    }
+}
+
+/// Takes the corpus of a folder into a new space, and reads it to the end.
+///
+/// # Errors
+/// A corpus that is not read in full.
+pub async fn run(data: &Path) -> Result<Run> {
+    let folder = tempfile::tempdir()?;
+    let mut settings = Settings::default();
+    settings.storage.durability = DurabilityMode::Normal;
+    settings.recall.part_deadline_ms = PATIENCE;
+    let engine = Builder::default().with_settings(settings).open(&folder.path().join("space.db")).await?;
+    let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
+    let file = BufReader::new(File::open(data.join("corpus.jsonl"))?);
+    let watch = Watch::start()?;
+    let options = own_history(Within::All);
+    let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
+    let import = watch.stop()?.cpu.as_secs_f64();
+    ensure!(report.skipped_total == 0, "{} was not imported in full", data.display());
+    let watch = Watch::start()?;
+    fold(&memory).await?;
+    let fold = watch.stop()?.cpu.as_secs_f64();
+    let watch = Watch::start()?;
+    while !memory.engine().refresh_summaries().await?.is_empty() {}
+    let summaries = watch.stop()?.cpu.as_secs_f64();
+    let turns = usize::try_from(report.taken.stored)?;
+    engine.close().await?;
+    Ok(Run { turns, import, fold, summaries })
+}
+
+/// Measures this program, and another build of it in turns, and says what each takes in; the middle of all rounds counts.
+///
+/// # Errors
+/// A run that fails.
+pub fn throughput(data: &Path, rounds: usize, against: Option<&Path>) -> Result<Vec<Figure>> {
+    let own = std::env::current_exe()?;
+    let (mut now, mut before) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        now.push(run_of(&own, data)?);
+        if let Some(other) = against {
+            before.push(run_of(other, data)?);
+        }
+    }
+    let mut figures = figures("", &now);
+    if let (Some(rate), Some(other)) = (middle(&now, Run::rate), middle(&before, Run::rate)) {
+        figures.extend(self::figures("before: ", &before));
+        let turns = now.first().map_or(0, |run| run.turns);
+        let share = Figure::new("turns a CPU-second, beside before", turns, rate / other, "share");
+        figures.push(share.asked_if(Asked::AtLeast(ASKED_SHARE), |_| true));
+    }
+    Ok(figures)
+}
+
+/// Runs a build once, in a process of its own.
+fn run_of(program: &Path, data: &Path) -> Result<Run> {
+    let name = program.display();
+    let output = Command::new(program).arg("--once").arg("--data").arg(data).output();
+    let output = output.with_context(|| format!("cannot start {name}"))?;
+    ensure!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).with_context(|| format!("{name} printed no run"))
+}
+
+fn figures(of: &str, runs: &[Run]) -> Vec<Figure> {
+    let turns = runs.first().map_or(0, |run| run.turns);
+    let parts: [(&str, fn(&Run) -> f64, &'static str); 4] = [
+        ("turns a CPU-second", Run::rate, "turns/s"),
+        ("import", |run| run.import, "s"),
+        ("notes and graph", |run| run.fold, "s"),
+        ("summaries", |run| run.summaries, "s"),
+    ];
+    let figure =
+        |(name, part, unit)| Some(Figure::new(format!("{of}{name}"), turns, middle(runs, part)?, unit));
+    parts.into_iter().filter_map(figure).collect()
+}
+
+/// Returns the middle of what is measured of runs, the lower one of two.
+fn middle(runs: &[Run], part: impl Fn(&Run) -> f64) -> Option<f64> {
+    let mut values: Vec<f64> = runs.iter().map(part).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_rounds_counts_and_a_share_is_asked_for() {
+        let run = |fold| Run { turns: 100, import: 0.25, fold, summaries: 0.25 };
+        let runs = [run(0.5), run(9.5), run(1.5)];
+        assert!((middle(&runs, Run::rate).unwrap() - 50.0).abs() < 1e-9);
+        assert_eq!(middle(&[], Run::rate), None);
+        assert_eq!(figures("before: ", &runs).len(), 4);
+        assert_eq!(figures("", &[]), []);
+    }
+}
