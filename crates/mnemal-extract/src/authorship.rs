@@ -1,10 +1,12 @@
 //! Whose words a turn holds: the gate in front of everything that learns.
 
 mod code;
+mod data;
 mod lead;
 mod lexicon;
 mod lines;
 mod mail;
+mod post;
 mod quote;
 mod rules;
 mod talk;

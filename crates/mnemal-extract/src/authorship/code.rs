@@ -76,7 +76,7 @@ pub(super) fn code(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     };
     let found = lines.iter().zip(&is_code).filter_map(is_foreign).collect::<Vec<_>>();
     // One line that ends with a semicolon is no code.
-    if found.len() == 1 && lines.len() == 1 && !lines.iter().any(|line| line.body.starts_with("//")) {
+    if found.len() == 1 && lines.len() == 1 && !lines.iter().any(|line| line.body.starts_with(['/', '<'])) {
         return Vec::new();
     }
     found

@@ -3,14 +3,30 @@
 use mnemal_text::sentences;
 
 use super::Author;
-use super::lexicon::{Cue, Cues, Lexicon};
+use super::lexicon::{Cue, Cues, Lexicon, words};
 use super::lines::Line;
-use crate::word::Word;
+use crate::names::is_first_name;
+use crate::word::{Word, is_sign};
 
 /// Words of the longest line that asks for work on the text below it. Source: own choice.
 const LONGEST_LEAD: usize = 25;
 /// Who speaks of himself when a clause begins with it.
-const SELF: [&str; 10] = ["i", "we", "ich", "wir", "j", "je", "nous", "yo", "eu", "我"];
+pub(super) const SELF: [&str; 10] = ["i", "we", "ich", "wir", "j", "je", "nous", "yo", "eu", "我"];
+
+/// What is enough before a colon for the words behind it to be a document.
+const DOCUMENTS: [Cue; 5] = [Cue::Point, Cue::Title, Cue::Genre, Cue::Platform, Cue::Behind];
+/// Words before a colon that only name somebody. Source: own choice, "my sister on the phone".
+const LONGEST_NAMED: usize = 5;
+/// Signs of the shortest sentence in a script without spaces. Source: own choice, 我住在广州.
+const LEAST_SIGNS: usize = 5;
+/// Dashes before who said something.
+const DASHES: [char; 3] = ['–', '—', '―'];
+/// Words, or signs, of the longest name behind a dash. Source: own choice, "Anna Maria Weber".
+const LONGEST_NAME: usize = 3;
+/// Letters of the shortest line in capitals that is a heading. Source: own choice, "ZIMMER FREI".
+const LEAST_SHOUTED: usize = 8;
+/// Words of the longest title. Source: own choice.
+const LONGEST_TITLE: usize = 10;
 
 /// Words that announce a text.
 #[derive(Clone, Debug)]
@@ -23,6 +39,8 @@ pub(super) struct Lead {
     pub(super) reason: &'static str,
     /// The text goes no further than the paragraph.
     pub(super) is_narrow: bool,
+    /// Somebody says it; with a whole sentence on the line, the text goes no further than the paragraph either.
+    pub(super) is_speech: bool,
 }
 
 /// Returns the words before a colon of a line that announce a text or ask for work on it.
@@ -45,43 +63,105 @@ pub(super) fn lead(line: &Line<'_>, has_more: bool, lexicon: &Lexicon) -> Option
         if !is_mark || clause.is_empty() {
             continue;
         }
-        let words = lexicon.plain(clause);
-        let cues = lexicon.cues_of(&words);
-        if let Some((author, reason)) = announced(cues, &words, behind.is_empty()) {
+        let clause = Clause::new(clause, lexicon);
+        if let Some((author, reason)) = clause.announced(behind, lexicon) {
             let end = line.at + from;
-            return Some(Lead { end, author, reason, is_narrow: false });
+            let is_speech = matches!(author, Author::Other(_));
+            return Some(Lead { end, author, reason, is_narrow: false, is_speech });
         }
     }
     None
 }
 
-/// Returns whose words follow a clause with these cues and a colon.
-#[expect(clippy::fn_params_excessive_bools, reason = "whether the colon ends the line")]
-fn announced(cues: Cues, words: &[Word<'_>], is_block: bool) -> Option<(Author, &'static str)> {
-    let is_own = cues.has(Cue::Own);
-    let material = |reason| Some((if is_own { Author::Unsure } else { Author::Material }, reason));
-    if cues.has(Cue::Transform) {
-        return material("a text whose wording is to be worked on");
+/// The words before a colon.
+struct Clause<'t> {
+    text: &'t str,
+    words: Vec<Word<'t>>,
+    cues: Cues,
+}
+
+impl<'t> Clause<'t> {
+    fn new(text: &'t str, lexicon: &Lexicon) -> Self {
+        let words = lexicon.plain(text);
+        let cues = lexicon.cues_of(&words);
+        Self { text, words, cues }
     }
-    if cues.has(Cue::Compose) {
-        return material("a text to be made up");
+
+    /// Returns whose words follow the clause and its colon.
+    fn announced(&self, behind: &str, lexicon: &Lexicon) -> Option<(Author, &'static str)> {
+        let cues = self.cues;
+        if self.is_label(lexicon) {
+            return None;
+        }
+        let is_own = cues.has(Cue::Own);
+        let material = |reason| Some((if is_own { Author::Unsure } else { Author::Material }, reason));
+        if cues.has(Cue::Transform) {
+            return material("a text whose wording is to be worked on");
+        }
+        if cues.has(Cue::Compose) {
+            return material("a text to be made up");
+        }
+        if is_own {
+            return None;
+        }
+        if cues.has_any(&[Cue::Frame, Cue::Sample]) {
+            return material("a play, a riddle or a sample");
+        }
+        let is_self = is_self(&self.words, lexicon);
+        let is_said = cues.has(Cue::Said) && (!is_self || self.is_said_by_person(lexicon));
+        if is_said || !is_self && self.has_person(behind) {
+            return Some((Author::Other(None), "behind words that say who said it"));
+        }
+        if cues.has(Cue::Work) {
+            return material("a text to be worked on");
+        }
+        let is_place = cues.has_any(&[Cue::Person, Cue::Platform, Cue::Text, Cue::Said]);
+        let is_seen = cues.has(Cue::Seen) && (is_place || behind.is_empty() && !is_self);
+        let presents = cues.has(Cue::Text) && cues.has_any(&[Cue::Present, Cue::Person]);
+        let is_document = presents || is_seen || cues.has_any(&DOCUMENTS);
+        is_document.then_some((Author::Document, "below words that announce a text"))
     }
-    if is_own {
-        return None;
+
+    /// Says whether the words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    fn is_label(&self, lexicon: &Lexicon) -> bool {
+        lexicon.is_own_label(&self.words)
     }
-    if cues.has(Cue::Frame) || cues.has(Cue::Sample) {
-        return material("a play, a riddle or a sample");
+
+    /// Says whether a first name stands in it.
+    fn has_name(&self) -> bool {
+        self.text.split_whitespace().any(|word| is_first_name(word.trim_matches([',', '.', '(', ')'])))
     }
-    let is_self = words.first().is_some_and(|first| SELF.contains(&&*first.lower));
-    if cues.has(Cue::Said) && !is_self {
-        return Some((Author::Other(None), "behind words that say who said it"));
+
+    /// Says whether somebody else speaks behind what the speaker does: "I asked my boss and he answered".
+    fn is_said_by_person(&self, lexicon: &Lexicon) -> bool {
+        let is_other = |at: &usize| {
+            [Cue::Person, Cue::Other].iter().any(|cue| lexicon.end_at(*cue, &self.words, *at).is_some())
+        };
+        let person = (1..self.words.len()).rev().find(is_other);
+        let behind = person.and_then(|at| self.words.get(at..)).unwrap_or_default();
+        lexicon.cues_of(behind).has(Cue::Said)
     }
-    if cues.has(Cue::Work) {
-        return material("a text to be worked on");
+
+    /// Says whether somebody else is named, and what follows is a sentence and no name or number of his.
+    fn has_person(&self, behind: &str) -> bool {
+        let is_short = self.words.len() <= LONGEST_NAMED || behind.is_empty();
+        let is_statement = behind.is_empty() || is_statement(behind);
+        let is_named = || self.words.len() > 1 && is_ended(behind) && self.has_name();
+        is_statement && (self.cues.has(Cue::Person) && is_short || is_named())
     }
-    let is_seen = is_block && cues.has(Cue::Seen) && !is_self;
-    let presents = cues.has(Cue::Present) && cues.has(Cue::Text) || cues.has_any(&[Cue::Point, Cue::Title]);
-    (presents || is_seen).then_some((Author::Document, "below words that announce a text"))
+}
+
+/// Says whether words are a sentence: more than names, numbers and titles.
+fn is_statement(words: &str) -> bool {
+    let small = words.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
+    let signs = words.chars().filter(|sign| is_sign(*sign)).count();
+    small > 0 && words.split_whitespace().count() > 2 || signs >= LEAST_SIGNS
+}
+
+/// Says whether the speaker is the subject of a clause: "I read", and not "my mother says", which in Chinese begins alike.
+fn is_self(words: &[Word<'_>], lexicon: &Lexicon) -> bool {
+    words.first().is_some_and(|first| SELF.contains(&&*first.lower))
+        && (0..2).all(|at| lexicon.end_at(Cue::Person, words, at).is_none())
 }
 
 /// Returns the words of a sentence that begin a play, a riddle or an invention, up to the next mark.
@@ -96,7 +176,13 @@ pub(super) fn frames(line: &Line<'_>, lexicon: &Lexicon) -> Option<Lead> {
     let mark = behind.find([';', ',', '.', ':', '!', '?', '；', '，', '。', '：', '！', '？'])?;
     let size = behind.get(mark..)?.chars().next()?.len_utf8();
     let end = line.at + at + mark + size;
-    Some(Lead { end, author: Author::Material, reason: "a play, a riddle or an invention", is_narrow: true })
+    Some(Lead {
+        end,
+        author: Author::Material,
+        reason: "a play, a riddle or an invention",
+        is_narrow: true,
+        is_speech: false,
+    })
 }
 
 /// Returns a line that asks, without a colon, for work on the text below or behind it.
@@ -114,13 +200,17 @@ pub(super) fn lead_without_colon(
     let first = all.first()?;
     let points = |cues: Cues| cues.has(Cue::Text) || cues.has(Cue::This);
     if all.len() > 1 && !has_more {
-        let cues = lexicon.cues(first.of(line.body));
-        let asks = cues.has(Cue::Transform) && points(cues) && !cues.has(Cue::Own);
-        return asks.then(|| Lead {
+        let asked = first.of(line.body);
+        let cues = lexicon.cues(asked);
+        let is_of_person = asked.ends_with(['?', '？']) && cues.has(Cue::Person) && cues.has(Cue::Text);
+        let asks = cues.has(Cue::Transform) && points(cues)
+            || is_of_person && !cues.has_any(&[Cue::Compose, Cue::Answer]);
+        return (asks && !cues.has(Cue::Own)).then(|| Lead {
             end: line.at + first.end,
             author: Author::Material,
             reason: "a text whose wording is to be worked on",
             is_narrow: true,
+            is_speech: false,
         });
     }
     let last = all.last()?.of(line.body);
@@ -132,11 +222,15 @@ pub(super) fn lead_without_colon(
     if cues.has(Cue::Own) {
         return None;
     }
-    let is_self = words.first().is_some_and(|first| SELF.contains(&&*first.lower));
-    let asks = cues.has_any(&[Cue::Transform, Cue::Work, Cue::Compose]) && points(cues);
-    if asks || cues.has(Cue::Point) && !is_self {
+    if is_about_text(last, &words, cues, is_last.then_some(all.len()), lexicon) {
         let author = Author::Material;
-        return Some(Lead { end: line.end, author, reason: "a text to be worked on", is_narrow: false });
+        return Some(Lead {
+            end: line.end,
+            author,
+            reason: "a text to be worked on",
+            is_narrow: false,
+            is_speech: false,
+        });
     }
     let asks_only = is_last && all.len() == 1 && cues.has(Cue::Answer);
     asks_only.then_some(Lead {
@@ -144,19 +238,107 @@ pub(super) fn lead_without_colon(
         author: Author::Unsure,
         reason: "below a question for what to answer",
         is_narrow: false,
+        is_speech: false,
     })
 }
 
-/// Returns a line that is the title of a list below it: "Minutes of the house meeting, 3 March".
+/// Says whether a sentence without a colon is about a text below it; `sentences` are those of a line that is a paragraph.
+fn is_about_text(
+    sentence: &str,
+    words: &[Word<'_>],
+    cues: Cues,
+    sentences: Option<usize>,
+    lexicon: &Lexicon,
+) -> bool {
+    let is_self = is_self(words, lexicon);
+    let is_short = words.len() <= LONGEST_TITLE;
+    let is_question = sentences.is_some() && sentence.ends_with(['?', '？']);
+    let asks = cues.has_any(&[Cue::Transform, Cue::Work]);
+    let is_of_person = cues.has(Cue::Person) && cues.has(Cue::Text) && !is_self;
+    let is_at_work = (asks || cues.has(Cue::Compose)) && cues.has_any(&[Cue::Text, Cue::This]);
+    let is_whole = sentences == Some(1) && is_short && asks;
+    let is_of_other = is_question
+        && (is_of_person && !cues.has_any(&[Cue::Compose, Cue::Answer])
+            || cues.has(Cue::Work) && cues.has(Cue::Person));
+    let is_seen = sentences.is_some()
+        && is_short
+        && !is_self
+        && cues.has(Cue::Seen)
+        && cues.has_any(&[Cue::Person, Cue::Platform, Cue::Genre]);
+    is_at_work || is_whole || is_of_other || is_seen || cues.has(Cue::Point) && !is_self
+}
+
+/// Returns a line that is the title of what stands below it: "Minutes of the house meeting, 3 March", "Application form".
 pub(super) fn title(line: &Line<'_>, next: Option<&Line<'_>>, lexicon: &Lexicon) -> Option<Lead> {
-    next.filter(|next| next.is_item())?;
+    let is_list = next?.is_item();
+    if line.is_item() || line.body.ends_with(['.', '!', '。', '！', ',', '，', ';']) {
+        return None;
+    }
     let words = lexicon.plain(line.body);
     let cues = lexicon.cues_of(&words);
-    let is_title = cues.has(Cue::Title) && !cues.has(Cue::Own) && !line.is_item();
-    is_title.then_some(Lead {
-        end: line.end,
-        author: Author::Document,
-        reason: "a list below its title",
-        is_narrow: false,
-    })
+    if cues.has(Cue::Own) || is_self(&words, lexicon) {
+        return None;
+    }
+    let is_short = words.len() <= LONGEST_TITLE && !line.body.ends_with(['?', '？', ':', '：']);
+    let reason = "below its title";
+    let lead = |author| Some(Lead { end: line.end, author, reason, is_narrow: false, is_speech: false });
+    if words.len() > 1 && is_short && is_shouted(line.body) && !lexicon.is_own_label(&words) {
+        return lead(Author::Document);
+    }
+    if is_short && lexicon.leading(Cue::Chapter, &words).is_some() {
+        return lead(Author::Material);
+    }
+    let is_title = is_list && cues.has(Cue::Title) || is_short && cues.has_any(&[Cue::Genre, Cue::Title]);
+    if is_title { lead(Author::Document) } else { None }
+}
+
+/// Says whether a line is in capitals, as headings of notices are.
+fn is_shouted(body: &str) -> bool {
+    let letters = body.chars().filter(|sign| sign.is_alphabetic());
+    let (count, capitals) =
+        letters.fold((0, 0), |(all, large), letter| (all + 1, large + usize::from(letter.is_uppercase())));
+    count >= LEAST_SHOUTED && capitals == count
+}
+
+/// Returns where in a paragraph the words end whose author is said behind them: "…, said the mayor", "… – Anna".
+pub(super) fn attribution(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
+    let found = sentences(paragraph).into_iter().find(|sentence| {
+        let sentence = sentence.of(paragraph);
+        lexicon.leading(Cue::Behind, &words(sentence)).is_some() && !lexicon.cues(sentence).has(Cue::Own)
+    });
+    found.map(|sentence| sentence.start).or_else(|| signature(paragraph, lexicon))
+}
+
+/// Returns where a dash stands at the end with a name behind it, or with a word for a text or a place.
+fn signature(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
+    let paragraph = paragraph.trim_end();
+    if let Some((before, inside)) =
+        paragraph.strip_suffix([')', '）']).and_then(|text| text.rsplit_once(['(', '（']))
+    {
+        let cues = lexicon.cues(inside);
+        let is_short = inside.split_whitespace().count() <= LONGEST_TITLE;
+        let tells = cues.has_any(&[Cue::Person, Cue::Genre, Cue::Platform]) && !cues.has(Cue::Own);
+        return (is_short && tells && is_ended(before)).then_some(before.len());
+    }
+    let (before, behind) = paragraph.rsplit_once(DASHES)?;
+    let behind = behind.trim_start_matches(DASHES).trim();
+    let is_ended =
+        before.trim_end_matches(DASHES).trim_end().ends_with(['.', '!', '?', '。', '！', '”', '"', '»']);
+    let at_start = before.trim_matches(DASHES).trim().is_empty();
+    let cues = lexicon.cues(behind);
+    let is_name = || {
+        behind.split_whitespace().count() <= LONGEST_NAME
+            && behind.split_whitespace().all(|word| !word.starts_with(char::is_lowercase))
+            && (is_first_name(behind.split_whitespace().next().unwrap_or_default())
+                || behind.chars().all(is_sign) && behind.chars().count() <= LONGEST_NAME)
+    };
+    let tells = cues.has_any(&[Cue::Genre, Cue::Platform, Cue::Point]) && !cues.has(Cue::Own);
+    let is_signed = is_ended && !behind.is_empty() && is_name() || (is_ended || at_start) && tells;
+    let end = before.trim_end_matches(DASHES).trim_end().len();
+    is_signed.then_some(if at_start { 0 } else { end })
+}
+
+/// Says whether words end as a sentence does.
+fn is_ended(words: &str) -> bool {
+    words.trim_end().ends_with(['.', '!', '?', '。', '！', '？', '”', '"', '»'])
 }

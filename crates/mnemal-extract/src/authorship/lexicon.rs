@@ -72,10 +72,28 @@ pub(super) enum Cue {
     Seen,
     /// The title of a text: "minutes of".
     Title,
+    /// A word for a text that a colon, a line break or a heading is enough with: "review", "transcript".
+    Genre,
+    /// A word for somebody else: "my neighbor", "a client".
+    Person,
+    /// A word for somebody who was named: "she".
+    Other,
+    /// A place where others write: a forum, a network, a newspaper.
+    Platform,
+    /// The whole of a label in front of what the speaker says himself: "update", "one more thing".
+    Label,
+    /// The text before it is another's: "that is what my uncle said".
+    Behind,
+    /// A line with what networks and chats print beside a text: "3 h ago", "12 likes". A number is `#`.
+    Stamp,
+    /// The heading of a part of a book or a play.
+    Chapter,
+    /// A label that only forms have.
+    Field,
 }
 
 /// Each cue with its table and key.
-const KEYS: [(Cue, &str, &str); 19] = [
+const KEYS: [(Cue, &str, &str); 24] = [
     (Cue::Wrote, "mail", "wrote"),
     (Cue::Rule, "mail", "rule"),
     (Cue::Salutation, "letter", "salutation"),
@@ -95,10 +113,28 @@ const KEYS: [(Cue, &str, &str); 19] = [
     (Cue::Point, "ask", "point"),
     (Cue::Seen, "ask", "seen"),
     (Cue::Title, "ask", "title"),
+    (Cue::Label, "ask", "label"),
+    (Cue::Behind, "ask", "behind"),
+    (Cue::Stamp, "post", "stamp"),
+    (Cue::Chapter, "post", "chapter"),
+    (Cue::Field, "label", "fields"),
 ];
 
 /// Cues that tell of words which stand in one line with them, without a colon.
-const ALONE: [Cue; 2] = [Cue::Transform, Cue::Frame];
+const ALONE: [Cue; 4] = [Cue::Transform, Cue::Frame, Cue::Text, Cue::Behind];
+
+/// Each list of words with the place that stands for it in phrases.
+const LISTS: [(Cue, &str); 6] = [
+    (Cue::Text, "text"),
+    (Cue::This, "this"),
+    (Cue::Genre, "genre"),
+    (Cue::Person, "person"),
+    (Cue::Other, "other"),
+    (Cue::Platform, "platform"),
+];
+
+/// The first numbers of Chinese.
+const NUMBERS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
 /// A set of cues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,6 +173,8 @@ pub(super) struct Lexicon {
     /// Words of which one stands wherever a phrase does that tells of a line by itself; see [`ALONE`].
     keys: HashSet<Box<str>, Quick>,
     sieve: Sieve,
+    /// Words that only look like such compounds: "Kontext".
+    simple: HashSet<String>,
 }
 
 impl Lexicon {
@@ -157,22 +195,38 @@ impl Lexicon {
         let file = PackFile::parse(pack)?;
         let root = file.root();
         let lists = root.section("words")?;
-        let text = choices(lists, "text")?;
-        let this = choices(lists, "this")?;
+        let mut choices = Vec::with_capacity(LISTS.len());
+        for (cue, key) in LISTS {
+            choices.push((cue, key, self::choices(lists, key)?));
+        }
+        // A word for a genre is a word for a text.
+        let genre = choices.iter().find(|(cue, ..)| *cue == Cue::Genre).map(|(.., words)| words.clone());
+        if let Some((.., text)) = choices.iter_mut().find(|(cue, ..)| *cue == Cue::Text)
+            && let Some(genre) = genre.filter(|genre| !genre.is_empty())
+        {
+            text.push('|');
+            text.push_str(&genre);
+        }
         for (cue, table, key) in KEYS {
             let Some(section) = root.section(table)? else { continue };
             for line in section.lines(key)? {
-                let line = fold(line).replace("@text", &text).replace("@this", &this);
+                let mut line = fold(line);
+                for (_, list, words) in &choices {
+                    line = line.replace(&format!("@{list}"), words);
+                }
                 self.add_phrase(cue, &line);
             }
         }
-        for (cue, words) in [(Cue::Text, &text), (Cue::This, &this)] {
+        for (cue, _, words) in &choices {
             if !words.is_empty() {
-                self.phrases.add(cue, words);
+                self.phrases.add(*cue, words);
             }
         }
         if let Some(lists) = lists {
             self.compounds.extend(lists.lines("compound")?.into_iter().map(fold));
+            for key in ["simple", "genre"] {
+                self.simple.extend(lists.lines(key)?.into_iter().map(fold));
+            }
         }
         let mail = root.section("mail")?;
         let label = root.section("label")?;
@@ -202,6 +256,9 @@ impl Lexicon {
             return None;
         }
         let ends = |end: &&String| word.len() >= end.len() + LEAST_BEFORE && word.ends_with(end.as_str());
+        if self.simple.contains(word) {
+            return None;
+        }
         self.compounds.iter().filter(ends).map(String::as_str).max_by_key(|end| end.len())
     }
 
@@ -245,8 +302,13 @@ impl Lexicon {
 
     /// Returns how many words a phrase of a kind takes at the start, the longest.
     pub(super) fn leading(&self, cue: Cue, words: &[Word<'_>]) -> Option<usize> {
+        self.end_at(cue, words, 0)
+    }
+
+    /// Returns where the longest phrase of a kind ends that begins at a word.
+    pub(super) fn end_at(&self, cue: Cue, words: &[Word<'_>], at: usize) -> Option<usize> {
         let mut end: Option<usize> = None;
-        self.phrases.find_at(words, 0, |found, places| {
+        self.phrases.find_at(words, at, |found, places| {
             if found == cue {
                 end = end.max(Some(places.end));
             }
@@ -263,6 +325,11 @@ impl Lexicon {
             }
         });
         end
+    }
+
+    /// Says whether words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    pub(super) fn is_own_label(&self, words: &[Word<'_>]) -> bool {
+        self.leading(Cue::Label, words) == Some(words.len())
     }
 
     /// Says whether a label stands before the writer's name in a mail.
@@ -284,7 +351,9 @@ impl Lexicon {
                 .rsplit_once(' ')
                 .is_some_and(|(role, number)| number.chars().count() <= 2 && self.roles.contains(role))
         };
-        self.roles.contains(&folded) || of_last(&folded)
+        // "Q1", "回答2".
+        let bare = folded.trim_end_matches(|sign: char| sign.is_ascii_digit() || NUMBERS.contains(&sign));
+        self.roles.contains(bare) || of_last(&folded)
     }
 
     /// Says whether a label is that of a program.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::lead::{Lead, frames, lead, lead_without_colon, title};
+use super::lead::{Lead, attribution, frames, lead, lead_without_colon, title};
 use super::lexicon::{Cue, Lexicon, words};
 use super::lines::{Line, lines, paragraphs};
 use super::mail::{self, Address};
-use super::{Author, Segment, Segmenter, TurnText, code, quote, segment, talk};
+use super::{Author, Segment, Segmenter, TurnText, code, data, post, quote, segment, talk};
 use crate::program::program_elements;
 
 /// Words of the longest paragraph that only asks about the text beside it. Source: own choice.
@@ -15,6 +15,9 @@ const LONGEST_REQUEST: usize = 40;
 /// Tells whose words the parts of a turn are by its structure and by what is asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleSegmenter;
+
+/// Words of the longest request that points at the text above by itself: "Into Spanish, please." Source: own choice.
+const LONGEST_BARE_REQUEST: usize = 6;
 
 /// Bytes with whose words they are and what shows it.
 pub(super) type Part = (Range<usize>, Author, &'static str);
@@ -36,8 +39,10 @@ const FENCED: &str = "fenced";
 /// that asks for work on it or frames it. What it says no to may be so, too.
 fn is_plain(text: &str) -> bool {
     let parts =
-        |sign: char| matches!(sign, '\n' | '<' | '>' | ':' | '：' | '/' | '`' | '~') || quote::opens(sign);
-    if text.contains(parts) || text.contains("''") {
+        |sign: char| matches!(sign, '\n' | '<' | '>' | ':' | '：' | '/' | '`' | '~' | '(' | '（' | '–' | '—' | '―')
+            || quote::opens(sign);
+    let is_log = text.bytes().take(2).filter(u8::is_ascii_uppercase).count() == 2;
+    if is_log || text.contains(parts) || text.contains("''") {
         return false;
     }
     let lexicon = Lexicon::built_in();
@@ -85,10 +90,13 @@ impl<'t> Reader<'t> {
     }
 
     fn read(&self, parts: &mut Vec<Part>) {
+        parts.extend(data::data(&self.lines));
         if self.lines.len() > 1 {
             self.read_lines(parts);
             self.read_mails(parts);
             self.read_letters(parts);
+            let asks = |paragraph: &Range<usize>| self.is_request(paragraph);
+            parts.extend(post::posts(&self.lines, &self.paragraphs, self.lexicon, &asks));
         } else if self.text.starts_with('>') {
             parts.push((0..self.text.len(), Author::Other(None), "a quoted line"));
         } else if self.text.contains([':', '：', '/']) {
@@ -157,6 +165,19 @@ impl<'t> Reader<'t> {
         let cues = self.lexicon.cues(text);
         let is_short = text.split_whitespace().count() <= LONGEST_REQUEST;
         is_short && cues.has_any(&[Cue::Answer, Cue::Work, Cue::Transform, Cue::Aside])
+    }
+
+    /// Says whether a paragraph is one question.
+    fn is_question(&self, paragraph: &Range<usize>) -> bool {
+        let text = self.words_of(paragraph).trim();
+        text.ends_with(['?', '？']) && !text.contains('\n') && mnemal_text::sentences(text).len() == 1
+    }
+
+    /// Says whether a paragraph ends behind the mark at a byte.
+    fn is_paragraph_end(&self, mark: usize) -> bool {
+        let behind = self.text.get(mark..).unwrap_or_default();
+        let behind = behind.trim_start_matches(|sign: char| !sign.is_alphanumeric() && sign != '\n');
+        behind.is_empty() || behind.starts_with('\n')
     }
 
     fn words_of(&self, paragraph: &Range<usize>) -> &'t str {
@@ -242,6 +263,24 @@ impl<'t> Reader<'t> {
         if from == 0 {
             self.read_request_behind(parts);
         }
+        self.read_attributions(parts);
+    }
+
+    /// Words that say behind a text whose it is: "That is what my uncle told me."
+    fn read_attributions(&self, parts: &mut Vec<Part>) {
+        for (place, paragraph) in self.paragraphs.iter().enumerate() {
+            let start = self.line_start(paragraph.start);
+            let text = self.words_of(paragraph);
+            let Some(end) = attribution(text, self.lexicon) else { continue };
+            let above = place.checked_sub(1).and_then(|above| self.paragraphs.get(above));
+            let from = match above {
+                Some(above) if end == 0 => self.line_start(above.start),
+                _ => start,
+            };
+            if from < start + end {
+                parts.push((from..start + end, Author::Unsure, "before words that say whose it is"));
+            }
+        }
     }
 
     /// Returns what of a line announces or asks for work on what follows.
@@ -263,12 +302,14 @@ impl<'t> Reader<'t> {
         if is_mail || self.is_block(at) || rest.trim_start().starts_with('>') {
             return start;
         }
-        if let Some(close) = quote::closed(self.text, at) {
-            return quote::with_source(self.text, close);
-        }
         let own =
             self.paragraphs.get(place).map_or(self.text.len(), |paragraph| self.line_start(paragraph.end));
-        if lead.is_narrow {
+        if let Some(close) = quote::closed(self.text, at)
+            && (at < own || self.is_paragraph_end(close))
+        {
+            return quote::with_source(self.text, close);
+        }
+        if lead.is_narrow || at < own && lead.is_speech && self.text.get(at..own).is_some_and(is_whole) {
             return own;
         }
         let first = if self.text.get(start..own).is_some_and(|words| !words.trim().is_empty()) {
@@ -280,7 +321,7 @@ impl<'t> Reader<'t> {
             let is_last = next + 1 == self.paragraphs.len();
             let is_behind = self.is_closed_before(first, next);
             let turns = self.lexicon.cues(first_line(self.words_of(paragraph))).has(Cue::Aside);
-            if is_behind || turns || is_last && self.is_request(paragraph) {
+            if is_behind || turns || is_last && (self.is_request(paragraph) || self.is_question(paragraph)) {
                 return self.line_start(paragraph.start);
             }
         }
@@ -313,14 +354,24 @@ impl<'t> Reader<'t> {
             return;
         };
         let text = self.words_of(last);
-        let cues = self.lexicon.cues(text);
+        let words = self.lexicon.plain(text);
+        let cues = self.lexicon.cues_of(&words);
         let is_short = text.split_whitespace().count() <= LONGEST_REQUEST;
+        let is_bare =
+            words.len() <= LONGEST_BARE_REQUEST || text.trim().chars().count() <= LONGEST_BARE_REQUEST * 2;
+        let is_asked = text.trim_end().ends_with(['?', '？']);
         let asks = cues.has_any(&[Cue::Transform, Cue::Work]);
         let is_parted = self
             .lines
             .get(..last.start)
             .is_some_and(|above| above.iter().rev().find(|line| !line.is_blank()).is_some_and(Line::is_rule));
-        let points = cues.has(Cue::Above) || is_parted && cues.has_any(&[Cue::Text, Cue::This]);
+        let points = cues.has_any(&[Cue::Above, Cue::Point])
+            || is_parted && cues.has_any(&[Cue::Text, Cue::This])
+            || cues.has(Cue::Transform) && cues.has(Cue::This)
+            || is_bare && (cues.has(Cue::Transform) || cues.has(Cue::Genre))
+            || words.len() == 1;
+        let asks = asks || is_asked && cues.has(Cue::Point) || is_bare && is_asked && cues.has(Cue::Genre);
+        let asks = asks && !cues.has(Cue::Own);
         let is_at = |part: &Part| part.0.start >= self.line_start(last.start);
         if is_short && asks && points && !parts.iter().any(is_at) {
             let start = before.first().map_or(0, |first| self.line_start(first.start));
@@ -335,6 +386,14 @@ impl<'t> Reader<'t> {
     fn is_block(&self, at: usize) -> bool {
         self.blocks.iter().any(|block| block.contains(&at))
     }
+}
+
+/// Says whether words are a sentence that has come to its end, and no greeting.
+fn is_whole(words: &str) -> bool {
+    let words = words.trim_end();
+    let is_long = words.split_whitespace().count() > 2
+        || words.chars().filter(|sign| crate::word::is_sign(*sign)).count() > 4;
+    is_long && words.ends_with(['.', '!', '?', '。', '！', '？', '"', '”', '»', '“'])
 }
 
 fn first_line(text: &str) -> &str {

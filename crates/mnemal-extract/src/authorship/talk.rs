@@ -23,6 +23,8 @@ struct Labelled<'t> {
     label: &'t str,
     /// A time stands beside the label.
     is_timed: bool,
+    /// It is an account: "@nora".
+    is_account: bool,
     /// Where what is said begins in the line's body.
     said: &'t str,
 }
@@ -45,12 +47,12 @@ pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec
     let sure = all.iter().filter(|one| one.is_timed || who(one) != Who::Unknown || is_repeated(one)).count();
     let is_talk = match all.as_slice() {
         [] => false,
-        [one] => one.is_timed || matches!(who(one), Who::Person | Who::Machine),
+        [one] => one.is_timed || one.is_account || matches!(who(one), Who::Person | Who::Machine),
         // Fields of a form are named once each; people take turns.
         _ => sure * 2 >= all.len() && all.len() * 2 >= lines.len() || sure > 1,
     };
     if !is_talk {
-        return Vec::new();
+        return if is_form(&all, lexicon) { fields(lines, &labelled) } else { Vec::new() };
     }
     let is_single = all.len() == 1;
     spoken(lines, &labelled, is_single, lexicon)
@@ -66,6 +68,21 @@ pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec
             Some((range, author, "a line that names who says it"))
         })
         .collect()
+}
+
+/// Says whether labels are those of a form: one of them only forms have.
+fn is_form(all: &[&Labelled<'_>], lexicon: &Lexicon) -> bool {
+    let is_field = |one: &&Labelled<'_>| {
+        let words = lexicon.plain(one.label);
+        lexicon.leading(Cue::Field, &words) == Some(words.len())
+    };
+    all.len() > 1 && all.iter().any(is_field)
+}
+
+/// Returns the lines of a form that hold a label.
+fn fields(lines: &[Line<'_>], labelled: &[Option<Labelled<'_>>]) -> Vec<Part> {
+    let lines = lines.iter().zip(labelled).filter(|(_, one)| one.is_some());
+    lines.map(|(line, _)| (line.start..line.end, Author::Document, "a field of a form")).collect()
 }
 
 /// Returns what is said with its label: from each label on to the next one, or to a line that asks about it.
@@ -100,11 +117,23 @@ fn who(label: &str, lexicon: &Lexicon) -> Who {
         Who::Machine
     } else if lexicon.is_role(label) {
         Who::Role
-    } else if is_first_name(first) || is_eastern_name(label) {
+    } else if is_own_label(label, lexicon) {
+        Who::Unknown
+    } else if is_first_name(first) && is_capitalized(label) || is_eastern_name(label) {
         Who::Person
     } else {
         Who::Unknown
     }
+}
+
+/// A label that no name is: "One more thing", 老实说.
+fn is_own_label(label: &str, lexicon: &Lexicon) -> bool {
+    let words = lexicon.plain(label);
+    lexicon.is_own_label(&words) || lexicon.cues_of(&words).has(Cue::Own)
+}
+
+fn is_capitalized(label: &str) -> bool {
+    label.split_whitespace().all(|word| !word.starts_with(char::is_lowercase))
 }
 
 /// A family name with a word of address: 小李, 王老师.
@@ -127,16 +156,20 @@ const SURNAMES: [char; 40] = [
 
 /// Reads `[10:02] Jonas: …`, `- Jonas: …`, `**Jonas** (10:02): …`.
 fn labelled(body: &str) -> Option<Labelled<'_>> {
-    let body = body.trim_start_matches(['-', '*', '•', '–', '—', '·', '+', ' ', '\t', '\u{200e}']);
+    let body = body.trim_start_matches(|sign: char| {
+        !sign.is_alphanumeric() && !matches!(sign, '[' | '(' | '<' | '/' | '"' | '@')
+    });
     let (rest, is_timed) = without_time(body);
-    let colon = rest.find([':', '：'])?;
-    let (label, said) = rest.split_at_checked(colon)?;
-    let said = said.trim_start_matches([':', '：', '*', ' ']);
+    let dash = || rest.find(" - ").filter(|at| rest.get(..*at).is_some_and(is_first_name));
+    let mark = rest.find([':', '：']).or_else(dash)?;
+    let (label, said) = rest.split_at_checked(mark)?;
+    let said = said.trim_start_matches([':', '：', '*', ' ', '-']);
     let (label, has_time_behind) = without_time_behind(label);
+    let is_account = label.starts_with('@');
     let label = label.trim_matches(['*', '_', ' ', '~', '@']);
     let is_said = !said.is_empty() && !said.starts_with("//");
     (is_label(label) && is_said)
-        .then_some(Labelled { label, is_timed: is_timed || has_time_behind, said })
+        .then_some(Labelled { label, is_timed: is_timed || has_time_behind, is_account, said })
         .filter(|one| !one.said.starts_with(|first: char| first.is_ascii_digit()) || one.is_timed)
 }
 

@@ -3,11 +3,12 @@
 use super::*;
 
 /// Texts of others in wrappers of many kinds and languages; what stands in `⟦ ⟧` is another's and in `⟪ ⟫` the speaker's own.
-const WRAPPED: [&str; 4] = [
+const WRAPPED: [&str; 5] = [
     include_str!("wrapped_dev.txt"),
     include_str!("wrapped_held.txt"),
     include_str!("cases.txt"),
     include_str!("found.txt"),
+    include_str!("wide.txt"),
 ];
 /// Texts that are the speaker's own.
 const PLAIN: &str = include_str!("plain.txt");
