@@ -23,10 +23,11 @@ const LEAST_SIGNS: usize = 5;
 const DASHES: [char; 3] = ['–', '—', '―'];
 /// Words, or signs, of the longest name behind a dash. Source: own choice, "Anna Maria Weber".
 const LONGEST_NAME: usize = 3;
-/// Letters of the shortest line in capitals that is a heading. Source: own choice, "ZIMMER FREI".
-const LEAST_SHOUTED: usize = 8;
 /// Words of the longest title. Source: own choice.
 const LONGEST_TITLE: usize = 10;
+
+/// What the speaker calls his own.
+const MY: [&str; 10] = ["my", "mein", "meine", "mon", "ma", "mes", "mi", "mis", "meu", "minha"];
 
 /// Words that announce a text.
 #[derive(Clone, Debug)]
@@ -269,7 +270,13 @@ fn is_about_text(
 }
 
 /// Returns a line that is the title of what stands below it: "Minutes of the house meeting, 3 March", "Application form".
-pub(super) fn title(line: &Line<'_>, next: Option<&Line<'_>>, lexicon: &Lexicon) -> Option<Lead> {
+#[expect(clippy::fn_params_excessive_bools, reason = "whether a paragraph begins with the line")]
+pub(super) fn title(
+    line: &Line<'_>,
+    next: Option<&Line<'_>>,
+    is_first: bool,
+    lexicon: &Lexicon,
+) -> Option<Lead> {
     let is_list = next?.is_item();
     if line.is_item() || line.body.ends_with(['.', '!', '。', '！', ',', '，', ';']) {
         return None;
@@ -279,25 +286,16 @@ pub(super) fn title(line: &Line<'_>, next: Option<&Line<'_>>, lexicon: &Lexicon)
     if cues.has(Cue::Own) || is_self(&words, lexicon) {
         return None;
     }
-    let is_short = words.len() <= LONGEST_TITLE && !line.body.ends_with(['?', '？', ':', '：']);
+    let is_mine = words.iter().any(|word| MY.contains(&&*word.lower));
+    let is_heading = is_first && !is_mine && !line.body.starts_with(char::is_lowercase);
+    let is_short = is_heading && words.len() <= LONGEST_TITLE && !line.body.ends_with(['?', '？', ':', '：']);
     let reason = "below its title";
     let lead = |author| Some(Lead { end: line.end, author, reason, is_narrow: false, is_speech: false });
-    if words.len() > 1 && is_short && is_shouted(line.body) && !lexicon.is_own_label(&words) {
-        return lead(Author::Document);
-    }
     if is_short && lexicon.leading(Cue::Chapter, &words).is_some() {
         return lead(Author::Material);
     }
     let is_title = is_list && cues.has(Cue::Title) || is_short && cues.has_any(&[Cue::Genre, Cue::Title]);
     if is_title { lead(Author::Document) } else { None }
-}
-
-/// Says whether a line is in capitals, as headings of notices are.
-fn is_shouted(body: &str) -> bool {
-    let letters = body.chars().filter(|sign| sign.is_alphabetic());
-    let (count, capitals) =
-        letters.fold((0, 0), |(all, large), letter| (all + 1, large + usize::from(letter.is_uppercase())));
-    count >= LEAST_SHOUTED && capitals == count
 }
 
 /// Returns where in a paragraph the words end whose author is said behind them: "…, said the mayor", "… – Anna".

@@ -242,7 +242,9 @@ impl<'t> Reader<'t> {
                 }
                 let is_last = line.end >= self.line_start(paragraph.end);
                 let next = self.lines.get(number + 1);
-                let Some(lead) = self.lead_of(line, is_last).or_else(|| title(line, next, self.lexicon))
+                let Some(lead) = self
+                    .lead_of(line, is_last)
+                    .or_else(|| title(line, next, number == paragraph.start, self.lexicon))
                 else {
                     continue;
                 };
