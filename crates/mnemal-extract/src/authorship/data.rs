@@ -13,7 +13,7 @@ const LEAST_FIELDS: usize = 2;
 
 /// How grave a line of a log is.
 const LEVELS: [&str; 6] = ["DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"];
-/// Signs of the shortest place in a recording: "0:12".
+/// Signs of the shortest place in a recording. Source: own choice, "0:12".
 const LEAST_TIME: usize = 4;
 
 /// Returns the lines that are data.
