@@ -84,6 +84,64 @@ async fn a_pair_that_ends_nothing_is_judged_by_what_is_lost() {
     assert!(told.learned && !told.present.is_empty(), "{told:?}");
 }
 
+/// Says a pair, and returns what is told as present or was lost.
+async fn outcome(first: &str, second: &str, key: &str, ends: bool) -> Outcome {
+    let key = vec![key.to_owned()];
+    let (gone, still) = if ends { (key, Vec::new()) } else { (Vec::new(), key) };
+    let pair = Pair {
+        id: "p".into(),
+        lang: "en".into(),
+        half: Half::Dev,
+        kind: "end".into(),
+        first: first.into(),
+        second: second.into(),
+        gone,
+        still,
+    };
+    let outcome = Outcome::of(&pair).await.unwrap();
+    assert!(outcome.learned, "{first}");
+    outcome
+}
+
+#[tokio::test]
+async fn an_end_that_names_only_a_kind_ends_what_holds_of_it() {
+    for (first, second, key) in [
+        ("I work at Tarn Logistics.", "I was made redundant last Friday.", "Tarn"),
+        ("Ich arbeite bei Tarn Logistik.", "Man hat mich entlassen.", "Tarn"),
+        ("Je travaille chez Tarn Logistique.", "J'ai été licencié vendredi dernier.", "Tarn"),
+        ("Trabajo en Logística Tarn.", "Me despidieron el viernes pasado.", "Tarn"),
+        ("Trabalho na Tarn Logística.", "Fui demitido na sexta passada.", "Tarn"),
+        ("我在塔恩物流工作。", "上周五我被裁员了。", "塔恩"),
+        ("I have the flu.", "I'm well again.", "flu"),
+        ("I have a cat called Momo.", "Momo ran away and never came back.", "Momo"),
+        ("I own a canoe.", "My canoe got stolen.", "canoe"),
+        ("I want to learn Finnish.", "I changed my mind about learning Finnish.", "Finnish"),
+        ("My thesis is due on 12 December.", "I handed in my thesis.", "due"),
+    ] {
+        let told = outcome(first, second, key, true).await;
+        assert!(told.present.is_empty(), "{first} {second}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_end_whose_day_is_before_the_last_word_of_what_ends_ends_it_all_the_same() {
+    let told = outcome("I work at Norbanco.", "I left Norbanco for good in June.", "Norbanco", true).await;
+    assert!(told.present.is_empty(), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_is_chronic_or_of_another_kind_goes_on() {
+    for (first, second, key) in [
+        ("I have diabetes.", "I'm well again.", "diabetes"),
+        ("I live in Carlow.", "They fired me.", "Carlow"),
+        ("I own a canoe.", "My neighbour's canoe got stolen.", "canoe"),
+        ("I have two cats, Momo and Pip.", "Pip died.", "Momo"),
+    ] {
+        let told = outcome(first, second, key, false).await;
+        assert!(!told.lost, "{first} {second}: {told:?}");
+    }
+}
+
 #[test]
 fn each_life_has_its_turns_and_two_halves_of_questions_whose_evidence_exists() {
     for name in ["en", "de-en", "es-fr-zh"] {

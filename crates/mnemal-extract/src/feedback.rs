@@ -226,7 +226,7 @@ impl<'p> Message<'p> {
                     rule.is_weighed && is_of(rule) && fits && sum >= rule.least + LEAST_SUM
                 };
                 let (from, to) = pack.score.told_by(class, &shown, sentence);
-                let hit = |rule: &Rule| Hit { tag: rule.place, from, to, value: None };
+                let hit = |rule: &Rule| Hit { tag: rule.place, from, to, value: None, value_end: None };
                 let rule = pack.rules.iter().find(is_fit);
                 self.found.extend(rule.map(|rule| Found { rule, hit: hit(rule), sentence }));
             }

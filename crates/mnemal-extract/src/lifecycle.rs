@@ -3,6 +3,7 @@
 mod keys;
 mod pack;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use mnemal_core::{RuleId, Span, Timestamp};
@@ -28,11 +29,50 @@ pub enum EndingScope {
     Any,
     /// What the user asked for in the message before, whatever it was.
     Last,
+    /// Facts of the user's life, whatever their kind: what was changed for something else.
+    Life,
+    /// Where the user lives.
+    Home,
+    /// Where the user works, and as what.
+    Job,
+    /// What the user studies, and where.
+    Study,
+    /// With whom the user lives as a couple.
+    Partner,
+    /// What the user suffers from.
+    Illness,
+    /// The animals of the user.
+    Pet,
+    /// What the user owns and uses.
+    Possession,
+    /// Clubs, bands and whatever else the user belongs to.
+    Membership,
+    /// What the user is after.
+    Goal,
+    /// When something is due.
+    Deadline,
 }
 
 impl EndingScope {
     /// Every scope, in the order of their declaration.
-    pub const ALL: [Self; 5] = [Self::Own, Self::Taste, Self::Work, Self::Any, Self::Last];
+    pub const ALL: [Self; 16] = [
+        Self::Own,
+        Self::Taste,
+        Self::Work,
+        Self::Any,
+        Self::Last,
+        Self::Life,
+        Self::Home,
+        Self::Job,
+        Self::Study,
+        Self::Partner,
+        Self::Illness,
+        Self::Pet,
+        Self::Possession,
+        Self::Membership,
+        Self::Goal,
+        Self::Deadline,
+    ];
 
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
@@ -42,7 +82,23 @@ impl EndingScope {
             Self::Work => "work",
             Self::Any => "any",
             Self::Last => "last",
+            Self::Life => "life",
+            Self::Home => "home",
+            Self::Job => "job",
+            Self::Study => "study",
+            Self::Partner => "partner",
+            Self::Illness => "illness",
+            Self::Pet => "pet",
+            Self::Possession => "possession",
+            Self::Membership => "membership",
+            Self::Goal => "goal",
+            Self::Deadline => "deadline",
         }
+    }
+
+    /// Whether only facts end in it: homes, jobs, pets and their like are no wishes.
+    pub fn is_of_facts(self) -> bool {
+        !matches!(self, Self::Own | Self::Taste | Self::Work | Self::Any | Self::Last)
     }
 
     /// Reads the name on the wire.
@@ -90,7 +146,8 @@ pub struct Ending {
     pub scope: EndingScope,
     /// Which side ends.
     pub side: EndedSide,
-    /// Words with content that name what ends, in small letters; none for [`EndingScope::Last`].
+    /// Words with content that name what ends, in small letters; none for [`EndingScope::Last`], nor where a kind of facts ends
+    /// as a whole: "I was laid off".
     pub words: Vec<String>,
     /// The sentence says how things shall be from now on, too, so that it is a preference of its own.
     pub has_rest: bool,
@@ -202,15 +259,33 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
 
 /// Returns what a user's message ends or takes back, by place.
 ///
-/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed; a text in a language without a
-/// pack is read as English.
+/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words tell little of it:
+/// what ends nothing in the language of a short text is read in the others too. A text in a language without a pack is read as
+/// English.
 #[must_use]
 pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
     let text = own.as_str();
     let may_end = ending_keys().packs(&words(text));
-    let Some(pack) = pack_among(may_end, text) else { return Vec::new() };
-    sentences(text).into_iter().flat_map(|sentence| pack.endings(text, sentence.range())).collect()
+    if may_end.is_empty() {
+        return Vec::new();
+    }
+    let place = place_of(text);
+    let Some(pack) = packs().get(place) else { return Vec::new() };
+    let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
+    let may_be_other = is_short && crate::language::by_script(text).is_none();
+    let read = |of: Range<usize>| {
+        let found = if may_end.has(place) { pack.endings(text, of.clone()) } else { Vec::new() };
+        if !found.is_empty() || !may_be_other || pack.is_closed(text, of.clone()) {
+            return found;
+        }
+        let others = packs().iter().enumerate().filter(|(other, _)| *other != place && may_end.has(*other));
+        others.flat_map(|(_, other)| other.endings(text, of.clone())).collect()
+    };
+    sentences(text).into_iter().flat_map(|sentence| read(sentence.range())).collect()
 }
+
+/// Words up to which the language of a text is uncertain. Source: own choice.
+const SHORT: usize = 12;
 
 /// Returns how long a wish holds that a sentence says; `anchor` is when and where it was said.
 #[must_use]
@@ -304,6 +379,16 @@ const PACKS: [(&str, &str); 6] = [
 fn packs() -> &'static [Pack] {
     static READ: OnceLock<Vec<Pack>> = OnceLock::new();
     READ.get_or_init(|| {
+            return PACKS
+                .iter()
+                .map(|(language, _)| {
+                    Pack::parse(
+                        language,
+                        &std::fs::read_to_string(format!("{dir}/{language}/lifecycle.toml")).unwrap(),
+                    )
+                    .unwrap_or_else(|e| panic!("{language}: {e}"))
+                })
+                .collect();
         PACKS.iter().filter_map(|(language, text)| Pack::parse(language, text).ok()).collect()
     })
 }

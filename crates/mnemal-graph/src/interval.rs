@@ -173,7 +173,11 @@ fn reject(rejected: &BTreeMap<String, Support>, claims: Vec<Claim>) -> Version {
 /// Makes a version of what is intended or denied, which ends nothing.
 fn beside(act: Act, claims: Vec<Claim>) -> Version {
     let start = claims.iter().filter_map(Claim::valid_at).min();
-    let ends = claims.iter().map(|claim| claim.support.invalid_at).max().flatten();
+    // What was said to be over holds again when it is said anew.
+    let is_over = |claim: &Claim| claim.support.invalid_at == Some(said(&claim.support));
+    let last = claims.iter().filter(|claim| !is_over(claim)).map(|claim| said(&claim.support)).max();
+    let is_of_now = |claim: &&Claim| !is_over(claim) || last.is_none_or(|last| last <= said(&claim.support));
+    let ends = claims.iter().filter(is_of_now).map(|claim| claim.support.invalid_at).max().flatten();
     let mut version =
         Version { act, valid_at: start, invalid_at: ends, ..version(claims, FactStatus::Candidate) };
     version.status = standing(&version);

@@ -60,7 +60,8 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
     let words = words.shortened(LONGEST);
     let mut found = Vec::new();
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
-    let endings = endings(&words);
+    let mut endings = endings(&words);
+    endings.retain(|ending| !ending.scope.is_of_facts());
     let said = about_work(&words, &scene);
     for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };

@@ -219,7 +219,7 @@ impl Lexicon {
         }
         for (cue, _, words) in &choices {
             if !words.is_empty() {
-                self.phrases.add(*cue, words);
+                self.add_phrase(*cue, words);
             }
         }
         if let Some(lists) = lists {

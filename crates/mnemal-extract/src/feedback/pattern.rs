@@ -13,7 +13,7 @@
 //! | `..3`, `...3` | up to three words of the same clause; of any clause |
 //! | `^`, `$`, `,` | nothing, where a clause starts or ends, or a sign stands |
 //! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an ellipsis |
-//! | `@` | nothing; what is asked for starts here |
+//! | `@` | nothing; what is asked for starts here, and ends at a second one |
 
 use std::cell::Cell;
 
@@ -255,6 +255,8 @@ pub(crate) struct Hit<T> {
     pub(crate) to: usize,
     /// Where what is asked for starts, if the pattern says so.
     pub(crate) value: Option<usize>,
+    /// Where it ends, if the pattern says so.
+    pub(crate) value_end: Option<usize>,
 }
 
 /// One pattern.
@@ -370,9 +372,11 @@ impl<T: Copy> Patterns<T> {
             for place in known.iter().chain(first).chain(start).chain(&self.anywhere) {
                 let is_open = u32::try_from(*place).is_ok_and(&is_open);
                 let Some(line) = self.lines.get(*place).filter(|_| is_open) else { continue };
-                let run = Run { lexicon, tokens, value: Cell::new(None), from };
+                let (value, value_end) = (Cell::new(None), Cell::new(None));
+                let run = Run { lexicon, tokens, value, value_end, from };
                 if let Some(to) = run.go(&line.items, None, from) {
-                    hits.push(Hit { tag: line.tag, from, to, value: run.value.get() });
+                    let (value, value_end) = (run.value.get(), run.value_end.get());
+                    hits.push(Hit { tag: line.tag, from, to, value, value_end });
                 }
             }
         }
@@ -488,6 +492,7 @@ struct Run<'r> {
     lexicon: &'r Lexicon,
     tokens: &'r [Token],
     value: Cell<Option<usize>>,
+    value_end: Cell<Option<usize>>,
     /// Where the attempt began: a gap there may pass a word behind a sign.
     from: usize,
 }
@@ -529,10 +534,12 @@ impl Run<'_> {
             Node::End => next(token.is_none_or(|token| token.is_end), at),
             Node::Sign => next(token.is_none_or(|token| token.is_parted), at),
             Node::Value => {
-                let before = self.value.replace(Some(at));
+                // The first of a pattern is where the value starts, the second where it ends.
+                let cell = if self.value.get().is_none() { &self.value } else { &self.value_end };
+                let before = cell.replace(Some(at));
                 let found = next(true, at);
                 if found.is_none() {
-                    self.value.set(before);
+                    cell.set(before);
                 }
                 found
             }

@@ -35,6 +35,8 @@ pub(crate) struct Pack {
     neutral: HashSet<String>,
     /// Words that name nothing.
     empty: HashSet<String>,
+    /// Endings of words that say whose a thing is: what is somebody else's ends no fact of the user.
+    owners: Vec<String>,
     holds: Patterns<Holds>,
     unless_holds: Patterns<Holds>,
     denials: Patterns<()>,
@@ -54,6 +56,10 @@ struct Rule {
     has_rest: bool,
     /// What ends must be a name.
     is_name: bool,
+    /// What ends need not be named: "I was laid off" ends the job.
+    is_bare: bool,
+    /// What ends where the words name nothing, each for itself: "I'm well again" ends a flu and a cough.
+    things: Vec<String>,
     #[cfg(test)]
     examples: Vec<String>,
     #[cfg(test)]
@@ -71,6 +77,8 @@ impl Rule {
             is_front: section.flag("front")?,
             has_rest: section.flag("rest")?,
             is_name: section.flag("name")?,
+            is_bare: section.flag("bare")?,
+            things: section.lines("things")?.into_iter().map(fold).collect(),
             #[cfg(test)]
             examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),
             #[cfg(test)]
@@ -133,6 +141,7 @@ impl Pack {
             Ok(root.lines(name)?.iter().flat_map(|line| line.split(' ')).map(fold).collect())
         };
         let (empty, form_words, neutral) = (set("empty")?, set("form_words")?, set("neutral")?);
+        let owners = root.lines("owners")?.into_iter().map(str::to_owned).collect();
         let language = language.to_owned();
         let elides = root.flag("elides")?;
         Ok(Self {
@@ -146,6 +155,7 @@ impl Pack {
             elides,
             neutral,
             empty,
+            owners,
             holds,
             unless_holds,
             denials,
@@ -182,9 +192,14 @@ impl Pack {
         let mut found: Vec<Ending> = Vec::new();
         for hit in &hits {
             let Some(ending) = self.ending(text, &of, &tokens, hit) else { continue };
-            let is_known = |known: &Ending| known.words == ending.words && known.side == ending.side;
-            if !found.iter().any(is_known) {
-                found.push(ending);
+            let things = self.rules.get(hit.tag).map(|rule| rule.things.as_slice()).unwrap_or_default();
+            let by_name = things.iter().map(|thing| Ending { words: vec![thing.clone()], ..ending.clone() });
+            let named: Vec<Ending> = by_name.collect();
+            let named = if named.is_empty() { vec![ending] } else { named };
+            for ending in named {
+                if !found.iter().any(|known| says_the_same(known, &ending)) {
+                    found.push(ending);
+                }
             }
         }
         if found.iter().any(|ending| ending.scope != EndingScope::Last) {
@@ -195,7 +210,8 @@ impl Pack {
 
     fn ending(&self, text: &str, of: &Range<usize>, tokens: &[Token], hit: &Hit<usize>) -> Option<Ending> {
         let rule = self.rules.get(hit.tag)?;
-        let to = hit.value.map(|from| if rule.is_front { hit.to } else { self.end(tokens, from) });
+        let end = |from| if rule.is_front { hit.to } else { self.end(tokens, from) };
+        let to = hit.value.map(|from| hit.value_end.unwrap_or_else(|| end(from)));
         let mut words = match (hit.value, to) {
             (Some(from), Some(to)) => self.words(text, tokens, from, to),
             _ => Vec::new(),
@@ -208,11 +224,13 @@ impl Pack {
             let first = hit.value.and_then(|from| tokens.get(from)).map(|token| token.span.clone());
             first.and_then(|span| text.get(span)).is_some_and(|word| word.starts_with(is_name_start))
         };
-        if rule.is_name && !is_named() {
+        let is_owned = rule.scope.is_of_facts() && self.names_an_owner(text, tokens, hit.value.zip(to));
+        if rule.is_name && !is_named() || is_owned {
             return None;
         }
-        // What names nothing ends nothing.
-        if words.is_empty() != (rule.scope == EndingScope::Last) {
+        // What names nothing ends nothing, but for kinds that end as a whole.
+        let is_of_last = rule.scope == EndingScope::Last;
+        if words.is_empty() && !is_of_last && !rule.is_bare || !words.is_empty() && is_of_last {
             return None;
         }
         let (start, end) = (u32::try_from(of.start).ok()?, u32::try_from(of.end).ok()?);
@@ -225,6 +243,20 @@ impl Pack {
             cue,
             span: Span { start, end },
         })
+    }
+
+    /// Whether some tokens say whose a thing is: "my neighbor's canoe".
+    fn names_an_owner(&self, text: &str, tokens: &[Token], of: Option<(usize, usize)>) -> bool {
+        let named = of.and_then(|(from, to)| tokens.get(from..to)).unwrap_or_default();
+        let words = named.iter().filter_map(|token| text.get(token.span.clone()));
+        words.into_iter().any(|word| self.owners.iter().any(|ending| word.ends_with(ending.as_str())))
+    }
+
+    /// Says whether a sentence ends nothing, whatever its words.
+    pub(crate) fn is_closed(&self, text: &str, of: Range<usize>) -> bool {
+        let spaced = self.spaced(text);
+        let tokens = self.lexicon.tokens(&spaced, of);
+        !self.closes.find(&tokens, &self.lexicon).is_empty()
     }
 
     /// Returns where the name of what ends is over that begins at a word: with the clause.
@@ -353,6 +385,11 @@ impl Pack {
     pub(crate) fn tests(&self) -> impl Iterator<Item = (&RuleId, &[String], &[String])> {
         self.rules.iter().map(|rule| (&rule.id, rule.examples.as_slice(), rule.counters.as_slice()))
     }
+}
+
+/// Whether two endings end the same.
+fn says_the_same(one: &Ending, other: &Ending) -> bool {
+    one.scope == other.scope && one.words == other.words && one.side == other.side
 }
 
 /// Returns the bytes of some tokens.

@@ -64,6 +64,100 @@ fn what_ends_is_named_by_its_words_in_every_language() {
 }
 
 #[test]
+fn a_kind_ends_as_a_whole_where_nothing_is_named_in_every_language() {
+    use EndingScope::{Goal, Home, Illness, Job, Partner, Pet, Study};
+    for (text, scope) in [
+        ("They let me go.", Job),
+        ("I'm out of work now.", Job),
+        ("Mir wurde im Mai gekündigt.", Job),
+        ("Ich bin jetzt arbeitslos.", Job),
+        ("J'ai été virée hier.", Job),
+        ("Me despidieron en mayo.", Job),
+        ("Fui demitida ontem.", Job),
+        ("我上个月失业了。", Job),
+        ("I don't live there any more.", Home),
+        ("Da wohne ich nicht mehr.", Home),
+        ("Je n'habite plus là-bas.", Home),
+        ("Ya no vivimos allí.", Home),
+        ("Já não moro lá.", Home),
+        ("我不住那里了。", Home),
+        ("I'm single again.", Partner),
+        ("Wir sind nicht mehr zusammen.", Partner),
+        ("Nous avons rompu.", Partner),
+        ("Hemos roto.", Partner),
+        ("Nos divorciamos.", Partner),
+        ("我们分手了。", Partner),
+        ("Our dog passed away.", Pet),
+        ("Unsere Katze ist gestorben.", Pet),
+        ("Notre chat est mort.", Pet),
+        ("Nuestro perro murió.", Pet),
+        ("Nosso cachorro morreu.", Pet),
+        ("我家的狗死了。", Pet),
+        ("I graduated last week.", Study),
+        ("Ich habe das Studium abgebrochen.", Study),
+        ("J'ai terminé mes études.", Study),
+        ("Me gradué ayer.", Study),
+        ("Me formei ontem.", Study),
+        ("我毕业了。", Study),
+        ("Goal reached!", Goal),
+        ("Ziel erreicht!", Goal),
+    ] {
+        let found = words(text);
+        let is_whole = |(of, _, named): &(EndingScope, EndedSide, String)| *of == scope && named.is_empty();
+        assert!(found.iter().any(is_whole), "{text}: {found:?}");
+    }
+    for (text, named) in [
+        ("I'm well again.", "flu"),
+        ("Ich bin wieder gesund.", "grippe"),
+        ("Je suis guérie.", "grippe"),
+        ("Ya estoy bien.", "gripe"),
+        ("Já estou bem.", "gripe"),
+        ("我病好了。", "流感"),
+    ] {
+        let found = words(text);
+        assert!(found.iter().any(|(of, _, word)| *of == Illness && word == named), "{text}: {found:?}");
+        assert!(!found.iter().any(|(_, _, word)| word.is_empty()), "what is chronic does not end: {text}");
+    }
+}
+
+#[test]
+fn what_somebody_else_did_or_what_nearly_came_to_pass_ends_no_kind() {
+    for text in [
+        "My colleague was laid off.",
+        "I almost quit my job.",
+        "I never said I left Corvane.",
+        "It's not true that I moved away from Fleetwood.",
+        "I dreamed that our dog passed away.",
+        "My neighbour's canoe was stolen.",
+        "Mein Kollege wurde entlassen.",
+        "Fast hätte ich gekündigt.",
+        "Ich habe nie gesagt, dass ich bei Corvane aufgehört habe.",
+        "Ich habe geträumt, dass unsere Katze gestorben ist.",
+        "Mon collègue a été licencié.",
+        "J'ai failli démissionner.",
+        "Ce n'est pas vrai que j'ai quitté Vannes.",
+        "A mi compañero lo despidieron.",
+        "Estuve a punto de dejar Corvane.",
+        "No es verdad que me haya ido de Soria.",
+        "Meu colega foi demitido.",
+        "Quase saí da Corvane.",
+        "我同事被开除了。",
+        "我差点辞职了。",
+        "我梦见我家的狗死了。",
+        "我没有辞职。",
+    ] {
+        assert_eq!(words(text), [], "{text}");
+    }
+}
+
+#[test]
+fn what_ends_nothing_in_the_language_of_a_few_words_is_read_in_the_others() {
+    for text in ["Renuncié a Corvane.", "Saí de Olinda.", "Nos separamos."] {
+        assert!(!words(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn questions_doubts_quotes_and_what_only_looks_like_an_end_end_nothing() {
     for text in [
         "I think I'm not allergic to nuts.",

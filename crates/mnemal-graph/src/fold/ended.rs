@@ -1,7 +1,7 @@
 //! What the words of an event end of what is believed of its speaker, where no claim of its own says so: "the diet is over",
 //! "I'm no longer a fan of it", the death of a pet that was named once.
 
-use mnemal_core::{Act, Confidence, EntityId, Fact, Source, Support, Value};
+use mnemal_core::{Act, Confidence, EntityId, Fact, Source, Support, Value, WorldTime};
 use mnemal_extract::{EndedSide, Ending, EndingScope};
 use mnemal_text::{Analyzer, Language, fold};
 
@@ -13,7 +13,20 @@ const OUTRIGHT: f32 = 0.9;
 const LIKED: [&str; 3] = ["likes", "prefers", "favourite"];
 const DISLIKED: &str = "dislikes";
 /// States of one's own life.
-const STATES: [&str; 8] = ["diet", "allergic_to", "health", "habit", "uses", "skill", "goal", "activity"];
+const STATES: [&str; 12] = [
+    "diet",
+    "allergic_to",
+    "health",
+    "habit",
+    "uses",
+    "skill",
+    "goal",
+    "activity",
+    "studies",
+    "member_of",
+    "owns",
+    "works_on",
+];
 /// What one bears again when one eats it again.
 const BORNE: [&str; 3] = ["allergic_to", "health", "dislikes"];
 /// Whom a death ends.
@@ -22,6 +35,28 @@ const PETS: &str = "pet";
 const PLACES: [&str; 3] = ["lives_in", "works_at", "role"];
 /// What ends when the work is handed in. Its topic says of what it is one.
 const DEADLINE: &str = "deadline";
+/// Facts of a life that something else may take the place of.
+const LIFE: [&str; 17] = [
+    "lives_in",
+    "works_at",
+    "role",
+    "studies",
+    "studies_at",
+    "partner",
+    "knows",
+    "pet",
+    "member_of",
+    "owns",
+    "uses",
+    "habit",
+    "activity",
+    "goal",
+    "works_on",
+    "setting",
+    "favourite",
+];
+/// Of these a part of the name is enough where something else takes their place: "my bank" of "the bank Norbank".
+const NAMED: [&str; 5] = ["uses", "owns", "member_of", "works_at", "pet"];
 /// Fewest signs of what is named in a script without spaces, of which one may lack its last. Source: own choice; in shorter words a
 /// single sign makes another thing, as in 咖啡 and 咖啡馆.
 const FEWEST_SIGNS: usize = 5;
@@ -32,16 +67,27 @@ impl Fold {
         let Some((speaker, endings)) = &pending.ended else { return Vec::new() };
         let subject = self.names.canon(*speaker);
         let Some(held) = self.facts.get(&subject) else { return Vec::new() };
-        let is_present = |fact: &&Fact| fact.act == Act::Assert && fact.invalid_at.is_none();
+        let said = said_at(reading);
+        let is_present = |fact: &&Fact| {
+            matches!(fact.act, Act::Assert | Act::Plan) && fact.invalid_at.is_none_or(|end| end > said)
+        };
+        // What is said anew in the same words goes on; an end with a day of its own is no reason to go on behind that day.
         let is_said = |fact: &Fact| {
             let object = fact.object.key();
-            let says =
-                |claim: &Resolved| claim.predicate == fact.predicate && claim.support.object.key() == object;
+            let says = |claim: &Resolved| {
+                claim.predicate == fact.predicate
+                    && claim.support.object.key() == object
+                    && !claim.support.act.is_of_past()
+            };
             pending.claims.iter().any(says)
+        };
+        let is_alone = |fact: &Fact| {
+            held.facts().filter(is_present).filter(|other| other.predicate == fact.predicate).count() == 1
         };
         let mut ended = Vec::new();
         for fact in held.facts().filter(is_present).filter(|fact| !is_said(fact)) {
-            if let Some(ending) = endings.iter().find(|ending| self.ends(ending, fact)) {
+            let ends = |ending: &&Ending| self.ends(ending, fact) && (!is_sole(ending) || is_alone(fact));
+            if let Some(ending) = endings.iter().find(ends) {
                 ended.push(end_of(fact, ending, *speaker, reading));
             }
         }
@@ -58,9 +104,9 @@ impl Fold {
             (EndingScope::Any, EndedSide::Either) => STATES.contains(&predicate),
             (EndingScope::Any, EndedSide::Do) => predicate == PETS,
             (EndingScope::Work, EndedSide::Either) => PLACES.contains(&predicate) || predicate == DEADLINE,
-            _ => false,
+            (scope, _) => kinds(scope).contains(&predicate),
         };
-        may_be && self.is_about(ending, fact)
+        may_be && (ending.words.is_empty() || self.is_about(ending, fact))
     }
 
     /// Whether the object of a fact is what ends: its words are among those of the ending. What one does says nothing of what one
@@ -78,6 +124,11 @@ impl Fold {
             match ending.scope {
                 _ if is_exact => is_whole && words.len() == ended.len(),
                 EndingScope::Work => is_whole,
+                EndingScope::Life if !NAMED.contains(&fact.predicate.as_str()) => is_whole,
+                EndingScope::Taste if fact.predicate.as_str() != DISLIKED => {
+                    is_whole || is_nearly || lacks_a_sign(object, &ending.words)
+                }
+                _ if !ended.is_empty() && is_within(&ended, &words) => true,
                 _ => is_whole || is_nearly || lacks_a_sign(object, &ending.words),
             }
         };
@@ -94,6 +145,30 @@ impl Fold {
             std::iter::once(entity.name.as_str()).chain(entity.names.iter().map(|name| name.text.as_str()))
         })
     }
+}
+
+/// Returns which facts end in a scope that is of facts alone.
+fn kinds(scope: EndingScope) -> &'static [&'static str] {
+    match scope {
+        EndingScope::Life => &LIFE,
+        EndingScope::Home => &["lives_in"],
+        EndingScope::Job => &["works_at", "role"],
+        EndingScope::Study => &["studies", "studies_at"],
+        EndingScope::Partner => &["partner"],
+        EndingScope::Illness => &["health", "activity", "allergic_to"],
+        EndingScope::Pet => &[PETS],
+        EndingScope::Possession => &["owns", "uses"],
+        EndingScope::Membership => &["member_of", "habit", "activity", "skill"],
+        EndingScope::Goal => &["goal"],
+        EndingScope::Deadline => &[DEADLINE],
+        _ => &[],
+    }
+}
+
+/// Whether an ending that names nothing ends only what is alone of its kind: "our dog died", "goal reached".
+fn is_sole(ending: &Ending) -> bool {
+    let is_one_of_many = matches!(ending.scope, EndingScope::Pet | EndingScope::Goal | EndingScope::Deadline);
+    ending.words.is_empty() && is_one_of_many
 }
 
 /// Returns the language of the rule that found an ending.
@@ -115,16 +190,22 @@ fn lacks_a_sign(object: &str, ended: &[String]) -> bool {
     is_long && has_all && is_framed && rest.len() * 2 >= object.chars().count()
 }
 
-/// Returns the claim that a fact holds no more.
+/// Returns when something was said, in world time.
+fn said_at(reading: Reading<'_>) -> WorldTime {
+    WorldTime::from_seconds(reading.kept.occurred_at.as_micros().div_euclid(1_000_000))
+}
+
+/// Returns the claim that a fact holds no more. An intention stands beside what holds, and ends by an end of its own.
 fn end_of(fact: &Fact, ending: &Ending, speaker: EntityId, reading: Reading<'_>) -> Resolved {
+    let is_intended = fact.act == Act::Plan;
     let support = Support {
         source: Source { event: reading.event.id, span: ending.span },
         rule: ending.rule.clone(),
         subject: speaker,
         object: fact.object.clone(),
-        act: Act::End,
+        act: if is_intended { Act::Plan } else { Act::End },
         valid_at: None,
-        invalid_at: None,
+        invalid_at: is_intended.then(|| said_at(reading)),
         grain: None,
         occurred_at: reading.kept.occurred_at,
         recorded_at: reading.event.recorded_at,
