@@ -275,7 +275,7 @@ pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
     let may_be_other = is_short && crate::language::by_script(text).is_none();
     let read = |of: Range<usize>| {
         let found = if may_end.has(place) { pack.endings(text, of.clone()) } else { Vec::new() };
-        if !found.is_empty() || !may_be_other || pack.is_closed(text, of.clone()) {
+        if !found.is_empty() || !may_be_other || pack.is_known(text, of.clone()) {
             return found;
         }
         let others = packs().iter().enumerate().filter(|(other, _)| *other != place && may_end.has(*other));
@@ -379,16 +379,16 @@ const PACKS: [(&str, &str); 6] = [
 fn packs() -> &'static [Pack] {
     static READ: OnceLock<Vec<Pack>> = OnceLock::new();
     READ.get_or_init(|| {
-            return PACKS
-                .iter()
-                .map(|(language, _)| {
-                    Pack::parse(
-                        language,
-                        &std::fs::read_to_string(format!("{dir}/{language}/lifecycle.toml")).unwrap(),
-                    )
-                    .unwrap_or_else(|e| panic!("{language}: {e}"))
-                })
-                .collect();
+        return PACKS
+            .iter()
+            .map(|(language, _)| {
+                Pack::parse(
+                    language,
+                    &std::fs::read_to_string(format!("{dir}/{language}/lifecycle.toml")).unwrap(),
+                )
+                .unwrap_or_else(|e| panic!("{language}: {e}"))
+            })
+            .collect();
         PACKS.iter().filter_map(|(language, text)| Pack::parse(language, text).ok()).collect()
     })
 }

@@ -29,6 +29,8 @@ pub(crate) struct Pack {
     closes: Patterns<()>,
     /// Where the name of what ends is over.
     closes_words: Patterns<()>,
+    /// How a clause begins that tells what is so even where the sentence asks.
+    presupposes: Patterns<()>,
     /// Words are written together behind an apostrophe, as in French.
     elides: bool,
     /// Times of day and words for eating, which do not tell what is allowed again from what was not.
@@ -137,6 +139,7 @@ impl Pack {
             Ok(patterns)
         };
         let (closes, closes_words, denials) = (list("closes")?, list("closes_words")?, list("denials")?);
+        let presupposes = list("presupposes")?;
         let set = |name: &str| -> Result<HashSet<String>> {
             Ok(root.lines(name)?.iter().flat_map(|line| line.split(' ')).map(fold).collect())
         };
@@ -152,6 +155,7 @@ impl Pack {
             unless,
             closes,
             closes_words,
+            presupposes,
             elides,
             neutral,
             empty,
@@ -176,11 +180,11 @@ impl Pack {
 
     /// Returns what a sentence ends; each scope and side once.
     pub(crate) fn endings(&self, text: &str, of: Range<usize>) -> Vec<Ending> {
-        if is_question(text.get(of.clone()).unwrap_or_default()) {
-            return Vec::new();
-        }
+        let asks = is_question(text.get(of.clone()).unwrap_or_default());
         let spaced = self.spaced(text);
         let text = spaced.as_ref();
+        let told = if asks { self.presupposed(text, of) } else { Some(of) };
+        let Some(of) = told else { return Vec::new() };
         let tokens = self.lexicon.tokens(text, of.clone());
         let mut hits = self.cues.find(&tokens, &self.lexicon);
         if hits.is_empty() || !self.closes.find(&tokens, &self.lexicon).is_empty() {
@@ -245,6 +249,14 @@ impl Pack {
         })
     }
 
+    /// Returns what a sentence that asks tells first: "Now that I've left Corvane, can you help me?".
+    fn presupposed(&self, text: &str, of: Range<usize>) -> Option<Range<usize>> {
+        let tokens = self.lexicon.tokens(text, of.clone());
+        let begins = self.presupposes.find(&tokens, &self.lexicon).iter().any(|hit| hit.from == 0);
+        let last = tokens.iter().rfind(|token| token.is_parted).filter(|_| begins)?;
+        Some(of.start..last.span.start)
+    }
+
     /// Whether some tokens say whose a thing is: "my neighbor's canoe".
     fn names_an_owner(&self, text: &str, tokens: &[Token], of: Option<(usize, usize)>) -> bool {
         let named = of.and_then(|(from, to)| tokens.get(from..to)).unwrap_or_default();
@@ -252,11 +264,12 @@ impl Pack {
         words.into_iter().any(|word| self.owners.iter().any(|ending| word.ends_with(ending.as_str())))
     }
 
-    /// Says whether a sentence ends nothing, whatever its words.
-    pub(crate) fn is_closed(&self, text: &str, of: Range<usize>) -> bool {
+    /// Says whether a sentence has words of an ending, or such as rule one out: it is of this language then.
+    pub(crate) fn is_known(&self, text: &str, of: Range<usize>) -> bool {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, of);
         !self.closes.find(&tokens, &self.lexicon).is_empty()
+            || !self.cues.find(&tokens, &self.lexicon).is_empty()
     }
 
     /// Returns where the name of what ends is over that begins at a word: with the clause.
