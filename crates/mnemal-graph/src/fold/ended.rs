@@ -124,6 +124,7 @@ impl Fold {
             match ending.scope {
                 _ if is_exact => is_whole && words.len() == ended.len(),
                 EndingScope::Work => is_whole,
+                _ if ends_with_one(object, &ending.words) => true,
                 EndingScope::Life if !NAMED.contains(&fact.predicate.as_str()) => is_whole,
                 EndingScope::Taste if fact.predicate.as_str() != DISLIKED => {
                     is_whole || is_nearly || lacks_a_sign(object, &ending.words)
@@ -175,6 +176,12 @@ fn is_sole(ending: &Ending) -> bool {
 fn language_of(ending: &Ending) -> Language {
     let code = ending.rule.as_str().split('.').next().unwrap_or_default();
     Language::from_code(code).unwrap_or_else(|| Language::guess(&ending.words.join(" ")))
+}
+
+/// Whether an object in a script without spaces ends with what is named: 喝咖啡 with 咖啡, but 咖啡馆 does not.
+fn ends_with_one(object: &str, ended: &[String]) -> bool {
+    let is_unspaced = object.chars().all(|sign| ('\u{4e00}'..='\u{9fff}').contains(&sign));
+    is_unspaced && ended.iter().any(|word| object.ends_with(word.as_str()))
 }
 
 /// Whether an object is what ends but for its last sign, in a script without spaces. Signs that name nothing are not among the words
