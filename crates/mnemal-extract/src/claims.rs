@@ -11,6 +11,7 @@ pub(crate) mod kinds;
 pub(crate) mod measured;
 pub(crate) mod objects;
 pub(crate) mod pattern;
+mod plain;
 mod planned;
 pub(crate) mod remark;
 pub(crate) mod rule;
@@ -191,8 +192,11 @@ impl<'d> Claims<'d> {
                 continue;
             }
             let is_group = slots.subject.is_some_and(|at| rules.subjects.is_group(reading, at));
-            let how = if is_group { How::Group } else { How::Speaker };
-            let found = Match { rule, slots, subject: Subject::Speaker, how, said: at..at };
+            let of_speaker = (Subject::Speaker, if is_group { How::Group } else { How::Speaker });
+            let of_whom = if rule.is_of_owner { sentence.owner(&slots) } else { Some(of_speaker) };
+            let Some((subject, how)) = of_whom else { continue };
+            let slots = if rule.is_of_owner { Slots { topic: None, role: None, ..slots } } else { slots };
+            let found = Match { rule, slots, subject, how, said: at..at };
             if self.claim(sentence, &found, taken) && !rule.is_beside {
                 return;
             }
@@ -216,7 +220,13 @@ impl<'d> Claims<'d> {
                 taken.iter_mut().take(own.end).skip(own.start).for_each(|taken| *taken = true);
                 for mut fact in facts {
                     if self.is_weighed {
-                        fact.confidence = sentence.rules.measured.weighed(id, fact.confidence);
+                        let weighed = sentence.rules.measured.weighed(id, fact.confidence);
+                        let is_plain = sentence.is_plain(found, &fact);
+                        fact.confidence = if is_plain {
+                            Confidence::new(weighed.get().max(Confidence::ACTIVE.get()))
+                        } else {
+                            weighed
+                        };
                     }
                     let corrections = sentence.corrections(found, &fact);
                     self.keep(fact);

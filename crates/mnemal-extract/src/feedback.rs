@@ -218,7 +218,8 @@ impl<'p> Message<'p> {
                 let weighs = |sentence: usize| {
                     class.stands_alone() && sums.get(sentence).is_some_and(|sum| *sum >= LEAST_SUM)
                 };
-                self.found.retain(|found| !is_of(found.rule) || weighs(found.sentence));
+                self.found
+                    .retain(|found| !is_of(found.rule) || found.rule.names_work || weighs(found.sentence));
             } else if !self.found.iter().any(|found| is_of(found.rule)) {
                 let sentence = pack.score.most_telling(class, &shown);
                 let is_fit = |rule: &&Rule| {
@@ -335,7 +336,7 @@ fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cu
             said.polarity
         }),
         irritation: Irritation::Casual,
-        is_explicit: rule.is_explicit && pack.names_work(tokens),
+        is_explicit: rule.is_explicit && (rule.names_work || pack.names_work(tokens)),
         requires_user_permission: requires_user_permission(
             turn.words().get(line.span.clone()).unwrap_or_default(),
         ),

@@ -43,11 +43,31 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             include_str!("../packs/en/claims.toml")
         ),
     ),
-    ("de", include_str!("../packs/de/gates.toml"), include_str!("../packs/de/claims.toml")),
-    ("fr", include_str!("../packs/fr/gates.toml"), include_str!("../packs/fr/claims.toml")),
-    ("es", include_str!("../packs/es/gates.toml"), include_str!("../packs/es/claims.toml")),
-    ("pt", include_str!("../packs/pt/gates.toml"), include_str!("../packs/pt/claims.toml")),
-    ("zh", include_str!("../packs/zh/gates.toml"), include_str!("../packs/zh/claims.toml")),
+    (
+        "de",
+        include_str!("../packs/de/gates.toml"),
+        concat!(include_str!("../packs/de/claims.toml"), "\n", include_str!("../packs/de/claims_life.toml")),
+    ),
+    (
+        "fr",
+        include_str!("../packs/fr/gates.toml"),
+        concat!(include_str!("../packs/fr/claims.toml"), "\n", include_str!("../packs/fr/claims_life.toml")),
+    ),
+    (
+        "es",
+        include_str!("../packs/es/gates.toml"),
+        concat!(include_str!("../packs/es/claims.toml"), "\n", include_str!("../packs/es/claims_life.toml")),
+    ),
+    (
+        "pt",
+        include_str!("../packs/pt/gates.toml"),
+        concat!(include_str!("../packs/pt/claims.toml"), "\n", include_str!("../packs/pt/claims_life.toml")),
+    ),
+    (
+        "zh",
+        include_str!("../packs/zh/gates.toml"),
+        concat!(include_str!("../packs/zh/claims.toml"), "\n", include_str!("../packs/zh/claims_life.toml")),
+    ),
 ];
 
 /// Words up to which a text is short, so that single words tell its language. Source: own choice.
@@ -131,6 +151,28 @@ pub fn by_script(text: &str) -> Option<&'static str> {
         (kana, _) => ("ja", kana + han * 4),
     };
     (weight > 0 && weight >= other).then_some(code)
+}
+
+/// The languages of the sentences of a text: the text's own, or another that a sentence shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentenceLanguages {
+    of_text: &'static str,
+    is_mixed: bool,
+}
+
+impl SentenceLanguages {
+    /// Reads the language of a text.
+    pub(crate) fn of(text: &str) -> Self {
+        let of_text = language(text);
+        Self { of_text, is_mixed: of_text != "en" || !text.is_ascii() }
+    }
+
+    /// Returns the code of a sentence: its own language where it is long enough to show it.
+    pub(crate) fn code(self, sentence: &str) -> &'static str {
+        let is_long = self.is_mixed && sentence.split_whitespace().take(SENTENCE).count() == SENTENCE;
+        let shows_own = is_long || self.is_mixed && by_script(sentence).is_some();
+        if shows_own { language(sentence) } else { self.of_text }
+    }
 }
 
 fn told(text: &str, voted: &'static str) -> &'static str {
@@ -232,11 +274,12 @@ impl Pack {
 
     /// Returns the pack for a sentence of a text in the language `of_text`: its own language where it is long enough to show it.
     #[expect(clippy::fn_params_excessive_bools, reason = "whether the text can be of several languages")]
-    pub(crate) fn of_sentence(sentence: &str, of_text: &str, is_mixed: bool) -> Option<&'static Pack> {
-        let is_long = is_mixed && sentence.split_whitespace().take(SENTENCE).count() == SENTENCE;
-        let code =
-            if is_long || is_mixed && by_script(sentence).is_some() { language(sentence) } else { of_text };
-        Self::of(code)
+    pub(crate) fn of_sentence(
+        sentence: &str,
+        of_text: &'static str,
+        is_mixed: bool,
+    ) -> Option<&'static Pack> {
+        Self::of(SentenceLanguages { of_text, is_mixed }.code(sentence))
     }
 
     /// Returns the pack of English.

@@ -10,6 +10,7 @@ use crate::authorship::OwnWords;
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::Token;
+use crate::language::SentenceLanguages;
 use crate::section::PackFile;
 use crate::{requires_user_permission, word};
 
@@ -72,20 +73,28 @@ pub struct Note {
 ///
 /// A sentence counts when it speaks in the first person, affirms, and is lasting: questions, wishes, hypotheses, reports,
 /// quotations, what is over, what is so only now or for one task, and what is said to the assistant about its work do not.
-/// The language is guessed; a text in a language without a pack gives none.
+/// The language is guessed, that of a sentence by itself where it is long enough to show one; a sentence in a language without a
+/// pack gives none.
 #[must_use]
 pub fn preference_notes(words: &OwnWords<'_>) -> Vec<Note> {
     let text = words.as_str();
-    let language = Language::guess(text);
-    packs()
-        .iter()
-        .find(|pack| pack.language == language.code())
-        .map(|pack| pack.read(text))
-        .unwrap_or_default()
+    let of_text = SentenceLanguages::of(text);
+    let note = |range: Range<usize>| {
+        let language = of_text.code(text.get(range.clone())?);
+        packs().iter().find(|pack| pack.language == language)?.note(text, range)
+    };
+    sentences(text).into_iter().filter_map(|sentence| note(sentence.range())).collect()
 }
 
 /// The packs, English first.
-const PACKS: &[(&str, &str)] = &[("en", include_str!("../packs/en/notes.toml"))];
+const PACKS: &[(&str, &str)] = &[
+    ("en", include_str!("../packs/en/notes.toml")),
+    ("de", include_str!("../packs/de/notes.toml")),
+    ("fr", include_str!("../packs/fr/notes.toml")),
+    ("es", include_str!("../packs/es/notes.toml")),
+    ("pt", include_str!("../packs/pt/notes.toml")),
+    ("zh", include_str!("../packs/zh/notes.toml")),
+];
 
 fn packs() -> &'static [Pack] {
     static READ: OnceLock<Vec<Pack>> = OnceLock::new();
@@ -106,6 +115,8 @@ struct Pack {
     closes: Patterns<()>,
     /// What closes the rest of a sentence.
     closes_rest: Patterns<()>,
+    /// A question has the order of a statement, so that its sign alone tells it.
+    sign_asks: bool,
 }
 
 #[derive(Debug)]
@@ -142,21 +153,30 @@ impl Pack {
         let (mut closes, mut closes_rest) = (Patterns::default(), Patterns::default());
         closes.add((), &root.lines("closes")?, &mut lexicon)?;
         closes_rest.add((), &root.lines("closes_rest")?, &mut lexicon)?;
-        Ok(Self { language: language.to_owned(), lexicon, rules, cues, unless, closes, closes_rest })
-    }
-
-    fn read(&self, text: &str) -> Vec<Note> {
-        sentences(text).into_iter().filter_map(|sentence| self.note(text, sentence.range())).collect()
+        let sign_asks = root.flag("sign_asks")?;
+        Ok(Self {
+            language: language.to_owned(),
+            lexicon,
+            rules,
+            cues,
+            unless,
+            closes,
+            closes_rest,
+            sign_asks,
+        })
     }
 
     fn note(&self, text: &str, of: Range<usize>) -> Option<Note> {
+        let sentence = text.get(of.clone())?;
+        if self.sign_asks && sentence.trim_end().ends_with(['?', '？']) {
+            return None;
+        }
         let tokens = self.lexicon.tokens(text, of.clone());
         let rule = self.rules.get(self.first(&tokens)?.tag)?;
-        let sentence = text.get(of.clone())?;
         Some(Note {
             rule: rule.id.clone(),
             kind: rule.kind,
-            topics: topics(sentence),
+            topics: topics(sentence, &self.language),
             requires_user_permission: requires_user_permission(sentence),
             span: Span { start: u32::try_from(of.start).ok()?, end: u32::try_from(of.end).ok()? },
         })
@@ -178,11 +198,12 @@ impl Pack {
     }
 }
 
-/// Returns the words with content.
-fn topics(sentence: &str) -> Vec<String> {
+/// Returns the words with content, by the stop words of a language.
+fn topics(sentence: &str, language: &str) -> Vec<String> {
+    let language = Language::from_code(language).unwrap_or(Language::English);
     let mut topics: Vec<String> = Vec::new();
     for word in word::words(sentence) {
-        let is_content = word.lower.chars().count() > 2 && !is_stop_word(Language::English, &word.lower);
+        let is_content = word.lower.chars().count() > 2 && !is_stop_word(language, &word.lower);
         if is_content && topics.len() < MOST_TOPICS && !topics.iter().any(|topic| *topic == word.lower) {
             topics.push(word.lower.into_owned());
         }

@@ -25,11 +25,15 @@ impl Sentence<'_, '_> {
     pub(super) fn is_planned(&self, found: &Match<'_>) -> bool {
         let own = &found.slots.own;
         let is_ing = self.reading.lower(own.start).ends_with("ing");
-        if matches!(self.reading.lower(own.end), "n't" | "not") || !is_ing && !self.is_verb(found) {
+        // "Am Freitag fliegen wir", "el viernes volamos": the subject stands behind the verb, or in its ending.
+        let is_inverted = found.said.is_empty() && self.rules.code != "en";
+        if matches!(self.reading.lower(own.end), "n't" | "not")
+            || !is_ing && !is_inverted && !self.is_verb(found)
+        {
             return false;
         }
         let to = self.reading.next_break(own.end, Break::Start);
-        let from = if found.said.is_empty() {
+        let from = if found.said.is_empty() && !is_inverted {
             own.end
         } else {
             self.reading.last_break(found.said.start.saturating_sub(1), Break::Start)
@@ -37,7 +41,7 @@ impl Sentence<'_, '_> {
         let is_new = |at: &usize| self.is_ahead(*at) && !self.is_lasting(*at);
         let words = self.reading.words.get(from..to).unwrap_or_default();
         let is_frequent = self.rules.frequency.stand_in(words);
-        !is_frequent && (own.end..to).chain(from..found.said.start).any(|at| is_new(&at))
+        !is_frequent && (own.start..to).chain(from..found.said.start).any(|at| is_new(&at))
     }
 
     /// "Since January" tells of what goes on already.

@@ -63,7 +63,7 @@ pub(crate) enum Whom {
 }
 
 /// The keys of a rule; the README of the packs says what each means.
-const KEYS: [&str; 45] = [
+const KEYS: [&str; 47] = [
     "id",
     "predicate",
     "shape",
@@ -109,6 +109,8 @@ const KEYS: [&str; 45] = [
     "reject",
     "reject_first",
     "stop",
+    "plain",
+    "owner",
 ];
 
 /// One rule; a flag is off and a list empty where the pack says nothing.
@@ -170,6 +172,10 @@ pub(crate) struct Rule {
     pub(crate) is_explicit: bool,
     /// A gate counts although its cue stands inside the pattern, in a gap: "ich bin nicht in Bonn geboren".
     pub(crate) is_strict: bool,
+    /// In plain words it is as sure as its rule says, whatever was measured on harder ones.
+    pub(crate) is_plain: bool,
+    /// The role or the topic in the pattern is of whom it is told: "l'anniversaire de ma mère est le 3 mai".
+    pub(crate) is_of_owner: bool,
     /// Content words that the object needs.
     pub(crate) least: usize,
     /// Words that the object may have.
@@ -290,6 +296,8 @@ impl Rule {
             ends: known.ends,
             is_explicit: section.flag("explicit")?,
             is_strict: section.flag("strict")?,
+            is_plain: section.flag("plain")?,
+            is_of_owner: section.flag("owner")?,
             least: section.count("least")?.unwrap_or(LEAST),
             most: section.count("most")?,
             topic: section.text("topic")?.map(Into::into),

@@ -5,8 +5,9 @@ use mnemal_core::Subject;
 use super::Sentence;
 use crate::claims::pattern::Slots;
 use crate::claims::rule::Rule;
-use crate::claims::subjects::{Found, How};
+use crate::claims::subjects::{Found, How, name_run};
 use crate::clause::Break;
+use crate::word::is_sign;
 
 /// Words of a greeting: "hi there, good morning". Source: own choice.
 const LONGEST_GREETING: usize = 4;
@@ -87,6 +88,21 @@ impl Sentence<'_, '_> {
         };
         let words = self.reading.words.get(opening).unwrap_or_default();
         words.iter().any(|word| self.rules.is_of("clausal", &word.lower))
+    }
+
+    /// Returns whom the role or the topic of a pattern names: somebody of the speaker's, or somebody with a name.
+    pub(super) fn owner(&self, slots: &Slots) -> Option<(Subject, How)> {
+        if let Some(role) = &slots.role {
+            return Some((Subject::Relation { role: role.to_string(), name: None }, How::Relation));
+        }
+        let words = slots.topic.clone()?;
+        let is_one = if self.reading.words.get(words.start)?.lower.chars().any(is_sign) {
+            words.clone().all(|at| !self.rules.subjects.is_subject(self.reading.lower(at)))
+        } else {
+            name_run(self.reading, words.start).as_ref() == Some(&words)
+        };
+        let name = self.reading.text.get(self.reading.bytes(&words))?;
+        is_one.then(|| (Subject::Named(name.to_owned()), How::Named))
     }
 
     /// Says whether a word belongs to a time expression.

@@ -638,3 +638,65 @@ fn words_of_others_in_a_turn_are_no_claims_and_own_words_beside_them_are() {
     );
     check("I moved to Kiel.\n\nBest,\nNina", &["me lives_in assert Kiel"]);
 }
+
+/// Says whether a text makes a fact of a predicate and a value.
+fn holds(text: &str, predicate: &str, value: &str) -> bool {
+    extract(text).facts.iter().any(|fact| {
+        fact.predicate.as_str() == predicate
+            && fact.object.text.contains(value)
+            && fact.confidence >= Confidence::ACTIVE
+            && matches!(fact.act, Act::Assert | Act::Plan)
+    })
+}
+
+#[test]
+fn plain_statements_of_everyday_life_are_facts_in_every_language() {
+    for (text, predicate, value) in [
+        ("My brother Colm lives in Leeds.", "lives_in", "Leeds"),
+        ("I work at Larkhill Brewery.", "works_at", "Larkhill Brewery"),
+        ("We're going to Crete on 3 June.", "plan", "Crete"),
+        ("I own a canoe.", "owns", "canoe"),
+        ("Muffin, our dog, ate the butter.", "pet", "Muffin"),
+        ("Our landlord is called Mr Pickering.", "name", "Pickering"),
+        ("Meine Mutter hat am 19. Januar Geburtstag.", "birthday", "19. Januar"),
+        ("Am 3. Juni fliegen wir nach Kreta.", "plan", "Kreta"),
+        ("Ich habe ein Klavier.", "owns", "Klavier"),
+        ("Unser Hausarzt ist Dr. Weidlich, sehr nett.", "knows", "Weidlich"),
+        ("L'anniversaire de Colin est le 8 mars.", "birthday", "8 mars"),
+        ("Le 3 juin nous partons en Crète.", "plan", "Crète"),
+        ("Hier j'ai acheté un accordéon aux puces.", "acquired", "accordéon"),
+        ("El cumpleaños de Nacho es el 8 de marzo.", "birthday", "8 de marzo"),
+        ("El 7 de julio volamos a Naxos.", "plan", "Naxos"),
+        ("Mi jefa es Adela Cano.", "knows", "Adela Cano"),
+        ("A 7 de julho voamos para Naxos.", "plan", "Naxos"),
+        ("Tenho uma canoa.", "owns", "canoa"),
+        ("O Nuno mudou-se para Antuérpia com a família.", "lives_in", "Antuérpia"),
+        ("小川的生日是三月八号。", "birthday", "三月八号"),
+        ("我有一架钢琴。", "owns", "钢琴"),
+        ("我的雇主是蓝海航运。", "works_at", "蓝海航运"),
+    ] {
+        assert!(holds(text, predicate, value), "{text}: {:?}", extract(text).facts);
+    }
+}
+
+#[test]
+fn what_is_asked_dreamt_or_of_others_is_no_fact_of_the_speaker() {
+    for text in [
+        "Does my sister live in Leeds?",
+        "If I had a canoe I would go out today.",
+        "We might go to Crete in June.",
+        "Mein Nachbar hat ein Akkordeon gekauft.",
+        "Vielleicht fahren wir im Juni nach Kreta.",
+        "Si j'avais un canoë, je sortirais aujourd'hui.",
+        "On ira peut-être en Crète en juin.",
+        "Mi vecino ha comprado un acordeón.",
+        "A lo mejor vamos a Creta en junio.",
+        "O meu vizinho comprou um acordeão.",
+        "Se eu tivesse uma canoa, saía hoje.",
+        "我邻居买了一台手风琴。",
+        "要是我有皮划艇，今天就出去。",
+    ] {
+        let found = extract(text).facts;
+        assert!(found.iter().all(|fact| fact.confidence < Confidence::ACTIVE), "{text}: {found:?}");
+    }
+}

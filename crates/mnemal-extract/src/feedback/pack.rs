@@ -67,6 +67,8 @@ pub(crate) struct Rule {
     /// Place in the file: the first rule of an act wins.
     pub(crate) place: usize,
     pub(crate) is_explicit: bool,
+    /// What it finds names a side of the work by itself ("prices in pounds"), so that it needs no other evidence and no weight.
+    pub(crate) names_work: bool,
     /// It may be any question.
     pub(crate) may_ask: bool,
     /// It may be a request with a question mark.
@@ -217,6 +219,7 @@ impl Rule {
             act: FeedbackAct::from_name(act).ok_or_else(|| unknown("act", act))?,
             place,
             is_explicit: section.flag("explicit")?,
+            names_work: section.flag("names_work")?,
             may_ask: section.flag("may_ask")?,
             is_polite: section.flag("polite")?,
             stands_alone: section.flag("stands_alone")?,

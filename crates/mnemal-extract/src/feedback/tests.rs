@@ -92,3 +92,60 @@ fn lines_that_lack_a_word_match_nowhere() {
     }
     assert!(found > 500, "{found}");
 }
+
+/// Says whether a message alone teaches how the assistant shall work.
+fn orders(text: &str) -> bool {
+    let own = OwnWords::of_text(text);
+    let found = feedback(Turn { user: &own, assistant: None, earlier: &[] });
+    found.iter().any(|one| one.is_explicit && one.act == FeedbackAct::Directive)
+}
+
+#[test]
+fn how_answers_shall_be_in_general_is_an_explicit_directive_in_every_language() {
+    for text in [
+        "Give me amounts in euros.",
+        "Short sentences, please.",
+        "Call me Jo, everybody does.",
+        "Times in the 24-hour clock please.",
+        "Gib mir Beträge in Euro an.",
+        "Das war ein langer Tag. Du darfst mich gern duzen.",
+        "Kurze Sätze bitte.",
+        "Donne-moi les montants en euros.",
+        "Tu peux me tutoyer.",
+        "Phrases courtes, s'il te plaît.",
+        "Dame las cantidades en euros.",
+        "Trátame de tú.",
+        "Frases cortas, por favor.",
+        "Dá-me os valores em euros.",
+        "Podes tratar-me por tu.",
+        "价格请用欧元给我。",
+        "用繁体字回答。",
+        "叫我小乔吧，大家都这么叫。",
+    ] {
+        assert!(orders(text), "{text}");
+    }
+}
+
+#[test]
+fn a_task_is_no_directive_for_all_that_comes() {
+    for text in [
+        "Give me a recipe for lentil soup.",
+        "Call me a taxi for six.",
+        "Give me the price of that tent in euros.",
+        "Write this one in British spelling.",
+        "My boss wants prices in dollars in his report.",
+        "Nenn mir den Preis von dem Zelt in Euro.",
+        "Schreib diesen Brief in der Sie-Form.",
+        "Ruf mir ein Taxi für sechs.",
+        "Appelle-moi un taxi pour six heures.",
+        "Écris cette lettre en vouvoyant.",
+        "Dame el precio de la tienda en euros.",
+        "Llámame un taxi para las seis.",
+        "Chama-me um táxi para as seis.",
+        "Faz este e-mail curto.",
+        "这封信用敬语写。",
+        "六点帮我叫辆出租车。",
+    ] {
+        assert!(!orders(text), "{text}");
+    }
+}

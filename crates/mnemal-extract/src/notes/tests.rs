@@ -58,3 +58,62 @@ fn a_gate_takes_a_note_away() {
         assert!(preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
     }
 }
+
+fn kinds(text: &str) -> Vec<NoteKind> {
+    preference_notes(&OwnWords::of_text(text)).iter().map(|note| note.kind).collect()
+}
+
+#[test]
+fn tastes_and_constraints_are_read_in_the_language_of_their_sentence() {
+    for text in [
+        "We had a lovely evening. I can't manage stairs since the operation.",
+        "I take my tea with oat milk, never with cow's milk.",
+        "Auf dem Markt war viel los. Pilze kann ich übrigens nicht ausstehen.",
+        "Espresso trinke ich ohne Zucker.",
+        "Im Flieger nehme ich am liebsten einen Fensterplatz.",
+        "On a passé une belle soirée. Je ne tolère pas le gluten.",
+        "Mon café, c'est sans sucre.",
+        "El mercado estaba lleno. Por cierto, no soporto las setas.",
+        "El té lo tomo con leche de avena.",
+        "Não como carne de porco.",
+        "No avião prefiro a janela.",
+        "市场今天人很多。对了，我受不了蘑菇。",
+        "我喝咖啡不加糖。",
+    ] {
+        assert_eq!(kinds(text).len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_others_like_and_what_is_asked_or_supposed_is_no_note_in_any_language() {
+    for text in [
+        "Meine Schwester kann Pilze nicht ausstehen.",
+        "Soll ich auf Fleisch verzichten?",
+        "Im Roman sagt der Held: Ich trinke keinen Wein.",
+        "Ma sœur ne supporte pas les champignons.",
+        "Si j'étais végane, qu'est-ce que je pourrais cuisiner ?",
+        "Mi hermana no soporta las setas.",
+        "Si fuera vegana, ¿qué podría cocinar?",
+        "A minha irmã não suporta cogumelos.",
+        "我姐姐受不了蘑菇。",
+        "我应该戒肉吗？",
+    ] {
+        assert_eq!(kinds(text), [], "{text}");
+    }
+}
+
+#[test]
+fn what_is_done_how_often_is_no_wish() {
+    for text in [
+        "I swim twice a week, before breakfast.",
+        "Every morning I walk the dog along the river.",
+        "I usually get up at six.",
+        "Jeden Dienstag gehe ich in den Chor.",
+        "Tous les mardis je vais à la chorale.",
+        "Nado dos veces por semana, antes del desayuno.",
+        "Todas as terças vou ao coro.",
+        "我每周游两次泳，早饭前。",
+    ] {
+        assert_eq!(kinds(text), [], "{text}");
+    }
+}
