@@ -121,7 +121,7 @@ fn is_stamp(body: &str, lexicon: &Lexicon) -> bool {
     lexicon.cues_of(&words).has(Cue::Stamp) || is_parted && (has_handle || has_number && is_handle(body))
 }
 
-/// A line that begins with an account and not with a word: "nora_p · …".
+/// A line that begins with an account and not with a word: "`nora_p` · …".
 fn is_handle(body: &str) -> bool {
     let first = body.split_whitespace().next().unwrap_or_default();
     let is_account = first.contains(['_', '.']) && first.starts_with(char::is_lowercase);
