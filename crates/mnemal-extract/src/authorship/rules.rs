@@ -38,9 +38,10 @@ const FENCED: &str = "fenced";
 /// Says at a quick look that a text is its speaker's own: one line without any sign that sets words apart, and without a phrase
 /// that asks for work on it or frames it. What it says no to may be so, too.
 fn is_plain(text: &str) -> bool {
-    let parts =
-        |sign: char| matches!(sign, '\n' | '<' | '>' | ':' | '：' | '/' | '`' | '~' | '(' | '（' | '–' | '—' | '―')
-            || quote::opens(sign);
+    let parts = |sign: char| {
+        matches!(sign, '\n' | '<' | '>' | ':' | '：' | '/' | '`' | '~' | '(' | '（' | '–' | '—' | '―')
+            || quote::opens(sign)
+    };
     let is_log = text.bytes().take(2).filter(u8::is_ascii_uppercase).count() == 2;
     if is_log || text.contains(parts) || text.contains("''") {
         return false;
