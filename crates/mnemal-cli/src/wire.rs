@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use mnemal::{EventId, Gap, Receipt, ScorePart, Span, Stored};
 pub(crate) use mnemal_server::wire::{
-    AckForm, ErasureForm, EventForm, GapForm, MemoryForm, ReleasedForm, SessionForm, WeighingForm,
+    AckForm, EXPIRED, ErasureForm, EventForm, GapForm, MemoryForm, ReleasedForm, SessionForm, WeighingForm,
     durability, gaps, kind_named,
 };
 use serde::Serialize;

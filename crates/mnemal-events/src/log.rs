@@ -89,6 +89,8 @@ pub struct EventLog {
     shown: Arc<Shown>,
     graves: Arc<Mutex<Buried>>,
     pace: Arc<Pace>,
+    /// Whether the limits of the hour hold.
+    is_limited: bool,
     /// Logs of other spaces, whose events a session may have been shown.
     elsewhere: Vec<Arc<dyn EventStore>>,
 }
@@ -126,7 +128,15 @@ impl EventLog {
     pub fn new(parts: EventLogParts) -> Self {
         let cleaner = Arc::new(Cleaner::new(parts.settings.clone(), parts.key.clone()));
         let (shown, graves, pace) = (Arc::default(), Arc::default(), Arc::default());
-        Self { parts: Arc::new(parts), cleaner, shown, graves, pace, elsewhere: Vec::new() }
+        let (is_limited, elsewhere) = (true, Vec::new());
+        Self { parts: Arc::new(parts), cleaner, shown, graves, pace, is_limited, elsewhere }
+    }
+
+    /// Returns the same log, which holds nothing back because much came within an hour: for what an application keeps in a
+    /// store of its own.
+    #[must_use]
+    pub fn without_hourly_limits(&self) -> Self {
+        Self { is_limited: false, ..self.clone() }
     }
 
     /// Returns the same log, which looks for what sessions were shown in these logs of other spaces too. They are read

@@ -16,8 +16,8 @@ use serde::Serialize;
 pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
-pub(crate) use self::memory::StoredForm;
-pub use self::memory::{ErasureForm, MemoryForm, SimilarForm, kind_named};
+pub use self::memory::{EXPIRED, ErasureForm, MemoryForm, SimilarForm, kind_named};
+pub(crate) use self::memory::{StoredForm, status};
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
 pub use self::why::{EndForm, WeighingForm};
 

@@ -7,7 +7,7 @@ use mnemal_core::{
     AsOf, Category, Decision, Degraded, Error, ErrorKind, EventId, EventKind, Importance, LearningFilter,
     LearningId, LearningKind, NoteKey, Origin, Remember, Result, RuleId, Scored, Tag, Timestamp, Within,
 };
-use mnemal_events::Durability;
+use mnemal_events::{Ack, Durability};
 
 use crate::memory::Memory;
 use crate::message::Message;
@@ -73,6 +73,7 @@ pub struct RememberCall {
     importance: Option<Importance>,
     expires_at: Option<Timestamp>,
     is_amendment: bool,
+    of_application: bool,
 }
 
 impl RememberCall {
@@ -89,6 +90,7 @@ impl RememberCall {
             importance: None,
             expires_at: None,
             is_amendment: false,
+            of_application: false,
         }
     }
 
@@ -141,6 +143,13 @@ impl RememberCall {
     /// Says that these are the user's own words; without it they are the agent's.
     pub fn by_user(mut self) -> Self {
         self.message.origin = Origin::UserDirect;
+        self
+    }
+
+    /// Says that an application keeps it in a store of its own: it is believed like a note of the agent, but is no part of what
+    /// an agent may note in an hour.
+    pub fn by_application(mut self) -> Self {
+        self.of_application = true;
         self
     }
 
@@ -217,7 +226,11 @@ impl RememberCall {
             expires_at: self.expires_at,
         };
         let message = Message { kind: EventKind::Decision(Decision::Remember(remember)), ..self.message };
-        let acked = self.memory.log(message).await?;
+        let acked = if self.of_application {
+            log_item(&self.memory, message).await?
+        } else {
+            self.memory.log(message).await?
+        };
         let mut gaps = mnemal_core::Gaps::default();
         let ack = gaps.merge(acked);
         // What a repetition would be found to be now is not what became of the first.
@@ -247,6 +260,17 @@ impl IntoFuture for RememberCall {
         let observed = self.observed(operation);
         Box::pin(observed.run(self.run(), tell))
     }
+}
+
+/// Logs an item of an application's own store, for which the limits of the hour do not hold.
+async fn log_item(memory: &Memory, message: Message) -> Result<Degraded<Ack>> {
+    let events = vec![message.into_event(&memory.defaults())?];
+    let acks = match memory.engine.dropped(&events) {
+        Some(dropped) => dropped,
+        None => memory.engine.append_to(&memory.event_log()?.without_hourly_limits(), events).await?,
+    };
+    let ack = acks.value.into_iter().next();
+    Ok(Degraded { value: ack.ok_or_else(|| Error::internal("an append answered nothing"))?, gaps: acks.gaps })
 }
 
 /// Says what became of a note.

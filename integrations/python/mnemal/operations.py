@@ -530,8 +530,11 @@ Memory = TypedDict('Memory', {
 MemoryPatch = TypedDict('MemoryPatch', {
     "category": 'str | None',
     "content": 'str | None',
+    "if_version": 'int | None',
     "importance": 'float | None',
     "tags": 'list[str] | None',
+    "ttl_secs": 'int | None',
+    "writer": 'str | None',
 }, total=False)
 
 MemoryToolCommand = TypedDict('MemoryToolCommand', {
@@ -601,6 +604,7 @@ NewMemory = TypedDict('NewMemory', {
     "tags": 'list[str]',
     "ttl_secs": 'int | None',
     "user": 'str | None',
+    "writer": 'str | None',
 }, total=False)
 
 NewSpace = TypedDict('NewSpace', {
@@ -1825,13 +1829,14 @@ class Operations:
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         user: str | None = None,
+        writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Stores a memory as a note of the agent's."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories", space),
-            body={"category": category, "content": content, "importance": importance, "key": key, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user},
+            body={"category": category, "content": content, "importance": importance, "key": key, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -1872,15 +1877,18 @@ class Operations:
         *,
         category: str | None = None,
         content: str | None = None,
+        if_version: int | None = None,
         importance: float | None = None,
         tags: list[str] | None = None,
+        ttl_secs: int | None = None,
+        writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Makes a new version of it; it needs a key for that."""
         return self._call(
             "PATCH",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
-            body={"category": category, "content": content, "importance": importance, "tags": tags},
+            body={"category": category, "content": content, "if_version": if_version, "importance": importance, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -1982,13 +1990,14 @@ class Operations:
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         user: str | None = None,
+        writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Stores it under the key; what was there becomes its past."""
         return self._call(
             "PUT",
             _path("/v1/spaces/{space}/memories/by-key/{key}", space, key),
-            body={"category": category, "content": content, "importance": importance, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user},
+            body={"category": category, "content": content, "importance": importance, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -3301,13 +3310,14 @@ class AsyncOperations:
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         user: str | None = None,
+        writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Stores a memory as a note of the agent's."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories", space),
-            body={"category": category, "content": content, "importance": importance, "key": key, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user},
+            body={"category": category, "content": content, "importance": importance, "key": key, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -3348,15 +3358,18 @@ class AsyncOperations:
         *,
         category: str | None = None,
         content: str | None = None,
+        if_version: int | None = None,
         importance: float | None = None,
         tags: list[str] | None = None,
+        ttl_secs: int | None = None,
+        writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Makes a new version of it; it needs a key for that."""
         return await self._call(
             "PATCH",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
-            body={"category": category, "content": content, "importance": importance, "tags": tags},
+            body={"category": category, "content": content, "if_version": if_version, "importance": importance, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -3458,13 +3471,14 @@ class AsyncOperations:
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         user: str | None = None,
+        writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Stores it under the key; what was there becomes its past."""
         return await self._call(
             "PUT",
             _path("/v1/spaces/{space}/memories/by-key/{key}", space, key),
-            body={"category": category, "content": content, "importance": importance, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user},
+            body={"category": category, "content": content, "importance": importance, "kind": kind, "metadata": metadata, "session": session, "tags": tags, "ttl_secs": ttl_secs, "user": user, "writer": writer},
             idempotency_key=idempotency_key,
         )
 

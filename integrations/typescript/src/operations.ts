@@ -893,7 +893,7 @@ export interface Memory {
   source_event_ids: Array<string>;
   /** Who said it. */
   speaker?: string | null;
-  /** `active`, `superseded`, `archived`, `candidate` or `rejected`. */
+  /** `active`, `expired`, `superseded`, `archived`, `candidate` or `rejected`. */
   status: string;
   /** What took its place. */
   superseded_by?: string | null;
@@ -923,10 +923,16 @@ export interface MemoryPatch {
   category?: string | null;
   /** The words. */
   content?: string | null;
+  /** The version that is to be there; another one is a conflict, and nothing is stored. */
+  if_version?: number | null;
   /** 0 to 1. */
   importance?: number | null;
   /** All of its tags. */
   tags?: Array<string> | null;
+  /** How long it holds from now on, in seconds. */
+  ttl_secs?: number | null;
+  /** As where a memory is stored: `agent` without it, or `application`. */
+  writer?: string | null;
 }
 
 /** One command of the tool. */
@@ -1051,6 +1057,9 @@ export interface NewMemory {
   ttl_secs?: number | null;
   /** Whose it is. */
   user?: string | null;
+  /** `agent` without it; `application` for an item of a store that a program keeps: it is no part of what an agent may note in
+an hour. Not with the key of an agent. */
+  writer?: string | null;
 }
 
 /** A space that is to be there. */
@@ -2064,8 +2073,8 @@ export abstract class Operations {
   }
 
   /** Stores a memory as a note of the agent's. */
-  memoryAdd(space: string, given: { category?: string | null; content: string; importance?: number | null; key?: string | null; kind?: string | null; metadata?: Record<string, string>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; idempotency_key?: string }): Promise<Stored> {
-    return this.call<Stored>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories`, { body: { category: given.category, content: given.content, importance: given.importance, key: given.key, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user }, idempotencyKey: given.idempotency_key });
+  memoryAdd(space: string, given: { category?: string | null; content: string; importance?: number | null; key?: string | null; kind?: string | null; metadata?: Record<string, string>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
+    return this.call<Stored>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories`, { body: { category: given.category, content: given.content, importance: given.importance, key: given.key, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
   /** Puts it away; it can be restored. */
@@ -2079,8 +2088,8 @@ export abstract class Operations {
   }
 
   /** Makes a new version of it; it needs a key for that. */
-  memoryEdit(space: string, id: string, given: { category?: string | null; content?: string | null; importance?: number | null; tags?: Array<string> | null; idempotency_key?: string } = {}): Promise<Stored> {
-    return this.call<Stored>('PATCH', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { body: { category: given.category, content: given.content, importance: given.importance, tags: given.tags }, idempotencyKey: given.idempotency_key });
+  memoryEdit(space: string, id: string, given: { category?: string | null; content?: string | null; if_version?: number | null; importance?: number | null; tags?: Array<string> | null; ttl_secs?: number | null; writer?: string | null; idempotency_key?: string } = {}): Promise<Stored> {
+    return this.call<Stored>('PATCH', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { body: { category: given.category, content: given.content, if_version: given.if_version, importance: given.importance, tags: given.tags, ttl_secs: given.ttl_secs, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases it. */
@@ -2114,8 +2123,8 @@ export abstract class Operations {
   }
 
   /** Stores it under the key; what was there becomes its past. */
-  memoryPutByKey(space: string, key: string, given: { category?: string | null; content: string; importance?: number | null; kind?: string | null; metadata?: Record<string, string>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; idempotency_key?: string }): Promise<Stored> {
-    return this.call<Stored>('PUT', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, { body: { category: given.category, content: given.content, importance: given.importance, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user }, idempotencyKey: given.idempotency_key });
+  memoryPutByKey(space: string, key: string, given: { category?: string | null; content: string; importance?: number | null; kind?: string | null; metadata?: Record<string, string>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
+    return this.call<Stored>('PUT', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, { body: { category: given.category, content: given.content, importance: given.importance, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
   /** Says that it is wrong. */

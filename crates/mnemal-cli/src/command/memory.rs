@@ -13,7 +13,7 @@ use super::{decided, within};
 use crate::args::{MemoryCall, Which};
 use crate::ask::Going;
 use crate::output::Output;
-use crate::wire::{MemoryForm, kind_named};
+use crate::wire::{EXPIRED, MemoryForm, kind_named};
 
 /// Most time for learning from what waits in the log. Source: own default, what a person at a terminal puts up with.
 const READING: Duration = Duration::from_secs(10);
@@ -224,7 +224,8 @@ fn told(form: &MemoryForm) -> String {
     if form.requires_user_permission {
         say("needs", "your leave before it is acted on");
     }
-    form.expires_at.iter().for_each(|end| say("holds until", end));
+    let until = if form.status == EXPIRED { "held until" } else { "holds until" };
+    form.expires_at.iter().for_each(|end| say(until, end));
     form.superseded_by.iter().for_each(|id| say("superseded by", id));
     say("evidence", &form.source_event_ids.join(" "));
     lines.join("\n")

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use mnemal_core::{
-    AgentId, Cursor, Decision, Event, EventFilter, EventKind, EventStore, Level, NewEvent, Result, RuleId,
-    SessionId, Timestamp, UserId, Within,
+    AgentId, ChannelId, Cursor, Decision, Event, EventFilter, EventKind, EventStore, Level, NewEvent, Result,
+    RuleId, SessionId, Timestamp, UserId, Within,
 };
 
 use super::arrive::Draft;
@@ -30,7 +30,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
 /// Most items that a conversation stores in an hour before the next ones are held back; 0 for any number.
 ///
 /// Items are notes, observations and texts of files; turns and what tools are asked and answer are talk, and are not counted.
-/// Each person and each agent of a conversation has an hour of its own.
+/// Each person, each agent and each channel of a conversation has an hour of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HourlyLimits {
     /// Of level agent.
@@ -63,6 +63,7 @@ impl HourlyLimits {
 struct Item {
     at: Timestamp,
     level: Level,
+    channel: ChannelId,
     user: Option<UserId>,
     agent: Option<AgentId>,
 }
@@ -70,7 +71,7 @@ struct Item {
 impl Item {
     fn new(event: &NewEvent, at: Timestamp) -> Self {
         let (user, agent) = (event.user.clone(), event.agent.clone());
-        Self { at, level: event.origin.level(), user, agent }
+        Self { at, level: event.origin.level(), channel: event.channel.clone(), user, agent }
     }
 
     /// Returns what counts of a stored event: what is held back does not.
@@ -80,7 +81,8 @@ impl Item {
     }
 
     fn counts_with(&self, other: &Self) -> bool {
-        self.level == other.level && self.user == other.user && self.agent == other.agent
+        let same_people = self.user == other.user && self.agent == other.agent;
+        self.level == other.level && self.channel == other.channel && same_people
     }
 }
 
@@ -168,6 +170,9 @@ impl EventLog {
     /// Holds back what of a batch is more than its conversations may store in an hour. Two processes that store at the same
     /// moment do not see each other's newest.
     pub(super) async fn hold_bursts(&self, drafts: &mut [Result<Draft, LeftOut>]) -> Result<()> {
+        if !self.is_limited {
+            return Ok(());
+        }
         let now = self.parts.clock.now();
         let mut counted: HashMap<SessionId, Vec<Item>> = HashMap::new();
         for draft in drafts.iter_mut().flatten() {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use mnemal_core::{
-    AgentId, Category, Decision, EventFilter, EventKind, Importance, LearningKind, NewEvent, NoteKey, Origin,
-    Remember, Seq, UserId, Within,
+    AgentId, Category, ChannelId, Decision, EventFilter, EventKind, Importance, LearningKind, NewEvent,
+    NoteKey, Origin, Remember, Seq, UserId, Within,
 };
 use mnemal_events::{BURST, EventLog, Format, HourlyLimits, LogSettings};
 use mnemal_testkit::block_on;
@@ -162,4 +162,16 @@ fn a_note_under_a_key_counts_each_time() {
         event
     };
     assert_eq!(held(&desk, notes("s", 0, 61).map(keyed)), 1);
+}
+
+#[test]
+fn a_store_of_an_application_is_no_burst_and_leaves_an_agent_its_hour() {
+    let desk = desk();
+    let stored = |event| NewEvent { channel: ChannelId::new("store").unwrap(), ..event };
+    let store =
+        Desk { log: desk.log.without_hourly_limits(), store: desk.store.clone(), clock: desk.clock.clone() };
+    assert_eq!(held(&store, notes("s", 0, 150).map(stored)), 0);
+    assert_eq!(held(&desk, notes("s", 150, 61)), 1, "the agent has an hour of its own");
+    assert_eq!(held(&store, notes("s", 300, 5).map(stored)), 0);
+    assert_eq!(held(&desk, notes("s", 400, 1).map(stored)), 1, "the place alone lets nobody pass");
 }

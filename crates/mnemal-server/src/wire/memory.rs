@@ -1,7 +1,7 @@
 //! Notes and learnings, and what became of storing and forgetting.
 
 use mnemal::{Erasure, LearntFrom, Memory, Objective, Sentiment, Stored, recommendation};
-use mnemal_core::{EventId, Gap, Learning, LearningKind, Leave, NoteKey, Tag, Timestamp};
+use mnemal_core::{EventId, Gap, Learning, LearningKind, LearningStatus, Leave, NoteKey, Tag, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct MemoryForm {
     pub trust: &'static str,
     /// What it may become.
     pub level: &'static str,
-    /// `active`, `superseded`, `archived`, `candidate` or `rejected`.
+    /// `active`, `expired`, `superseded`, `archived`, `candidate` or `rejected`.
     pub status: &'static str,
     /// Under its key, from 1.
     pub version: u32,
@@ -135,6 +135,15 @@ pub fn kind_named(name: &str) -> mnemal::Result<LearningKind> {
     })
 }
 
+/// The status of what held until its end.
+pub const EXPIRED: &str = "expired";
+
+/// Returns how a memory stands at a time.
+pub(crate) fn status(row: &Learning, now: Timestamp) -> &'static str {
+    let is_over = row.status == LearningStatus::Active && row.expires_at.is_some_and(|end| end <= now);
+    if is_over { EXPIRED } else { row.status.as_str() }
+}
+
 impl MemoryForm {
     /// Returns the form of a memory as it stands at a time.
     pub fn new(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
@@ -151,7 +160,7 @@ impl MemoryForm {
             importance: row.importance.get(),
             trust: row.trust.as_str(),
             level: row.level.as_str(),
-            status: row.status.as_str(),
+            status: status(row, now),
             version: row.version,
             basis: row.basis.as_str(),
             confidence: row.confidence.get(),

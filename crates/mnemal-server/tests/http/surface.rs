@@ -269,6 +269,44 @@ async fn a_change_of_a_memory_is_made_to_its_newest_version() {
 }
 
 #[tokio::test]
+async fn an_end_is_moved_on_only_for_the_version_that_was_read() {
+    let api = Api::new();
+    let first = json!({"content": "alpha", "key": "pp", "ttl_secs": 100, "tags": ["t"]});
+    let id = api.post("memories", first).await.of(201)["id"].as_str().unwrap().to_owned();
+    let path = format!("memories/{id}");
+    let before = api.get("memories/by-key/pp").await.of(200);
+    let moved = json!({"ttl_secs": 5_000, "if_version": 1});
+    api.ask("PATCH", &path, moved.clone()).await.of(200);
+    let now = api.get("memories/by-key/pp").await.of(200);
+    assert_eq!((&now["content"], &now["tags"], &now["version"]), (&json!("alpha"), &json!(["t"]), &json!(2)));
+    let end = |row: &Value| row["expires_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert!((4_900..6_000).contains(&end(&now).duration_since(end(&before)).as_secs()), "{before} {now}");
+    let refused = api.ask("PATCH", &path, moved).await.of(409);
+    assert_eq!(refused["code"], "conflict");
+    assert!(refused["detail"].as_str().unwrap().contains("version is 2"), "{refused}");
+    assert_eq!(api.get("memories/by-key/pp").await.of(200)["version"], 2, "nothing is stored");
+    api.ask("PATCH", &path, json!({"ttl_secs": 0})).await.of(400);
+}
+
+#[tokio::test]
+async fn a_store_of_an_application_keeps_every_item_and_an_agent_keeps_none() {
+    let api = Api::new();
+    let item = |number: usize| json!({"content": format!("{{\"shelf\":{number}}}"), "writer": "application"});
+    for number in 0..70 {
+        let put = api.ask("PUT", &format!("memories/by-key/k{number}"), item(number)).await.of(201);
+        assert_eq!(put["status"], "active", "{put}");
+    }
+    let note = api.post("memories", json!({"content": "the shelf is full"})).await.of(201);
+    assert_eq!(note["status"], "active", "the agent has its hour still: {note}");
+    let orders = api.post("memories", json!({"content": ORDERS, "writer": "application"})).await.of(201);
+    assert_eq!(orders["status"], "quarantined", "{orders}");
+    let agent = api.key(Class::Agent, &[Right::Write], &["demo"]);
+    let refused = api.as_key(&agent, "PUT", "/v1/spaces/demo/memories/by-key/k", item(0)).await.of(403);
+    assert_eq!(refused["code"], "app_key_needed");
+    api.post("memories", json!({"content": "x", "writer": "user"})).await.of(400);
+}
+
+#[tokio::test]
 async fn a_batch_with_an_empty_event_stores_none_and_says_which() {
     let api = Api::new();
     let batch = json!({"events": [{"content": "four"}, {"content": ""}, {"content": "six"}]});

@@ -6,7 +6,7 @@ use hyper::{Method, StatusCode};
 use mnemal::{Memory, RememberCall};
 use mnemal_core::{
     AsOf, Category, ChannelId, Decision, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
-    Level, NoteKey, NoteTarget, Scored, Selector, SessionId, Tag, UserId,
+    Level, NoteKey, NoteTarget, Scored, Selector, SessionId, Tag, Timestamp, UserId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,12 +21,14 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::limits::LONGEST_MEMORY;
 use crate::mcp::token;
-use crate::wire::{ErasureForm, MemoryForm, StoredForm};
+use crate::wire::{EXPIRED, ErasureForm, MemoryForm, StoredForm, status};
 
 /// The time in which the same note without a key is stored once. Source: SURFACES 6.4, 10 minutes.
 const WINDOW: Duration = Duration::from_mins(10);
 /// Most tags. Source: SURFACES 11.4.
 const TAGS: usize = 64;
+/// The channel of items of an application's own store.
+const STORE: &str = "store";
 /// What tokens of a filtered deletion are sealed for.
 const PURPOSE: &str = "http_memories_delete";
 
@@ -190,6 +192,10 @@ struct NewMemoryForm {
     /// Whose it is.
     #[serde(default)]
     user: Option<String>,
+    /// `agent` without it; `application` for an item of a store that a program keeps: it is no part of what an agent may note in
+    /// an hour. Not with the key of an agent.
+    #[serde(default)]
+    writer: Option<String>,
     /// What else is to be kept.
     #[serde(default)]
     metadata: mnemal_core::Metadata,
@@ -212,6 +218,15 @@ struct PatchForm {
     /// 0 to 1.
     #[serde(default)]
     importance: Option<f32>,
+    /// How long it holds from now on, in seconds.
+    #[serde(default)]
+    ttl_secs: Option<u64>,
+    /// The version that is to be there; another one is a conflict, and nothing is stored.
+    #[serde(default)]
+    if_version: Option<u32>,
+    /// As where a memory is stored: `agent` without it, or `application`.
+    #[serde(default)]
+    writer: Option<String>,
 }
 
 /// Which memories.
@@ -331,14 +346,11 @@ async fn store(call: &Call, form: NewMemoryForm) -> Result<Reply, Problem> {
     if let Some(key) = &key {
         request = request.key(key.clone());
     }
-    if let Some(seconds) = form.ttl_secs {
-        let micros = i64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1_000_000));
-        let micros = micros
-            .filter(|micros| *micros > 0)
-            .ok_or_else(|| Problem::invalid("ttl_secs must be above 0"))?;
-        request = request.expires_at(call.host.now().plus_micros(micros));
+    if let Some(end) = end(call, form.ttl_secs)? {
+        request = request.expires_at(end);
     }
-    let (session, channel) = (form.session.map(SessionId::new).transpose()?, ChannelId::new(CHANNEL)?);
+    let (mut request, channel) = written(call, request, form.writer.as_deref())?;
+    let session = form.session.map(SessionId::new).transpose()?;
     let user = form.user.map(UserId::new).transpose()?;
     let idempotency_key = call.idempotency_key.clone();
     let has_own_key = idempotency_key.is_some();
@@ -357,6 +369,31 @@ async fn store(call: &Call, form: NewMemoryForm) -> Result<Reply, Problem> {
     });
     let stored = if has_own_key || key.is_some() { request.await? } else { request.once(WINDOW).await? };
     answer(call, &memory, key.as_ref(), &stored).await
+}
+
+/// Returns when something ends that holds for so long.
+fn end(call: &Call, seconds: Option<u64>) -> Result<Option<Timestamp>, Problem> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    let micros = i64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1_000_000));
+    let micros = micros.filter(|micros| *micros > 0);
+    let micros = micros.ok_or_else(|| Problem::invalid("ttl_secs must be above 0"))?;
+    Ok(Some(call.host.now().plus_micros(micros)))
+}
+
+/// Says who stores a note, and the place of its event.
+fn written(
+    call: &Call,
+    request: RememberCall,
+    writer: Option<&str>,
+) -> Result<(RememberCall, ChannelId), Problem> {
+    match writer {
+        None | Some("agent") => Ok((request, ChannelId::new(CHANNEL)?)),
+        Some("application") => {
+            call.vouches()?;
+            Ok((request.by_application(), ChannelId::new(STORE)?))
+        }
+        Some(_) => Err(Problem::invalid("writer must be agent or application")),
+    }
 }
 
 /// Answers with what became of a note.
@@ -451,10 +488,11 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let filter = filter(query.kind.as_deref(), query.category.as_deref(), query.user.as_deref())?;
     let now = call.host.now();
-    let status = match query.status.as_deref() {
+    let wanted_status = match query.status.as_deref() {
         None | Some("all") => None,
+        Some(EXPIRED) => Some(EXPIRED),
         Some(name) => {
-            let known = LearningStatus::from_name(name);
+            let known = LearningStatus::from_name(name).map(LearningStatus::as_str);
             Some(known.ok_or_else(|| Problem::invalid(format!("no status {name:?}")))?)
         }
     };
@@ -475,7 +513,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
             _ => true,
         };
         of_view
-            && status.is_none_or(|status| row.status == status)
+            && wanted_status.is_none_or(|wanted| status(row, now) == wanted)
             && query.tag.as_ref().is_none_or(|tag| row.tags.iter().any(|one| one.as_str() == tag))
             && query
                 .tool
@@ -549,15 +587,21 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     let key = mnemal::key_of(&named(&memory, call.name(1)).await?)?;
     // The id may be that of an older version: what is not said stays as it is now.
     let row = keyed(&memory, key.as_str()).await?;
+    if form.if_version.is_some_and(|version| version != row.version) {
+        return Err(Problem::new(
+            "conflict",
+            format!("its version is {} by now; read it again", row.version),
+        ));
+    }
     let content = words(form.content.unwrap_or_else(|| row.content.clone()))?;
     let category = form.category.map_or_else(|| Ok(row.category.clone()), Category::new)?;
     let tags = form.tags.unwrap_or_else(|| row.tags.iter().map(Tag::to_string).collect());
     let importance = form.importance.unwrap_or_else(|| row.importance.get());
-    let channel = ChannelId::new(CHANNEL)?;
-    let mut request = memory.remember(content).key(key.clone()).kind(row.kind);
+    let request = memory.remember(content).key(key.clone()).kind(row.kind);
+    let (mut request, channel) = written(&call, request, form.writer.as_deref())?;
     request =
         filed(request, Some(category), &tags, Some(importance))?.message(|message| message.channel(channel));
-    if let Some(end) = row.expires_at {
+    if let Some(end) = end(&call, form.ttl_secs)?.or(row.expires_at) {
         request = request.expires_at(end);
     }
     let stored = request.await?;
