@@ -7,7 +7,16 @@
 'Deploys happen on Tuesdays'
 """
 
-from .client import AsyncClient, Client, MnemalError
-from .memory import AsyncMnemal, Mnemal
+from .client import AsyncClient, Client, MnemalConnectionError, MnemalError
+from .memory import AsyncMnemal, Events, Hits, Mnemal
 
-__all__ = ["AsyncClient", "AsyncMnemal", "Client", "Mnemal", "MnemalError"]
+__all__ = [
+    "AsyncClient",
+    "AsyncMnemal",
+    "Client",
+    "Events",
+    "Hits",
+    "Mnemal",
+    "MnemalConnectionError",
+    "MnemalError",
+]

@@ -7,7 +7,8 @@ import json
 import os
 import pathlib
 import sys
-from http.client import HTTPConnection, HTTPSConnection
+import time
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -15,6 +16,8 @@ from .operations import AsyncOperations, Operations
 
 DEFAULT = "http://127.0.0.1:6767"
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+# Longest time that a call waits, in seconds, where the server says that it is asked too often.
+PATIENCE = 60.0
 
 
 class MnemalError(Exception):
@@ -27,6 +30,13 @@ class MnemalError(Exception):
         self.hint: str | None = problem.get("hint")
         words = f"{self.code}: {self.detail}"
         super().__init__(f"{words} ({self.hint})" if self.hint else words)
+
+
+class MnemalConnectionError(MnemalError, ConnectionError):
+    """No server answered: `code` is `unreachable` or `timed_out`, `status` is 0, and the cause is chained."""
+
+    def __init__(self, code: str, detail: str, hint: str):
+        super().__init__(0, {"code": code, "detail": detail, "hint": hint})
 
 
 def local_key() -> str | None:
@@ -47,13 +57,23 @@ def local_key() -> str | None:
 
 
 class _Requests:
-    """Where requests go, and with which key: the argument, else `MNEMAL_API_KEY`, else on loopback the local key."""
+    """Where requests go, and with which key: the argument, else `MNEMAL_API_KEY`, else on loopback the local key.
 
-    def __init__(self, base_url: str | None = None, key: str | None = None, timeout: float = 30.0):
+    A call that the server refuses because it is asked too often waits as `Retry-After` says and is made again, for at most
+    `patience` seconds; 0 waits for nothing.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        key: str | None = None,
+        timeout: float = 30.0,
+        patience: float = PATIENCE,
+    ):
         url = urlsplit(base_url or os.environ.get("MNEMAL_URL") or DEFAULT)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise ValueError("base_url must be http://… or https://…")
-        self._url, self._timeout = url, timeout
+        self._url, self._timeout, self._patience = url, timeout, patience
         is_local = url.hostname in LOOPBACK
         self._key = key or os.environ.get("MNEMAL_API_KEY") or (local_key() if is_local else None)
 
@@ -81,17 +101,49 @@ class _Requests:
             headers["authorization"] = f"Bearer {self._key}"
         if idempotency_key:
             headers["idempotency-key"] = idempotency_key
+        waited = 0.0
+        while True:
+            status, text, pause = self._ask(method, target, content, headers)
+            if status != 429 or waited + pause > self._patience:
+                break
+            time.sleep(pause)
+            waited += pause
+        if status >= 400:
+            raise MnemalError(status, _problem(text))
+        if as_text:
+            return text
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            hint = "Is this the address of mnemal? See MNEMAL_URL, or base_url."
+            detail = f"{self._url.netloc} answered no JSON: {text[:80]!r}"
+            raise MnemalError(status, {"code": "invalid_answer", "detail": detail, "hint": hint}) from error
+
+    def _ask(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, str, float]:
+        """Makes one request; returns its status, its text, and the seconds after which it may be made again."""
         kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
         connection = kind(self._url.hostname or "", self._url.port, timeout=self._timeout)
+        where = f"{self._url.scheme}://{self._url.netloc}"
         try:
             connection.request(method, target, body=content, headers=headers)
             response = connection.getresponse()
-            text = response.read().decode()
+            return response.status, response.read().decode(), _pause(response.getheader("retry-after"))
+        except TimeoutError as error:
+            detail = f"{where} did not answer within {self._timeout:g} s"
+            hint = "Try again, or give the client a longer timeout."
+            raise MnemalConnectionError("timed_out", detail, hint) from error
+        except (OSError, HTTPException, UnicodeDecodeError) as error:
+            detail = f"no server of mnemal answers at {where}: {error or type(error).__name__}"
+            hint = "Start it with `mnemal serve`, or name another one with MNEMAL_URL or base_url."
+            raise MnemalConnectionError("unreachable", detail, hint) from error
         finally:
             connection.close()
-        if response.status >= 400:
-            raise MnemalError(response.status, _problem(text))
-        return text if as_text else json.loads(text)
+
+
+def _pause(retry_after: str | None) -> float:
+    """Returns the seconds of a `Retry-After`; one where it says none, or a date."""
+    text = (retry_after or "").strip()
+    return max(float(text), 0.05) if text.isdecimal() else 1.0
 
 
 def _problem(text: str) -> dict[str, Any]:

@@ -5,7 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from .client import AsyncClient, Client
-from .operations import Context, Erasure, Hit, Stored
+from .operations import Context, Erasure, Gap, Hit, Recalled, Stored, StoredMessages
+
+
+class Hits(list[Hit]):
+    """What was found, best first; `gaps` are the layers that could not answer in full, `answer` is all that the server said."""
+
+    def __init__(self, answer: Recalled):
+        super().__init__(answer["hits"])
+        self.answer = answer
+        self.gaps: list[Gap] = answer.get("gaps", [])
+
+
+class Events(list[str]):
+    """The ids of events that were stored; `gaps` are the layers that could not take them in, `answer` is all that was said."""
+
+    def __init__(self, answer: StoredMessages):
+        super().__init__(answer["event_ids"])
+        self.answer = answer
+        self.gaps: list[Gap] = answer.get("gaps", [])
 
 
 class Mnemal:
@@ -19,14 +37,14 @@ class Mnemal:
         """Stores a note; with the same `key` it makes a new version."""
         return self.client.memory_add(self.space, content, **fields)
 
-    def log(self, session: str, *turns: tuple[str, str]) -> list[str]:
+    def log(self, session: str, *turns: tuple[str, str]) -> Events:
         """Logs turns of a conversation, each a role and its words; returns the ids of their events."""
         messages: Any = [{"role": role, "content": content} for role, content in turns]
-        return self.client.message_add(self.space, messages, session=session)["event_ids"]
+        return Events(self.client.message_add(self.space, messages, session=session))
 
-    def recall(self, query: str, **fields: Any) -> list[Hit]:
-        """Finds what was said or noted, best first."""
-        return self.client.recall(self.space, query, **fields)["hits"]
+    def recall(self, query: str, **fields: Any) -> Hits:
+        """Finds what was said or noted, best first; what could not be looked through is in `gaps`."""
+        return Hits(self.client.recall(self.space, query, **fields))
 
     def context(self, query: str = "", **fields: Any) -> Context:
         """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""
@@ -48,14 +66,14 @@ class AsyncMnemal:
         """Stores a note; with the same `key` it makes a new version."""
         return await self.client.memory_add(self.space, content, **fields)
 
-    async def log(self, session: str, *turns: tuple[str, str]) -> list[str]:
+    async def log(self, session: str, *turns: tuple[str, str]) -> Events:
         """Logs turns of a conversation, each a role and its words; returns the ids of their events."""
         messages: Any = [{"role": role, "content": content} for role, content in turns]
-        return (await self.client.message_add(self.space, messages, session=session))["event_ids"]
+        return Events(await self.client.message_add(self.space, messages, session=session))
 
-    async def recall(self, query: str, **fields: Any) -> list[Hit]:
-        """Finds what was said or noted, best first."""
-        return (await self.client.recall(self.space, query, **fields))["hits"]
+    async def recall(self, query: str, **fields: Any) -> Hits:
+        """Finds what was said or noted, best first; what could not be looked through is in `gaps`."""
+        return Hits(await self.client.recall(self.space, query, **fields))
 
     async def context(self, query: str = "", **fields: Any) -> Context:
         """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""

@@ -7,6 +7,9 @@ import { Operations, type Options } from './operations.js';
 const DEFAULT = 'http://127.0.0.1:6767';
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
+/** Longest time that a call waits, in milliseconds, where the server says that it is asked too often. */
+const PATIENCE = 60_000;
+
 /** A problem that the server told: its code is stable, the hint says what to do. */
 export class MnemalError extends Error {
   readonly code: string;
@@ -24,6 +27,15 @@ export class MnemalError extends Error {
   }
 }
 
+/** No server answered: `code` is `unreachable` or `timed_out`, `status` is 0, and the cause is kept. */
+export class MnemalConnectionError extends MnemalError {
+  constructor(code: 'unreachable' | 'timed_out', detail: string, hint: string, cause: unknown) {
+    super(0, { code, detail, hint });
+    this.name = 'MnemalConnectionError';
+    this.cause = cause;
+  }
+}
+
 /** Where requests go, and with which key. */
 export interface ClientOptions {
   /** `MNEMAL_URL`, else http://127.0.0.1:6767, without it. */
@@ -32,6 +44,11 @@ export interface ClientOptions {
   key?: string;
   /** Longest time of a request, in milliseconds; 30,000 without it. */
   timeoutMs?: number;
+  /**
+   * Longest time, in milliseconds, for which a call that is refused because the server is asked too often waits as
+   * `Retry-After` says and is made again; 60,000 without it, 0 for no wait.
+   */
+  patienceMs?: number;
 }
 
 /** The key that a person's own programs share, if this is his machine. */
@@ -53,6 +70,7 @@ export async function localKey(): Promise<string | undefined> {
 export class Client extends Operations {
   readonly #url: URL;
   readonly #timeout: number;
+  readonly #patience: number;
   #key: string | undefined;
   #looked = false;
 
@@ -61,6 +79,7 @@ export class Client extends Operations {
     this.#url = new URL(options.baseUrl ?? process.env['MNEMAL_URL'] ?? DEFAULT);
     this.#key = options.key ?? process.env['MNEMAL_API_KEY'];
     this.#timeout = options.timeoutMs ?? 30_000;
+    this.#patience = options.patienceMs ?? PATIENCE;
   }
 
   protected async call<T>(method: string, path: string, options: Options): Promise<T> {
@@ -78,11 +97,45 @@ export class Client extends Operations {
     } else if (options.body) {
       [body, headers['content-type']] = [JSON.stringify(options.body), 'application/json'];
     }
-    const signal = AbortSignal.timeout(this.#timeout);
-    const response = await fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
-    const text = await response.text();
-    if (!response.ok) throw new MnemalError(response.status, problem(text));
-    return (options.asText ? text : JSON.parse(text)) as T;
+    const request = { method, headers, ...(body === undefined ? {} : { body }) };
+    let waited = 0;
+    for (;;) {
+      const { status, ok, text, pause } = await this.#ask(url, request);
+      if (status === 429 && waited + pause <= this.#patience) {
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        waited += pause;
+        continue;
+      }
+      if (!ok) throw new MnemalError(status, problem(text));
+      return (options.asText ? text : this.#read(status, text)) as T;
+    }
+  }
+
+  /** Makes one request; `pause` is the time in milliseconds after which it may be made again. */
+  async #ask(url: URL, request: RequestInit) {
+    try {
+      const response = await fetch(url, { ...request, signal: AbortSignal.timeout(this.#timeout) });
+      const text = await response.text();
+      return { status: response.status, ok: response.ok, text, pause: pauseOf(response.headers.get('retry-after')) };
+    } catch (error) {
+      if (error instanceof Error && error.name === 'TimeoutError') {
+        const detail = `${url.origin} did not answer within ${this.#timeout} ms`;
+        throw new MnemalConnectionError('timed_out', detail, 'Try again, or give the client a longer timeoutMs.', error);
+      }
+      const detail = `no server of mnemal answers at ${url.origin}: ${reason(error)}`;
+      const hint = 'Start it with `mnemal serve`, or name another one with MNEMAL_URL or baseUrl.';
+      throw new MnemalConnectionError('unreachable', detail, hint, error);
+    }
+  }
+
+  #read(status: number, text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      const detail = `${this.#url.host} answered no JSON: ${JSON.stringify(text.slice(0, 80))}`;
+      const hint = 'Is this the address of mnemal? See MNEMAL_URL, or baseUrl.';
+      throw new MnemalError(status, { code: 'invalid_answer', detail, hint });
+    }
   }
 
   async #find(): Promise<string | undefined> {
@@ -92,6 +145,19 @@ export class Client extends Operations {
     }
     return this.#key;
   }
+}
+
+/** The milliseconds of a `Retry-After`; a second where it says none, or a date. */
+function pauseOf(retryAfter: string | null): number {
+  const text = retryAfter?.trim() ?? '';
+  return /^\d+$/.test(text) ? Math.max(Number(text) * 1_000, 50) : 1_000;
+}
+
+/** What `fetch` says of a failure stands in its cause. */
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause && typeof cause === 'object' && 'code' in cause ? String(cause.code) : '';
+  return (cause instanceof Error && cause.message) || code || String(error);
 }
 
 function problem(text: string): { detail: string } {

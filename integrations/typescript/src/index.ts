@@ -1,4 +1,4 @@
 /** Client of mnemal, the memory engine for AI agents. */
-export { Client, MnemalError, localKey, type ClientOptions } from './client.js';
-export { Mnemal } from './memory.js';
+export { Client, MnemalConnectionError, MnemalError, localKey, type ClientOptions } from './client.js';
+export { Mnemal, type Events, type Hits } from './memory.js';
 export type * from './operations.js';

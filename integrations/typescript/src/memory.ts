@@ -1,5 +1,22 @@
 import { Client, type ClientOptions } from './client.js';
-import type { Context, ContextRequest, Erasure, Hit, NewMemory, Recall, Stored } from './operations.js';
+import type {
+  Context,
+  ContextRequest,
+  Erasure,
+  Gap,
+  Hit,
+  NewMemory,
+  Recall,
+  Recalled,
+  Stored,
+  StoredMessages,
+} from './operations.js';
+
+/** What was found, best first; `gaps` are the layers that could not answer in full, `answer` is all that the server said. */
+export type Hits = Hit[] & { readonly gaps: Gap[]; readonly answer: Recalled };
+
+/** The ids of events that were stored; `gaps` are the layers that could not take them in, `answer` is all that was said. */
+export type Events = string[] & { readonly gaps: Gap[]; readonly answer: StoredMessages };
 
 /** The memory of one space, in the words of the library. */
 export class Mnemal {
@@ -19,13 +36,15 @@ export class Mnemal {
   }
 
   /** Logs turns of a conversation; returns the ids of their events. */
-  async log(session: string, ...turns: Array<{ role: string; content: string }>): Promise<string[]> {
-    return (await this.client.messageAdd(this.space, { session, messages: turns })).event_ids;
+  async log(session: string, ...turns: Array<{ role: string; content: string }>): Promise<Events> {
+    const answer = await this.client.messageAdd(this.space, { session, messages: turns });
+    return beside(answer.event_ids, answer);
   }
 
-  /** Finds what was said or noted, best first. */
-  async recall(query: string, fields: Omit<Partial<Recall>, 'query'> = {}): Promise<Hit[]> {
-    return (await this.client.recall(this.space, { query, ...fields })).hits;
+  /** Finds what was said or noted, best first; what could not be looked through is in `gaps`. */
+  async recall(query: string, fields: Omit<Partial<Recall>, 'query'> = {}): Promise<Hits> {
+    const answer = await this.client.recall(this.space, { query, ...fields });
+    return beside(answer.hits, answer);
   }
 
   /** Assembles what matters for a turn within a token budget; `text` goes into the prompt. */
@@ -37,4 +56,10 @@ export class Mnemal {
   forget(key: string): Promise<Erasure> {
     return this.client.memoryForgetByKey(this.space, key);
   }
+}
+
+/** Puts what an answer says beside its items, where neither loops nor JSON see it. */
+function beside<T, A extends { gaps: Gap[] }>(items: T[], answer: A): T[] & { gaps: Gap[]; answer: A } {
+  const fields = { gaps: { value: answer.gaps }, answer: { value: answer } };
+  return Object.defineProperties([...items], fields) as T[] & { gaps: Gap[]; answer: A };
 }

@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ const home = process.cwd();
 const require = createRequire(join(home, 'package.json'));
 const built = (name) => import(pathToFileURL(join(home, 'dist', name)).href);
 const installed = (name) => import(pathToFileURL(require.resolve(name)).href);
-const [{ Mnemal, MnemalError, Client }, { memoryTools }] = await Promise.all([built('index.js'), built('ai.js')]);
+const [{ Mnemal, MnemalConnectionError, MnemalError, Client }, { memoryTools }] = await Promise.all([built('index.js'), built('ai.js')]);
 const { generateText, stepCountIs } = await installed('ai');
 const models = await installed('ai/test');
 let checks = 0;
@@ -32,13 +33,37 @@ async function soon(ask, holds) {
   return answer;
 }
 
+// A server that is asked too often is waited for, and none is named.
+async function troubles() {
+  let [asked, refusals] = [0, 2];
+  const server = createServer((_, response) => {
+    asked += 1;
+    const busy = asked <= refusals;
+    response.writeHead(busy ? 429 : 200, { 'retry-after': '0' });
+    response.end(shown(busy ? { code: 'rate_limited', detail: 'too often' } : { items: [], next_cursor: null, gaps: [] }));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const baseUrl = `http://127.0.0.1:${server.address().port}`;
+  const page = await new Client({ baseUrl, key: 'k' }).spaceList();
+  check(page.items.length === 0 && asked === 3, `a refused call is made again ${asked}`);
+  [asked, refusals] = [0, 1_000];
+  const busy = await new Client({ baseUrl, key: 'k', patienceMs: 120 }).spaceList().catch((error) => error);
+  check(busy.status === 429 && busy.code === 'rate_limited' && asked < 5, `not for ever ${busy}`);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  const gone = await new Client({ baseUrl, key: 'k' }).spaceList().catch((error) => error);
+  check(gone instanceof MnemalConnectionError && gone instanceof MnemalError, `nobody there ${gone}`);
+  check(gone.code === 'unreachable' && gone.hint.includes('mnemal serve') && gone.message.includes(baseUrl), `nobody ${gone}`);
+}
+
 async function facade(memory) {
   const stored = await memory.remember('Deploys happen on Tuesdays', { key: 'deploy_day', tags: ['calendar'] });
   check(stored.created && stored.status === 'active', `stored ${shown(stored)}`);
   const ids = await memory.log('s1', { role: 'user', content: 'I moved to Lyon' }, { role: 'assistant', content: 'Noted.' });
-  check(ids.length === 2, `logged ${shown(ids)}`);
+  check(ids.length === 2 && Array.isArray(ids.gaps), `logged ${shown(ids)}`);
   const hits = await soon(() => memory.recall('when do we deploy?'), (found) => found.length > 0);
   check(hits[0].key === 'deploy_day', `recalled ${shown(hits)}`);
+  check(hits.gaps === hits.answer.gaps && hits.answer.used_mode, `what an answer says beside its hits ${shown(hits.answer)}`);
   const lyon = (context) => context.text.includes('Lyon');
   const context = await soon(() => memory.context('where do I live?', { budget_tokens: 500 }), lyon);
   check(lyon(context) && context.tokens <= 500, `context ${shown(context)}`);
@@ -94,6 +119,7 @@ const child = spawn(process.argv[2], ['serve', '--listen', '127.0.0.1:0'], { std
 try {
   const line = await new Promise((resolve) => createInterface(child.stderr).once('line', resolve));
   const baseUrl = `http://${line.split('http://')[1].split('/')[0]}`;
+  await troubles();
   // The client finds the local key by itself.
   await facade(new Mnemal('facade', { baseUrl }));
   const wrong = await new Client({ baseUrl, key: 'mnk_wrong' }).spaceList().catch((error) => error);
