@@ -99,7 +99,7 @@ impl Engine {
             };
             let now = clock.monotonic();
             if schedule.wait(now) > Duration::ZERO {
-                let Some(taken) = within(&stop, pace.grace, self.take_inbox(INBOX)).await else {
+                let Some(taken) = within(&stop, pace.grace, Box::pin(self.take_inbox(INBOX))).await else {
                     attended.cut = true;
                     return attended;
                 };
