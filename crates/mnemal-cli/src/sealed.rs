@@ -30,6 +30,11 @@ pub(crate) fn writer<W: Write>(out: W, recipients: &[Recipient]) -> Result<Strea
         .map_err(|why| Error::new(ErrorKind::Unavailable, "cannot write what is encrypted").because(why))
 }
 
+/// Whether a file that begins so is encrypted.
+pub(crate) fn is_sealed(beginning: &[u8]) -> bool {
+    BEGINNINGS.iter().any(|one| beginning.starts_with(one))
+}
+
 /// Returns what a file holds: as it is, or opened with the keys of `identity` where it is encrypted.
 ///
 /// # Errors
@@ -44,7 +49,7 @@ pub(crate) fn opened(
     let mut beginning = Vec::with_capacity(most);
     let unreadable = |why| Error::new(ErrorKind::Unavailable, format!("cannot read {name}")).because(why);
     file.by_ref().take(most as u64).read_to_end(&mut beginning).map_err(unreadable)?;
-    let is_sealed = BEGINNINGS.iter().any(|one| beginning.starts_with(one));
+    let is_sealed = is_sealed(&beginning);
     let file = Cursor::new(beginning).chain(file);
     if !is_sealed {
         return Ok(Box::new(file));

@@ -62,9 +62,8 @@ fn a_changed_file_replaces_its_older_reading_in_everything_that_is_told() {
 fn a_file_that_grew_stands_once() {
     let home = Home::new();
     let rows = |count: u32| -> String {
-        (0..count)
-            .map(|n| format!("Row {n} holds part p{n} and some more words, so that it is long\n"))
-            .collect()
+        let row = |n| format!("Row {n} holds part p{n} and some more words, so that it is long\n");
+        (0..count).map(row).collect::<Vec<_>>().concat()
     };
     home.file("log.md", &rows(200));
     home.run(&["ingest", "log.md"]);

@@ -9,8 +9,10 @@ use crate::log::Exact;
 mod chatgpt;
 mod claude;
 mod claude_code;
+mod codex;
 mod detect;
 mod element;
+mod gemini;
 mod json;
 mod line;
 mod markdown;
@@ -22,6 +24,7 @@ mod openai;
 mod own;
 mod position;
 mod reader;
+mod stores;
 mod turn;
 
 pub use detect::{DETECT_BYTES, detect};
@@ -60,11 +63,27 @@ pub enum Format {
     RockBot,
     /// A chat history of LangChain: a list of messages `{type, data}`.
     LangChain,
+    /// A session file of Codex CLI, `rollout-*.jsonl`.
+    Codex,
+    /// A session file of Gemini CLI, `session-*.json` or `session-*.jsonl`.
+    GeminiCli,
+    /// `My Activity.json` of the app of Gemini, from Google Takeout.
+    GeminiTakeout,
+    /// An export of claude-mem.
+    ClaudeMem,
+    /// An agent file of Letta, `.af`.
+    Letta,
+    /// A graph of Zep or Graphiti as JSON: episodes, entities, facts.
+    Zep,
+    /// A file of records of COGX, the exchange format of Cognee.
+    Cogx,
+    /// A document of a transfer archive of Hindsight, or a list of its memories.
+    Hindsight,
 }
 
 impl Format {
     /// All formats that a file can have.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 20] = [
         Self::Mnemal,
         Self::Neutral,
         Self::OpenAi,
@@ -77,6 +96,14 @@ impl Format {
         Self::Obsidian,
         Self::RockBot,
         Self::LangChain,
+        Self::Codex,
+        Self::GeminiCli,
+        Self::GeminiTakeout,
+        Self::ClaudeMem,
+        Self::Letta,
+        Self::Zep,
+        Self::Cogx,
+        Self::Hindsight,
     ];
 
     /// Returns the name on the command line.
@@ -95,6 +122,14 @@ impl Format {
             Self::Obsidian => "obsidian",
             Self::RockBot => "rockbot",
             Self::LangChain => "langchain",
+            Self::Codex => "codex",
+            Self::GeminiCli => "gemini-cli",
+            Self::GeminiTakeout => "gemini-takeout",
+            Self::ClaudeMem => "claude-mem",
+            Self::Letta => "letta",
+            Self::Zep => "zep",
+            Self::Cogx => "cogx",
+            Self::Hindsight => "hindsight",
         }
     }
 
@@ -203,6 +238,13 @@ pub struct Skipped {
     pub line: u64,
     /// Why.
     pub why: Why,
+}
+
+impl Skipped {
+    /// Whether it could not be understood, and is not only no memory.
+    pub fn is_broken(&self) -> bool {
+        !matches!(self.why, Why::NotMemory(_))
+    }
 }
 
 /// Some lines of a file, or records of a JSON document.

@@ -22,6 +22,8 @@ mod outline;
 mod pdf;
 #[cfg(feature = "ingest-docs")]
 mod word;
+#[cfg(feature = "ingest-docs")]
+mod zipped;
 
 mod guarded;
 mod kind;
@@ -36,6 +38,8 @@ use mnemal_core::{Document, Error, ErrorKind, Metadata, Passage, Result, Timesta
 
 pub use self::guarded::{GUARDED, serve};
 pub use self::kind::{Kind, Medium};
+#[cfg(feature = "ingest-docs")]
+pub use self::zipped::ZippedFiles;
 
 /// Most bytes of a file. Source: SURFACES 4.2, `ingest.max_file_mb`.
 pub const MOST_BYTES: u64 = 25 * 1024 * 1024;

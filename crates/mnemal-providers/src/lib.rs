@@ -23,6 +23,8 @@ mod transformer;
 
 #[cfg(feature = "tokens-exact")]
 pub use crate::bpe::{BpeEncoding, BpeTokenCounter};
+#[cfg(feature = "ingest-docs")]
+pub use crate::document::ZippedFiles;
 #[cfg(feature = "inbox")]
 pub use crate::document::{
     DocumentReader, GUARDED, Kind, MOST_BYTES, Medium, Program, serve as serve_guarded,

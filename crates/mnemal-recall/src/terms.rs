@@ -72,6 +72,9 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
         let names = [filed.category.as_str()].into_iter().chain(filed.tags.iter().map(Tag::as_str));
         names.for_each(|name| add_name(&mut text, name));
     }
+    if event.kind == EventKind::Document {
+        add_joined(&mut text, &event.content);
+    }
     let mut hashes = Vec::with_capacity(text.len() / 4);
     analyzer.for_each_term(&text, &mut |term, _| hashes.push(term_hash(term)));
     let day = event.occurred_at.civil(&event.zone);
@@ -84,6 +87,25 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
 fn add_name(text: &mut String, name: &str) {
     text.push('\n');
     text.extend(name.chars().map(|letter| if JOINTS.contains(&letter) { ' ' } else { letter }));
+}
+
+/// Adds the words that a line end parts with a hyphen, in one piece: `mem-` and `ory`.
+fn add_joined(text: &mut String, content: &str) {
+    for (place, _) in content.match_indices("-\n") {
+        let (before, behind) = content.split_at(place);
+        let behind = behind.get("-\n".len()..).unwrap_or_default().trim_start_matches(' ');
+        let is_letter = |letter: char| letter.is_alphabetic();
+        let start = before.char_indices().rev().take_while(|(_, letter)| is_letter(*letter)).last();
+        let first = start.and_then(|(start, _)| before.get(start..)).unwrap_or_default();
+        let end = behind.find(|letter: char| !is_letter(letter)).unwrap_or(behind.len());
+        let rest = behind.get(..end).unwrap_or_default();
+        // What begins with a capital is a name that has a hyphen of its own.
+        if !first.is_empty() && rest.starts_with(char::is_lowercase) {
+            text.push('\n');
+            text.push_str(first);
+            text.push_str(rest);
+        }
+    }
 }
 
 /// Returns what a turn is like: whether it asks, names a time, a number or a name, speaks of its speaker, states a wish
@@ -206,6 +228,19 @@ mod tests {
             expires_at: None,
         }));
         assert_eq!(holds(&event), words.len());
+    }
+
+    #[test]
+    fn a_word_of_a_file_that_a_line_end_parts_is_found_in_one_piece() {
+        let mut event = turn("s", "Ada", "We keep the mem-\nory of the Jean-\nPaul line.");
+        let holds = |event: &NewEvent, word: &str| {
+            let terms = index_terms(event, Analyzer::default());
+            has(&terms, &Analyzer::default().query_terms(word)[0])
+        };
+        assert!(!holds(&event, "memory"), "in a message a person may end a line with a dash");
+        event.kind = EventKind::Document;
+        assert!(holds(&event, "memory") && holds(&event, "mem") && holds(&event, "paul"));
+        assert!(!holds(&event, "jeanpaul"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::script::Script;
 use crate::stop;
 use crate::words::{Word, for_each_chunk, push_words, separates_parts};
 use rust_stemmers::Stemmer;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -358,8 +359,16 @@ fn stem_with(stemmer: &Stemmer, language: Language, word: &str, term: &mut Strin
     if word.len() <= 2 {
         term.push_str(word); // no stemmer shortens one or two letters
     } else {
-        term.push_str(&stemmer.stem(word));
+        term.push_str(&stemmer.stem(&with_cedillas(language, word)));
     }
+}
+
+/// Returns a Romanian word with the letters that its stemmer knows: `ș` and `ț` are written with a comma, and were with a cedilla.
+fn with_cedillas(language: Language, word: &str) -> Cow<'_, str> {
+    if language != Language::Romanian || !word.contains(['ș', 'ț']) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(word.replace('ș', "ş").replace('ț', "ţ"))
 }
 
 /// Returns a text whose capital `I` and `İ` are the small letters that they are in Turkish.
@@ -386,23 +395,45 @@ fn to_hiragana(term: &mut String) -> bool {
 }
 
 /// Returns the word behind an elided article or particle (`l'homme`, `dell'acqua`) or an Arabic conjunction (`والكتاب`), or
-/// before a Turkish ending (`Ankara'da`).
+/// before a Turkish ending (`Ankara'da`), which stand in texts of a space of any language.
 fn without_clitic(language: Option<Language>, word: &str) -> &str {
     let particles: &[&str] = match language {
-        Some(Language::French) => {
-            &["c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "qu", "s", "t"]
-        }
-        Some(Language::Italian) => &[
-            "all", "c", "d", "dall", "dell", "gl", "l", "m", "nell", "quell", "quest", "s", "sull", "t",
-            "un", "v",
-        ],
+        Some(Language::French) => FRENCH,
+        Some(Language::Italian) => ITALIAN,
         Some(Language::Arabic) => return without_conjunction(word),
         Some(Language::Turkish) => return word.split('\'').next().unwrap_or(word),
-        _ => return word,
+        Some(_) => return without_foreign_clitic(word),
+        None => return word,
     };
     match word.split_once('\'') {
         Some((particle, rest)) if !rest.is_empty() && particles.contains(&particle) => rest,
         _ => word,
+    }
+}
+
+/// Particles that are written onto the next word.
+const FRENCH: &[&str] = &["c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "qu", "s", "t"];
+const ITALIAN: &[&str] =
+    &["all", "c", "d", "dall", "dell", "gl", "l", "m", "nell", "quell", "quest", "s", "sull", "t", "un", "v"];
+/// Endings that Turkish writes behind the apostrophe of a name. Source: the cases, possessives and `ile` of a Turkish grammar.
+const TURKISH: &[&str] = &[
+    "a", "da", "dan", "de", "den", "e", "i", "in", "la", "le", "nda", "ndan", "nde", "nden", "nin", "nun",
+    "nın", "nün", "ta", "tan", "te", "ten", "u", "un", "ya", "ye", "yi", "yla", "yle", "yu", "yı", "yü", "ı",
+    "ın", "ü", "ün",
+];
+/// Fewest letters of a word behind a particle, or before an ending, where the language is another one. Source: own choice.
+const FEWEST: usize = 3;
+
+/// Cuts a particle of French or Italian, or an ending of Turkish, in a text of a space of another language.
+fn without_foreign_clitic(word: &str) -> &str {
+    let Some((before, behind)) = word.split_once('\'') else { return word };
+    let is_word = |part: &str| part.chars().filter(|letter| letter.is_alphabetic()).count() >= FEWEST;
+    if is_word(behind) && (FRENCH.contains(&before) || ITALIAN.contains(&before)) {
+        behind
+    } else if is_word(before) && TURKISH.contains(&behind) {
+        before
+    } else {
+        word
     }
 }
 

@@ -42,8 +42,8 @@ impl Memory {
         let mut options = self.engine.document_options();
         options.user = self.scope.user.only().cloned();
         options.agent = self.scope.agent.only().cloned();
-        let mut taken = self.event_log()?.take_document(document, &options).await?;
-        self.withdraw(&taken.outdated, Level::External).await?;
+        let mut taken = Box::pin(self.event_log()?.take_document(document, &options)).await?;
+        Box::pin(self.withdraw(&taken.outdated, Level::External)).await?;
         taken.gaps.extend(self.engine.fold().await);
         Ok(taken)
     }
@@ -118,7 +118,8 @@ impl Engine {
             Ok(document) => document,
             Err(why) => return Ok(InboxFate::Refused(why.clone())),
         };
-        let taken = match log.take_document(document, &self.document_options()).await {
+        let options = self.document_options();
+        let taken = match Box::pin(log.take_document(document, &options)).await {
             Ok(taken) => gaps.merge(taken),
             Err(why) if why.kind() == ErrorKind::Invalid => {
                 return Ok(InboxFate::Refused(why.what().to_owned()));
@@ -127,7 +128,7 @@ impl Engine {
         };
         let key = &self.parts().key;
         let defaults = Defaults { session: None, user: None, agent: None, now: self.now(), key };
-        self.withdraw(&taken.outdated, Level::External, &defaults).await?;
+        Box::pin(self.withdraw(&taken.outdated, Level::External, &defaults)).await?;
         done.stored += taken.stored;
         done.duplicates += taken.duplicates;
         let refused = taken.refused.first().map(|refused| InboxFate::Refused(refused.why.clone()));

@@ -66,6 +66,7 @@ pub use mnemal_dream::{
 pub use mnemal_events::{
     Ack, Durability, Exported, FILE, Form as ExportForm, Format as ImportFormat, HEADING, ImportOptions,
     Lenient, OwnHistory, PAGE, Position, Quality, Refused, Rehearsal, Released, Skipped, Taken, Whose,
+    detect as import_format,
 };
 pub use mnemal_extract::{Author, Gist, OwnWords, Segment, Sign, SpeakerLabel, gist, speaker_label};
 pub use mnemal_graph::{
@@ -77,6 +78,8 @@ pub use mnemal_learnings::{
 };
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
+#[cfg(feature = "ingest-docs")]
+pub use mnemal_providers::ZippedFiles;
 pub use mnemal_providers::{Asked, ModelCaps, Spent};
 #[cfg(feature = "inbox")]
 pub use mnemal_providers::{DocumentReader, GUARDED, Kind as DocumentKind, Medium, Program, serve_guarded};

@@ -9,7 +9,7 @@ use mnemal_core::{
 };
 use mnemal_events::{
     ExactRecord, Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, OwnHistory,
-    Position, Raised, Rehearsal, Skipped, Taken, Why,
+    Position, Raised, Rehearsal, Skipped, Taken,
 };
 
 use crate::audit::{Audited, AuditedAct};
@@ -35,7 +35,7 @@ pub struct ImportReport {
     pub lines: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Lines that gave no event, at most 100 of them.
+    /// Lines that gave no event, at most 100 that could not be understood and 100 that are no memory.
     pub skipped: Vec<Skipped>,
     /// All lines that gave no event.
     pub skipped_total: u64,
@@ -54,10 +54,15 @@ impl ImportReport {
         self.lines = batch.lines.end.saturating_sub(1);
         self.bytes = batch.bytes_read;
         self.skipped_total += batch.skipped.len() as u64;
-        let is_broken = |skipped: &&Skipped| !matches!(skipped.why, Why::NotMemory(_));
-        self.broken += batch.skipped.iter().filter(is_broken).count() as u64;
-        let room = LISTED.saturating_sub(self.skipped.len());
-        self.skipped.extend(batch.skipped.iter().take(room).cloned());
+        self.broken += batch.skipped.iter().filter(|skipped| skipped.is_broken()).count() as u64;
+        // What could not be understood is listed though there is much that is no memory.
+        let of_kind = |is_broken: bool| batch.skipped.iter().filter(move |one| one.is_broken() == is_broken);
+        for is_broken in [true, false] {
+            let listed = self.skipped.iter().filter(|one| one.is_broken() == is_broken).count();
+            let room = LISTED.saturating_sub(listed);
+            self.skipped.extend(of_kind(is_broken).take(room).cloned());
+        }
+        self.skipped.sort_by_key(|one| one.line);
     }
 }
 

@@ -312,12 +312,15 @@ Hit = TypedDict('Hit', {
 }, total=False)
 
 Imported = TypedDict('Imported', {
+    "broken": 'int',
     "duplicates": 'int',
     "forgotten": 'int',
     "format": 'str',
     "gaps": 'list[Gap]',
     "lines": 'int',
+    "older_keys": 'int',
     "raised": 'int',
+    "reasons": 'list[str]',
     "redactions": 'int',
     "skipped": 'int',
     "stored": 'int',

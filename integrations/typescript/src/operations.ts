@@ -536,6 +536,8 @@ export interface Hit {
 
 /** What was read. */
 export interface Imported {
+  /** Those of them that could not be understood; everything else is stored. */
+  broken: number;
   /** Events that were there already. */
   duplicates: number;
   /** Events that were forgotten before, and stay so. */
@@ -546,11 +548,15 @@ export interface Imported {
   gaps: Array<Gap>;
   /** Lines that were read. */
   lines: number;
+  /** Keys under which something holds here that was said later than what came in. */
+  older_keys: number;
   /** Known turns that count as the user's own words from now on. */
   raised: number;
+  /** Why, for the first of these: `line 3: …`. */
+  reasons: Array<string>;
   /** Secrets that were replaced. */
   redactions: number;
-  /** Lines that were passed over. */
+  /** Lines, and parts of them, that gave no event. */
   skipped: number;
   /** Events that were stored. */
   stored: number;

@@ -81,7 +81,7 @@ pub(crate) enum ImportFormat {
     Auto,
     /// Our own export.
     Jsonl,
-    /// One event a line: id, conv, session, ts, speaker, text, caption.
+    /// The layout for histories of your own, one event a line; see below.
     Neutral,
     /// OpenAI-style messages.
     Openai,
@@ -103,13 +103,48 @@ pub(crate) enum ImportFormat {
     Rockbot,
     /// A chat history of LangChain.
     Langchain,
+    /// A session file of Codex CLI, `rollout-*.jsonl`.
+    Codex,
+    /// A session file of Gemini CLI, `session-*.json` or `.jsonl`.
+    GeminiCli,
+    /// `My Activity.json` of Gemini, from Google Takeout.
+    GeminiTakeout,
+    /// An export of claude-mem.
+    ClaudeMem,
+    /// An agent file of Letta, `.af`.
+    Letta,
+    /// A graph of Zep or Graphiti as JSON.
+    Zep,
+    /// A file, or the folder, of a COGX archive of Cognee.
+    Cogx,
+    /// A transfer archive of Hindsight, or a list of its memories.
+    Hindsight,
 }
+
+/// What `import --help` says behind its options.
+const NEUTRAL: &str = "\
+The neutral layout is one JSON object a line:
+  {\"id\": \"1\", \"conv\": \"trip\", \"session\": \"trip-1\", \"ts\": \"2026-01-05T10:00:00Z\",
+   \"speaker\": \"Ana\", \"text\": \"I keep bees.\", \"caption\": \"a hive\"}
+  id       tells the event from others of its conv; needed
+  conv     what belongs together, as --conv names it; the session where that is missing
+  session  the conversation; conv where it is missing
+  ts       ISO 8601 with or without a zone, or seconds or milliseconds since 1970; where it is
+           missing it is inferred from the conversation
+  speaker  user or a name for a person; assistant, ai, bot, model for the agent; tool or function
+           for what a tool answered; system for instructions, which are left out
+  text     what was said; needed
+  caption  what a picture beside it shows
+
+What cannot be understood is named and costs nothing of the rest; the exit code is 2 then, and 0
+with --lenient. A zip, and the zips in a folder, are read without unpacking them.";
 
 /// `import`.
 #[derive(Debug, ClapArgs)]
+#[command(after_help = NEUTRAL)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Import {
-    /// The file, or a folder of files; `-` for stdin.
+    /// The file, a zip, or a folder of files and zips; `-` for stdin.
     pub(crate) path: PathBuf,
     /// Its format.
     #[arg(long, value_enum, default_value = "auto")]
@@ -117,7 +152,7 @@ pub(crate) struct Import {
     /// It is your own history: the human speakers' turns count as your words.
     #[arg(long)]
     pub(crate) own_history: bool,
-    /// Skip broken lines instead of stopping at the first.
+    /// End with 0 though something could not be understood; it is named all the same.
     #[arg(long)]
     pub(crate) lenient: bool,
     /// Only say what would be read, and how good it is: copies, noise, echoes, secrets.

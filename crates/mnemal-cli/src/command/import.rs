@@ -1,12 +1,12 @@
 //! `mnemal import`, and `mnemal log add -`.
 
+mod sources;
+
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::io::BufRead;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemal::{
     Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Quality,
@@ -14,11 +14,10 @@ use mnemal::{
 };
 use serde::Serialize;
 
-use super::ingest::walk;
 use crate::args::{self, Global, Import, LogAdd};
 use crate::output::Output;
 use crate::place::Place;
-use crate::{config, sealed, wire};
+use crate::{config, failure, sealed, wire};
 
 /// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
 const READING: Duration = Duration::from_mins(10);
@@ -38,14 +37,29 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     let memory =
         if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
     let mut rehearsal = Rehearsal::default();
-    let (mut files, mut told) = (Vec::new(), Vec::new());
-    for source in sources(&call.path, call.format)? {
+    let (mut files, mut told, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let found = sources::of(&call.path, call.format)?;
+    let is_one = !call.path.is_dir() && !found.is_zip;
+    for source in found.sources {
         let name = source.name.clone();
-        let read = one(&memory, call, source, (&mut rehearsal, output)).await;
-        match read {
+        let mut reader = match source.reader {
+            Ok(reader) => reader,
+            Err(error) if is_one => return Err(error),
+            Err(error) => {
+                told.push(Unread { file: name, why: format!("{error:#}") });
+                continue;
+            }
+        };
+        // Beside a history stand files of the account that hold none.
+        if !is_one && call.format == args::ImportFormat::Auto && is_other(&mut reader, &name) {
+            others.push(name);
+            continue;
+        }
+        let source = Read { name: name.clone(), reader, bytes: source.bytes };
+        match one(&memory, call, source, (&mut rehearsal, output)).await {
             Ok(report) => files.push((name, report)),
-            // In a folder a file of no known format is named; alone it is an error.
-            Err(error) if call.path.is_dir() && is_unknown(&error) => {
+            // In a folder a file that cannot be read is named; alone it is an error.
+            Err(error) if !is_one && is_unknown(&error) => {
                 told.push(Unread { file: name, why: format!("{error:#}") });
             }
             Err(error) => return Err(error),
@@ -70,6 +84,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     let owner = owner_of(global);
     let mut form = form(&reports, &gaps);
     form.unread = told;
+    form.others = others;
     form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal, &owner));
     output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
     // Our own export says of each event whose words it holds.
@@ -79,51 +94,65 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
             "what was said counts as other people's words: nothing is learnt of you from them; import it again with --own-history if it is your own",
         );
     }
-    super::settled(global, &memory, Ok(super::gaps(&gaps, global, output))).await
+    let code = code(&form, &reports, (call, output));
+    let code = if code == 0 { super::gaps(&gaps, global, output) } else { code };
+    super::settled(global, &memory, Ok(code)).await
 }
 
-/// A file to read.
-struct Source {
+/// Returns the exit code: what could not be read is a failure, though everything else is stored.
+fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Import, &Output)) -> u8 {
+    if reports.is_empty() {
+        output.talk(
+            "error: nothing of it is a history that can be read; `mnemal import --help` tells the formats",
+        );
+        return failure::USAGE;
+    }
+    if !form.unread.is_empty() {
+        return failure::USAGE;
+    }
+    if form.broken == 0 || call.lenient {
+        return 0;
+    }
+    let is_broken = |skip: &&Skip| skip.is_broken;
+    let first = form
+        .skipped
+        .iter()
+        .find(is_broken)
+        .map(|skip| format!("; the first is {} {}: {}", skip.unit, skip.line, skip.why));
+    output.talk(&format!(
+        "error: {} part(s) could not be read, and the rest is stored{}; with --lenient this is no failure",
+        form.broken,
+        first.unwrap_or_default()
+    ));
+    failure::USAGE
+}
+
+/// A file that is read now.
+struct Read {
     name: String,
     reader: Box<dyn BufRead + Send>,
     bytes: Option<u64>,
 }
 
-/// Returns the files that a path means: itself, stdin, or the files below it that some format may fit.
-fn sources(path: &Path, format: args::ImportFormat) -> Result<Box<dyn Iterator<Item = Source>>> {
-    if path.as_os_str() == "-" {
-        let reader: Box<dyn BufRead + Send> = Box::new(BufReader::new(std::io::stdin()));
-        return Ok(Box::new(std::iter::once(Source { name: "-".to_owned(), reader, bytes: None })));
-    }
-    if !path.is_dir() {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        return Ok(Box::new(std::iter::once(source(path.display().to_string(), file))));
-    }
-    let ends: &[&str] = match format {
-        args::ImportFormat::MemoryMd => &[".md", ".jsonl"],
-        args::ImportFormat::Obsidian => &[".md"],
-        args::ImportFormat::Rockbot => &[".json"],
-        _ => &[".md", ".json", ".jsonl"],
-    };
-    let found = walk::files(path)?.filter(|found| ends.iter().any(|end| found.name.ends_with(end)));
-    Ok(Box::new(found.filter_map(|found| found.file.ok().map(|file| source(found.name, file)))))
-}
-
-fn source(name: String, file: File) -> Source {
-    let bytes = file.metadata().ok().map(|file| file.len());
-    Source { name, reader: Box::new(BufReader::with_capacity(1 << 18, file)), bytes }
+/// Whether nothing that is known can be found in a file by its first bytes.
+fn is_other(reader: &mut Box<dyn BufRead + Send>, name: &str) -> bool {
+    // What cannot be read fails where it is read.
+    reader
+        .fill_buf()
+        .is_ok_and(|first| mnemal::import_format(first, name).is_err() && !sealed::is_sealed(first))
 }
 
 /// Reads one file.
 async fn one(
     memory: &Memory,
     call: &Import,
-    source: Source,
+    source: Read,
     (rehearsal, output): (&mut Rehearsal, &Output),
 ) -> Result<mnemal::Degraded<ImportReport>> {
     let options = ImportOptions {
         origin: if call.own_history { OwnHistory::Yes } else { OwnHistory::No },
-        lenient: if call.lenient { Lenient::Yes } else { Lenient::No },
+        // What cannot be read costs nothing of the rest; the exit code tells.
+        lenient: Lenient::Yes,
         conv: call.conv.clone().map_or(Within::All, Within::Only),
         zone: crate::time::here(memory.engine().now()),
         ..ImportOptions::new(source.name, memory.engine().now())
@@ -185,6 +214,14 @@ fn format(of: args::ImportFormat) -> ImportFormat {
         args::ImportFormat::Obsidian => ImportFormat::Obsidian,
         args::ImportFormat::Rockbot => ImportFormat::RockBot,
         args::ImportFormat::Langchain => ImportFormat::LangChain,
+        args::ImportFormat::Codex => ImportFormat::Codex,
+        args::ImportFormat::GeminiCli => ImportFormat::GeminiCli,
+        args::ImportFormat::GeminiTakeout => ImportFormat::GeminiTakeout,
+        args::ImportFormat::ClaudeMem => ImportFormat::ClaudeMem,
+        args::ImportFormat::Letta => ImportFormat::Letta,
+        args::ImportFormat::Zep => ImportFormat::Zep,
+        args::ImportFormat::Cogx => ImportFormat::Cogx,
+        args::ImportFormat::Hindsight => ImportFormat::Hindsight,
     }
 }
 
@@ -221,6 +258,14 @@ struct Report {
     quarantined: u64,
     skipped: Vec<Skip>,
     skipped_total: u64,
+    /// Those of them that could not be understood.
+    broken: u64,
+    /// Files that were read and hold nothing.
+    nothing: Vec<String>,
+    /// Files beside a history that hold none.
+    others: Vec<String>,
+    #[serde(skip)]
+    unit: &'static str,
     refused: Vec<Refusal>,
     unread: Vec<Unread>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,6 +281,8 @@ struct Skip {
     unit: &'static str,
     line: u64,
     why: String,
+    #[serde(skip)]
+    is_broken: bool,
 }
 
 #[derive(Serialize)]
@@ -372,7 +419,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
     let mut taken = mnemal::Taken::default();
     let (mut lines, mut bytes, mut skipped_total) = (0, 0, 0);
     let (mut raised, mut withdrawn, mut older_keys) = (0, 0, 0);
-    let mut skipped = Vec::new();
+    let (mut skipped, mut broken, mut nothing) = (Vec::new(), 0, Vec::new());
     for (name, report) in reports {
         taken.add(report.taken.clone());
         lines += report.lines;
@@ -381,13 +428,23 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         raised += report.raised;
         withdrawn += report.withdrawn;
         older_keys += report.older_keys;
+        broken += report.broken;
+        let of = &report.taken;
+        let given = of.stored + of.duplicates + of.forgotten + of.empty + of.refused.len() as u64;
+        if given + report.skipped_total == 0 {
+            nothing.push(name.clone());
+        }
         let file = (reports.len() > 1).then(|| name.clone());
         let room = LISTED.saturating_sub(skipped.len());
-        skipped.extend(report.skipped.iter().take(room).map(|one| Skip {
+        // What could not be read is listed before what is no memory.
+        let (broken_ones, others): (Vec<_>, Vec<_>) = report.skipped.iter().partition(|one| one.is_broken());
+        let listed = broken_ones.into_iter().chain(others);
+        skipped.extend(listed.take(room).map(|one| Skip {
             file: file.clone(),
             unit: report.unit,
             line: one.line,
             why: one.why.to_string(),
+            is_broken: one.is_broken(),
         }));
     }
     let mut formats = reports.iter().map(|(_, report)| report.format.map_or("auto", ImportFormat::as_str));
@@ -408,6 +465,10 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         quarantined: taken.quarantined,
         skipped,
         skipped_total,
+        broken,
+        nothing,
+        others: Vec::new(),
+        unit: reports.first().map_or("line", |(_, report)| report.unit),
         refused: taken
             .refused
             .iter()
@@ -420,7 +481,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
 }
 
 fn text(form: &Report, would: &str) -> String {
-    let unit = form.skipped.first().map_or("line", |skip| skip.unit);
+    let unit = form.unit;
     let mut lines = vec![format!(
         "{would}imported {} events from {} {unit}s ({}); {} were known already",
         form.stored, form.lines, form.format, form.duplicates
@@ -444,6 +505,12 @@ fn text(form: &Report, would: &str) -> String {
     }
     for unread in &form.unread {
         lines.push(format!("  not read: {}: {}", unread.file, unread.why));
+    }
+    for name in &form.nothing {
+        lines.push(format!("  nothing is in it: {name}"));
+    }
+    if !form.others.is_empty() {
+        lines.push(format!("  left alone, because they hold no history: {}", form.others.join(", ")));
     }
     for skip in &form.skipped {
         let file = skip.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The conversations of an account export of ChatGPT: a list of trees of messages, of which one branch is shown.
 
-use std::collections::HashSet;
+mod branch;
 
-use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use mnemal_core::{EventId, EventKind, Metadata, Timestamp, ToolName, Zone};
 use serde_json::Value;
 
 use super::json::{self, Object};
@@ -10,62 +10,57 @@ use super::moment::Moments;
 use super::reader::OTHER_BRANCH;
 use super::turn::{Said, Turns};
 
+/// What stands around the name of a source in an answer that was looked up. Source: exports of 2025 and 2026.
+const CITATION: (char, char) = ('\u{e200}', '\u{e201}');
+/// What older exports wrote around it.
+const OLD_CITATION: (char, char) = ('【', '】');
+
 /// What is the same for all messages of a conversation.
 struct Conversation<'r> {
     id: String,
     title: Option<&'r str>,
-    started: Option<(mnemal_core::Timestamp, mnemal_core::Zone)>,
 }
 
-/// Reads a conversation: the branch from the root to `current_node`.
+/// Reads a conversation: the branch from the root to the message that is shown last.
 pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let nodes = record.get("mapping").and_then(Value::as_object).ok_or("field `mapping` is missing")?;
-    let id = match json::name(record, "conversation_id")? {
-        Some(id) => Some(id),
-        None => json::name(record, "id")?,
-    };
+    if json::is_set(record, "is_do_not_remember") {
+        turns.remark("a conversation that is not to be remembered");
+        return Ok(());
+    }
+    let id = json::loose_name(record, "conversation_id").or_else(|| json::loose_name(record, "id"));
     let conversation = Conversation {
         id: id.unwrap_or_else(|| format!("{}:{}", turns.stem(), turns.line)),
-        title: json::maybe_text(record, "title")?.filter(|title| !title.is_empty()),
-        started: moments.read(record.get("create_time"))?,
+        title: json::loose(record, "title").filter(|title| !title.is_empty()),
     };
-    if let Some((at, _)) = &conversation.started {
-        turns.note_time(&conversation.id, None, *at);
+    if let Some((at, _)) = started(record, moments, turns) {
+        turns.note_time(&conversation.id, None, at);
     }
-    let branch = branch(nodes, json::maybe_text(record, "current_node")?)?;
-    let shown: HashSet<&str> = branch.iter().map(|(name, _)| *name).collect();
-    let has_message = |node: &Value| node.get("message").is_some_and(Value::is_object);
-    for _ in nodes.iter().filter(|(name, node)| !shown.contains(name.as_str()) && has_message(node)) {
+    let (branch, others) = branch::shown(nodes, json::loose(record, "current_node"))?;
+    for _ in 0..others {
         turns.remark(OTHER_BRANCH);
     }
     let mut last = None;
     for (name, node) in branch {
-        if let Some(message) = node.get("message").and_then(Value::as_object) {
-            last = say(&conversation, (name, message), last, (moments, turns))?.or(last);
+        let Some(message) = node.get("message").and_then(Value::as_object) else { continue };
+        match say(&conversation, (name, message), last, (moments, turns)) {
+            Ok(said) => last = said.or(last),
+            Err(why) => turns.fail(format!("message {name}: {why}")),
         }
     }
     Ok(())
 }
 
-/// Returns the nodes from the root to the one that is shown last.
-fn branch<'n>(nodes: &'n Object, current: Option<&str>) -> Result<Vec<(&'n str, &'n Value)>, String> {
-    let mut next = current.ok_or("field `current_node` is missing")?;
-    let mut branch = Vec::new();
-    while let Some((name, node)) = nodes.get_key_value(next) {
-        if branch.len() >= nodes.len() {
-            return Err("the tree of messages goes round in a circle".to_owned());
-        }
-        branch.push((name.as_str(), node));
-        match node.get("parent") {
-            Some(Value::String(parent)) => next = parent,
-            _ => break,
+/// Returns when a conversation began; without that when it was changed last.
+fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
+    for field in ["create_time", "update_time"] {
+        match moments.read(record.get(field)) {
+            Ok(Some(at)) => return Some(at),
+            Ok(None) => {}
+            Err(why) => turns.fail(format!("field `{field}`: {why}")),
         }
     }
-    if branch.is_empty() {
-        return Err("field `current_node` names no message".to_owned());
-    }
-    branch.reverse();
-    Ok(branch)
+    None
 }
 
 fn say(
@@ -83,12 +78,12 @@ fn say(
     let Some(content) = text(message, turns)? else { return Ok(None) };
     let kind = match role {
         "user" => EventKind::UserMessage,
-        "assistant" => match json::maybe_text(message, "recipient")? {
+        "assistant" => match json::loose(message, "recipient") {
             None | Some("all" | "") => EventKind::AssistantMessage,
             Some(tool) => EventKind::ToolCall { tool: ToolName::new(tool).map_err(|why| why.to_string())? },
         },
         "tool" => {
-            let tool = json::maybe_text(author, "name")?.filter(|name| !name.is_empty()).unwrap_or("tool");
+            let tool = json::loose(author, "name").filter(|name| !name.is_empty()).unwrap_or("tool");
             EventKind::ToolResult { tool: ToolName::new(tool).map_err(|why| why.to_string())?, ok: true }
         }
         _ => return Err("a role is none of system, user, assistant, tool".to_owned()),
@@ -104,7 +99,7 @@ fn say(
         session: conversation.id.clone(),
         conv: None,
         speaker: None,
-        at: moments.read(message.get("create_time"))?,
+        at: turns.time(moments.read(message.get("create_time"))),
         source: vec![conversation.id.clone(), name.to_owned()],
         parent,
         metadata,
@@ -123,7 +118,7 @@ fn is_hidden(message: &Object) -> bool {
 /// Returns what a message says; notes what of it is no text.
 fn text(message: &Object, turns: &mut Turns) -> Result<Option<String>, String> {
     let content = message.get("content").and_then(Value::as_object).ok_or("a message without content")?;
-    let said = match json::maybe_text(content, "content_type")?.unwrap_or("text") {
+    let said = match json::loose(content, "content_type").unwrap_or("text") {
         "thoughts" | "reasoning_recap" => {
             turns.remark("a thought of the agent");
             return Ok(None);
@@ -145,9 +140,34 @@ fn text(message: &Object, turns: &mut Turns) -> Result<Option<String>, String> {
             .unwrap_or_default()
             .to_owned(),
     };
+    let said = without_citations(&said, message);
     if said.trim().is_empty() {
         turns.remark("no text");
         return Ok(None);
     }
     Ok(Some(said))
+}
+
+/// Puts in place of each mark of a source the words that the program shows for it, which may be none.
+fn without_citations(text: &str, message: &Object) -> String {
+    if !text.contains([CITATION.0, OLD_CITATION.0]) {
+        return text.to_owned();
+    }
+    let mut text = text.to_owned();
+    let metadata = message.get("metadata").and_then(Value::as_object);
+    let references =
+        metadata.and_then(|metadata| metadata.get("content_references")).and_then(Value::as_array);
+    for reference in references.into_iter().flatten() {
+        let mark = reference.get("matched_text").and_then(Value::as_str).unwrap_or_default();
+        // Of a list of sources at the end the mark is one space.
+        if mark.starts_with([CITATION.0, OLD_CITATION.0]) {
+            text = text.replace(mark, reference.get("alt").and_then(Value::as_str).unwrap_or_default());
+        }
+    }
+    while let Some(start) = text.find(CITATION.0) {
+        let rest = text.get(start..).unwrap_or_default();
+        let end = rest.find(CITATION.1).map_or(CITATION.0.len_utf8(), |end| end + CITATION.1.len_utf8());
+        text.replace_range(start..start + end, "");
+    }
+    text
 }

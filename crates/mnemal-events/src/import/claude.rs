@@ -1,12 +1,18 @@
 //! An account export of Claude: conversations, projects with their documents, and what the program noted of its user.
 
-use mnemal_core::{EventId, EventKind, Metadata};
+mod branch;
+
+use mnemal_core::{EventId, EventKind, Metadata, Timestamp, Zone};
 use serde_json::Value;
 
 use super::json::{self, Object};
 use super::moment::Moments;
 use super::note;
+use super::reader::OTHER_BRANCH;
 use super::turn::{Said, Turns};
+
+/// What the export writes where a message used a tool. Source: exports of 2024 to 2026.
+const PLACEHOLDER: &str = "This block is not supported on your current device yet.";
 
 /// Reads a record of `conversations.json`, `projects.json` or `memories.json`.
 pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
@@ -23,44 +29,90 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
 }
 
 fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
-    let id = json::text(record, "uuid")?;
+    let id = json::loose_name(record, "uuid").ok_or("field `uuid` is missing")?;
     let messages =
         record.get("chat_messages").and_then(Value::as_array).ok_or("field `chat_messages` is not a list")?;
-    let title = json::maybe_text(record, "name")?.filter(|title| !title.is_empty());
-    if let Some((at, _)) = moments.read(record.get("created_at"))? {
-        turns.note_time(id, None, at);
+    let title = json::loose(record, "name").filter(|title| !title.is_empty());
+    if let Some((at, _)) = started(record, moments, turns) {
+        turns.note_time(&id, None, at);
     }
+    let shown = branch::shown(messages, json::loose(record, "current_leaf_message_uuid"));
     let mut last: Option<EventId> = None;
     for (place, message) in messages.iter().enumerate() {
-        let message = message.as_object().ok_or_else(|| format!("message {} is not an object", place + 1))?;
-        let kind = match json::text(message, "sender")? {
-            "human" => EventKind::UserMessage,
-            "assistant" => EventKind::AssistantMessage,
-            _ => return Err("field `sender` is neither human nor assistant".to_owned()),
+        let Some(message) = message.as_object() else {
+            turns.fail(format!("message {} is not an object", place + 1));
+            continue;
         };
-        let name = json::name(message, "uuid")?.unwrap_or_else(|| place.to_string());
-        let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
-        metadata.extend(title.map(|title| ("title".to_owned(), title.to_owned())));
-        let said = Said {
-            human: kind == EventKind::UserMessage,
-            content: text(message, turns)?,
-            kind,
-            session: id.to_owned(),
-            conv: None,
-            speaker: None,
-            at: moments.read(message.get("created_at"))?,
-            source: vec![id.to_owned(), name],
-            parent: last,
-            metadata,
-        };
-        if said.content.trim().is_empty() {
-            turns.remark("no text");
-        } else {
-            last = Some(turns.say(&said)?);
+        if !shown.contains(&place) {
+            turns.remark(OTHER_BRANCH);
+            continue;
         }
-        attachments(message, &said, turns)?;
+        let whole = Whole { id: &id, title, place };
+        match say(&whole, message, last, (moments, turns)) {
+            Ok(said) => last = said.or(last),
+            Err(why) => turns.fail(format!("message {}: {why}", place + 1)),
+        }
     }
     Ok(())
+}
+
+/// Returns when a conversation began; without that when it was changed last.
+fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
+    for field in ["created_at", "updated_at"] {
+        match moments.read(record.get(field)) {
+            Ok(Some(at)) => return Some(at),
+            Ok(None) => {}
+            Err(why) => turns.fail(format!("field `{field}`: {why}")),
+        }
+    }
+    None
+}
+
+/// The conversation of a message, and its place in it.
+struct Whole<'r> {
+    id: &'r str,
+    title: Option<&'r str>,
+    place: usize,
+}
+
+fn say(
+    whole: &Whole<'_>,
+    message: &Object,
+    parent: Option<EventId>,
+    (moments, turns): (&Moments, &mut Turns),
+) -> Result<Option<EventId>, String> {
+    let kind = match json::text(message, "sender")? {
+        "human" => EventKind::UserMessage,
+        "assistant" => EventKind::AssistantMessage,
+        "system" => {
+            turns.remark("instructions of the host");
+            return Ok(None);
+        }
+        _ => return Err("field `sender` is neither human nor assistant".to_owned()),
+    };
+    let name = json::loose_name(message, "uuid").unwrap_or_else(|| whole.place.to_string());
+    let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
+    metadata.extend(whole.title.map(|title| ("title".to_owned(), title.to_owned())));
+    let said = Said {
+        human: kind == EventKind::UserMessage,
+        content: text(message, turns)?,
+        kind,
+        session: whole.id.to_owned(),
+        conv: None,
+        speaker: None,
+        at: turns.time(moments.read(message.get("created_at"))),
+        source: vec![whole.id.to_owned(), name],
+        parent,
+        metadata,
+    };
+    let mut last = None;
+    if said.content.trim().is_empty() {
+        turns.remark("no text");
+    } else {
+        last = Some(turns.say(&said)?);
+    }
+    attachments(message, &said, turns)?;
+    Ok(last)
 }
 
 /// Returns what a message says: its parts of text, else its field `text`.
@@ -73,11 +125,23 @@ fn text(message: &Object, turns: &mut Turns) -> Result<String, String> {
             Some(_) => turns.remark("a part that is not text"),
         }
     }
+    let said = without_placeholders(&said);
     Ok(if said.trim().is_empty() {
-        json::maybe_text(message, "text")?.unwrap_or_default().to_owned()
+        without_placeholders(json::loose(message, "text").unwrap_or_default())
     } else {
         said
     })
+}
+
+/// Cuts what stands where a message used a tool, with the fence around it.
+fn without_placeholders(text: &str) -> String {
+    if !text.contains(PLACEHOLDER) {
+        return text.to_owned();
+    }
+    let fenced = format!("```\n{PLACEHOLDER}\n```");
+    let rest = text.replace(&fenced, "\n").replace(PLACEHOLDER, "");
+    let paragraphs: Vec<&str> = rest.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();
+    paragraphs.join("\n\n")
 }
 
 /// Keeps the text of files that were attached to a message; nobody said it.
@@ -85,14 +149,14 @@ fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), S
     let attached = message.get("attachments").and_then(Value::as_array);
     for (place, file) in attached.into_iter().flatten().enumerate() {
         let Some(file) = file.as_object() else { continue };
-        let content = json::maybe_text(file, "extracted_content")?.unwrap_or_default().to_owned();
+        let content = json::loose(file, "extracted_content").unwrap_or_default().to_owned();
         if content.trim().is_empty() {
             turns.remark("a file without text");
             continue;
         }
         let mut source = said.source.clone();
         source.push(format!("file {place}"));
-        let name = json::maybe_text(file, "file_name")?.filter(|name| !name.is_empty());
+        let name = json::loose(file, "file_name").filter(|name| !name.is_empty());
         let metadata = name.map(|name| ("file".to_owned(), name.to_owned())).into_iter().collect();
         turns.say(&Said {
             kind: EventKind::Document,
@@ -111,40 +175,51 @@ fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), S
 }
 
 fn project(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
-    let id = json::text(record, "uuid")?;
-    let title = json::maybe_text(record, "name")?.unwrap_or_default();
-    let started = moments.read(record.get("created_at"))?;
-    if json::maybe_text(record, "prompt_template")?.is_some_and(|prompt| !prompt.trim().is_empty()) {
+    let id = json::loose_name(record, "uuid").ok_or("field `uuid` is missing")?;
+    let started = started(record, moments, turns);
+    if json::loose(record, "prompt_template").is_some_and(|prompt| !prompt.trim().is_empty()) {
         turns.remark("instructions of the host");
     }
     for (place, document) in record.get("docs").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let document =
-            document.as_object().ok_or_else(|| format!("document {} is not an object", place + 1))?;
-        let content = json::maybe_text(document, "content")?.unwrap_or_default().to_owned();
-        if content.trim().is_empty() {
-            turns.remark("no text");
-            continue;
+        let whole = Whole { id: &id, title: json::loose(record, "name"), place };
+        if let Err(why) = document_of(&whole, document, started.clone(), (moments, turns)) {
+            turns.fail(format!("document {}: {why}", place + 1));
         }
-        let name = json::name(document, "uuid")?.unwrap_or_else(|| place.to_string());
-        let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
-        if !title.is_empty() {
-            metadata.insert("title".to_owned(), title.to_owned());
-        }
-        let file = json::maybe_text(document, "filename")?;
-        metadata.extend(file.map(|file| ("file".to_owned(), file.to_owned())));
-        turns.say(&Said {
-            kind: EventKind::Document,
-            human: false,
-            content,
-            session: format!("project:{id}"),
-            conv: None,
-            speaker: None,
-            at: moments.read(document.get("created_at"))?.or_else(|| started.clone()),
-            source: vec![id.to_owned(), name],
-            parent: None,
-            metadata,
-        })?;
     }
+    Ok(())
+}
+
+fn document_of(
+    whole: &Whole<'_>,
+    document: &Value,
+    started: Option<(Timestamp, Zone)>,
+    (moments, turns): (&Moments, &mut Turns),
+) -> Result<(), String> {
+    let document = document.as_object().ok_or("it is not an object")?;
+    let content = json::maybe_text(document, "content")?.unwrap_or_default().to_owned();
+    if content.trim().is_empty() {
+        turns.remark("no text");
+        return Ok(());
+    }
+    let name = json::loose_name(document, "uuid").unwrap_or_else(|| whole.place.to_string());
+    let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
+    let title = whole.title.filter(|title| !title.is_empty());
+    metadata.extend(title.map(|title| ("title".to_owned(), title.to_owned())));
+    let file = json::loose(document, "filename");
+    metadata.extend(file.map(|file| ("file".to_owned(), file.to_owned())));
+    let at = turns.time(moments.read(document.get("created_at"))).or(started);
+    turns.say(&Said {
+        kind: EventKind::Document,
+        human: false,
+        content,
+        session: format!("project:{}", whole.id),
+        conv: None,
+        speaker: None,
+        at,
+        source: vec![whole.id.to_owned(), name],
+        parent: None,
+        metadata,
+    })?;
     Ok(())
 }
 
@@ -154,17 +229,25 @@ fn memories(record: &Object, turns: &mut Turns) -> Result<(), String> {
     }
     let projects = record.get("project_memories").and_then(Value::as_object);
     for (project, text) in projects.into_iter().flatten() {
-        let text = text.as_str().ok_or("memories of a project are not text")?;
-        paragraphs(text, project, turns)?;
+        match text.as_str() {
+            Some(text) => paragraphs(text, project, turns)?,
+            None => turns.fail("memories of a project are not text".to_owned()),
+        }
     }
     Ok(())
 }
 
-/// Keeps each paragraph of what the program noted as a note; a model wrote it, so nobody's words it is.
+/// Keeps each paragraph of what the program noted as a note, filed by the heading above it; a model wrote it, so nobody's words
+/// it is.
 fn paragraphs(text: &str, of: &str, turns: &mut Turns) -> Result<(), String> {
+    let mut above = None;
     for paragraph in text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
+        if let Some(heading) = heading(paragraph) {
+            above = Some(heading);
+            continue;
+        }
         turns.say(&Said {
-            kind: note::kept(note::category(["claude", of]), Vec::new(), None),
+            kind: note::kept(note::category(["claude", of].into_iter().chain(above)), Vec::new(), None),
             human: false,
             content: paragraph.to_owned(),
             session: "memories".to_owned(),
@@ -177,4 +260,13 @@ fn paragraphs(text: &str, of: &str, turns: &mut Turns) -> Result<(), String> {
         })?;
     }
     Ok(())
+}
+
+/// Returns the words of a paragraph that is a heading: `**Work**`, `## Work`.
+fn heading(paragraph: &str) -> Option<&str> {
+    let bold = paragraph.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    let bold = bold.filter(|words| !words.contains("**"));
+    let marked = paragraph.strip_prefix('#').map(|rest| rest.trim_start_matches('#'));
+    let words = bold.or(marked.filter(|rest| rest.starts_with(' ')))?;
+    (!words.contains('\n')).then(|| words.trim().trim_end_matches(':'))
 }

@@ -40,7 +40,7 @@ pub fn detect(first: &[u8], file_name: &str) -> Result<Format> {
         Format::ALL.into_iter().filter(|format| objects.iter().any(|object| fits(*format, object))).collect();
     match fitting.as_slice() {
         [format] => Ok(*format),
-        [] => Err(told(file_name, "none of", &Format::ALL)),
+        [] => Err(nothing_fits(file_name, &text)),
         several => Err(told(file_name, "more than one of", several)),
     }
 }
@@ -56,6 +56,10 @@ fn fits(format: Format, object: &Object) -> bool {
             has("type") && (has("entityType") || has("relationType")) && (has("name") || has("from"))
         }
         Format::Mem0 => has("memory") && has("id"),
+        Format::Codex => has("type") && has("payload"),
+        Format::GeminiCli => has("sessionId") && has("projectHash"),
+        Format::Zep => has("source_node_uuid"),
+        Format::Cogx => has("kind") && has("external_id"),
         Format::RockBot => (has("content") || has("Content")) && (has("createdAt") || has("CreatedAt")),
         _ => false,
     }
@@ -80,12 +84,25 @@ fn document(text: &str) -> Option<Format> {
     if start.starts_with("{\"header\"") && has("format") && has(PRODUCT) {
         return Some(Format::Mnemal);
     }
+    if start.starts_with('{')
+        && let keys = keys(start)
+        && let Some(format) = account(&keys, &has).or_else(|| store(&keys, &has))
+    {
+        return Some(format);
+    }
     let is_wrapped = start.starts_with('{') && !is_line(start) && (has("results") || has("memories"));
     match start.as_bytes().first() {
-        Some(b'[') if has("mapping") && has("author") => Some(Format::ChatGpt),
+        Some(b'[') if has("mapping") && (has("author") || has("current_node") || has("conversation_id")) => {
+            Some(Format::ChatGpt)
+        }
         Some(b'[') if has("chat_messages") || has("prompt_template") || has("conversations_memory") => {
             Some(Format::Claude)
         }
+        Some(b'[') if has("header") && has("time") && has("title") && names_gemini(start) => {
+            Some(Format::GeminiTakeout)
+        }
+        Some(b'[') if has("source_node_uuid") => Some(Format::Zep),
+        Some(b'[') if has("text") && (has("proof_count") || has("fact_type")) => Some(Format::Hindsight),
         Some(b'[') if has("type") && has("data") && (has("human") || has("ai")) => Some(Format::LangChain),
         Some(b'[') if has("memory") => Some(Format::Mem0),
         Some(b'{') if is_wrapped && has("memory") => Some(Format::Mem0),
@@ -94,6 +111,76 @@ fn document(text: &str) -> Option<Format> {
         }
         _ => None,
     }
+}
+
+/// Tells an export of another memory or program that is one object, by the names of its fields.
+fn store(keys: &[String], has: &dyn Fn(&str) -> bool) -> Option<Format> {
+    let holds = |field: &str| keys.iter().any(|key| key == field);
+    let is_graph = ["episodes", "episodic_nodes", "entities", "nodes", "facts", "edges", "entity_edges"];
+    if holds("sessionId") && holds("projectHash") {
+        return Some(Format::GeminiCli);
+    }
+    if holds("observations") && (holds("totalObservations") || holds("summaries")) {
+        return Some(Format::ClaudeMem);
+    }
+    if holds("agents") && holds("blocks") || holds("core_memory") && holds("messages") {
+        return Some(Format::Letta);
+    }
+    let is_bank = holds("chunks") || holds("original_text") || holds("retain_params");
+    if holds("facts") && is_bank || holds("items") && has("fact_type") {
+        return Some(Format::Hindsight);
+    }
+    if is_graph.iter().any(|field| holds(field)) && (has("source_node_uuid") || has("episode_body")) {
+        return Some(Format::Zep);
+    }
+    ((holds("results") || holds("memories")) && has("memory")).then_some(Format::Mem0)
+}
+
+/// Tells a part of an account export that is one object: a conversation, a project, memories, or a list of conversations under a
+/// name.
+fn account(keys: &[String], has: &dyn Fn(&str) -> bool) -> Option<Format> {
+    let holds = |field: &str| keys.iter().any(|key| key == field);
+    let is_list = holds("conversations");
+    if holds("mapping") || is_list && has("mapping") && (has("author") || has("current_node")) {
+        return Some(Format::ChatGpt);
+    }
+    let is_project = holds("prompt_template") || holds("docs") && holds("uuid");
+    let is_memory = holds("conversations_memory") || holds("project_memories");
+    (holds("chat_messages") || is_project || is_memory || is_list && has("chat_messages"))
+        .then_some(Format::Claude)
+}
+
+/// Returns the names of the fields of an object that begins a text, as far as the text goes.
+fn keys(text: &str) -> Vec<String> {
+    let (mut keys, mut depth, mut name) = (Vec::new(), 0_usize, None::<String>);
+    let mut letters = text.chars();
+    let mut last = None;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => {
+                let mut word = String::new();
+                while let Some(inner) = letters.next().filter(|inner| *inner != '"') {
+                    word.push(if inner == '\\' { letters.next().unwrap_or(inner) } else { inner });
+                }
+                name = (depth == 1).then_some(word);
+            }
+            ':' if depth == 1 && last == Some('"') => keys.extend(name.take()),
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if !letter.is_whitespace() {
+            last = Some(letter);
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    keys
+}
+
+fn names_gemini(text: &str) -> bool {
+    text.contains("Gemini") || text.contains("Bard")
 }
 
 /// Whether the first line is a whole JSON value.
@@ -108,6 +195,24 @@ pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
     let start = text.trim_start_matches('\u{FEFF}').trim_start();
     match format {
         Format::RockBot => Some(Elements::whole()),
+        Format::ChatGpt | Format::Claude if start.starts_with('{') => {
+            let is_document = !is_line(start) || start.trim_end().lines().count() == 1;
+            let keys = keys(start);
+            let is_list = keys.iter().any(|key| key == "conversations");
+            let is_record = !is_list && account(&keys, &|_| false).is_some();
+            let elements = if is_record { Elements::whole() } else { Elements::default() };
+            (is_document || is_list).then_some(elements)
+        }
+        Format::GeminiCli => (!is_line(start)).then(Elements::whole),
+        Format::Letta if keys(start).iter().any(|key| key == "core_memory") => Some(Elements::whole()),
+        Format::Hindsight if keys(start).iter().any(|key| key == "facts") => Some(Elements::whole()),
+        Format::GeminiTakeout | Format::ClaudeMem | Format::Letta | Format::Hindsight => {
+            Some(Elements::default())
+        }
+        Format::Zep => (!keys(start).iter().any(|key| key == "source_node_uuid")).then(Elements::default),
+        Format::Mem0 if keys(start).iter().any(|key| key == "results" || key == "memories") => {
+            Some(Elements::default())
+        }
         Format::ChatGpt | Format::Claude | Format::LangChain | Format::Mem0 => {
             let is_document = start.starts_with('[') || !is_line(start);
             is_document.then(Elements::default)
@@ -119,5 +224,76 @@ pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
 
 fn told(file_name: &str, how_many: &str, formats: &[Format]) -> Error {
     let names: Vec<&str> = formats.iter().map(|format| format.as_str()).collect();
-    Error::invalid(format!("cannot tell the format of {file_name:?}: {how_many} {} fits", names.join(", ")))
+    Error::invalid(format!("{CANNOT_TELL} {file_name:?}: {how_many} {} fits", names.join(", ")))
+}
+
+/// What a reason begins with where no format fits a file.
+pub(super) const CANNOT_TELL: &str = "cannot tell the format of";
+
+/// Fields that a record of a format has, of which it is known.
+const FIELDS: [(Format, &[&str]); 8] = [
+    (Format::Neutral, &["id", "conv", "session", "ts", "speaker", "text"]),
+    (Format::OpenAi, &["role", "content"]),
+    (Format::ClaudeCode, &["type", "sessionId", "uuid", "message"]),
+    (Format::ChatGpt, &["mapping", "current_node"]),
+    (Format::Claude, &["uuid", "chat_messages"]),
+    (Format::McpMemory, &["type", "name", "entityType", "observations"]),
+    (Format::Mem0, &["id", "memory"]),
+    (Format::RockBot, &["id", "content", "createdAt"]),
+];
+/// Fields of [`FIELDS`] that a record may lack.
+const OPTIONAL: [&str; 2] = ["session", "ts"];
+
+/// Says what the format that is nearest to a file lacks.
+fn nothing_fits(file_name: &str, text: &str) -> Error {
+    let start = text.trim_start_matches('\u{FEFF}').trim_start();
+    let share_of = |has: &[String], fields: &[&str]| {
+        fields.iter().filter(|field| has.iter().any(|own| own == *field)).count() * 12 / fields.len()
+    };
+    let best_of =
+        |has: &[String]| FIELDS.iter().map(|(_, fields)| share_of(has, fields)).max().unwrap_or_default();
+    let objects =
+        text.trim_start_matches('\u{FEFF}').lines().take(LINES).enumerate().filter_map(|(at, line)| {
+            let object: Object = serde_json::from_str(line).ok()?;
+            Some((at + 1, object.keys().cloned().collect::<Vec<String>>()))
+        });
+    // The first of those that are nearest to something known.
+    let nearest_line = objects.fold(None::<(usize, Vec<String>)>, |best, next| match best {
+        Some(best) if best_of(&best.1) >= best_of(&next.1) => Some(best),
+        _ => Some(next),
+    });
+    let inner = start.trim_start_matches(['[', ' ', '\n', '\r', '\t']);
+    let (line, has) = nearest_line
+        .unwrap_or_else(|| (1, if start.starts_with(['{', '[']) { keys(inner) } else { Vec::new() }));
+    let lacks = |fields: &[&str]| -> Vec<String> {
+        let missing =
+            fields.iter().filter(|field| !OPTIONAL.contains(field) && !has.iter().any(|own| own == *field));
+        missing.map(|field| (*field).to_owned()).collect()
+    };
+    let share = |fields: &[&str]| share_of(&has, fields);
+    let nearest =
+        FIELDS.iter().rev().max_by_key(|(_, fields)| share(fields)).filter(|(_, fields)| share(fields) > 0);
+    let why = match nearest.map(|(format, fields)| (format, lacks(fields))) {
+        Some((format, missing)) if missing.len() == 1 => {
+            format!(
+                "the nearest is {}: field {} is missing in line {line}",
+                format.as_str(),
+                missing.concat()
+            )
+        }
+        Some((format, missing)) if !missing.is_empty() => {
+            format!(
+                "the nearest is {}: fields {} are missing in line {line}",
+                format.as_str(),
+                missing.join(", ")
+            )
+        }
+        _ if start.is_empty() => "it is empty".to_owned(),
+        _ if has.is_empty() && !start.starts_with(['{', '[']) => {
+            "line 1 is no JSON; to keep a text as a document, use `mnemal ingest`".to_owned()
+        }
+        _ => "no field of a known format is in line 1".to_owned(),
+    };
+    let names: Vec<&str> = Format::ALL.iter().map(|format| format.as_str()).collect();
+    Error::invalid(format!("{CANNOT_TELL} {file_name:?}: {why}; there are {}", names.join(", ")))
 }

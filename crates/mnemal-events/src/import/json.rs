@@ -16,9 +16,36 @@ pub(super) fn object(text: &str) -> Result<Object, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("not a JSON object".to_owned()),
-        Err(error) if error.is_eof() => Err("not JSON: it ends too early".to_owned()),
-        Err(error) => Err(format!("not JSON at column {}", error.column())),
+        Err(error) if error.is_eof() => Err(format!("{NOT_JSON}: it ends too early")),
+        Err(error) => Err(format!("{NOT_JSON} at column {}", error.column())),
     }
+}
+
+/// What a reason begins with where a text is no JSON.
+pub(super) const NOT_JSON: &str = "not JSON";
+/// Most objects that are looked at in a damaged record. Source: own choice; so many messages a long conversation has.
+const LOOKED_AT: usize = 10_000;
+
+/// Returns the whole objects in a damaged record that begin with the same field as it.
+pub(super) fn swallowed(text: &str) -> Vec<&str> {
+    let inner = text.trim_start().strip_prefix('{').map(str::trim_start);
+    let first = inner.and_then(|inner| inner.get(..=inner.get(1..)?.find('"')? + 1));
+    let Some(first) = first.filter(|first| first.starts_with('"')) else { return Vec::new() };
+    let (mut found, mut done) = (Vec::new(), 1);
+    for (place, _) in text.match_indices(first).take(LOOKED_AT) {
+        let brace = text.get(..place).map(str::trim_end).filter(|before| before.ends_with('{'));
+        let Some(start) = brace.map(|before| before.len() - 1).filter(|start| *start >= done) else {
+            continue;
+        };
+        let rest = text.get(start..).unwrap_or_default();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
+        if matches!(values.next(), Some(Ok(_))) {
+            let end = start + values.byte_offset();
+            found.extend(text.get(start..end));
+            done = end;
+        }
+    }
+    found
 }
 
 fn depth(text: &str) -> usize {
@@ -55,6 +82,16 @@ pub(super) fn maybe_text<'o>(object: &'o Object, field: &str) -> Result<Option<&
         None | Some(Value::Null) => Ok(None),
         Some(_) => text(object, field).map(Some),
     }
+}
+
+/// Returns a field that may be anything and helps where it is text.
+pub(super) fn loose<'o>(object: &'o Object, field: &str) -> Option<&'o str> {
+    object.get(field).and_then(Value::as_str)
+}
+
+/// Returns a field that may be anything and names something where it is text or a number.
+pub(super) fn loose_name(object: &Object, field: &str) -> Option<String> {
+    name(object, field).ok().flatten()
 }
 
 /// Returns a field that names something: text, or a number.
@@ -103,6 +140,13 @@ mod tests {
     fn depth_counts_brackets_outside_of_text_only() {
         assert_eq!(depth(r#"{"a": "[[[[\"{{", "b": [1]}"#), 2);
         assert!(object(&format!("{{\"a\": {}{}}}", "[".repeat(40), "]".repeat(40))).is_err());
+    }
+
+    #[test]
+    fn whole_records_behind_a_cut_one_are_found_again() {
+        let text = r#"{"id": 1, "list": [{"name": "x"}, "cut{"id": 2, "list": []}, {"id": 3}]"#;
+        assert_eq!(swallowed(text), [r#"{"id": 2, "list": []}"#, r#"{"id": 3}"#]);
+        assert!(swallowed("[1").is_empty() && swallowed("{").is_empty());
     }
 
     #[test]

@@ -21,6 +21,10 @@ pub(super) struct Markdown {
     /// Whether the block stands between fences.
     fenced: bool,
     front: Front,
+    /// Lines that may be front matter: only its end tells.
+    pending: Vec<String>,
+    /// Whether a comment of Obsidian is open, `%%` to `%%`.
+    is_comment: bool,
     tags: Vec<String>,
     /// The day of the file, `YYYY-MM-DD`.
     day: Option<String>,
@@ -33,8 +37,6 @@ pub(super) struct Markdown {
 enum Front {
     Before,
     Within,
-    /// Within, below the field `tags`.
-    Tags,
     Behind,
 }
 
@@ -47,6 +49,8 @@ impl Markdown {
             block: String::new(),
             fenced: false,
             front: Front::Before,
+            pending: Vec::new(),
+            is_comment: false,
             tags: Vec::new(),
             day: day(name).map(str::to_owned),
             hour: None,
@@ -54,7 +58,46 @@ impl Markdown {
     }
 
     pub(super) fn read(&mut self, line: &str, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
-        if self.front != Front::Behind && self.front_matter(line) {
+        match self.front {
+            Front::Before if line.trim_end() == "---" => self.begin(line),
+            Front::Before => {
+                self.front = Front::Behind;
+                self.text(line, moments, turns)?;
+            }
+            Front::Within if matches!(line.trim_end(), "---" | "...") && self.pending.len() > 1 => {
+                self.close();
+            }
+            Front::Within if self.pending.len() < MOST_FIELDS && is_field(line, self.pending.len()) => {
+                self.pending.push(line.to_owned());
+            }
+            Front::Within => {
+                self.pending.push(line.to_owned());
+                self.replay(moments, turns)?;
+            }
+            Front::Behind => self.text(line, moments, turns)?,
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, line: &str) {
+        self.front = Front::Within;
+        self.pending.push(line.to_owned());
+    }
+
+    /// Reads what looked like front matter as the text that it is.
+    fn replay(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+        self.front = Front::Behind;
+        for line in std::mem::take(&mut self.pending) {
+            self.text(&line, moments, turns)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a line behind the front matter.
+    fn text(&mut self, line: &str, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+        let uncommented = self.uncommented(line, turns);
+        let line = uncommented.as_deref().unwrap_or(line);
+        if uncommented.is_some() && line.trim().is_empty() {
             return Ok(());
         }
         let text = line.trim();
@@ -76,7 +119,7 @@ impl Markdown {
             }
             if let Some(item) = item(text).filter(|_| indent < 2) {
                 self.flush(moments, turns)?;
-                item.clone_into(&mut self.block);
+                self.block = item;
                 return Ok(());
             }
         }
@@ -90,37 +133,56 @@ impl Markdown {
         Ok(())
     }
 
-    /// Reads a line of `---`, fields, `---` at the start of a file; says whether it was one.
-    fn front_matter(&mut self, line: &str) -> bool {
-        let text = line.trim();
-        if self.front == Front::Before {
-            self.front = if text == "---" { Front::Within } else { Front::Behind };
-            return self.front == Front::Within;
+    /// Cuts comments of Obsidian out of a line; `None` where there is none.
+    fn uncommented(&mut self, line: &str, turns: &mut Turns) -> Option<String> {
+        let has_mark = self.format == Format::Obsidian && !self.fenced && line.contains("%%");
+        if !has_mark && !self.is_comment {
+            return None;
         }
-        if text == "---" || text == "..." {
-            self.front = Front::Behind;
-            return true;
+        let mut rest = String::new();
+        for (place, part) in line.split("%%").enumerate() {
+            // Behind a number it is a sign for percent.
+            let is_mark = self.is_comment || !rest.ends_with(char::is_alphanumeric);
+            match (place, is_mark) {
+                (0, _) => {}
+                (_, true) => self.is_comment = !self.is_comment,
+                (_, false) => rest.push_str("%%"),
+            }
+            if !self.is_comment {
+                rest.push_str(part);
+            }
         }
-        if let Some(tag) = text.strip_prefix("- ").filter(|_| self.front == Front::Tags) {
-            self.tags.push(unquoted(tag).to_owned());
-            return true;
+        if rest.trim().is_empty() {
+            turns.remark("a comment");
         }
-        self.front = Front::Within;
-        let (field, value) = text.split_once(':').unwrap_or((text, ""));
-        match field.trim().to_lowercase().as_str() {
-            "tags" | "tag" => {
-                self.front = Front::Tags;
+        Some(rest)
+    }
+
+    /// Reads the fields of front matter that came to its end.
+    fn close(&mut self) {
+        self.front = Front::Behind;
+        let mut below_tags = false;
+        for line in std::mem::take(&mut self.pending).iter().skip(1) {
+            let text = line.trim();
+            if let Some(tag) = text.strip_prefix("- ").filter(|_| below_tags) {
+                self.tags.push(unquoted(tag).to_owned());
+                continue;
+            }
+            if line.starts_with([' ', '\t']) {
+                continue;
+            }
+            let (field, value) = text.split_once(':').unwrap_or((text, ""));
+            let field = field.trim().to_lowercase();
+            below_tags = matches!(field.as_str(), "tags" | "tag");
+            if below_tags {
                 let listed = value.trim().trim_start_matches('[').trim_end_matches(']');
                 self.tags
                     .extend(listed.split(',').map(unquoted).filter(|tag| !tag.is_empty()).map(str::to_owned));
+            } else if matches!(field.as_str(), "date" | "created" | "created_at") {
+                let given = day(unquoted(value)).map(|_| unquoted(value).to_owned());
+                self.day = self.day.take().or(given);
             }
-            "date" | "created" | "created_at" => {
-                self.day =
-                    self.day.take().or_else(|| day(unquoted(value)).map(|_| unquoted(value).to_owned()));
-            }
-            _ => {}
         }
-        true
     }
 
     fn head(&mut self, level: usize, heading: &str) {
@@ -129,18 +191,26 @@ impl Markdown {
         self.hour = hour(heading).map(str::to_owned);
     }
 
+    /// Keeps what is left at the end of the file.
+    pub(super) fn end(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+        self.replay(moments, turns)?;
+        self.flush(moments, turns)
+    }
+
     /// Keeps the block that ends here.
-    pub(super) fn flush(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    fn flush(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
         self.fenced = false;
         let block = std::mem::take(&mut self.block);
-        if block.trim().is_empty() {
+        let block =
+            if self.format == Format::Obsidian { without_block_id(block.trim()) } else { block.trim() };
+        if block.is_empty() {
             return Ok(());
         }
-        let (stamp, content) = stamped(block.trim());
+        let (stamp, content) = stamped(block);
         // Brackets that hold no time after all stay in the text.
         let (at, content) = match self.at(stamp, moments) {
             Ok(Some(at)) => (Some(at), content),
-            _ => (None, block.trim()),
+            _ => (None, block),
         };
         let is_dated = self.format == Format::MemoryMd && at.is_some();
         let stem = turns.stem();
@@ -225,7 +295,11 @@ fn stamped(text: &str) -> (Option<&str>, &str) {
 /// Cuts the category of an observation of basic-memory: `[category] text`.
 fn observation(text: &str, format: Format) -> (Option<&str>, &str) {
     let own = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let is_word = |word: &str| !word.is_empty() && word.len() <= 40 && !word.contains(['[', '|', '\n', '(']);
+    let is_word = |word: &str| {
+        word.len() <= 40
+            && word.chars().filter(|letter| letter.is_alphabetic()).count() > 1
+            && !word.contains(['[', '|', '\n', '('])
+    };
     match own.filter(|(word, _)| format == Format::Obsidian && is_word(word)) {
         Some((word, rest)) if !word.trim().is_empty() => (Some(word), rest),
         _ => (None, text),
@@ -246,8 +320,20 @@ fn is_rule(text: &str) -> bool {
         })
 }
 
-/// Returns the text of an item of a list, without its mark and its box.
-fn item(text: &str) -> Option<&str> {
+/// What the box of a task says. Source: Obsidian, and the themes that show more than done and not done.
+const BOXES: [(&str, &str); 8] = [
+    ("[ ] ", "To do"),
+    ("[x] ", "Done"),
+    ("[X] ", "Done"),
+    ("[-] ", "Dropped"),
+    ("[/] ", "Begun"),
+    ("[>] ", "Put off"),
+    ("[<] ", "Planned"),
+    ("[?] ", "Open question"),
+];
+
+/// Returns the text of an item of a list without its mark; what its box says stands before it in words.
+fn item(text: &str) -> Option<String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let mark = if digits > 0 { text.get(digits..) } else { Some(text) };
     let rest = match mark? {
@@ -255,7 +341,43 @@ fn item(text: &str) -> Option<&str> {
         rest => ["- ", "* ", "+ "].iter().find_map(|mark| rest.strip_prefix(mark)),
     }?;
     let rest = rest.trim_start();
-    Some(["[ ] ", "[x] ", "[X] "].iter().find_map(|done| rest.strip_prefix(done)).unwrap_or(rest))
+    let boxed = BOXES.iter().find_map(|(mark, state)| Some((state, rest.strip_prefix(mark)?)));
+    Some(match boxed {
+        Some((state, task)) => format!("{state}: {}", task.trim_start()),
+        None => rest.to_owned(),
+    })
+}
+
+/// Most lines of front matter. Source: own choice; what is longer is a text.
+const MOST_FIELDS: usize = 2_000;
+
+/// Whether a line may stand in front matter: a field, a part of one, a remark. The first of them is no blank line.
+fn is_field(line: &str, place: usize) -> bool {
+    let text = line.trim_end();
+    if text.is_empty() {
+        return place > 1;
+    }
+    if text.starts_with(['#', ' ', '\t', '}', ']']) || text == "-" || text.starts_with("- ") {
+        return place > 1 || text.starts_with('#') && !text.starts_with("# ");
+    }
+    let name = text.split_once(':').filter(|(_, value)| value.is_empty() || value.starts_with(' '));
+    name.is_some_and(|(name, _)| {
+        let name = unquoted(name);
+        !name.is_empty() && name.split(' ').count() <= 3 && !name.contains(['[', '(', '.', ','])
+    })
+}
+
+/// Cuts the name of a block, ` ^abc1`, at the end of it.
+fn without_block_id(text: &str) -> &str {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    };
+    match text.rsplit_once('^') {
+        Some((before, name)) if is_name(name) && (before.is_empty() || before.ends_with([' ', '\n'])) => {
+            before.trim_end()
+        }
+        _ => text,
+    }
 }
 
 fn unquoted(text: &str) -> &str {
@@ -269,12 +391,14 @@ fn hash_tags(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().filter(is_tag).map(|word| word.trim_end_matches(['.', ',', ';', ')']))
 }
 
-/// Returns what the links of a text name: `[[Ada]]`, `[[Ada|her]]`, `[[Ada#Work]]`.
+/// Returns what the links of a text name: `[[Ada]]`, `[[Ada|her]]`, `[[Ada#Work]]`; what stands in code is none.
 fn links(text: &str) -> Vec<&str> {
     let mut links = Vec::new();
-    for part in text.split("[[").skip(1) {
+    // Every second part stands between backticks.
+    for part in text.split('`').step_by(2).flat_map(|prose| prose.split("[[").skip(1)) {
         let Some((link, _)) = part.split_once("]]") else { continue };
-        let name = link.split(['|', '#']).next().unwrap_or_default().trim();
+        // In a table the bar is escaped.
+        let name = link.split(['|', '#']).next().unwrap_or_default().trim_end_matches('\\').trim();
         if !name.is_empty() && !links.contains(&name) {
             links.push(name);
         }
@@ -291,11 +415,16 @@ mod tests {
         for (line, expect) in [
             ("- tea", Some("tea")),
             ("3. tea", Some("tea")),
-            ("- [x] tea", Some("tea")),
+            ("- [x] tea", Some("Done: tea")),
+            ("* [ ] tea", Some("To do: tea")),
+            ("1. [-] tea", Some("Dropped: tea")),
+            ("- [/] tea", Some("Begun: tea")),
+            ("- [>] tea", Some("Put off: tea")),
+            ("- [decision] tea", Some("[decision] tea")),
             ("3 teas", None),
             ("-tea", None),
         ] {
-            assert_eq!(item(line), expect, "{line}");
+            assert_eq!(item(line).as_deref(), expect, "{line}");
         }
         assert_eq!(heading("## Food ##"), Some((2, "Food")));
         assert_eq!(heading("#tag"), None);
@@ -303,6 +432,9 @@ mod tests {
         assert_eq!(stamped("[09:30] rain"), (Some("09:30"), "rain"));
         assert_eq!(stamped("[link] rain"), (None, "[link] rain"));
         assert_eq!(links("by [[Ada|her]] and [[Ada#Work]], [[Bo]]"), ["Ada", "Bo"]);
+        assert_eq!(links("| [[Ada Berg\\|Ada]] | and `[[code]]`, [[Bo]]"), ["Ada Berg", "Bo"]);
+        assert_eq!(without_block_id("Heat with wood. ^wood-1"), "Heat with wood.");
+        assert_eq!(without_block_id("2^8 and x ^ y"), "2^8 and x ^ y");
         assert!(is_rule("---") && is_rule("* * *") && !is_rule("--x"));
     }
 }

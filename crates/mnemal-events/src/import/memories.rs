@@ -59,7 +59,7 @@ pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
     match json::text(record, "type")? {
         "entity" => {
             let name = json::text(record, "name")?;
-            let kind = json::maybe_text(record, "entityType")?.unwrap_or_default();
+            let kind = json::loose(record, "entityType").unwrap_or_default();
             let memory = plain(vec![kind], vec![name]);
             let observed = record.get("observations").and_then(Value::as_array);
             let observed = observed.ok_or("field `observations` is not a list")?;
@@ -67,7 +67,10 @@ pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
                 turns.remark("an entity without observations");
             }
             for observation in observed {
-                let text = json::part_text(observation).ok_or("an observation is not text")?;
+                let Some(text) = json::part_text(observation) else {
+                    turns.fail("an observation is not text".to_owned());
+                    continue;
+                };
                 memory.say(format!("{name}: {text}"), vec![name.to_owned()], turns)?;
             }
             Ok(())
@@ -90,7 +93,7 @@ fn sentence(from: &str, relation: &str, to: &str) -> String {
 pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let mut metadata = Metadata::new();
     for field in ["user_id", "agent_id"] {
-        metadata.extend(json::name(record, field)?.map(|name| (field.to_owned(), name)));
+        metadata.extend(json::loose_name(record, field).map(|name| (field.to_owned(), name)));
     }
     let own = record.get("metadata").and_then(Value::as_object);
     for (field, value) in own.into_iter().flatten() {
@@ -100,11 +103,11 @@ pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     let tags: Vec<&str> = texts(record.get("categories"));
     let category = own.and_then(|own| own.get("category")).and_then(Value::as_str);
     let mut memory = Memory {
-        session: json::name(record, "run_id")?,
+        session: json::loose_name(record, "run_id"),
         category: category.or(tags.first().copied()).into_iter().collect(),
         tags,
         importance: None,
-        at: moments.read(record.get("created_at"))?,
+        at: turns.time(moments.read(record.get("created_at"))),
         metadata,
     };
     if let (Some(from), Some(relation)) =
@@ -145,10 +148,10 @@ pub(super) fn rockbot(record: &Object, moments: &Moments, turns: &mut Turns) -> 
     metadata.insert("source_id".to_owned(), id.clone());
     let memory = Memory {
         session: Some("rockbot".to_owned()),
-        category: json::maybe_text(&record, "category")?.into_iter().collect(),
+        category: json::loose(&record, "category").into_iter().collect(),
         tags: texts(record.get("tags")),
         importance,
-        at: moments.read(record.get("createdAt"))?,
+        at: turns.time(moments.read(record.get("createdAt"))),
         metadata,
     };
     memory.say(json::text(&record, "content")?.to_owned(), vec![id], turns)

@@ -1,5 +1,6 @@
 //! Times as files write them.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use jiff::civil::{Date, DateTime, Time};
@@ -50,7 +51,8 @@ impl Moments {
     }
 
     fn text(&self, text: &str) -> Result<(Timestamp, Zone), String> {
-        let pieces = Pieces::parse(text.trim()).map_err(|_| "a time that cannot be read".to_owned())?;
+        let text = joined(text.trim());
+        let pieces = Pieces::parse(text.as_ref()).map_err(|_| "a time that cannot be read".to_owned())?;
         let civil = pieces.date().to_datetime(pieces.time().unwrap_or_else(Time::midnight));
         let offset = match pieces.offset() {
             Some(PiecesOffset::Zulu) => {
@@ -92,6 +94,18 @@ impl Moments {
         let offset = self.named.as_ref().zip(instant).map(|(zone, instant)| zone.to_offset(instant));
         let offset_seconds = offset.map_or(self.zone.offset_seconds, Offset::seconds);
         Zone { name: self.zone.name.clone(), offset_seconds }
+    }
+}
+
+/// Returns a time whose zone stands apart, `2026-07-01 12:00:00 +02:00` or `… UTC`, as one word and its zone.
+fn joined(text: &str) -> Cow<'_, str> {
+    let Some((time, zone)) = text.rsplit_once(' ').filter(|(time, _)| time.contains(':')) else {
+        return Cow::Borrowed(text);
+    };
+    match zone {
+        "UTC" | "GMT" | "Z" => Cow::Owned(format!("{time}Z")),
+        _ if zone.starts_with(['+', '-']) => Cow::Owned(format!("{time}{zone}")),
+        _ => Cow::Borrowed(text),
     }
 }
 

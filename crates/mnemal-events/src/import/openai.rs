@@ -37,37 +37,37 @@ impl OpenAi {
             return Ok(());
         }
         let Some(messages) = record.get("messages") else {
-            let session = session(record)?.unwrap_or_else(|| turns.stem());
+            let session = session(record).unwrap_or_else(|| turns.stem());
             let place = Place { session, source: vec![turns.file(), turns.line.to_string()] };
             return message(record, place, (moments, turns, &mut self.calls));
         };
         let messages = messages.as_array().ok_or("field `messages` is not a list")?;
-        let named = session(record)?.or(json::name(record, "id")?);
+        let named = session(record).or_else(|| json::loose_name(record, "id"));
         let session = named.clone().unwrap_or_else(|| format!("{}:{}", turns.stem(), turns.line));
         let conversation = named.unwrap_or_else(|| format!("{}:{}", turns.file(), turns.line));
-        let started = moments.read(created(record))?;
+        let started = turns.time(moments.read(created(record)));
         let mut calls = Calls::new();
+        if let Some((at, _)) = &started {
+            turns.note_time(&session, None, *at);
+        }
         for (place, entry) in messages.iter().enumerate() {
-            let record =
-                entry.as_object().ok_or_else(|| format!("message {} is not an object", place + 1))?;
-            if let Some((at, _)) = &started {
-                turns.note_time(&session, None, *at);
+            let Some(record) = entry.as_object() else {
+                turns.fail(format!("message {} is not an object", place + 1));
+                continue;
+            };
+            let source = vec![conversation.clone(), place.to_string()];
+            let of = Place { session: session.clone(), source };
+            if let Err(why) = message(record, of, (moments, turns, &mut calls)) {
+                turns.fail(format!("message {}: {why}", place + 1));
             }
-            let place =
-                Place { session: session.clone(), source: vec![conversation.clone(), place.to_string()] };
-            message(record, place, (moments, turns, &mut calls))?;
         }
         Ok(())
     }
 }
 
-fn session(record: &Object) -> Result<Option<String>, String> {
-    for field in ["session_id", "conversation_id", "thread_id", "session"] {
-        if let Some(name) = json::name(record, field)? {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
+fn session(record: &Object) -> Option<String> {
+    let fields = ["session_id", "conversation_id", "thread_id", "session"];
+    fields.into_iter().find_map(|field| json::loose_name(record, field))
 }
 
 fn created(record: &Object) -> Option<&Value> {
@@ -81,11 +81,11 @@ fn message(
 ) -> Result<(), String> {
     let role = json::text(record, "role")?;
     let (content, other) = json::content(record.get("content"))?;
-    let at = moments.read(created(record))?;
+    let at = turns.time(moments.read(created(record)));
     if let Some((at, _)) = &at {
         turns.note_time(&place.session, None, *at);
     }
-    let source = match json::name(record, "id")? {
+    let source = match json::loose_name(record, "id") {
         Some(id) => vec![place.session.clone(), id],
         None => place.source,
     };
@@ -94,7 +94,7 @@ fn message(
         content,
         session: place.session,
         conv: None,
-        speaker: json::maybe_text(record, "name")?.map(str::to_owned),
+        speaker: json::loose(record, "name").map(str::to_owned),
         human: false,
         at,
         metadata: Metadata::new(),
@@ -165,7 +165,7 @@ fn assistant(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Cal
 }
 
 fn answer(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Calls) -> Result<(), String> {
-    let call = json::maybe_text(record, "tool_call_id")?.and_then(|call| calls.remove(call));
+    let call = json::loose(record, "tool_call_id").and_then(|call| calls.remove(call));
     let tool = said.speaker.take().or_else(|| call.as_ref().map(|(_, tool)| tool.clone()));
     let tool = ToolName::new(tool.unwrap_or_else(|| "tool".to_owned())).map_err(|why| why.to_string())?;
     // The shape has no field for failure; tools say it in their first word.

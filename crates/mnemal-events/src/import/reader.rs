@@ -6,7 +6,9 @@ use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use mnemal_core::{Error, ErrorKind, EventId, InstallationKey, Result};
 
 use super::claude_code::ClaudeCode;
+use super::codex::Codex;
 use super::detect::{DETECT_BYTES, detect, elements, has_end};
+use super::gemini::{self, GeminiCli};
 use super::line::{Bad, Lines};
 use super::markdown::Markdown;
 use super::moment::Moments;
@@ -15,7 +17,7 @@ use super::own::Own;
 use super::turn::{Turn, Turns};
 use super::{
     Format, ImportBatch, ImportOptions, Lenient, Position, Skipped, Why, chatgpt, claude, json, memories,
-    neutral,
+    neutral, stores,
 };
 use crate::log::{Exact, ExactRecord};
 
@@ -23,9 +25,9 @@ use crate::log::{Exact, ExactRecord};
 const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
 const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;
-/// Longest record of a JSON document. Source: a conversation with some thousands of turns, and a sixth of the 100 MB that an
-/// import may take.
-const LONGEST_RECORD: usize = 16 * 1024 * 1024;
+/// Longest record of a JSON document. Source: own choice, a conversation with twenty thousand long turns; it is held twice while it
+/// is read.
+const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 /// Events in a batch, with more only where one line gives them. Source: what one append takes; it fills an index block,
 /// which then is never merged, and each page of an index is written half as often as with 500.
 const BATCH: usize = crate::limit::LARGEST_BATCH;
@@ -96,6 +98,14 @@ enum Dialect {
     Mem0,
     RockBot,
     LangChain(OpenAi),
+    Codex(Codex),
+    GeminiCli(GeminiCli),
+    GeminiTakeout,
+    ClaudeMem,
+    Letta(OpenAi),
+    Zep,
+    Cogx(OpenAi),
+    Hindsight,
     Markdown(Markdown),
 }
 
@@ -112,6 +122,14 @@ impl Dialect {
             Format::Mem0 => Self::Mem0,
             Format::RockBot => Self::RockBot,
             Format::LangChain => Self::LangChain(OpenAi::default()),
+            Format::Codex => Self::Codex(Codex::default()),
+            Format::GeminiCli => Self::GeminiCli(GeminiCli::default()),
+            Format::GeminiTakeout => Self::GeminiTakeout,
+            Format::ClaudeMem => Self::ClaudeMem,
+            Format::Letta => Self::Letta(OpenAi::default()),
+            Format::Zep => Self::Zep,
+            Format::Cogx => Self::Cogx(OpenAi::default()),
+            Format::Hindsight => Self::Hindsight,
             // The sessions of an agent stand beside its memory, as messages.
             Format::MemoryMd if has_end(&options.source, "jsonl") => Self::OpenAi(OpenAi::default()),
             Format::MemoryMd | Format::Obsidian => Self::Markdown(Markdown::new(format, &options.source)),
@@ -173,6 +191,7 @@ impl<R: BufRead> Importer<R> {
         let longest = match format {
             Format::Mnemal => LONGEST_OWN_LINE,
             _ if elements.is_some() => LONGEST_RECORD,
+            Format::ChatGpt | Format::Claude => LONGEST_RECORD,
             _ => LONGEST_LINE,
         };
         let lines = Lines::new(Cursor::new(head).chain(reader), longest);
@@ -245,7 +264,11 @@ impl<R: BufRead> Importer<R> {
         let place = Place { line: self.lines.number, end: self.lines.offset };
         (self.turns.line, self.turns.start) = (place.line, start);
         let is_fresh = start >= self.fresh_from;
-        let read = line.and_then(|text| self.understand(&text).map_err(Bad::Broken));
+        let read = line.and_then(|text| self.understand(&text).or_else(|why| self.salvage(&text, why)));
+        let read = match (read, self.turns.broken.first()) {
+            (Ok(_), Some(why)) if self.options.lenient == Lenient::No => Err(Bad::Broken(why.clone())),
+            (read, _) => read,
+        };
         let why = match read {
             Ok(exact) if is_fresh => {
                 self.keep(place, exact);
@@ -275,6 +298,23 @@ impl<R: BufRead> Importer<R> {
         Ok(())
     }
 
+    /// Reads the whole records that a damaged record of a document swallowed, because its end is missing.
+    fn salvage(&mut self, text: &str, why: String) -> std::result::Result<Option<ExactRecord>, Bad> {
+        let is_damaged = why.starts_with(json::NOT_JSON) && !matches!(self.dialect, Dialect::Mnemal(_));
+        if self.lines.unit() != "record" || !is_damaged || self.options.lenient == Lenient::No {
+            return Err(Bad::Broken(why));
+        }
+        self.turns.clear();
+        for record in json::swallowed(text) {
+            let before = self.turns.broken.len();
+            if self.understand(record).is_err() {
+                self.turns.broken.truncate(before);
+            }
+        }
+        self.turns.fail(why);
+        Ok(None)
+    }
+
     fn understand(&mut self, text: &str) -> Result<Option<ExactRecord>, String> {
         let (moments, turns) = (&self.moments, &mut self.turns);
         if let Dialect::Markdown(markdown) = &mut self.dialect {
@@ -294,6 +334,14 @@ impl<R: BufRead> Importer<R> {
             Dialect::Mem0 => memories::mem0(&json::object(text)?, moments, turns)?,
             Dialect::RockBot => memories::rockbot(&json::object(text)?, moments, turns)?,
             Dialect::LangChain(openai) => memories::langchain(&json::object(text)?, openai, moments, turns)?,
+            Dialect::Codex(codex) => codex.read(&json::object(text)?, moments, turns)?,
+            Dialect::GeminiCli(gemini) => gemini.read(&json::object(text)?, moments, turns)?,
+            Dialect::GeminiTakeout => gemini::activity(&json::object(text)?, moments, turns)?,
+            Dialect::ClaudeMem => stores::claude_mem(&json::object(text)?, moments, turns)?,
+            Dialect::Letta(openai) => stores::letta(&json::object(text)?, moments, openai, turns)?,
+            Dialect::Zep => stores::zep(&json::object(text)?, moments, turns)?,
+            Dialect::Cogx(openai) => stores::cogx(&json::object(text)?, moments, openai, turns)?,
+            Dialect::Hindsight => stores::hindsight(&json::object(text)?, moments, turns)?,
             Dialect::Markdown(_) => {}
         }
         Ok(None)
@@ -302,6 +350,8 @@ impl<R: BufRead> Importer<R> {
     fn keep(&mut self, place: Place, exact: Option<ExactRecord>) {
         let remarks = self.turns.remarks.drain(..);
         self.skipped.extend(remarks.map(|what| Skipped { line: place.line, why: Why::NotMemory(what) }));
+        let broken = self.turns.broken.drain(..);
+        self.skipped.extend(broken.map(|why| Skipped { line: place.line, why: Why::Broken(why) }));
         let wanted = place.line > self.options.after_line;
         for turn in self.turns.made.drain(..).filter(|_| wanted) {
             self.ahead_bytes += turn.bytes();
@@ -337,7 +387,7 @@ impl<R: BufRead> Importer<R> {
     fn finish(&mut self) -> Result<()> {
         self.ended = true;
         if let Dialect::Markdown(markdown) = &mut self.dialect {
-            let last = markdown.flush(&self.moments, &mut self.turns);
+            let last = markdown.end(&self.moments, &mut self.turns);
             let place = Place { line: self.lines.number, end: self.lines.offset };
             last.map_err(|why| Error::invalid(format!("line {}: {why}", place.line)))?;
             self.keep(place, None);

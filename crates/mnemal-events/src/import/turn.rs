@@ -20,7 +20,7 @@ const LONGEST_STEM: usize = 128;
 const FLAGS: usize = 256;
 
 /// What a reader understood.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) kind: EventKind,
     pub(super) content: String,
@@ -74,6 +74,8 @@ pub(super) struct Turns {
     pub(super) is_orphan: bool,
     /// Parts of the line that gave no event.
     pub(super) remarks: Vec<&'static str>,
+    /// Parts of the line that could not be understood; the others gave their events.
+    pub(super) broken: Vec<String>,
 }
 
 impl Turns {
@@ -91,6 +93,7 @@ impl Turns {
             withdrawn: Vec::new(),
             is_orphan: false,
             remarks: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -101,6 +104,7 @@ impl Turns {
         self.withdrawn.clear();
         self.is_orphan = false;
         self.remarks.clear();
+        self.broken.clear();
     }
 
     /// Returns the name of a conversation that has none in the file: the file's.
@@ -143,6 +147,22 @@ impl Turns {
     /// Notes a part that gives no event.
     pub(super) fn remark(&mut self, what: &'static str) {
         self.remarks.push(what);
+    }
+
+    /// Notes a part that could not be understood.
+    pub(super) fn fail(&mut self, why: String) {
+        self.broken.push(why);
+    }
+
+    /// Returns a time that was read; one that cannot be read is noted and inferred, so that it costs no words.
+    pub(super) fn time(
+        &mut self,
+        read: Result<Option<(Timestamp, Zone)>, String>,
+    ) -> Option<(Timestamp, Zone)> {
+        read.unwrap_or_else(|why| {
+            self.fail(why);
+            None
+        })
     }
 
     /// Makes the event, or several where the text is too long for one; returns the id of the last.
@@ -220,7 +240,7 @@ impl Turns {
             self.format.as_str().to_owned(),
             name(self.options.session.as_ref().map(SessionId::as_str)),
             name(self.options.channel.as_ref().map(ChannelId::as_str)),
-            said.content.clone(),
+            spelled(&said.content),
             name(said.speaker.as_deref()),
             name(said.metadata.get("caption").map(String::as_str)),
         ];
@@ -253,6 +273,12 @@ impl Turns {
         }
         event
     }
+}
+
+/// Returns a text as records are told apart: a later export may end its lines and its texts in another way.
+fn spelled(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().split('\n').map(str::trim_end).collect();
+    lines.join("\n")
 }
 
 /// Says whose words they are.

@@ -50,7 +50,7 @@ fn every_format_is_told_by_its_bytes_and_its_name() {
         assert_eq!(Format::from_name(format.as_str()), Some(format));
     }
     let error = detect(b"{\"x\": 1}\n", "x.json").unwrap_err();
-    assert!(error.what().contains("none of jsonl, neutral, openai, claude-code, chatgpt"), "{error}");
+    assert!(error.what().contains("jsonl, neutral, openai, claude-code, chatgpt"), "{error}");
 }
 
 #[test]
@@ -107,8 +107,7 @@ fn of_a_tree_of_messages_the_branch_that_was_shown_is_kept() {
     assert_eq!(on(1, "not memory: a thought of the agent"), 1);
     assert_eq!(on(1, "not memory: a part that is not text"), 1);
     assert_eq!(on(2, "the tree of messages goes round in a circle"), 1);
-    assert_eq!(on(3, "field `current_node` is missing"), 1);
-    assert_eq!(said.len(), 7, "{said:?}");
+    assert_eq!(on(3, "field `current_node` is missing"), 0, "it is read to its newest leaf");
     assert!(!desk.bytes().contains("Nils") && !desk.bytes().contains("Freeze it"));
 }
 
@@ -133,7 +132,10 @@ fn an_account_export_of_claude_gives_turns_files_and_notes_of_the_program() {
     assert_eq!(kept_events[0].occurred_at.to_string(), "2025-05-04T08:00:05.500000Z");
     let whys = said(&skipped);
     assert!(whys.contains(&(1, "not memory: a file without text".to_owned())), "{whys:?}");
-    assert!(whys.contains(&(2, "field `sender` is neither human nor assistant".to_owned())), "{whys:?}");
+    assert!(
+        whys.contains(&(2, "message 1: field `sender` is neither human nor assistant".to_owned())),
+        "{whys:?}"
+    );
 
     let (desk, _, skipped) = read("claude_projects.json", OwnHistory::Yes);
     let events = desk.all();

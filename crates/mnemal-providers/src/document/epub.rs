@@ -23,7 +23,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
         if let Some(path) = resolve(folder, &chapter)
             && let Some(text) = archive.text(&path)?
         {
-            page.add(&text);
+            // The chapters of a book are XHTML whether or not they say so.
+            page.add_as(&text, Language::Xml);
         }
     }
     let mut content = page.finish();

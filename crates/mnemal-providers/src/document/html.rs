@@ -9,9 +9,10 @@ use super::outline::Outline;
 /// What is left out with everything inside.
 const SILENT: [&str; 8] = ["script", "style", "noscript", "template", "svg", "math", "iframe", "object"];
 /// What stands on lines of its own.
-const LINES: [&str; 9] = ["br", "tr", "li", "dt", "dd", "option", "figcaption", "caption", "hr"];
+const LINES: [&str; 11] =
+    ["br", "tr", "li", "dt", "dd", "option", "figcaption", "caption", "hr", "summary", "legend"];
 /// What stands in paragraphs of its own.
-const PARAGRAPHS: [&str; 17] = [
+const PARAGRAPHS: [&str; 22] = [
     "p",
     "div",
     "section",
@@ -29,6 +30,11 @@ const PARAGRAPHS: [&str; 17] = [
     "blockquote",
     "figure",
     "form",
+    "details",
+    "fieldset",
+    "address",
+    "dialog",
+    "hgroup",
 ];
 
 /// Reads a page.
@@ -36,6 +42,12 @@ pub(super) fn read(text: &str) -> Content {
     let mut page = Page::default();
     page.add(text);
     page.finish()
+}
+
+/// Returns the text of a page, with its headings as lines of it.
+pub(super) fn text(page: &str) -> String {
+    let passages = read(page).passages;
+    passages.iter().map(|passage| passage.text.as_str()).collect()
 }
 
 /// A page, or several that follow each other, under construction.
@@ -48,6 +60,8 @@ pub(super) struct Page {
     /// Words of the title or heading that is open.
     words: Option<(Words, String)>,
     preformatted: usize,
+    /// For each open table whether a cell of it is open: its end tag may be missing.
+    cells: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +73,13 @@ enum Words {
 impl Page {
     /// Adds a page.
     pub(super) fn add(&mut self, text: &str) {
-        markup::read(text, Language::Html, &mut |piece| self.see(piece));
+        self.add_as(text, markup::language_of(text));
+    }
+
+    /// Adds a page whose language is known.
+    pub(super) fn add_as(&mut self, text: &str, language: Language) {
+        markup::read(text, language, &mut |piece| self.see(piece));
+        self.cells.clear();
         self.silent = None;
         self.words = None;
         self.preformatted = 0;
@@ -96,7 +116,10 @@ impl Page {
             _ if name == "title" => self.words = Some((Words::Title, String::new())),
             Some(level) => self.words = Some((Words::Heading(level), String::new())),
             None if name == "img" => self.text(alt.unwrap_or_default()),
-            None => self.separate(name),
+            None => {
+                self.begin_cell(name);
+                self.separate(name);
+            }
         }
         if name == "pre" {
             self.preformatted += 1;
@@ -120,10 +143,35 @@ impl Page {
             }
             return;
         }
-        if matches!(name, "td" | "th") {
-            self.text(" | ");
+        if matches!(name, "td" | "th" | "tr" | "tbody" | "thead" | "tfoot" | "table") {
+            self.end_cell();
+        }
+        if name == "table" {
+            self.cells.pop();
         }
         self.separate(name);
+    }
+
+    /// Ends the cell before, whose end tag may be missing, where a tag begins a cell, a row or a part of a table.
+    fn begin_cell(&mut self, name: &str) {
+        match name {
+            "table" => self.cells.push(false),
+            "td" | "th" => {
+                self.end_cell();
+                match self.cells.last_mut() {
+                    Some(open) => *open = true,
+                    None => self.cells.push(true),
+                }
+            }
+            "tr" | "tbody" | "thead" | "tfoot" => self.end_cell(),
+            _ => {}
+        }
+    }
+
+    fn end_cell(&mut self) {
+        if self.cells.last_mut().is_some_and(std::mem::take) {
+            self.text(" | ");
+        }
     }
 
     fn separate(&mut self, name: &str) {
@@ -193,6 +241,30 @@ mod tests {
                 ("Three", "Three\n\nend\n\n"),
             ]
         );
+    }
+
+    fn text_of(page: &str) -> String {
+        read(page).passages.iter().map(|one| one.text.as_str()).collect()
+    }
+
+    #[test]
+    fn end_tags_that_may_be_missing_part_cells_and_summaries_stand_alone() {
+        let rows = "<table><tr><td>Ada<td>Lyon<tr><td>Bo<td>Nice</table><p>behind";
+        assert_eq!(text_of(rows), "Ada | Lyon |\nBo | Nice |\n\nbehind\n\n");
+        let nested = "<table><tr><td>a<table><tr><td>b</table><td>c</table>";
+        assert_eq!(text_of(nested).split_whitespace().collect::<Vec<_>>(), ["a", "b", "|", "|", "c", "|"]);
+        assert_eq!(text_of("<details><summary>Sum</summary>Hidden</details>"), "Sum\nHidden\n\n");
+        assert_eq!(text_of("<ul><li>one<li>two</ul><dl><dt>a<dd>b</dl>"), "one\ntwo\n\na\nb\n\n");
+    }
+
+    #[test]
+    fn in_xhtml_a_tag_that_ends_at_once_is_closed_and_cdata_is_text() {
+        let page = "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/><script src=\"x\"/>\
+            <style/></head><body><iframe src=\"y\"/><svg><title/></svg><h1>One</h1><p>Nine &lt; ten.</p><![CDATA[a < b]]></body></html>";
+        assert_eq!(text_of(page), "One\n\nNine < ten.\n\na < b\n\n");
+        let fields =
+            read("<html xmlns='http://www.w3.org/1999/xhtml'><title>Two</title><p>x</p></html>").fields;
+        assert_eq!(fields["title"], "Two");
     }
 
     #[test]

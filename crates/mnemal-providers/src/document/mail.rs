@@ -1,23 +1,26 @@
 //! Messages, one by one or as a mailbox.
 
 use mail_parser::mailbox::mbox::MessageIterator;
-use mail_parser::{Address, Message, MessageParser};
+use mail_parser::{Address, Message, MessageParser, MessagePart, PartType};
 use mnemal_core::{Metadata, Passage, Timestamp};
 
-use super::Content;
+use super::{Content, html};
 
 /// Most names of one line of senders or receivers. Source: own choice.
 const NAMES: usize = 20;
+/// Deepest message in a message that is read. Source: own choice; forwards of forwards.
+const DEEPEST: usize = 8;
 
 /// Reads one message.
 ///
 /// # Errors
 /// The reason.
 pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
-    let passage = message(bytes).ok_or("not a message")?;
+    let passages = message(bytes);
+    let first = passages.first().ok_or("not a message")?;
     let mut fields = Metadata::new();
-    fields.extend(passage.headings.first().map(|subject| ("title".to_owned(), subject.clone())));
-    Ok(Content { fields, written_at: passage.at, passages: vec![passage] })
+    fields.extend(first.headings.first().map(|subject| ("title".to_owned(), subject.clone())));
+    Ok(Content { fields, written_at: first.at, passages })
 }
 
 /// Reads a mailbox: each message is a passage with its own time.
@@ -36,9 +39,17 @@ pub(super) fn read_all(bytes: &[u8]) -> Result<Content, String> {
     Ok(Content { passages, ..Content::default() })
 }
 
-/// Returns a message as a passage under its subject; attachments are named and not read.
-fn message(bytes: &[u8]) -> Option<Passage> {
-    let mail = MessageParser::default().parse(bytes)?;
+/// Returns a message as a passage under its subject, and behind it the messages that are attached; other attachments are named and
+/// not read.
+fn message(bytes: &[u8]) -> Vec<Passage> {
+    let mut passages = Vec::new();
+    if let Some(mail) = MessageParser::default().parse(bytes) {
+        add(&mail, 0, &mut passages);
+    }
+    passages
+}
+
+fn add(mail: &Message<'_>, depth: usize, passages: &mut Vec<Passage>) {
     let mut lines = Vec::new();
     for (name, people) in [("From", mail.from()), ("To", mail.to())] {
         lines.extend(
@@ -47,25 +58,50 @@ fn message(bytes: &[u8]) -> Option<Passage> {
     }
     lines.extend(mail.date().map(|date| format!("Date: {}", date.to_rfc3339())));
     lines.extend(mail.subject().map(|subject| format!("Subject: {subject}")));
-    lines.extend(attachments(&mail));
-    let bodies = (0..mail.text_body_count()).filter_map(|place| mail.body_text(place));
-    let body: Vec<String> = bodies.map(|body| body.replace("\r\n", "\n")).collect();
-    let body = body.join("\n");
-    if lines.is_empty() && body.trim().is_empty() {
-        return None;
+    lines.extend(attachments(mail));
+    let body = body(mail);
+    if !lines.is_empty() || !body.trim().is_empty() {
+        let at = mail.date().and_then(|date| date.to_timestamp().checked_mul(1_000_000));
+        passages.push(Passage {
+            text: format!("{}\n\n{body}", lines.join("\n")),
+            headings: mail.subject().map(|subject| subject.trim().to_owned()).into_iter().collect(),
+            page: None,
+            at: at.and_then(|micros| Timestamp::from_micros(micros).ok()),
+        });
     }
-    let at = mail.date().and_then(|date| date.to_timestamp().checked_mul(1_000_000));
-    Some(Passage {
-        text: format!("{}\n\n{body}", lines.join("\n")),
-        headings: mail.subject().map(|subject| subject.trim().to_owned()).into_iter().collect(),
-        page: None,
-        at: at.and_then(|micros| Timestamp::from_micros(micros).ok()),
-    })
+    for part in mail.attachments() {
+        if let PartType::Message(attached) = &part.body
+            && depth < DEEPEST
+        {
+            add(attached, depth + 1, passages);
+        }
+    }
+}
+
+/// Returns what a message says: its plain parts, and those in HTML where the plain ones are blank.
+fn body(mail: &Message<'_>) -> String {
+    let texts = |places: &[u32]| -> String {
+        let parts = places.iter().filter_map(|place| mail.parts.get(*place as usize));
+        let texts = parts.filter_map(|part| match &part.body {
+            PartType::Text(text) => Some(text.replace("\r\n", "\n")),
+            PartType::Html(page) => Some(html::text(page)),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    let plain = texts(&mail.text_body);
+    if plain.trim().is_empty() { texts(&mail.html_body) } else { plain }
 }
 
 fn attachments(mail: &Message<'_>) -> Option<String> {
     use mail_parser::MimeHeaders as _;
-    let names: Vec<&str> = mail.attachments().filter_map(|part| part.attachment_name()).take(NAMES).collect();
+    let name = |part: &MessagePart<'_>| match &part.body {
+        PartType::Message(attached) => {
+            Some(attached.subject().or_else(|| part.attachment_name()).unwrap_or("a message").to_owned())
+        }
+        _ => part.attachment_name().map(str::to_owned),
+    };
+    let names: Vec<String> = mail.attachments().filter_map(name).take(NAMES).collect();
     (!names.is_empty()).then(|| format!("Attachments: {}", names.join(", ")))
 }
 

@@ -1,5 +1,6 @@
 //! Tags and text, of HTML and of XML alike: a flat stream, so that nesting costs nothing however deep it is.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use html5gum::emitters::default::DefaultEmitter;
@@ -25,8 +26,21 @@ pub(super) enum Language {
     Xml,
 }
 
+/// How long a beginning is looked at to tell HTML from XHTML. Source: own choice, a declaration and the first tag.
+const BEGINNING: usize = 1_024;
+
+/// Returns what a page is written in: XHTML, where a tag that ends at once is closed, says so at its start.
+pub(super) fn language_of(page: &str) -> Language {
+    let start = page.get(..page.floor_char_boundary(BEGINNING)).unwrap_or_default();
+    let start = start.trim_start_matches('\u{FEFF}').trim_start();
+    let says_so = start.contains("//DTD XHTML ") || start.contains("http://www.w3.org/1999/xhtml");
+    if start.starts_with("<?xml") || says_so { Language::Xml } else { Language::Html }
+}
+
 /// Calls `see` for every piece, in order.
 pub(super) fn read(text: &str, language: Language, see: &mut dyn FnMut(Markup)) {
+    let plain = if language == Language::Xml { without_sections(text) } else { Cow::Borrowed(text) };
+    let text = plain.as_ref();
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(language == Language::Html);
     for token in Tokenizer::new_with_emitter(text, emitter) {
@@ -45,6 +59,24 @@ pub(super) fn read(text: &str, language: Language, see: &mut dyn FnMut(Markup)) 
             _ => {}
         }
     }
+}
+
+/// Writes the text of CDATA sections as text.
+fn without_sections(text: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<![CDATA[";
+    if !text.contains(OPEN) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(OPEN) {
+        let (section, behind) = behind.split_once("]]>").unwrap_or((behind, ""));
+        plain.push_str(before);
+        plain.push_str(&section.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
+        rest = behind;
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
 }
 
 fn said(bytes: &[u8]) -> String {

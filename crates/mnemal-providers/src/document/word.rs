@@ -18,7 +18,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
     let body = archive.text("word/document.xml")?.ok_or("not a DOCX file: it has no document")?;
     let levels = levels(&archive.text("word/styles.xml")?.unwrap_or_default());
     let fields = fields(&archive.text("docProps/core.xml")?.unwrap_or_default());
-    let mut reader = Reader { levels, page: 1, ..Reader::default() };
+    let mut notes = Notes::new();
+    for (kind, file) in [("footnote", "word/footnotes.xml"), ("endnote", "word/endnotes.xml")] {
+        add_notes(&archive.text(file)?.unwrap_or_default(), kind, &mut notes);
+    }
+    let mut reader = Reader { levels, notes, page: 1, ..Reader::default() };
     reader.outline.page(1);
     markup::read(&body, Language::Xml, &mut |piece| reader.see(piece));
     reader.end_paragraph();
@@ -36,16 +40,51 @@ struct Reader {
     page: u32,
     /// The page begins with the next paragraph, not inside of this one.
     turns: u32,
+    /// The tag that is left out, and how often it is open.
+    silent: Option<(String, usize)>,
+    /// Paragraphs around the one that is open: a box of text stands inside of one.
+    around: Vec<(String, Option<u8>)>,
+    /// Boxes of the paragraph, which follow it.
+    boxes: Vec<String>,
+    /// Cells that are open; their paragraphs are parts of a line.
+    cells: usize,
+    notes: Notes,
 }
+
+/// The texts of footnotes and endnotes, by their kind and number.
+type Notes = HashMap<(&'static str, String), String>;
+
+/// What is left out with everything inside: what the program shows where it cannot show the first choice, what was moved away, and
+/// the reading above a word.
+const SILENT: [&str; 4] = ["mc:fallback", "w:movefrom", "w:del", "w:rt"];
 
 impl Reader {
     fn see(&mut self, piece: Markup) {
+        if let Some((tag, open)) = &mut self.silent {
+            match &piece {
+                Markup::Open(name, _) if name == tag => *open += 1,
+                Markup::Close(name) if name == tag => *open -= 1,
+                _ => {}
+            }
+            if *open == 0 {
+                self.silent = None;
+            }
+            return;
+        }
         match piece {
+            Markup::Open(name, _) if SILENT.contains(&name.as_str()) => self.silent = Some((name, 1)),
             Markup::Open(name, attributes) => {
                 let value = attributes.get("w:val").map(String::as_str).unwrap_or_default();
                 match name.as_str() {
-                    "w:t" => self.is_text = true,
-                    "w:tab" => self.paragraph.push('\t'),
+                    "w:t" | "m:t" => self.is_text = true,
+                    "w:tab" | "w:ptab" => self.paragraph.push('\t'),
+                    "w:nobreakhyphen" => self.paragraph.push('\u{2011}'),
+                    "w:txbxcontent" => {
+                        self.around.push((std::mem::take(&mut self.paragraph), self.level.take()));
+                    }
+                    "w:tc" => self.cells += 1,
+                    "w:footnotereference" => self.note(("footnote", attributes.get("w:id"))),
+                    "w:endnotereference" => self.note(("endnote", attributes.get("w:id"))),
                     "w:br" if attributes.get("w:type").is_some_and(|kind| kind == "page") => self.turns += 1,
                     "w:lastrenderedpagebreak" => self.turns += 1,
                     "w:br" | "w:cr" => self.paragraph.push('\n'),
@@ -55,9 +94,12 @@ impl Reader {
                 }
             }
             Markup::Close(name) => match name.as_str() {
-                "w:t" => self.is_text = false,
+                "w:t" | "m:t" => self.is_text = false,
+                "w:p" if !self.around.is_empty() => self.end_line(),
+                "w:txbxcontent" => self.end_box(),
+                "w:p" if self.cells > 0 => self.end_line(),
                 "w:p" => self.end_paragraph(),
-                "w:tc" => self.outline.flow("| "),
+                "w:tc" => self.end_cell(),
                 "w:tr" => self.outline.break_line(),
                 "w:tbl" => self.outline.break_paragraph(),
                 _ => {}
@@ -65,6 +107,43 @@ impl Reader {
             Markup::Text(text) if self.is_text => self.paragraph.push_str(&text),
             Markup::Text(_) => {}
         }
+    }
+
+    /// Adds the text of a note to the paragraph that names it.
+    fn note(&mut self, (kind, id): (&'static str, Option<&String>)) {
+        let text = id.and_then(|id| self.notes.get(&(kind, id.clone())));
+        if let Some(text) = text {
+            self.paragraph.push_str(" [");
+            self.paragraph.push_str(text);
+            self.paragraph.push(']');
+        }
+    }
+
+    /// Ends a paragraph of a cell or a box, where the next one follows in the same text.
+    fn end_line(&mut self) {
+        if !self.paragraph.is_empty() && !self.paragraph.ends_with('\n') {
+            self.paragraph.push('\n');
+        }
+        self.level = None;
+    }
+
+    /// Puts a box of text behind the paragraph in which it stands.
+    fn end_box(&mut self) {
+        let Some((paragraph, level)) = self.around.pop() else { return };
+        let text = std::mem::replace(&mut self.paragraph, paragraph);
+        self.level = level;
+        if !text.trim().is_empty() {
+            self.boxes.push(text.trim_end().to_owned());
+        }
+    }
+
+    /// Ends a cell: its paragraphs are one part of the line of its row.
+    fn end_cell(&mut self) {
+        self.cells = self.cells.saturating_sub(1);
+        let text = std::mem::take(&mut self.paragraph);
+        let words: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
+        self.outline.flow(&words.join(" "));
+        self.outline.flow(" | ");
     }
 
     /// A page break inside a paragraph counts from the next one on: the paragraph begins before it.
@@ -78,11 +157,37 @@ impl Reader {
                 self.outline.break_paragraph();
             }
         }
+        for text in std::mem::take(&mut self.boxes) {
+            self.outline.text(&text);
+            self.outline.break_paragraph();
+        }
         if self.turns > 0 {
             self.page = self.page.saturating_add(std::mem::take(&mut self.turns));
             self.outline.page(self.page);
         }
     }
+}
+
+/// Reads the texts of notes; those of the lines between text and notes have none.
+fn add_notes(text: &str, kind: &'static str, notes: &mut Notes) {
+    let (mut id, mut words, mut is_text) = (String::new(), String::new(), false);
+    let tag = format!("w:{kind}");
+    markup::read(text, Language::Xml, &mut |piece| match piece {
+        Markup::Open(name, attributes) if name == tag => {
+            id = attributes.get("w:id").cloned().unwrap_or_default();
+            words.clear();
+        }
+        Markup::Open(name, _) if name == "w:t" => is_text = true,
+        Markup::Close(name) if name == "w:t" => is_text = false,
+        Markup::Close(name) if name == tag => {
+            let words = words.trim();
+            if !words.is_empty() {
+                notes.insert((kind, std::mem::take(&mut id)), words.to_owned());
+            }
+        }
+        Markup::Text(text) if is_text => words.push_str(&text),
+        _ => {}
+    });
 }
 
 /// Returns the level of an outline level, which counts from 0; 9 is body text.

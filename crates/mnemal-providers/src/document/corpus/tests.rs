@@ -128,3 +128,105 @@ fn broken_files_are_refused_and_none_brings_the_reader_down() {
     let broken = String::from_utf8(pdf(&["x"])).unwrap().replace("/Kids [4 0 R]", "/Kids [2 0 R]");
     assert!(!refused(Kind::Pdf, broken.as_bytes()).is_empty(), "a page tree that holds itself");
 }
+
+/// Returns all text of what was read.
+fn text(kind: Kind, bytes: &[u8]) -> String {
+    read(kind, bytes).passages.iter().map(|passage| passage.text.as_str()).collect()
+}
+
+fn multipart(parts: &[(&str, &str)]) -> String {
+    let head = "From: Ana <ana@example.org>\r\nSubject: Order\r\nMIME-Version: 1.0\r\n\
+        Content-Type: multipart/mixed; boundary=\"b\"\r\n\r\n";
+    let parts = parts.iter().map(|(kind, body)| format!("--b\r\nContent-Type: {kind}\r\n\r\n{body}\r\n"));
+    format!("{head}{}--b--\r\n", parts.collect::<String>())
+}
+
+#[test]
+fn a_message_in_html_is_read_as_a_page() {
+    let page = "<div>Order 4711</div><div>Shipped to Lyon</div><table><tr><td>Lamp</td><td>40</td></tr><tr><td>Chair</td><td>90</td></tr></table>";
+    let mail =
+        format!("From: shop@example.org\r\nSubject: Order\r\nContent-Type: text/html\r\n\r\n{page}\r\n");
+    let said = text(Kind::Mail, mail.as_bytes());
+    for line in ["Order 4711\n", "Shipped to Lyon\n", "Lamp | 40 |\n", "Chair | 90 |"] {
+        assert!(said.contains(line), "{line:?} in {said:?}");
+    }
+    // A program that writes an empty plain part says all in HTML.
+    let both = multipart(&[("text/plain", "  "), ("text/html", page)])
+        .replace("multipart/mixed", "multipart/alternative");
+    assert!(text(Kind::Mail, both.as_bytes()).contains("Shipped to Lyon\n"));
+    let plain = both.replace("  \r\n", "In words.\r\n");
+    let said = text(Kind::Mail, plain.as_bytes());
+    assert!(said.contains("In words.") && !said.contains("Lyon"), "{said}");
+}
+
+#[test]
+fn an_attached_message_is_read_behind_the_one_that_brings_it() {
+    let attached = "From: Ben <ben@example.org>\r\nSubject: The lamp\r\nDate: Thu, 5 Mar 2026 10:00:00 +0000\r\n\r\nIt is broken.\r\n";
+    let content =
+        read(Kind::Mail, multipart(&[("text/plain", "See below."), ("message/rfc822", attached)]).as_bytes());
+    let found: Vec<(&str, bool)> =
+        content.passages.iter().map(|one| (one.headings[0].as_str(), one.text.contains("broken"))).collect();
+    assert_eq!(found, [("Order", false), ("The lamp", true)]);
+    assert!(content.passages[0].text.contains("Attachments: The lamp"));
+    assert!(content.passages[1].at.is_some());
+}
+
+#[test]
+fn a_chapter_with_tags_that_end_at_once_is_read() {
+    let chapter = "<html><head><title/><script src=\"a.js\"/><style/></head><body><h1>Chapter one</h1>\
+        <p>The harbour opens at nine.</p><![CDATA[And closes at <five>.]]></body></html>";
+    let content = read(Kind::Epub, &epub(&[("one.xhtml", chapter)]));
+    assert_eq!(content.passages[0].headings, ["Chapter one"]);
+    assert_eq!(
+        content.passages[0].text,
+        "Chapter one\n\nThe harbour opens at nine.\n\nAnd closes at <five>.\n\n"
+    );
+}
+
+#[test]
+fn a_word_document_says_each_thing_once_and_in_one_piece() {
+    let run = |text: &str| format!("<w:r><w:t>{text}</w:t></w:r>");
+    let boxed = |text: &str| format!("<w:txbxContent><w:p>{}</w:p></w:txbxContent>", run(text));
+    let cell = |text: &str| format!("<w:tc><w:p>{}</w:p></w:tc>", run(text));
+    let body = [
+        format!(
+            "<w:p>{}<mc:AlternateContent><mc:Choice>{}</mc:Choice><mc:Fallback>{}</mc:Fallback></mc:AlternateContent>{}</w:p>",
+            run("Before "),
+            boxed("In the box"),
+            boxed("In the box"),
+            run("behind.")
+        ),
+        format!(
+            "<w:p><w:moveFrom>{}</w:moveFrom>{}<w:moveTo>{}</w:moveTo></w:p>",
+            run("Moved. "),
+            run("First. "),
+            run("Moved.")
+        ),
+        "<w:p><w:r><w:t>Call 555</w:t><w:noBreakHyphen/><w:t>0142</w:t></w:r></w:p>".to_owned(),
+        "<w:p><w:r><w:t>Tick</w:t><w:ptab/><w:t>42</w:t></w:r></w:p>".to_owned(),
+        format!(
+            "<w:p><w:ruby><w:rt>{}</w:rt><w:rubyBase>{}</w:rubyBase></w:ruby></w:p>",
+            run("kana"),
+            run("漢字")
+        ),
+        format!("<w:p>{}<m:oMath><m:r><m:t>a+b</m:t></m:r></m:oMath></w:p>", run("Sum ")),
+        format!("<w:p>{}<w:r><w:footnoteReference w:id=\"2\"/></w:r></w:p>", run("Oak lasts.")),
+        format!(
+            "<w:tbl><w:tr>{}{}</w:tr><w:tr>{}{}</w:tr></w:tbl>",
+            cell("Ada"),
+            cell("555 0142"),
+            cell("Bo"),
+            cell("555 0199")
+        ),
+    ];
+    let document =
+        format!("<?xml version=\"1.0\"?><w:document><w:body>{}</w:body></w:document>", body.concat());
+    let notes = format!(
+        "<w:footnotes><w:footnote w:id=\"2\"><w:p>{}</w:p></w:footnote></w:footnotes>",
+        run("So says Mira.")
+    );
+    let file = zip(&[("word/document.xml", document.as_bytes()), ("word/footnotes.xml", notes.as_bytes())]);
+    let expect = "Before behind.\n\nIn the box\n\nFirst. Moved.\n\nCall 555\u{2011}0142\n\nTick\t42\n\n漢字\n\nSum a+b\n\n\
+        Oak lasts. [So says Mira.]\n\nAda | 555 0142 |\nBo | 555 0199 |\n\n";
+    assert_eq!(text(Kind::Word, &file), expect);
+}

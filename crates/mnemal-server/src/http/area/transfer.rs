@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use mnemal::{ImportFormat, ImportOptions, Memory, OwnHistory};
+use mnemal::{ImportFormat, ImportOptions, ImportReport, Lenient, Memory, OwnHistory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -17,6 +17,8 @@ use crate::wire::{GapForm, gaps};
 
 /// What an export is.
 const JSONL: &str = "application/x-ndjson";
+/// Reasons that an answer lists. Source: own choice, a screen.
+const REASONS: usize = 20;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -69,8 +71,14 @@ struct ImportedForm {
     forgotten: u64,
     /// Secrets that were replaced.
     redactions: u64,
-    /// Lines that were passed over.
+    /// Lines, and parts of them, that gave no event.
     skipped: u64,
+    /// Those of them that could not be understood; everything else is stored.
+    broken: u64,
+    /// Why, for the first of these: `line 3: …`.
+    reasons: Vec<String>,
+    /// Keys under which something holds here that was said later than what came in.
+    older_keys: u64,
     /// Layers that could not answer in full.
     gaps: Vec<GapForm>,
 }
@@ -92,7 +100,9 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
     let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
     let turn = call.host.turns.open()?;
     let zone = call.place(None, call.host.now())?;
-    let options = ImportOptions { origin, zone, ..ImportOptions::new("http", call.host.now()) };
+    // One bad record costs nothing of the others.
+    let lenient = Lenient::Yes;
+    let options = ImportOptions { origin, lenient, zone, ..ImportOptions::new("http", call.host.now()) };
     let runtime = Handle::current();
     let reading = tokio::task::spawn_blocking(move || {
         let mut incoming = Incoming::new(parts, turn);
@@ -110,8 +120,17 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
         forgotten: report.taken.forgotten,
         redactions: report.taken.redactions,
         skipped: report.skipped_total,
+        broken: report.broken,
+        reasons: reasons(&report),
+        older_keys: report.older_keys,
         gaps: gaps(&report.gaps),
     })
+}
+
+/// Says of the first parts that could not be understood where they stand and why.
+fn reasons(report: &ImportReport) -> Vec<String> {
+    let broken = report.skipped.iter().filter(|one| one.is_broken()).take(REASONS);
+    broken.map(|one| format!("{} {}: {}", report.unit, one.line, one.why)).collect()
 }
 
 async fn export(call: Call) -> Result<Reply, Problem> {

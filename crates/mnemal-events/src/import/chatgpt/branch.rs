@@ -1,0 +1,100 @@
+//! Which branch of a tree of messages is shown.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::super::json::Object;
+
+/// Nodes with their names, from the root on.
+pub(super) type Branch<'n> = Vec<(&'n str, &'n Value)>;
+
+/// Returns the nodes from the root to the one that is shown last, and how many messages stand beside them.
+///
+/// Where the tree does not name that one, it is the newest leaf. A node whose parent is missing follows the node that names it as
+/// its child, or else the newest one before it, so that what is left of a damaged tree stays one conversation.
+pub(super) fn shown<'n>(nodes: &'n Object, current: Option<&str>) -> Result<(Branch<'n>, usize), String> {
+    let tree = Tree::new(nodes);
+    let current = current.and_then(|current| nodes.get_key_value(current)).map(|(name, _)| name.as_str());
+    let Some(mut next) = current.or_else(|| tree.newest(|_| true)) else {
+        return Ok((Vec::new(), 0));
+    };
+    let (mut branch, mut known) = (Vec::new(), HashSet::new());
+    loop {
+        if !known.insert(next) {
+            return Err("the tree of messages goes round in a circle".to_owned());
+        }
+        let Some((name, node)) = nodes.get_key_value(next) else { break };
+        branch.push((name.as_str(), node));
+        match tree.before(name, node, &known) {
+            Some(parent) => next = parent,
+            None => break,
+        }
+    }
+    branch.reverse();
+    let others =
+        nodes.iter().filter(|(name, node)| !known.contains(name.as_str()) && message(node).is_some());
+    Ok((branch, others.count()))
+}
+
+struct Tree<'n> {
+    nodes: &'n Object,
+    /// The node that names a node as its child.
+    named_by: HashMap<&'n str, &'n str>,
+    /// Nodes that some node follows.
+    parents: HashSet<&'n str>,
+}
+
+impl<'n> Tree<'n> {
+    fn new(nodes: &'n Object) -> Self {
+        let mut named_by = HashMap::new();
+        let mut parents = HashSet::new();
+        for (name, node) in nodes {
+            let children = node.get("children").and_then(Value::as_array).into_iter().flatten();
+            for child in children.filter_map(Value::as_str) {
+                named_by.insert(child, name.as_str());
+                if nodes.contains_key(child) {
+                    parents.insert(name.as_str());
+                }
+            }
+            parents.extend(node.get("parent").and_then(Value::as_str));
+        }
+        Self { nodes, named_by, parents }
+    }
+
+    /// Returns the node before another one; `None` at the root.
+    fn before(&self, name: &'n str, node: &'n Value, known: &HashSet<&str>) -> Option<&'n str> {
+        let parent = node.get("parent").and_then(Value::as_str);
+        let named = parent.filter(|parent| self.nodes.contains_key(*parent));
+        let by_child = || {
+            let known_child = self.named_by.get(name).or_else(|| self.named_by.get(parent?));
+            known_child.copied()
+        };
+        if let Some(before) = named.or_else(by_child) {
+            return Some(before);
+        }
+        // The root says nothing; a message without its parent follows what was said before it.
+        let at = time(node).filter(|_| parent.is_some())?;
+        self.newest(|(other, node)| !known.contains(other) && time(node).is_some_and(|time| time <= at))
+    }
+
+    /// Returns the newest leaf with a message that is meant.
+    fn newest(&self, is_meant: impl Fn((&str, &Value)) -> bool) -> Option<&'n str> {
+        let leaves = self.nodes.iter().enumerate().filter(|(_, (name, node))| {
+            !self.parents.contains(name.as_str()) && message(node).is_some() && is_meant((name, node))
+        });
+        let newest = leaves.max_by(|(place, (_, node)), (other_place, (_, other))| {
+            let times = time(node).unwrap_or(f64::MIN).total_cmp(&time(other).unwrap_or(f64::MIN));
+            times.then(place.cmp(other_place))
+        });
+        newest.map(|(_, (name, _))| name.as_str())
+    }
+}
+
+fn message(node: &Value) -> Option<&Object> {
+    node.get("message").and_then(Value::as_object)
+}
+
+fn time(node: &Value) -> Option<f64> {
+    message(node)?.get("create_time")?.as_f64()
+}

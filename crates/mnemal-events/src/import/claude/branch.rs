@@ -1,0 +1,52 @@
+//! Which messages of a conversation are shown: those before the newest one, without what its person went back behind.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+/// Returns the places of the messages that are shown, in a list whose messages may name the one that they answer.
+///
+/// Messages that name none, or one that the list does not hold, follow the one before them.
+pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
+    let text = |message: &'_ Value, field: &str| -> Option<String> {
+        message.get(field).and_then(Value::as_str).map(str::to_owned)
+    };
+    let places: HashMap<String, usize> = messages
+        .iter()
+        .enumerate()
+        .filter_map(|(place, message)| Some((text(message, "uuid")?, place)))
+        .collect();
+    let parents: Vec<Option<usize>> = messages
+        .iter()
+        .enumerate()
+        .map(|(place, message)| {
+            let named = text(message, "parent_message_uuid");
+            match named.as_ref().and_then(|named| places.get(named)) {
+                Some(parent) => Some(*parent),
+                // The first message answers one that is in no list.
+                None if named.is_some_and(|named| is_root(&named)) => None,
+                None => place.checked_sub(1),
+            }
+        })
+        .collect();
+    let answered: HashSet<usize> = parents.iter().copied().flatten().collect();
+    let is_leaf = |place: &usize| !answered.contains(place);
+    let newest = (0..messages.len())
+        .filter(is_leaf)
+        .max_by_key(|place| (messages.get(*place).and_then(|message| text(message, "created_at")), *place));
+    let mut shown = HashSet::new();
+    if newest.is_none() {
+        // Every message answers another one: nothing says where it ends.
+        return (0..messages.len()).collect();
+    }
+    let mut next = leaf.and_then(|leaf| places.get(leaf).copied()).or(newest);
+    while let Some(place) = next.filter(|place| shown.insert(*place)) {
+        next = parents.get(place).copied().flatten();
+    }
+    shown
+}
+
+/// Whether a name is the one of nothing, which the first message answers.
+fn is_root(name: &str) -> bool {
+    name.starts_with("00000000-0000-")
+}

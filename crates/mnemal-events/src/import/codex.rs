@@ -1,0 +1,199 @@
+//! Session files of Codex CLI, `rollout-*.jsonl`: what was said and called, and what its person rolled back.
+//!
+//! Shape: `RolloutLine` in `codex-rs/protocol/src/protocol.rs` of openai/codex, as of 2026; each line is
+//! `{timestamp, type, payload}`.
+
+use std::collections::{HashMap, VecDeque};
+
+use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use mnemal_extract::program_elements;
+use serde_json::Value;
+
+use super::json::{self, Object};
+use super::moment::Moments;
+use super::turn::{Said, Turns};
+
+/// What a message of the program starts with in place of its person's words. Source: openai/codex, fragments of contexts.
+const PROGRAM: [&str; 4] =
+    ["# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<turn_aborted>"];
+/// Words of one side that the other kind of line has not repeated yet.
+const WAITING: usize = 64;
+
+/// A session while it is read.
+#[derive(Debug, Default)]
+pub(super) struct Codex {
+    session: Option<String>,
+    /// Whether an agent of the program leads this conversation.
+    is_side: bool,
+    calls: HashMap<String, (EventId, String)>,
+    /// The events of each prompt and of what followed it, oldest first.
+    prompts: Vec<Vec<EventId>>,
+    /// What one kind of line said, and the other is going to say again.
+    waiting: VecDeque<(bool, EventKind, String)>,
+    last: Option<EventId>,
+    count: u64,
+}
+
+impl Codex {
+    pub(super) fn read(
+        &mut self,
+        record: &Object,
+        moments: &Moments,
+        turns: &mut Turns,
+    ) -> Result<(), String> {
+        let payload = record.get("payload").and_then(Value::as_object).ok_or("field `payload` is missing")?;
+        let at = turns.time(moments.read(record.get("timestamp")));
+        let kind = json::loose(payload, "type").unwrap_or_default();
+        match (json::text(record, "type")?, kind) {
+            ("session_meta", _) => {
+                // A session that was forked begins with the heads of those before it.
+                let id = json::loose(payload, "id").or_else(|| json::loose(payload, "session_id"));
+                self.session = id.map(str::to_owned).or_else(|| self.session.take());
+                let source = payload.get("source").and_then(Value::as_object);
+                self.is_side = json::loose(payload, "thread_source") == Some("subagent")
+                    || source.is_some_and(|source| source.contains_key("subagent"));
+                turns.remark("an entry of the program");
+            }
+            ("response_item" | "event_msg", _) if self.is_side => turns.remark("a side conversation"),
+            ("response_item", "message") => self.message(payload, at, turns)?,
+            ("response_item", "function_call" | "custom_tool_call") => self.call(payload, at, turns)?,
+            ("response_item", "function_call_output" | "custom_tool_call_output") => {
+                self.answer(payload, at, turns)?;
+            }
+            ("response_item", "reasoning") => turns.remark("a thought of the agent"),
+            ("event_msg", "user_message") => {
+                self.say(EventKind::UserMessage, json::loose(payload, "message"), (false, at), turns)?;
+            }
+            ("event_msg", "agent_message") => {
+                self.say(EventKind::AssistantMessage, json::loose(payload, "message"), (false, at), turns)?;
+            }
+            ("event_msg", "thread_rolled_back") => self.roll_back(payload, turns),
+            _ => turns.remark("an entry of the program"),
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, payload: &Object, at: At, turns: &mut Turns) -> Result<(), String> {
+        let (text, other) = json::content(payload.get("content"))?;
+        if other {
+            turns.remark("a part that is not text");
+        }
+        match json::text(payload, "role")? {
+            "user" => self.say(EventKind::UserMessage, Some(&text), (true, at), turns),
+            "assistant" => self.say(EventKind::AssistantMessage, Some(&text), (true, at), turns),
+            "system" | "developer" => {
+                turns.remark("instructions of the host");
+                Ok(())
+            }
+            _ => Err("a role is none of system, developer, user, assistant".to_owned()),
+        }
+    }
+
+    /// Says words once that stand in two kinds of lines: as an item of the model's answer, and as an event.
+    fn say(
+        &mut self,
+        kind: EventKind,
+        text: Option<&str>,
+        (is_item, at): (bool, At),
+        turns: &mut Turns,
+    ) -> Result<(), String> {
+        let content = without_elements(text.unwrap_or_default());
+        let content = content.trim();
+        if content.is_empty() || PROGRAM.iter().any(|start| content.starts_with(start)) {
+            turns.remark("a text of the program");
+            return Ok(());
+        }
+        let is_echo = |(of_item, of, words): &(bool, EventKind, String)| {
+            *of_item != is_item && *of == kind && words == content
+        };
+        if let Some(place) = self.waiting.iter().position(is_echo) {
+            self.waiting.remove(place);
+            return Ok(());
+        }
+        self.waiting.push_back((is_item, kind.clone(), content.to_owned()));
+        if self.waiting.len() > WAITING {
+            self.waiting.pop_front();
+        }
+        if kind == EventKind::UserMessage {
+            self.prompts.push(Vec::new());
+            self.last = None;
+        }
+        self.put(kind, content.to_owned(), (at, self.last), turns)?;
+        Ok(())
+    }
+
+    fn call(&mut self, payload: &Object, at: At, turns: &mut Turns) -> Result<(), String> {
+        let tool = json::loose(payload, "name").unwrap_or("tool");
+        let kind = EventKind::ToolCall { tool: ToolName::new(tool).map_err(|why| why.to_string())? };
+        let input = json::loose(payload, "arguments").or_else(|| json::loose(payload, "input"));
+        let id = self.put(kind, input.unwrap_or_default().to_owned(), (at, self.last), turns)?;
+        if let Some(call) = json::loose(payload, "call_id") {
+            self.calls.insert(call.to_owned(), (id, tool.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, payload: &Object, at: At, turns: &mut Turns) -> Result<(), String> {
+        let call = json::loose(payload, "call_id").and_then(|call| self.calls.remove(call));
+        let tool = call.as_ref().map_or("tool", |(_, tool)| tool.as_str());
+        let tool = ToolName::new(tool).map_err(|why| why.to_string())?;
+        let output = payload.get("output");
+        let whole = output.and_then(Value::as_object);
+        let (content, _) = json::content(whole.map_or(output, |whole| whole.get("content")))?;
+        let ok = whole.and_then(|whole| whole.get("success")).and_then(Value::as_bool) != Some(false);
+        let parent = call.map(|(id, _)| id).or(self.last);
+        self.put(EventKind::ToolResult { tool, ok }, content, (at, parent), turns)?;
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        kind: EventKind,
+        content: String,
+        (at, parent): (At, Option<EventId>),
+        turns: &mut Turns,
+    ) -> Result<EventId, String> {
+        let session = self.session.clone().unwrap_or_else(|| turns.stem());
+        self.count += 1;
+        turns.said.clear();
+        let id = turns.say(&Said {
+            human: kind == EventKind::UserMessage,
+            kind,
+            content,
+            session: session.clone(),
+            conv: None,
+            speaker: None,
+            at,
+            // Lines have no names of their own.
+            source: vec![session, self.count.to_string()],
+            parent,
+            metadata: Metadata::new(),
+        })?;
+        self.last = Some(id);
+        if let Some(prompt) = self.prompts.last_mut() {
+            prompt.append(&mut turns.said);
+        }
+        Ok(id)
+    }
+
+    /// Takes back the last prompts with all that followed them.
+    fn roll_back(&mut self, payload: &Object, turns: &mut Turns) {
+        let count = payload.get("num_turns").and_then(Value::as_u64).unwrap_or_default();
+        let left = self.prompts.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
+        turns.withdrawn.extend(self.prompts.split_off(left).into_iter().flatten());
+        self.last = self.prompts.last().and_then(|prompt| prompt.last().copied());
+        turns.remark("an entry of the program");
+    }
+}
+
+type At = Option<(mnemal_core::Timestamp, mnemal_core::Zone)>;
+
+fn without_elements(text: &str) -> String {
+    let (mut rest, mut done) = (String::with_capacity(text.len()), 0);
+    for element in program_elements(text) {
+        rest.push_str(text.get(done..element.start).unwrap_or_default());
+        done = element.end;
+    }
+    rest.push_str(text.get(done..).unwrap_or_default());
+    rest
+}

@@ -1,0 +1,340 @@
+//! What was said to Gemini: session files of its command line, and the activity of the app in an export of Google Takeout.
+//!
+//! Shapes: `ConversationRecord` in `packages/core/src/services/chatRecordingTypes.ts` of google-gemini/gemini-cli 0.3x, one object
+//! (`session-*.json`) or one record a line (`session-*.jsonl`); `My Activity.json` as Takeout writes it in 2025 and 2026.
+
+use std::collections::HashMap;
+
+use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use serde_json::Value;
+
+use super::json::{self, Object};
+use super::moment::Moments;
+use super::turn::{Said, Turns};
+
+/// A session of the command line while it is read.
+#[derive(Debug, Default)]
+pub(super) struct GeminiCli {
+    session: Option<String>,
+    is_side: bool,
+    /// Messages in their order, by their names.
+    messages: Vec<String>,
+    /// What each message says, and the events that it gave.
+    given: HashMap<String, Given>,
+}
+
+impl GeminiCli {
+    pub(super) fn read(
+        &mut self,
+        record: &Object,
+        moments: &Moments,
+        turns: &mut Turns,
+    ) -> Result<(), String> {
+        if let Some(target) = json::loose(record, "$rewindTo") {
+            self.rewind(target, turns);
+            return Ok(());
+        }
+        let fields = record.get("$set").and_then(Value::as_object).unwrap_or(record);
+        if let Some(session) = json::loose(fields, "sessionId") {
+            self.session = Some(session.to_owned());
+            self.is_side |= json::loose(fields, "kind") == Some("subagent");
+            if let Some((at, _)) = turns.time(moments.read(fields.get("startTime"))) {
+                turns.note_time(session, None, at);
+            }
+        }
+        let Some(messages) = fields.get("messages").and_then(Value::as_array) else {
+            return if record.contains_key("type") {
+                self.message(record, moments, turns)
+            } else {
+                turns.remark("an entry of the program");
+                Ok(())
+            };
+        };
+        for (place, message) in messages.iter().enumerate() {
+            let read = message.as_object().ok_or_else(|| "it is not an object".to_owned());
+            if let Err(why) = read.and_then(|message| self.message(message, moments, turns)) {
+                turns.fail(format!("message {}: {why}", place + 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back a message with all that followed it; everything where it is not known.
+    fn rewind(&mut self, target: &str, turns: &mut Turns) {
+        let from = self.messages.iter().position(|name| name == target).unwrap_or_default();
+        for name in self.messages.split_off(from) {
+            turns.withdrawn.extend(self.given.remove(&name).map(|given| given.ids).unwrap_or_default());
+        }
+        turns.remark("an entry of the program");
+    }
+
+    fn message(&mut self, message: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+        let kind = match json::text(message, "type")? {
+            _ if self.is_side => {
+                turns.remark("a side conversation");
+                return Ok(());
+            }
+            "user" => EventKind::UserMessage,
+            "gemini" => EventKind::AssistantMessage,
+            "info" | "error" | "warning" => {
+                turns.remark("an entry of the program");
+                return Ok(());
+            }
+            _ => return Err("field `type` is none of user, gemini, info, error, warning".to_owned()),
+        };
+        let session = self.session.clone().unwrap_or_else(|| turns.stem());
+        let name = json::loose_name(message, "id").unwrap_or_else(|| format!("{}", turns.start));
+        // What its person typed, without what the program put beside it.
+        let shown = message.get("displayContent").filter(|shown| !shown.is_null());
+        let content = parts(shown.or_else(|| message.get("content")));
+        let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        // The program writes a message anew whenever something about it changes.
+        let mut given = match self.given.remove(&name) {
+            Some(given) if given.content == content => given,
+            Some(given) => {
+                turns.withdrawn.extend(given.ids);
+                Given::default()
+            }
+            None => {
+                self.messages.push(name.clone());
+                Given::default()
+            }
+        };
+        turns.said.clear();
+        let said = Said {
+            human: kind == EventKind::UserMessage,
+            kind,
+            content,
+            session: session.clone(),
+            conv: None,
+            speaker: None,
+            at: turns.time(moments.read(message.get("timestamp"))),
+            source: vec![session, name.clone()],
+            parent: given.text,
+            metadata: Metadata::from([("source_id".to_owned(), name.clone())]),
+        };
+        if said.content.trim().is_empty() && calls.is_empty() {
+            turns.remark("no text");
+        } else if !said.content.trim().is_empty() && given.text.is_none() {
+            given.text = Some(turns.say(&Said { parent: None, ..said.clone() })?);
+        }
+        let said = Said { parent: given.text, ..said };
+        for (place, call) in calls.iter().enumerate() {
+            self::call(&said, (place, call), (moments, turns), &mut given.calls)?;
+        }
+        given.content = said.content;
+        given.ids.append(&mut turns.said);
+        self.given.insert(name, given);
+        Ok(())
+    }
+}
+
+/// What a message gave.
+#[derive(Debug, Default)]
+struct Given {
+    content: String,
+    ids: Vec<EventId>,
+    text: Option<EventId>,
+    /// Its calls by their places, each with the event that says it, and whether its answer was said.
+    calls: HashMap<usize, (EventId, bool)>,
+}
+
+/// Says a call of a tool and its answer, each once.
+fn call(
+    said: &Said,
+    (place, call): (usize, &Value),
+    (moments, turns): (&Moments, &mut Turns),
+    known: &mut HashMap<usize, (EventId, bool)>,
+) -> Result<(), String> {
+    let Some(call) = call.as_object() else { return Err("a call is not an object".to_owned()) };
+    let tool = ToolName::new(json::loose(call, "name").unwrap_or("tool")).map_err(|why| why.to_string())?;
+    let at = turns.time(moments.read(call.get("timestamp"))).or_else(|| said.at.clone());
+    let one = |kind: EventKind, content: String, parent: Option<EventId>, what: &str| Said {
+        kind,
+        human: false,
+        content,
+        at: at.clone(),
+        source: said.source.iter().cloned().chain([format!("{what} {place}")]).collect(),
+        parent,
+        ..said.clone()
+    };
+    let (asked, is_answered) = if let Some(known) = known.get(&place) {
+        *known
+    } else {
+        let input = call.get("args").map(ToString::to_string).unwrap_or_default();
+        (turns.say(&one(EventKind::ToolCall { tool: tool.clone() }, input, said.parent, "call"))?, false)
+    };
+    let answer = call.get("result").filter(|answer| !answer.is_null() && !is_answered);
+    if let Some(answer) = answer {
+        let ok = json::loose(call, "status").is_none_or(|status| status == "success");
+        let text = match answer.as_str() {
+            Some(text) => text.to_owned(),
+            None => outputs(answer).unwrap_or_else(|| parts(Some(answer))),
+        };
+        turns.say(&one(EventKind::ToolResult { tool, ok }, text, Some(asked), "answer"))?;
+    }
+    known.insert(place, (asked, is_answered || answer.is_some()));
+    Ok(())
+}
+
+/// Returns what tools answered: `[{"functionResponse": {"response": {"output": …}}}]`.
+fn outputs(answer: &Value) -> Option<String> {
+    let of = |part: &Value| -> Option<String> {
+        let response = part.get("functionResponse")?.get("response")?;
+        let output = response.get("output").or_else(|| response.get("error"))?;
+        Some(output.as_str().map_or_else(|| output.to_string(), str::to_owned))
+    };
+    let texts: Vec<String> = answer.as_array()?.iter().filter_map(of).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Joins the texts of a content: a string, a part, or a list of both.
+fn parts(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts: Vec<String> = parts.iter().map(|part| self::parts(Some(part))).collect();
+            texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+        }
+        Some(Value::Object(part)) if !json::is_set(part, "thought") => {
+            json::loose(part, "text").unwrap_or_default().to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// What an entry begins with that is a prompt. Source: exports of Takeout in English; in other languages the word before the prompt
+/// stays, because nothing tells it from the prompt.
+const PROMPTS: [&str; 5] = ["Prompted ", "Asked: ", "Asked ", "Said ", "Branched "];
+/// What an entry begins with that is none.
+const OTHERS: [&str; 6] = ["Used ", "Created ", "Gave ", "Selected ", "Added ", "Viewed "];
+
+/// Reads an entry of the activity: a prompt, and what was answered.
+pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    let title = json::loose(record, "text").map_or_else(|| json::text(record, "title"), Ok)?;
+    let of_gemini =
+        |field: &Value| field.as_str().is_some_and(|name| name.contains("Gemini") || name.contains("Bard"));
+    let products = record.get("products").and_then(Value::as_array).into_iter().flatten();
+    if !record.get("header").into_iter().chain(products).any(of_gemini) {
+        turns.remark("an entry of another program");
+        return Ok(());
+    }
+    if OTHERS.iter().any(|start| title.starts_with(start)) {
+        turns.remark("an entry of the program");
+        return Ok(());
+    }
+    let prompt = PROMPTS.iter().find_map(|start| title.strip_prefix(start)).unwrap_or(title);
+    let at = turns.time(moments.read(record.get("time")));
+    let time = json::loose(record, "time").unwrap_or_default();
+    let address = json::loose(record, "titleUrl").and_then(|address| address.split("/app/").nth(1));
+    // The export says of few entries which conversation they are of; the others are those of a day.
+    let session = match address.map(|rest| rest.split(['?', '/', '#']).next().unwrap_or_default()) {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => format!("gemini:{}", time.get(..10).unwrap_or("undated")),
+    };
+    let mut said = Said {
+        kind: EventKind::UserMessage,
+        human: true,
+        content: prompt.trim().to_owned(),
+        session,
+        conv: None,
+        speaker: None,
+        at,
+        source: vec![time.to_owned(), "prompt".to_owned()],
+        parent: None,
+        metadata: Metadata::new(),
+    };
+    let asked = if said.content.is_empty() {
+        turns.remark("no text");
+        None
+    } else {
+        Some(turns.say(&said)?)
+    };
+    let answers = record.get("safeHtmlItem").and_then(Value::as_array).into_iter().flatten();
+    let answers = answers.filter_map(|item| item.get("html")?.as_str()).map(plain);
+    let answer = answers.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+    if !answer.is_empty() {
+        (said.kind, said.human, said.content, said.parent) =
+            (EventKind::AssistantMessage, false, answer, asked);
+        said.source = vec![time.to_owned(), "answer".to_owned()];
+        turns.say(&said)?;
+    }
+    Ok(())
+}
+
+/// Elements that begin a line of their own.
+const BLOCKS: [&str; 14] =
+    ["p", "br", "div", "li", "ul", "ol", "tr", "table", "pre", "hr", "blockquote", "h1", "h2", "h3"];
+
+/// Returns the words of a fragment of HTML, a line for each block.
+fn plain(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        text.push_str(rest.get(..start).unwrap_or_default());
+        let Some(end) = rest.get(start..).and_then(|tag| tag.find('>')) else { break };
+        let tag = rest.get(start + 1..start + end).unwrap_or_default().trim_start_matches('/');
+        let name = tag.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        if BLOCKS.contains(&name.as_str()) {
+            text.push('\n');
+        } else if matches!(name.as_str(), "td" | "th") {
+            text.push(' ');
+        }
+        rest = rest.get(start + end + 1..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    let lines: Vec<String> = text.lines().map(|line| entities(line.trim())).collect();
+    lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads the references to letters that text needs in HTML.
+fn entities(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        out.push_str(rest.get(..start).unwrap_or_default());
+        rest = rest.get(start..).unwrap_or_default();
+        let end = rest.find(';').filter(|end| *end <= 10);
+        let letter = end.and_then(|end| letter(rest.get(1..end).unwrap_or_default()));
+        if let (Some(letter), Some(end)) = (letter, end) {
+            out.push(letter);
+            rest = rest.get(end + 1..).unwrap_or_default();
+        } else {
+            out.push('&');
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn letter(name: &str) -> Option<char> {
+    let number = name.strip_prefix('#');
+    let hex = number.and_then(|number| number.strip_prefix(['x', 'X']));
+    match (name, hex, number) {
+        ("amp", ..) => Some('&'),
+        ("lt", ..) => Some('<'),
+        ("gt", ..) => Some('>'),
+        ("quot", ..) => Some('"'),
+        ("apos", ..) => Some('\''),
+        ("nbsp", ..) => Some(' '),
+        (_, Some(hex), _) => u32::from_str_radix(hex, 16).ok().and_then(char::from_u32),
+        (_, None, Some(number)) => number.parse().ok().and_then(char::from_u32),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_in_html_is_read_as_a_person_reads_it() {
+        let html = "<p>Naxos &amp; Crete</p><div>Shoulder season.<br />Less&nbsp;crowded, 2 &lt; 3 &#39;q&#x27; & so</div>";
+        assert_eq!(plain(html), "Naxos & Crete\nShoulder season.\nLess crowded, 2 < 3 'q' & so");
+    }
+}
