@@ -260,19 +260,24 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
 /// Returns what a user's message ends or takes back, by place.
 ///
 /// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words tell little of it:
-/// what ends nothing in the language of a short text is read in the others too. A text in a language without a pack is read as
+/// what ends nothing in a short text that is taken for English is read in the others too. A text in a language without a pack is read as
 /// English.
 #[must_use]
 pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
     let text = own.as_str();
-    let may_end = ending_keys().packs(&words(text));
+    endings_among(ending_keys().packs(&words(text)), text)
+}
+
+/// The same of the packs that may find something.
+fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     if may_end.is_empty() {
         return Vec::new();
     }
     let place = place_of(text);
     let Some(pack) = packs().get(place) else { return Vec::new() };
     let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
-    let may_be_other = is_short && crate::language::by_script(text).is_none();
+    // What no language is told by is taken for English.
+    let may_be_other = place == 0 && is_short && crate::language::by_script(text).is_none();
     let read = |of: Range<usize>| {
         let found = if may_end.has(place) { pack.endings(text, of.clone()) } else { Vec::new() };
         if !found.is_empty() || !may_be_other || pack.is_known(text, of.clone()) {

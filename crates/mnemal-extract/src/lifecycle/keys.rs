@@ -25,6 +25,10 @@ pub(super) struct Keys {
 pub(super) struct Packs(u16);
 
 impl Packs {
+    /// Every pack, as without a look before.
+    #[cfg(test)]
+    pub(super) const ALL: Self = Self(u16::MAX);
+
     /// Says whether none may.
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0

@@ -252,9 +252,8 @@ fn how_long_a_wish_holds_is_read_in_every_language() {
 
 /// Returns what the sentences of a text end, and which forms they name, read by the pack of its language without a look before.
 fn read_in_full(text: &str) -> (Vec<Ending>, Vec<FormWish>) {
-    let pack = pack_of(text).unwrap();
     let all = sentences(text);
-    let endings = all.iter().flat_map(|one| pack.endings(text, one.range())).collect();
+    let endings = endings_among(keys::Packs::ALL, text);
     let wish = |text: &str| pack_of(text).unwrap().form_wish(text);
     (endings, all.iter().map(|one| wish(one.of(text))).collect())
 }
@@ -278,5 +277,5 @@ fn the_quick_look_passes_over_nothing_that_a_rule_finds() {
         found += usize::from(!quick.0.is_empty());
         passed += usize::from(ending_keys().packs(&crate::word::words(text)).is_empty());
     }
-    assert!(found > 200 && passed * 3 > texts.len(), "{found} and {passed} of {}", texts.len());
+    assert!(found > 200 && passed * 8 > texts.len(), "{found} and {passed} of {}", texts.len());
 }
