@@ -67,13 +67,14 @@ fn main() -> Result<()> {
         commanded.and(asked)
     })?;
     ensure!(server.end()?, "the server did not end well");
+    let failed: u64 = [&calls, &commands, &beside].into_iter().map(Tally::failed).sum();
     let said = json!({
         "clients": args.clients,
         "calls": calls.said(),
         "commands": commands.said(),
         "clients_beside": args.beside,
         "calls_beside": beside.said(),
-        "failed": [&calls, &commands, &beside].map(Tally::failed).iter().sum::<u64>(),
+        "failed": failed,
     });
     if args.json {
         println!("{said:#}");
