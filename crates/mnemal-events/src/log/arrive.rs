@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mnemal_core::{EventKind, Gap, Gaps, Layer, Level, NewEvent, Result, RuleId, SessionId, Span};
+use mnemal_core::{EventKind, Gap, Gaps, Layer, Level, NewEvent, Origin, Result, RuleId, SessionId, Span};
 use mnemal_text::Ngrams;
 
 use super::EventLog;
@@ -20,7 +20,7 @@ const TRUNCATED_INDEX: &str = "truncated_index";
 pub enum LeftOut {
     /// It had no text, or held nothing but an injected block.
     Empty,
-    /// Its text was erased, and it is not the user who says it again.
+    /// Its text was erased, and neither the user nor a program says it anew.
     Forgotten,
 }
 
@@ -72,7 +72,7 @@ impl EventLog {
         if is_empty(&event) {
             return Ok(Err(LeftOut::Empty));
         }
-        if graves.pass(&mut event, &self.parts.key) == Passage::Blocked {
+        if !is_said_anew(&event) && graves.pass(&mut event, &self.parts.key) == Passage::Blocked {
             return Ok(Err(LeftOut::Forgotten));
         }
         let quarantined = screen(&event)?;
@@ -115,6 +115,13 @@ fn is_empty(event: &NewEvent) -> bool {
     };
     let blank = |text: &str| text.trim().is_empty();
     speaks && blank(&event.content) && event.metadata.get("caption").is_none_or(|caption| blank(caption))
+}
+
+/// Whether a program stores a note of its own accord: what was erased may be said anew. What comes back by itself, in a turn, a
+/// document or an import, stays away.
+fn is_said_anew(event: &NewEvent) -> bool {
+    event.origin == Origin::Assistant
+        && matches!(event.kind, EventKind::Decision(mnemal_core::Decision::Remember(_)))
 }
 
 /// Returns the rule that holds an event back; the user's own words are never held back.
